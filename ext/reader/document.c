@@ -1,0 +1,626 @@
+#include "document.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "number.h"
+#include "text.h"
+#include "window.h"
+
+enum {
+    CHUNK = 256 * 1024,
+    LONGEST_VALUE = 64 * 1024 * 1024,
+    LONGEST_METADATA = 1024 * 1024,
+    LOOK_BACK = 256 /* bytes kept before a place where reading may go on */
+};
+
+enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
+
+struct document {
+    const char *path;   /* borrowed */
+    const bool *wanted; /* borrowed */
+    struct window in;
+
+    enum state state;
+    bool array_form;
+    bool events_seen; /* a list of events has begun */
+    bool any_object;  /* and has had an object in it */
+    bool comma;       /* one stands before `at` */
+    bool first;       /* no element or key has been read in this list */
+    int64_t events, skipped;
+    int64_t last_bad; /* the last byte that was no JSON, from 1 */
+    struct metadata metadata;
+    struct problems problems;
+    enum document_outcome outcome;
+    struct failure trouble;
+};
+
+struct document *document_open(const char *path, const struct document_options *options,
+                               struct failure *failure)
+{
+    struct document *document = memory_zeroed(1, sizeof *document);
+    if (!document) {
+        failure_memory(failure);
+        return NULL;
+    }
+    document->path = path;
+    document->wanted = options->wanted;
+    document->metadata.rank = -1;
+    document->in.stop = options->stop;
+    document->in.argument = options->argument;
+    document->in.chunk = options->chunk ? options->chunk : CHUNK;
+    document->in.longest = LONGEST_VALUE;
+    document->in.source = source_open(path, failure);
+    if (!document->in.source) {
+        document_close(document);
+        return NULL;
+    }
+    return document;
+}
+
+void document_close(struct document *document)
+{
+    if (!document)
+        return;
+    window_clear(&document->in);
+    memory_free(document->metadata.text);
+    failure_clear(&document->trouble);
+    memory_free(document);
+}
+
+enum document_outcome document_outcome(const struct document *document)
+{
+    return document->outcome;
+}
+
+void document_take_trouble(struct document *document, struct failure *failure)
+{
+    failure_move(failure, &document->trouble);
+}
+
+const struct identity *document_identity(const struct document *document)
+{
+    return source_identity(document->in.source);
+}
+
+struct metadata *document_metadata(struct document *document)
+{
+    return &document->metadata;
+}
+
+struct problems *document_problems(struct document *document)
+{
+    return &document->problems;
+}
+
+int64_t document_events(const struct document *document)
+{
+    return document->events;
+}
+
+int64_t document_skipped(const struct document *document)
+{
+    return document->skipped;
+}
+
+int64_t document_bytes(const struct document *document)
+{
+    return document->in.origin + (int64_t)document->in.at;
+}
+
+/* The document is no trace (rule 5). */
+static int not_trace(struct document *document, const char *what, int64_t byte)
+{
+    document->state = STATE_END;
+    document->outcome = DOCUMENT_NOT_TRACE;
+    if (byte > 0)
+        failure_set(&document->trouble, FAILURE_NOT_TRACE, "'%s': %s at byte %lld", document->path,
+                    what, (long long)byte);
+    else
+        failure_set(&document->trouble, FAILURE_NOT_TRACE, "'%s': %s", document->path, what);
+    return 0;
+}
+
+/* The document ends too early (rule 4). */
+static int ended_early(struct document *document)
+{
+    document->state = STATE_END;
+    document->outcome = DOCUMENT_DAMAGED;
+    if (document->in.damage.code != FAILURE_NONE)
+        failure_move(&document->trouble, &document->in.damage);
+    else
+        failure_set(&document->trouble, FAILURE_DAMAGE,
+                    "'%s': the document ends before it is closed, at byte %lld", document->path,
+                    (long long)window_byte(&document->in, document->in.end));
+    return 0;
+}
+
+/* Everything has been read, and is well but for what is noted. */
+static int ended(struct document *document)
+{
+    document->state = STATE_END;
+    document->in.at = document->in.end;
+    if (document->in.damage.code != FAILURE_NONE)
+        return ended_early(document);
+    if (document->array_form && !document->any_object && document->events > 0)
+        return not_trace(document, "no trace: its array holds no events", 0);
+    if (!document->events_seen)
+        return not_trace(document, "no trace: there is no list traceEvents", 0);
+    if (source_trailing(document->in.source))
+        problem_add(&document->problems, PROBLEM_GZIP_TRAILING, 0);
+    return 0;
+}
+
+/* Passes over a value too long to be held, from `at` on (rule 3). */
+static enum more skip_long_value(struct document *document, struct failure *failure)
+{
+    bool string = false, escape = false;
+    int64_t depth = 0;
+    problem_add(&document->problems, PROBLEM_TOO_LONG, window_byte(&document->in, document->in.at));
+    for (;;) {
+        for (; document->in.at < document->in.end; document->in.at++) {
+            unsigned char c = document->in.bytes[document->in.at];
+            if (escape)
+                escape = false;
+            else if (string && c == '\\')
+                escape = true;
+            else if (c == '"')
+                string = !string;
+            else if (!string && (c == '{' || c == '['))
+                depth++;
+            else if (!string && (c == '}' || c == ']'))
+                depth--;
+            if (depth < 0 || (depth == 0 && !string && c == ','))
+                return MORE_YES; /* a bare word or a string ends before this byte */
+            if (depth == 0 && !string && (c == '}' || c == ']')) {
+                document->in.at++;
+                return MORE_YES;
+            }
+        }
+        enum more more = window_read(&document->in, document->in.at, failure);
+        if (more != MORE_YES)
+            return more;
+    }
+}
+
+/* Reads what begins at a byte, all of it in memory; returns as scan.h says. */
+typedef const unsigned char *reader(struct document *document, struct scan *scan,
+                                    const unsigned char *p, void *to);
+
+enum read { READ_DONE, READ_BAD, READ_SKIPPED, READ_END, READ_FAILED };
+
+/* Reads one thing at `at`, which moves behind it if that is done, or if it was
+** too long and has been skipped. READ_BAD: `at` is the byte that is no JSON and
+** `*start` is where the thing began. */
+static enum read read_whole(struct document *document, reader *read, void *to, size_t *start,
+                            struct failure *failure)
+{
+    for (;;) {
+        struct scan scan = {document->in.bytes + document->in.end, NULL};
+        const unsigned char *stop = read(document, &scan, document->in.bytes + document->in.at, to);
+        *start = document->in.at;
+        if (stop || scan.bad) {
+            document->in.at = (size_t)((stop ? stop : scan.bad) - document->in.bytes);
+            return stop ? READ_DONE : READ_BAD;
+        }
+        enum more more = window_read(&document->in, document->in.at, failure);
+        if (more == MORE_TOO_LONG) {
+            more = skip_long_value(document, failure);
+            if (more == MORE_YES)
+                return READ_SKIPPED;
+        }
+        if (more == MORE_END)
+            return READ_END;
+        if (more == MORE_FAILED)
+            return READ_FAILED;
+    }
+}
+
+/* Keeps a key and its value as they are written. */
+static bool keep_metadata(struct document *document, const struct token *key,
+                          const struct token *value, struct failure *failure)
+{
+    struct metadata *metadata = &document->metadata;
+    bool string = value->kind == TOKEN_TEXT || value->kind == TOKEN_ODD_TEXT;
+    size_t from = string, length = value->length + 2 * (size_t)string;
+    size_t needed = metadata->length + key->length + length + 6;
+    if (needed > LONGEST_METADATA) {
+        metadata->left_out = true;
+        problem_add(&document->problems, PROBLEM_METADATA, 0);
+        return true;
+    }
+    if (!MEMORY_GROW(metadata->text, metadata->capacity, needed))
+        return failure_memory(failure);
+    char *to = metadata->text + metadata->length - (metadata->length > 0);
+    *to++ = metadata->length > 0 ? ',' : '{';
+    *to++ = '"';
+    memcpy(to, key->at, key->length);
+    to += key->length;
+    *to++ = '"';
+    *to++ = ':';
+    memcpy(to, value->at - from, length);
+    to += length;
+    *to++ = '}';
+    *to = 0;
+    metadata->length = (size_t)(to - metadata->text);
+    return true;
+}
+
+static bool is_integer(const struct token *token, int64_t *integer)
+{
+    return token->kind == TOKEN_BARE && number_integer(token->at, token->length, integer);
+}
+
+/* What the reader itself wants of the metadata. The first of a key counts. */
+static void use_metadata(struct document *document, const struct token *key,
+                         const struct token *value)
+{
+    struct metadata *metadata = &document->metadata;
+    struct token rank;
+    int64_t number;
+    if (scan_equal(key, "baseTimeNanoseconds") && !metadata->has_base)
+        metadata->has_base = is_integer(value, &metadata->base);
+    else if (scan_equal(key, "distributedInfo") && metadata->rank < 0 && *value->at == '{' &&
+             scan_member(value, "rank", &rank) && is_integer(&rank, &number) && number >= 0)
+        metadata->rank = number;
+}
+
+static bool is_trace_events(const struct token *key)
+{
+    unsigned char plain[3 * 80];
+    struct problems unused = {0};
+    if (key->kind == TOKEN_TEXT)
+        return scan_equal(key, "traceEvents");
+    return key->length <= 80 && text_decode(key->at, key->length, plain, &unused, 0) == 11 &&
+           memcmp(plain, "traceEvents", 11) == 0;
+}
+
+/* Whether a key stands at the quote `p`, with a colon after it, that is one of a
+** NULL-terminated list. */
+static bool is_key(const unsigned char *p, const unsigned char *end, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        size_t length = strlen(*keys);
+        if ((size_t)(end - p) > length + 2 && memcmp(p + 1, *keys, length) == 0 &&
+            p[length + 1] == '"' && *scan_space(p + length + 2) == ':')
+            return true;
+    }
+    return false;
+}
+
+static const char *const event_keys[] = {"ph",  "name", "cat", "ts",   "dur",
+                                         "pid", "tid",  "id",  "args", NULL};
+static const char *const document_keys[] = {
+    "traceEvents",      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit", "traceName",
+    "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
+
+/* Whether the byte at `p`, a brace, is likely the beginning of an event; or, a
+** bracket, the end of the list of events. `*undecided` is set if more text is
+** needed to tell. */
+static bool may_go_on(const struct document *document, const unsigned char *p, bool *undecided)
+{
+    const unsigned char *end = document->in.bytes + document->in.end, *before = p;
+    while (before > document->in.bytes && before[-1] <= ' ')
+        before--;
+    unsigned char previous = before > document->in.bytes ? before[-1] : ',';
+    const unsigned char *next = scan_space(p + 1);
+    *undecided = !document->in.last && end - next < LOOK_BACK / 2;
+    if (*p == '{')
+        return previous != ':' && previous != '[' && *next == '"' && is_key(next, end, event_keys);
+    if (previous != '}')
+        return false;
+    if (!document->array_form && *next == ',') {
+        next = scan_space(next + 1);
+        return *next == '"' && is_key(next, end, document_keys);
+    }
+    if (!document->array_form) {
+        if (*next != '}')
+            return false;
+        next = scan_space(next + 1);
+    }
+    return next >= end;
+}
+
+/* After a byte that is no JSON, finds where reading may go on (rule 1): from
+** `at` on, which becomes that place, or the end of the document. */
+static bool resynchronise(struct document *document, struct failure *failure)
+{
+    for (;;) {
+        const unsigned char *p = document->in.bytes + document->in.at;
+        const unsigned char *end = document->in.bytes + document->in.end;
+        for (; p < end; p++) {
+            bool undecided = false;
+            if (*p != '{' && *p != ']')
+                continue;
+            bool found = may_go_on(document, p, &undecided);
+            if (undecided)
+                break;
+            if (found) {
+                document->in.at = (size_t)(p - document->in.bytes);
+                return true;
+            }
+        }
+        document->in.at = (size_t)(p - document->in.bytes);
+        size_t keep = document->in.at > LOOK_BACK ? document->in.at - LOOK_BACK : 0;
+        enum more more = window_read(&document->in, keep, failure);
+        if (more == MORE_FAILED)
+            return false;
+        if (more == MORE_END && document->in.at >= document->in.end)
+            return true;
+        if (more == MORE_TOO_LONG)
+            document->in.at++; /* no event, with 64 MiB of white space after it */
+    }
+}
+
+/* The same among the top-level keys. */
+static bool resynchronise_keys(struct document *document, struct failure *failure)
+{
+    for (;;) {
+        for (; document->in.at < document->in.end; document->in.at++) {
+            const unsigned char *p = document->in.bytes + document->in.at;
+            if (!document->in.last && document->in.end - document->in.at < LOOK_BACK)
+                break;
+            if (*p == '"' && is_key(p, document->in.bytes + document->in.end, document_keys))
+                return true;
+        }
+        enum more more = window_read(&document->in, document->in.at, failure);
+        if (more == MORE_FAILED)
+            return false;
+        if (more == MORE_END && document->in.at >= document->in.end)
+            return true;
+    }
+}
+
+/* A step of the machine below: 1 an event, 0 go on, -1 failure. */
+
+static int start(struct document *document, struct failure *failure)
+{
+    int c = window_peek(&document->in, failure);
+    if (c == WINDOW_FAILED)
+        return -1;
+    if (document->in.at == 0 && document->in.end >= 3 &&
+        memcmp(document->in.bytes, "\xef\xbb\xbf", 3) == 0) {
+        problem_add(&document->problems, PROBLEM_BYTE_ORDER_MARK, 1);
+        document->in.at = 3;
+        return 0;
+    }
+    document->first = true;
+    if (c == '{') {
+        document->state = STATE_KEYS;
+    } else if (c == '[') {
+        document->state = STATE_EVENTS;
+        document->array_form = true;
+        document->events_seen = true;
+    } else if (c == WINDOW_END && document->in.damage.code != FAILURE_NONE) {
+        return ended_early(document);
+    } else if (c == WINDOW_END) {
+        return not_trace(document, "empty", 0);
+    } else {
+        bool utf16 =
+            document->in.end >= 2 && (memcmp(document->in.bytes, "\xff\xfe", 2) == 0 ||
+                                      memcmp(document->in.bytes, "\xfe\xff", 2) == 0 ||
+                                      document->in.bytes[0] == 0 || document->in.bytes[1] == 0);
+        return not_trace(document, utf16 ? "not UTF-8 but UTF-16 or binary" : "not JSON",
+                         window_byte(&document->in, document->in.at));
+    }
+    document->in.at++;
+    return 0;
+}
+
+struct entry {
+    struct token key, value;
+    bool events; /* traceEvents, and its list begins here */
+};
+
+/* A top-level key and its value, or the beginning of the list of events. */
+static const unsigned char *read_entry(struct document *document, struct scan *scan,
+                                       const unsigned char *p, void *to)
+{
+    struct entry *entry = to;
+    entry->events = false;
+    if (*p != '"')
+        return scan_stop(scan, p);
+    p = scan_value(scan, p, &entry->key);
+    if (!p || *(p = scan_space(p)) != ':')
+        return p ? scan_stop(scan, p) : NULL;
+    p = scan_space(p + 1);
+    if (*p == '[' && !document->events_seen && is_trace_events(&entry->key)) {
+        entry->events = true;
+        return p + 1;
+    }
+    return scan_value(scan, p, &entry->value);
+}
+
+/* A byte that cannot be JSON among the top-level keys. */
+static int bad_entry(struct document *document, struct failure *failure)
+{
+    int64_t byte = window_byte(&document->in, document->in.at);
+    if (document->first)
+        return not_trace(document, "not JSON", byte);
+    problem_add(&document->problems, PROBLEM_METADATA_SKIPPED, byte);
+    if (!resynchronise_keys(document, failure))
+        return -1;
+    document->comma = true;
+    return document->in.at < document->in.end ? 0 : ended(document);
+}
+
+static int top_level(struct document *document, struct failure *failure)
+{
+    struct entry entry;
+    size_t start;
+    int c = window_peek(&document->in, failure);
+    if (c == WINDOW_FAILED)
+        return -1;
+    if (c == WINDOW_END)
+        return ended_early(document);
+    if (c == '}' || (c == ',' && !document->comma && !document->first)) {
+        document->in.at++;
+        document->comma = c == ',';
+        if (c == '}')
+            document->state = STATE_AFTER;
+        return 0;
+    }
+    if (c == '"' && !document->comma && !document->first)
+        problem_add(&document->problems, PROBLEM_COMMA,
+                    window_byte(&document->in, document->in.at));
+    switch (read_whole(document, read_entry, &entry, &start, failure)) {
+    case READ_DONE:
+        break;
+    case READ_BAD:
+        return bad_entry(document, failure);
+    case READ_SKIPPED:
+        document->comma = document->first = false;
+        return 0;
+    case READ_END:
+        return ended_early(document);
+    default:
+        return -1;
+    }
+    document->comma = document->first = false;
+    if (entry.events) {
+        document->events_seen = document->first = true;
+        document->state = STATE_EVENTS;
+        return 0;
+    }
+    if (is_trace_events(&entry.key)) {
+        if (document->events_seen)
+            problem_add(&document->problems, PROBLEM_DUPLICATE_KEY,
+                        window_byte(&document->in, start));
+        return 0;
+    }
+    use_metadata(document, &entry.key, &entry.value);
+    return keep_metadata(document, &entry.key, &entry.value, failure) ? 0 : -1;
+}
+
+static const unsigned char *read_object(struct document *document, struct scan *scan,
+                                        const unsigned char *p, void *to)
+{
+    struct event *event = to;
+    event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
+    return event_read(scan, p + 1, document->wanted, event, &document->problems);
+}
+
+static const unsigned char *read_other(struct document *document, struct scan *scan,
+                                       const unsigned char *p, void *to)
+{
+    (void)document;
+    return scan_value(scan, p, to);
+}
+
+/* The list of events has ended. */
+static void close_events(struct document *document)
+{
+    document->in.at++;
+    document->comma = document->first = false;
+    document->state = document->array_form ? STATE_AFTER : STATE_KEYS;
+}
+
+/* One element of the list, or what stands between two. */
+static int element(struct document *document, struct event *event, struct failure *failure)
+{
+    struct token other;
+    size_t start;
+    int64_t bad;
+    int c = window_peek(&document->in, failure);
+    if (c == WINDOW_FAILED)
+        return -1;
+    if (c == WINDOW_END)
+        return document->array_form ? ended(document) : ended_early(document);
+    if (c == ']') {
+        close_events(document);
+        return 0;
+    }
+    if (c == ',') {
+        if (document->comma || document->first)
+            problem_add(&document->problems, PROBLEM_COMMA,
+                        window_byte(&document->in, document->in.at));
+        document->comma = true;
+        document->first = false;
+        document->in.at++;
+        return 0;
+    }
+    if (!document->comma && !document->first)
+        problem_add(&document->problems, PROBLEM_COMMA,
+                    window_byte(&document->in, document->in.at));
+    document->comma = document->first = false;
+    bool object = c == '{';
+    document->any_object = document->any_object || object;
+    switch (read_whole(document, object ? read_object : read_other, object ? (void *)event : &other,
+                       &start, failure)) {
+    case READ_DONE:
+        if (object) {
+            event->position = document->events++;
+            return 1;
+        }
+        problem_add(&document->problems, PROBLEM_NOT_OBJECT, window_byte(&document->in, start));
+        break;
+    case READ_BAD:
+        bad = window_byte(&document->in, document->in.at);
+        problem_add(&document->problems, PROBLEM_EVENT_SKIPPED, bad);
+        /* The same byte again: what lies before it has had its chance. */
+        document->in.at = bad == document->last_bad ? document->in.at + 1 : start + 1;
+        document->last_bad = bad;
+        document->comma = true;
+        if (!resynchronise(document, failure))
+            return -1;
+        break;
+    case READ_SKIPPED:
+        break;
+    case READ_END:
+        return ended_early(document);
+    default:
+        return -1;
+    }
+    document->events++;
+    document->skipped++;
+    return 0;
+}
+
+/* Behind the document: nothing but white space should follow. */
+static int after(struct document *document, struct failure *failure)
+{
+    int c = window_peek(&document->in, failure);
+    if (c == WINDOW_FAILED)
+        return -1;
+    if (c != WINDOW_END) {
+        if (document->problems.count[PROBLEM_TRAILING] == 0)
+            problem_add(&document->problems, PROBLEM_TRAILING,
+                        window_byte(&document->in, document->in.at));
+        document->in.at = document->in.end;
+        return 0;
+    }
+    return ended(document);
+}
+
+static int step(struct document *document, struct event *event, struct failure *failure)
+{
+    switch (document->state) {
+    case STATE_START:
+        return start(document, failure);
+    case STATE_KEYS:
+        return top_level(document, failure);
+    case STATE_EVENTS:
+        return element(document, event, failure);
+    default:
+        return after(document, failure);
+    }
+}
+
+bool document_begin(struct document *document, struct failure *failure)
+{
+    while (document->state == STATE_START ||
+           (document->state == STATE_KEYS && !document->events_seen))
+        if (step(document, NULL, failure) < 0)
+            return false;
+    return true;
+}
+
+int document_next(struct document *document, struct event *event, struct failure *failure)
+{
+    while (document->state != STATE_END) {
+        int result = step(document, event, failure);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}

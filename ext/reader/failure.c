@@ -1,0 +1,52 @@
+#include "failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "memory.h"
+
+bool failure_set(struct failure *failure, enum failure_code code, const char *format, ...)
+{
+    if (failure->code != FAILURE_NONE)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return failure_memory(failure);
+    char *text = memory_allocate((size_t)length + 1);
+    if (!text)
+        return failure_memory(failure);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    failure->code = code;
+    failure->text = text;
+    return false;
+}
+
+bool failure_memory(struct failure *failure)
+{
+    if (failure->code == FAILURE_NONE)
+        failure->code = FAILURE_MEMORY;
+    return false;
+}
+
+void failure_clear(struct failure *failure)
+{
+    memory_free(failure->text);
+    failure->text = NULL;
+    failure->code = FAILURE_NONE;
+}
+
+void failure_move(struct failure *to, struct failure *from)
+{
+    if (to->code == FAILURE_NONE) {
+        *to = *from;
+        from->text = NULL;
+        from->code = FAILURE_NONE;
+    } else {
+        failure_clear(from);
+    }
+}

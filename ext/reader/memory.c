@@ -1,0 +1,37 @@
+#include "memory.h"
+
+#include <stdint.h>
+#include <string.h>
+
+void *memory_zeroed(size_t count, size_t item)
+{
+    if (item && count > SIZE_MAX / item)
+        return NULL;
+    size_t size = count && item ? count * item : 1;
+    void *block = memory_allocate(size);
+    if (block)
+        memset(block, 0, size);
+    return block;
+}
+
+void *memory_grown(void *block, size_t *capacity, size_t needed, size_t item)
+{
+    size_t more = *capacity + *capacity / 2;
+    if (more < 16)
+        more = 16;
+    if (more < needed)
+        more = needed;
+    if (more > SIZE_MAX / item)
+        return NULL;
+    void *grown = memory_resize(block, more * item);
+    if (grown)
+        *capacity = more;
+    return grown;
+}
+
+bool memory_assign(void *to, void *block)
+{
+    if (block)
+        memcpy(to, &block, sizeof block);
+    return block != NULL;
+}

@@ -1,0 +1,36 @@
+#include "problems.h"
+
+static const char *const texts[PROBLEM_COUNT] = {
+    [PROBLEM_EVENT_SKIPPED] = "event skipped: not JSON",
+    [PROBLEM_NOT_OBJECT] = "event skipped: not an object",
+    [PROBLEM_TOO_LONG] = "value skipped: longer than 64 MiB",
+    [PROBLEM_COMMA] = "comma missing or doubled",
+    [PROBLEM_NO_PHASE] = "event skipped: ph is not one letter",
+    [PROBLEM_TIME] = "ts or dur is not a time",
+    [PROBLEM_NO_DURATION] = "X without dur",
+    [PROBLEM_NEGATIVE_DURATION] = "negative dur",
+    [PROBLEM_NO_NAME] = "name is not text",
+    [PROBLEM_END_WITHOUT_BEGIN] = "E without a B",
+    [PROBLEM_BEGIN_WITHOUT_END] = "B without an E",
+    [PROBLEM_UTF8] = "not Unicode: replaced by U+FFFD",
+    [PROBLEM_ESCAPE] = "unknown escape: kept as written",
+    [PROBLEM_CONTROL] = "raw control character in a string",
+    [PROBLEM_DUPLICATE_KEY] = "key given twice: the first counts",
+    [PROBLEM_BYTE_ORDER_MARK] = "byte order mark",
+    [PROBLEM_METADATA] = "metadata left out: longer than 1 MiB",
+    [PROBLEM_METADATA_SKIPPED] = "metadata skipped: not JSON",
+    [PROBLEM_TRAILING] = "bytes after the document",
+    [PROBLEM_GZIP_TRAILING] = "bytes after the gzip data",
+    [PROBLEM_NO_LAUNCH] = "device work without a launch",
+};
+
+void problem_add(struct problems *problems, enum problem problem, int64_t byte)
+{
+    if (problems->count[problem]++ == 0)
+        problems->first_byte[problem] = byte;
+}
+
+const char *problem_text(enum problem problem)
+{
+    return texts[problem];
+}

@@ -1,0 +1,47 @@
+/*
+** What is odd in a file and was read all the same, or was passed over (T14).
+** Each kind is counted, and the first byte it was seen at kept: counted from 1
+** in the decompressed document, 0 where a byte would say nothing.
+*/
+#ifndef TRACEDIFF_PROBLEMS_H
+#define TRACEDIFF_PROBLEMS_H
+
+#include <stdint.h>
+
+enum problem {
+    PROBLEM_EVENT_SKIPPED,
+    PROBLEM_NOT_OBJECT,
+    PROBLEM_TOO_LONG,
+    PROBLEM_COMMA,
+    PROBLEM_NO_PHASE,
+    PROBLEM_TIME,
+    PROBLEM_NO_DURATION,
+    PROBLEM_NEGATIVE_DURATION,
+    PROBLEM_NO_NAME,
+    PROBLEM_END_WITHOUT_BEGIN,
+    PROBLEM_BEGIN_WITHOUT_END,
+    PROBLEM_UTF8,
+    PROBLEM_ESCAPE,
+    PROBLEM_CONTROL,
+    PROBLEM_DUPLICATE_KEY,
+    PROBLEM_BYTE_ORDER_MARK,
+    PROBLEM_METADATA,
+    PROBLEM_METADATA_SKIPPED,
+    PROBLEM_TRAILING,
+    PROBLEM_GZIP_TRAILING,
+    PROBLEM_NO_LAUNCH,
+    PROBLEM_COUNT
+};
+
+struct problems {
+    int64_t count[PROBLEM_COUNT];
+    int64_t first_byte[PROBLEM_COUNT];
+};
+
+/* One more of a kind, seen at a byte. */
+void problem_add(struct problems *problems, enum problem problem, int64_t byte);
+
+/* What a kind is called in trace_files.problems. */
+const char *problem_text(enum problem problem);
+
+#endif

@@ -1,0 +1,274 @@
+#include "scan.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* 64 bytes at a time, a bit a byte. */
+struct block {
+    uint64_t quote, backslash, open, close;
+    uint64_t after; /* what may stand after a string: white space , : } ] */
+    uint64_t first; /* s or c: what a wanted key begins with */
+};
+
+#ifdef __SSE2__
+
+static inline uint64_t mask4(__m128i a, __m128i b, __m128i c, __m128i d)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(a) |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(b) << 16 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(c) << 32 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
+}
+
+#define EACH4(name, expression) \
+    __m128i name[4];            \
+    for (int i = 0; i < 4; i++) \
+        name[i] = (expression);
+#define MASK4(name) mask4(name[0], name[1], name[2], name[3])
+
+static inline struct block block_read(const unsigned char *p, bool keys)
+{
+    struct block block;
+    EACH4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)))
+    EACH4(quote, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('"')))
+    EACH4(backslash, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('\\')))
+    /* with 0x20 set, [ is { and ] is } */
+    EACH4(low, _mm_or_si128(v[i], _mm_set1_epi8(0x20)))
+    EACH4(open, _mm_cmpeq_epi8(low[i], _mm_set1_epi8('{')))
+    EACH4(close, _mm_cmpeq_epi8(low[i], _mm_set1_epi8('}')))
+    EACH4(space, _mm_cmpeq_epi8(_mm_max_epu8(v[i], _mm_set1_epi8(0x20)), _mm_set1_epi8(0x20)))
+    EACH4(mark, _mm_or_si128(_mm_cmpeq_epi8(v[i], _mm_set1_epi8(',')),
+                             _mm_cmpeq_epi8(v[i], _mm_set1_epi8(':'))))
+    EACH4(after, _mm_or_si128(_mm_or_si128(space[i], mark[i]), close[i]))
+    block.quote = MASK4(quote);
+    block.backslash = MASK4(backslash);
+    block.open = MASK4(open);
+    block.close = MASK4(close);
+    block.after = MASK4(after);
+    block.first = 0;
+    if (keys) {
+        EACH4(first, _mm_or_si128(_mm_cmpeq_epi8(v[i], _mm_set1_epi8('s')),
+                                  _mm_cmpeq_epi8(v[i], _mm_set1_epi8('c'))))
+        block.first = MASK4(first);
+    }
+    return block;
+}
+
+/* The first byte that is a quote, a backslash, a control character or not
+** ASCII: bytes from 0x80 on are negative. */
+static inline const unsigned char *find_special(const unsigned char *p)
+{
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i special = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+                                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))),
+                                       _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)));
+        int mask = _mm_movemask_epi8(special);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+}
+
+#else
+
+static inline struct block block_read(const unsigned char *p, bool keys)
+{
+    struct block block = {0};
+    for (int i = 0; i < 64; i++) {
+        unsigned char c = p[i];
+        uint64_t bit = (uint64_t)1 << i;
+        block.quote |= c == '"' ? bit : 0;
+        block.backslash |= c == '\\' ? bit : 0;
+        block.open |= (c | 0x20) == '{' ? bit : 0;
+        block.close |= (c | 0x20) == '}' ? bit : 0;
+        block.after |= c <= 0x20 || c == ',' || c == ':' || (c | 0x20) == '}' ? bit : 0;
+        block.first |= keys && (c == 's' || c == 'c') ? bit : 0;
+    }
+    return block;
+}
+
+static inline const unsigned char *find_special(const unsigned char *p)
+{
+    while (*p != '"' && *p != '\\' && *p >= 0x20 && *p < 0x80)
+        p++;
+    return p;
+}
+
+#endif
+
+/* Bit i is the parity of the bits up to i: between quotes, from the opening one
+** on, it is 1. */
+static inline uint64_t prefix_xor(uint64_t bits)
+{
+    bits ^= bits << 1;
+    bits ^= bits << 2;
+    bits ^= bits << 4;
+    bits ^= bits << 8;
+    bits ^= bits << 16;
+    bits ^= bits << 32;
+    return bits;
+}
+
+/* The bytes that a backslash before them escapes; `*carry` goes from block to
+** block. */
+static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
+{
+    uint64_t escaped = *carry;
+    *carry = 0;
+    backslash &= ~escaped;
+    while (backslash) {
+        int i = __builtin_ctzll(backslash);
+        if (i == 63) {
+            *carry = 1;
+            break;
+        }
+        escaped |= (uint64_t)2 << i;
+        backslash &= ~((uint64_t)3 << i);
+    }
+    return escaped;
+}
+
+const unsigned char *scan_string(struct scan *scan, const unsigned char *p, enum token_kind *kind)
+{
+    for (;;) {
+        p = find_special(p);
+        if (p >= scan->end)
+            return NULL;
+        if (*p == '"')
+            return p;
+        *kind = TOKEN_ODD_TEXT;
+        if (*p == '\\') {
+            p += 2;
+            if (p > scan->end)
+                return NULL;
+        } else {
+            p++;
+        }
+    }
+}
+
+/* What a number or a bare word may be made of: letters, digits, + - . / _ */
+static inline bool is_bare(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '.' ||
+           c == '-' || c == '+' || c == '_' || c == '/';
+}
+
+const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struct token *token)
+{
+    const unsigned char *stop;
+    if (*p == '"') {
+        token->at = p + 1;
+        token->kind = TOKEN_TEXT;
+        stop = scan_string(scan, p + 1, &token->kind);
+        if (!stop)
+            return NULL;
+        token->length = (size_t)(stop - token->at);
+        return stop + 1;
+    }
+    token->at = p;
+    if (*p == '{' || *p == '[') {
+        token->kind = TOKEN_NESTED;
+        stop = scan_nested(scan, p + 1, 1, NULL, 0);
+        if (!stop)
+            return NULL;
+    } else {
+        token->kind = TOKEN_BARE;
+        for (stop = p; (*stop >= '0' && *stop <= '9') || *stop == '.'; stop++)
+            ;
+        while (is_bare(*stop))
+            stop++;
+        if (stop == p || stop >= scan->end)
+            return scan_stop(scan, stop);
+    }
+    token->length = (size_t)(stop - p);
+    return stop;
+}
+
+/* If one of the wanted keys begins at the quote `p`, takes its value. What lies
+** beyond the end of the text counts only when the object turns out to be whole,
+** and then it was not beyond. */
+static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted *wanted,
+                        size_t count)
+{
+    size_t left = (size_t)(scan->end - p) + SCAN_PADDING;
+    for (size_t i = 0; i < count; i++) {
+        struct wanted *one = &wanted[i];
+        if (left < one->length + 3 || p[one->length + 1] != '"' ||
+            memcmp(p + 1, one->key, one->length) != 0 || one->value.kind != TOKEN_NONE)
+            continue;
+        const unsigned char *colon = scan_space(p + one->length + 2);
+        struct scan inner = {scan->end, NULL};
+        if (*colon == ':' && !scan_value(&inner, scan_space(colon + 1), &one->value))
+            one->value.kind = TOKEN_NONE;
+    }
+}
+
+const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, int64_t depth,
+                                 struct wanted *wanted, size_t wanted_count)
+{
+    const int64_t inside_depth = depth;
+    uint64_t in_string = 0, escape = 0, ended = 0;
+    for (; p < scan->end; p += 64) {
+        struct block block = block_read(p, wanted_count > 0);
+        if (block.backslash | escape)
+            block.quote &= ~escaped_bytes(block.backslash, &escape);
+        uint64_t inside = prefix_xor(block.quote) ^ in_string;
+        uint64_t ends = block.quote & ~inside;
+        uint64_t suspect = (ends << 1 | ended) & ~block.after;
+        uint64_t starts = block.quote & inside & (block.first >> 1 | (uint64_t)1 << 63);
+        uint64_t open = block.open & ~inside, close = block.close & ~inside;
+        uint64_t stops = close | suspect;
+        if (wanted_count > 0)
+            stops |= starts;
+        if (suspect == 0 && __builtin_popcountll(close) < depth && (stops & starts) == 0) {
+            depth += __builtin_popcountll(open) - __builtin_popcountll(close);
+        } else {
+            for (stops |= open; stops; stops &= stops - 1) {
+                int i = __builtin_ctzll(stops);
+                uint64_t bit = stops & (0 - stops);
+                if (bit & suspect)
+                    return scan_stop(scan, p + i);
+                if (bit & open)
+                    depth++;
+                else if (bit & close) {
+                    if (--depth == 0)
+                        return p + i + 1;
+                } else if (depth == inside_depth)
+                    take_wanted(scan, p + i, wanted, wanted_count);
+            }
+        }
+        in_string = 0 - (inside >> 63);
+        ended = ends >> 63;
+    }
+    return NULL;
+}
+
+bool scan_member(const struct token *object, const char *key, struct token *value)
+{
+    struct scan scan = {object->at + object->length, NULL};
+    const unsigned char *p = scan_space(object->at + 1);
+    while (p && *p == '"') {
+        struct token name;
+        p = scan_value(&scan, p, &name);
+        if (!p || *(p = scan_space(p)) != ':')
+            return false;
+        p = scan_value(&scan, scan_space(p + 1), value);
+        if (p && scan_equal(&name, key))
+            return true;
+        if (!p || *(p = scan_space(p)) != ',')
+            return false;
+        p = scan_space(p + 1);
+    }
+    return false;
+}
+
+bool scan_equal(const struct token *token, const char *text)
+{
+    size_t length = strlen(text);
+    return token->kind == TOKEN_TEXT && token->length == length &&
+           memcmp(token->at, text, length) == 0;
+}

@@ -1,0 +1,150 @@
+#include "text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static size_t put_utf8(unsigned char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        to[0] = (unsigned char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        to[0] = (unsigned char)(0xc0 | code >> 6);
+        to[1] = (unsigned char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        to[0] = (unsigned char)(0xe0 | code >> 12);
+        to[1] = (unsigned char)(0x80 | (code >> 6 & 0x3f));
+        to[2] = (unsigned char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    to[0] = (unsigned char)(0xf0 | code >> 18);
+    to[1] = (unsigned char)(0x80 | (code >> 12 & 0x3f));
+    to[2] = (unsigned char)(0x80 | (code >> 6 & 0x3f));
+    to[3] = (unsigned char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+/* How many bytes from `p` on are one well-formed sequence, or the maximal part
+** of one; `*whole` says which (Unicode 15, table 3-7). */
+static size_t utf8_length(const unsigned char *p, const unsigned char *end, bool *whole)
+{
+    unsigned char first = *p, low = 0x80, high = 0xbf;
+    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    *whole = false;
+    if (first < 0xc2 || first > 0xf4)
+        return 1;
+    if (first == 0xe0)
+        low = 0xa0;
+    else if (first == 0xed)
+        high = 0x9f;
+    else if (first == 0xf0)
+        low = 0x90;
+    else if (first == 0xf4)
+        high = 0x8f;
+    for (size_t i = 1; i < length; i++) {
+        if (p + i == end || p[i] < low || p[i] > high)
+            return i;
+        low = 0x80;
+        high = 0xbf;
+    }
+    *whole = true;
+    return length;
+}
+
+/* The four digits of \uXXXX, or -1. */
+static int32_t hexadecimal(const unsigned char *p, const unsigned char *end)
+{
+    int32_t code = 0;
+    if (end - p < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        unsigned char c = p[i];
+        int digit;
+        if (c >= '0' && c <= '9')
+            digit = c - '0';
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            digit = (c | 0x20) - 'a' + 10;
+        else
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* Decodes the escape at `*at`, moves `*at` behind it; false if it is none. */
+static bool decode_escape(const unsigned char **at, const unsigned char *end, uint32_t *code,
+                          bool *half)
+{
+    static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const unsigned char *p = *at + 1;
+    if (p == end)
+        return false;
+    if (*p != 'u') {
+        for (const char *pair = plain; *pair; pair += 2)
+            if ((unsigned char)*pair == *p) {
+                *code = (unsigned char)pair[1];
+                *at = p + 1;
+                return true;
+            }
+        return false;
+    }
+    int32_t unit = hexadecimal(p + 1, end);
+    if (unit < 0)
+        return false;
+    p += 5;
+    *code = (uint32_t)unit;
+    if (unit >= 0xd800 && unit <= 0xdfff) {
+        int32_t low = -1;
+        if (unit <= 0xdbff && end - p >= 6 && p[0] == '\\' && p[1] == 'u')
+            low = hexadecimal(p + 2, end);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            *code = 0x10000 + (((uint32_t)unit & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
+            p += 6;
+        } else {
+            *code = 0xfffd;
+            *half = true;
+        }
+    }
+    *at = p;
+    return true;
+}
+
+size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
+                   struct problems *problems, int64_t byte)
+{
+    const unsigned char *p = from, *end = from + length;
+    unsigned char *out = to;
+    while (p < end) {
+        if (*p == '\\') {
+            uint32_t code;
+            bool half = false;
+            if (decode_escape(&p, end, &code, &half)) {
+                out += put_utf8(out, code);
+            } else {
+                problem_add(problems, PROBLEM_ESCAPE, byte);
+                *out++ = *p++;
+            }
+            if (half)
+                problem_add(problems, PROBLEM_UTF8, byte);
+        } else if (*p < 0x80) {
+            if (*p < 0x20)
+                problem_add(problems, PROBLEM_CONTROL, byte);
+            *out++ = *p++;
+        } else {
+            bool whole;
+            size_t count = utf8_length(p, end, &whole);
+            if (whole) {
+                memcpy(out, p, count);
+                out += count;
+            } else {
+                out += put_utf8(out, 0xfffd);
+                problem_add(problems, PROBLEM_UTF8, byte);
+            }
+            p += count;
+        }
+    }
+    return (size_t)(out - to);
+}

@@ -1,0 +1,267 @@
+#include "arguments.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+/* Evaluates one SQL literal. Anything that is no literal is refused before it
+** could run: only quotes, digits and signs get this far. */
+static int literal_value(sqlite3 *db, const char *text, sqlite3_value **value)
+{
+    size_t length = strlen(text);
+    bool quoted = length >= 2 && text[0] == '\'' && text[length - 1] == '\'';
+    if (quoted) { /* every quote inside is doubled */
+        for (size_t i = 1; i + 1 < length; i++)
+            if (text[i] == '\'' && (i + 2 >= length || text[++i] != '\''))
+                return SQLITE_ERROR;
+    } else if (sqlite3_stricmp(text, "NULL") != 0) {
+        size_t i = text[0] == '-' || text[0] == '+';
+        if (text[i] == 0 || text[i + strspn(text + i, "0123456789.")] != 0)
+            return SQLITE_ERROR;
+    }
+    char *sql = sqlite3_mprintf("SELECT %s", text);
+    if (!sql)
+        return SQLITE_NOMEM;
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
+    if (code != SQLITE_OK)
+        return code;
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
+        code = *value ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    int finalized = sqlite3_finalize(statement);
+    return code ? code : finalized;
+}
+
+/* The argument that `name = ...` at the beginning of a text names, and the text
+** after it; -1 if it begins with no name. */
+static int named_argument(const struct table_function *function, const char **text)
+{
+    for (int i = 0; i < function->argument_count; i++) {
+        size_t length = strlen(function->arguments[i].name);
+        const char *p = *text + length;
+        if (sqlite3_strnicmp(*text, function->arguments[i].name, (int)length) != 0)
+            continue;
+        p += strspn(p, " \t\r\n");
+        if (*p != '=')
+            continue;
+        p++;
+        *text = p + strspn(p, " \t\r\n");
+        return i;
+    }
+    return -1;
+}
+
+int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
+                        const char *const *texts, sqlite3_value **values, char **error)
+{
+    for (int i = 0; i < count; i++) {
+        const char *text = texts[i] + strspn(texts[i], " \t\r\n");
+        int argument = named_argument(function, &text);
+        if (argument < 0)
+            argument = i;
+        if (argument >= function->argument_count) {
+            *error = sqlite3_mprintf("%s: it takes %d arguments, not %d", function->name,
+                                     function->argument_count, count);
+            return SQLITE_ERROR;
+        }
+        sqlite3_value_free(values[argument]);
+        values[argument] = NULL;
+        int code = literal_value(db, text, &values[argument]);
+        if (code != SQLITE_OK && code != SQLITE_NOMEM)
+            *error = sqlite3_mprintf("%s: argument %d (%s) must be a number or a text in single "
+                                     "quotes, not %s",
+                                     function->name, argument + 1,
+                                     function->arguments[argument].name, text);
+        if (code != SQLITE_OK)
+            return code;
+        if (sqlite3_value_type(values[argument]) == SQLITE_NULL) {
+            sqlite3_value_free(values[argument]);
+            values[argument] = NULL;
+        }
+    }
+    return SQLITE_OK;
+}
+
+/* The value as it would be written in SQL, for an error. */
+static bool refuse(struct call *call, int argument, const char *expected)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *shown = NULL;
+    if (sqlite3_prepare_v2(call->database->db, "SELECT substr(quote(?1), 1, 200)", -1, &statement,
+                           NULL) == SQLITE_OK) {
+        sqlite3_bind_value(statement, 1, call->values[argument]);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            shown = (const char *)sqlite3_column_text(statement, 0);
+    }
+    failure_set(&call->failure, FAILURE_REQUEST, "%s must be %s, not %s",
+                call->function->arguments[argument].name, expected, shown ? shown : "this");
+    sqlite3_finalize(statement);
+    return false;
+}
+
+/* A statement that gives type and value of each element of a JSON array, or NULL
+** if the text is none. */
+static sqlite3_stmt *json_array(struct call *call, int argument)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(call->database->db,
+                                  "SELECT type, value FROM json_each(CASE WHEN json_valid(?1) "
+                                  "AND json_type(?1) = 'array' THEN ?1 END)",
+                                  -1, &statement, NULL);
+    if (code == SQLITE_NOMEM)
+        failure_memory(&call->failure);
+    if (code != SQLITE_OK)
+        return NULL;
+    sqlite3_bind_value(statement, 1, call->values[argument]);
+    return statement;
+}
+
+/* Ends such a statement; false if it failed. */
+static bool json_done(struct call *call, sqlite3_stmt *statement)
+{
+    int code = sqlite3_finalize(statement);
+    if (code == SQLITE_NOMEM)
+        failure_memory(&call->failure);
+    else if (code == SQLITE_INTERRUPT)
+        failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
+    return call->failure.code == FAILURE_NONE;
+}
+
+/* The text of an argument; NULL if it is no text, or holds a NUL. */
+static const char *argument_text(struct call *call, int argument)
+{
+    sqlite3_value *value = call->values[argument];
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return NULL;
+    const char *text = (const char *)sqlite3_value_text(value);
+    if (!text)
+        failure_memory(&call->failure);
+    else if (strlen(text) != (size_t)sqlite3_value_bytes(value))
+        return NULL;
+    return text;
+}
+
+bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
+{
+    static const char expected[] =
+        "the path of a directory or a file, a pattern, or a JSON array of these";
+    const char *text = argument_text(call, argument);
+    size_t elements = 0;
+    if (!text)
+        return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+    if (text[0] == '[') {
+        sqlite3_stmt *statement = json_array(call, argument);
+        while (statement && call->failure.code == FAILURE_NONE &&
+               sqlite3_step(statement) == SQLITE_ROW) {
+            const char *type = (const char *)sqlite3_column_text(statement, 0);
+            const char *path = (const char *)sqlite3_column_text(statement, 1);
+            if (!type || !path)
+                failure_memory(&call->failure);
+            else if (strcmp(type, "text") != 0)
+                refuse(call, argument, expected);
+            else
+                paths_add(paths, path, &call->failure);
+            elements++;
+        }
+        if (!json_done(call, statement))
+            return false;
+    }
+    if (elements == 0 && !paths_add(paths, text, &call->failure))
+        return false;
+    paths_sort(paths);
+    if (paths->count == 0)
+        return failure_set(&call->failure, FAILURE_REQUEST,
+                           "no trace in '%s': there is no *.json, *.json.gz or *.gz file", text);
+    return true;
+}
+
+static bool add_value(struct call *call, struct selection *selection, size_t *capacity,
+                      int64_t value)
+{
+    if (!MEMORY_GROW(selection->values, *capacity, selection->count + 1))
+        return failure_memory(&call->failure);
+    selection->values[selection->count++] = value;
+    selection->kind = SELECT_LIST;
+    return true;
+}
+
+bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
+{
+    const char *expected = steady ? "an integer, a JSON array of integers, 'all' or 'steady'"
+                                  : "an integer, a JSON array of integers or 'all'";
+    sqlite3_value *value = call->values[argument];
+    size_t capacity = 0;
+    *selection = (struct selection){SELECT_DEFAULT, NULL, 0};
+    if (!value)
+        return true;
+    if (sqlite3_value_type(value) == SQLITE_INTEGER)
+        return add_value(call, selection, &capacity, sqlite3_value_int64(value));
+    const char *text = argument_text(call, argument);
+    if (!text)
+        return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+    if (sqlite3_stricmp(text, "all") == 0 || (steady && sqlite3_stricmp(text, "steady") == 0)) {
+        selection->kind = sqlite3_stricmp(text, "all") == 0 ? SELECT_ALL : SELECT_STEADY;
+        return true;
+    }
+    sqlite3_stmt *statement = json_array(call, argument);
+    while (statement && call->failure.code == FAILURE_NONE &&
+           sqlite3_step(statement) == SQLITE_ROW) {
+        if (sqlite3_column_type(statement, 1) != SQLITE_INTEGER)
+            refuse(call, argument, expected);
+        else
+            add_value(call, selection, &capacity, sqlite3_column_int64(statement, 1));
+    }
+    if (!json_done(call, statement))
+        return false;
+    if (selection->count == 0)
+        return refuse(call, argument, expected);
+    selection->count = sort_integers(selection->values, selection->count);
+    return true;
+}
+
+bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
+{
+    static const char *const names[] = {"ALL", "CPU", "GPU"};
+    *device_type = DEVICE_ALL;
+    if (!call->values[argument])
+        return true;
+    const char *text = argument_text(call, argument);
+    for (int i = 0; text && i < 3; i++)
+        if (sqlite3_stricmp(text, names[i]) == 0) {
+            *device_type = (enum device_type)i;
+            return true;
+        }
+    return call->failure.code == FAILURE_NONE ? refuse(call, argument, "'ALL', 'CPU' or 'GPU'")
+                                              : false;
+}
+
+bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
+{
+    *given = call->values[argument] != NULL;
+    memset(phases, 0, 256 * sizeof *phases);
+    if (!*given) {
+        phases['X'] = phases['B'] = true;
+        return true;
+    }
+    const char *text = argument_text(call, argument);
+    bool valid = text != NULL && text[0] != 0;
+    if (valid && sqlite3_stricmp(text, "all") == 0) {
+        memset(phases, 1, 256 * sizeof *phases);
+        return true;
+    }
+    for (const char *p = text; valid && *p; p++) {
+        valid = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                strchr("(),=", *p) != NULL; /* letters, and the marks of the format */
+        phases[(unsigned char)*p] = true;
+    }
+    if (valid)
+        return true;
+    return call->failure.code == FAILURE_NONE
+               ? refuse(call, argument, "phase letters such as 'XB' or 'iI', or 'all'")
+               : false;
+}

@@ -1,0 +1,30 @@
+/*
+** What users write for arguments, and the errors if it makes no sense: the one
+** place that knows.
+*/
+#ifndef TRACEDIFF_ARGUMENTS_H
+#define TRACEDIFF_ARGUMENTS_H
+
+#include "../trace/trace.h"
+#include "table_function.h"
+
+/* The arguments of CREATE VIRTUAL TABLE: SQL literals, by position or as
+** `name = literal`, to values that are owned by the table. */
+int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
+                        const char *const *texts, sqlite3_value **values, char **error);
+
+/* A trace: a text that names a directory, a file or a pattern, or a JSON array of
+** such texts. All of these fill call->failure and return false if they fail. */
+bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
+
+/* Ranks or iterations: an integer, a JSON array of integers, 'all', and for
+** iterations 'steady'. */
+bool argument_selection(struct call *call, int argument, bool steady,
+                        struct selection *selection);
+
+bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
+
+/* A string of phase letters or 'all'; `*given` is false for the default. */
+bool argument_phases(struct call *call, int argument, bool *phases, bool *given);
+
+#endif

@@ -1,0 +1,75 @@
+#include "database.h"
+
+#include <unistd.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+/* S19: a statement that is run now and then on the calling thread fails if that
+** thread is to stop, by sqlite3_interrupt() or by a progress handler. */
+static bool interrupted(void *argument)
+{
+    struct database *database = argument;
+    if (!database->poll)
+        return false;
+    int code = sqlite3_step(database->poll);
+    sqlite3_reset(database->poll);
+    return code == SQLITE_INTERRUPT;
+}
+
+/* Threads may allocate only if SQLite's mutexes are real: where the host has
+** turned them off, every static mutex is the same. */
+static int thread_count(void)
+{
+    if (!sqlite3_threadsafe() ||
+        sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
+            sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
+        return 1;
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 1 ? (int)count : 1;
+}
+
+struct database *database_new(sqlite3 *db)
+{
+    struct database *database = memory_zeroed(1, sizeof *database);
+    if (!database)
+        return NULL;
+    database->db = db;
+    database->references = 1;
+    database->cache.threads = thread_count();
+    database->cache.stopper = (struct stopper){interrupted, database};
+    return database;
+}
+
+void database_release(struct database *database)
+{
+    if (--database->references > 0)
+        return;
+    cache_clear(&database->cache);
+    memory_free(database);
+}
+
+int database_begin_work(struct database *database)
+{
+    if (database->poll)
+        return SQLITE_OK; /* a function written in SQL is running this one */
+    return sqlite3_prepare_v2(database->db, "SELECT 1", -1, &database->poll, NULL);
+}
+
+void database_end_work(struct database *database)
+{
+    sqlite3_finalize(database->poll);
+    database->poll = NULL;
+}
+
+void database_cursor_opened(struct database *database)
+{
+    database->cursors++;
+}
+
+void database_cursor_closed(struct database *database)
+{
+    if (--database->cursors == 0)
+        cache_trim(&database->cache);
+}

@@ -1,0 +1,38 @@
+/*
+** What the extension keeps for a connection: the files that have been read, and
+** a few counters. It lives as long as a module that was registered with it.
+*/
+#ifndef TRACEDIFF_DATABASE_H
+#define TRACEDIFF_DATABASE_H
+
+#include "../trace/cache.h"
+
+#include <sqlite3ext.h>
+
+enum { DEEPEST_NESTING = 8 /* of functions written in SQL (S12) */ };
+
+struct database {
+    sqlite3 *db;
+    int references; /* modules registered (S22), and whoever holds it meanwhile */
+    struct cache cache;
+    int cursors;          /* open ones */
+    int nesting;          /* functions written in SQL that are running */
+    const char *speaking; /* the outermost of them: its name stands before errors */
+    sqlite3_stmt *poll;   /* `SELECT 1`, while a function computes its rows */
+};
+
+/* With one reference; NULL when there is no memory. */
+struct database *database_new(sqlite3 *db);
+
+void database_release(struct database *database);
+
+/* Around the computing of rows: lets the cache notice interrupts (S19). */
+int database_begin_work(struct database *database);
+void database_end_work(struct database *database);
+
+/* A cursor was opened or closed. With the last one, no text of a file is in use
+** any more, and the cache may be trimmed. */
+void database_cursor_opened(struct database *database);
+void database_cursor_closed(struct database *database);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+** trace_ops: what ran in a trace, summed up. trace_diff: two of these side by
+** side, as HTA's TraceDiff.compare_traces has them.
+*/
+#include <stdlib.h>
+
+#include "../trace/summary.h"
+#include "arguments.h"
+#include "functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+static const struct column columns_of_ops[] = {
+    {"rank", "INTEGER", "rank"},
+    {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
+    {"device", "TEXT", "CPU or GPU"},
+    {"cat", "TEXT", "category"},
+    {"name", "TEXT", "name"},
+    {"counts", "INTEGER", "events"},
+    {"total_duration", "REAL", "us, the sum of their durations"},
+    {"mean_duration", "REAL", "us"},
+    {"min_duration", "REAL", "us"},
+    {"max_duration", "REAL", "us"},
+};
+
+static const struct argument arguments_of_ops[] = {
+    {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
+    {"ranks", "", false, "integer, JSON array or 'all'; default the lowest"},
+    {"iterations", "", false,
+     "integer, JSON array, 'all' or 'steady'; default the lowest step"},
+    {"device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"},
+};
+
+static const struct column columns_of_diff[] = {
+    {"name", "TEXT", "name of operators and kernels"},
+    {"control_counts", "INTEGER", "events in control"},
+    {"test_counts", "INTEGER", "events in test"},
+    {"control_total_duration", "REAL", "us, sum of their durations in control"},
+    {"test_total_duration", "REAL", "us, the same in test"},
+    {"diff_counts", "INTEGER", "test minus control"},
+    {"diff_duration", "REAL", "us, test minus control"},
+    {"counts_change_categories", "TEXT", "+, - or =: the sign of diff_counts"},
+    {"change", "TEXT", "added, deleted, increased, decreased or unchanged, by counts"},
+    {"diff_duration_pct", "REAL", "100 x diff_duration / control; NULL when that is 0"},
+    {"diff_duration_per_step", "REAL",
+     "us, each side divided by its number of steps; NULL without steps"},
+};
+
+static const struct argument arguments_of_diff[] = {
+    {"control", "TEXT", true, "trace to compare with"},
+    {"test", "TEXT", true, "trace that is compared"},
+    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"},
+    {"test_rank", "", false, "the same for test"},
+    {"control_iteration", "", false,
+     "integer, JSON array, 'all' or 'steady'; default the lowest step"},
+    {"test_iteration", "", false, "the same for test"},
+    {"device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"},
+};
+
+/* A trace to be summed up: which arguments say what of it. */
+struct side {
+    int trace, ranks, iterations, device_type;
+    enum trace_use use;
+    enum grouping grouping;
+    const char *subject;
+};
+
+/* Reads a side and sums it up; `*steps` is how many steps were chosen. */
+static bool summarize(struct call *call, const struct side *side, struct summary *summary,
+                      int64_t *steps)
+{
+    struct trace_paths paths = {NULL, 0, 0};
+    struct trace trace = {.count = 0};
+    struct selection ranks = {.kind = SELECT_DEFAULT}, iterations = {.kind = SELECT_DEFAULT};
+    struct step_choice choice = {.everything = false};
+    enum device_type device_type;
+    struct trace_request request = {side->use, NULL, &ranks, side->subject};
+    bool done = argument_device_type(call, side->device_type, &device_type) &&
+                argument_selection(call, side->ranks, false, &ranks) &&
+                argument_selection(call, side->iterations, true, &iterations) &&
+                argument_trace(call, side->trace, &paths) &&
+                trace_open(&trace, &paths, &call->database->cache, &request, &call->failure) &&
+                trace_choose_steps(&trace, &iterations, side->subject, &choice,
+                                   &call->failure) &&
+                summary_make(summary, &trace, &choice, device_type, side->grouping,
+                             &call->failure);
+    *steps = choice.steps;
+    step_choice_clear(&trace, &choice);
+    trace_close(&trace);
+    paths_clear(&paths);
+    selection_clear(&ranks);
+    selection_clear(&iterations);
+    return done;
+}
+
+static int ops_produce(struct call *call, struct rows **rows)
+{
+    static const struct side side = {0, 1, 2, 3, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
+    struct summary summary = {.count = 0};
+    int64_t steps;
+    int code = SQLITE_ERROR;
+    if (!summarize(call, &side, &summary, &steps) || !summary_sort(&summary, &call->failure))
+        goto cleanup;
+    struct result *result = result_new(call->function->column_count);
+    for (size_t i = 0; i < summary.count; i++) {
+        const struct summary_row *row = &summary.rows[i];
+        const struct name *name = &summary.names.items[row->name];
+        result_integer(result, row->rank);
+        if (row->iteration == NUMBER_NONE)
+            result_null(result);
+        else
+            result_integer(result, row->iteration);
+        result_text(result, row->device ? "GPU" : "CPU", 3);
+        if (row->cat == NAME_NONE)
+            result_null(result);
+        else
+            result_text(result, summary.names.items[row->cat].text,
+                        summary.names.items[row->cat].length);
+        result_text(result, name->text, name->length);
+        result_integer(result, row->counts);
+        result_real(result, microseconds(row->total));
+        result_real(result, microseconds(row->total) / (double)row->counts);
+        result_real(result, microseconds(row->min));
+        result_real(result, microseconds(row->max));
+    }
+    *rows = result_finish(result);
+    code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+cleanup:
+    summary_clear(&summary);
+    return code;
+}
+
+const struct table_function trace_ops_function = {
+    .name = "trace_ops",
+    .text = "events of a trace summed up by rank, iteration, device, category and name",
+    .columns = columns_of_ops,
+    .column_count = COUNT_OF(columns_of_ops),
+    .arguments = arguments_of_ops,
+    .argument_count = COUNT_OF(arguments_of_ops),
+    .reads_files = true,
+    .produce = ops_produce,
+};
+
+/* A name of the two sides. */
+struct pair {
+    const struct name *name;
+    struct summary_row control, test;
+};
+
+static nanoseconds_sum difference(const struct pair *pair)
+{
+    return pair->test.total - pair->control.total;
+}
+
+/* |diff_duration| descending, then name. */
+static int pair_order(const void *a, const void *b)
+{
+    nanoseconds_sum x = difference(a), y = difference(b);
+    x = x < 0 ? -x : x;
+    y = y < 0 ? -y : y;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return name_compare(((const struct pair *)a)->name, ((const struct pair *)b)->name);
+}
+
+static const char *change_of(const struct pair *pair)
+{
+    int64_t control = pair->control.counts, test = pair->test.counts;
+    if (control == 0)
+        return "added";
+    if (test == 0)
+        return "deleted";
+    return test > control ? "increased" : test < control ? "decreased" : "unchanged";
+}
+
+static void add_pair(struct result *result, const struct pair *pair, int64_t control_steps,
+                     int64_t test_steps)
+{
+    int64_t more = pair->test.counts - pair->control.counts;
+    result_text(result, pair->name->text, pair->name->length);
+    result_integer(result, pair->control.counts);
+    result_integer(result, pair->test.counts);
+    result_real(result, microseconds(pair->control.total));
+    result_real(result, microseconds(pair->test.total));
+    result_integer(result, more);
+    result_real(result, microseconds(difference(pair)));
+    result_text(result, more > 0 ? "+" : more < 0 ? "-" : "=", 1);
+    result_string(result, change_of(pair));
+    if (pair->control.total == 0)
+        result_null(result);
+    else
+        result_real(result, 100.0 * (double)difference(pair) / (double)pair->control.total);
+    if (control_steps == 0 || test_steps == 0)
+        result_null(result);
+    else
+        result_real(result, microseconds(pair->test.in_steps) / (double)test_steps -
+                                microseconds(pair->control.in_steps) / (double)control_steps);
+}
+
+/* Brings the sides together by name; the pairs' names are those of control, or of
+** test where control has none. NULL when there is no memory. */
+static struct pair *join(struct summary *control, struct summary *test, size_t *count)
+{
+    struct pair *pairs = memory_zeroed(control->count + test->count, sizeof *pairs);
+    if (!pairs)
+        return NULL;
+    *count = control->count;
+    for (size_t i = 0; i < control->count; i++) {
+        pairs[i].name = &control->names.items[i];
+        pairs[i].control = control->rows[i];
+    }
+    for (size_t i = 0; i < test->count; i++) {
+        const struct name *name = &test->names.items[i];
+        uint32_t found = names_find(&control->names, name->text, name->length);
+        struct pair *pair = &pairs[found == NAME_NONE ? (*count)++ : found];
+        if (found == NAME_NONE)
+            pair->name = name;
+        pair->test = test->rows[i];
+    }
+    return pairs;
+}
+
+static int diff_produce(struct call *call, struct rows **rows)
+{
+    static const struct side sides[] = {{0, 2, 4, 6, TRACE_FOR_DIFF, BY_NAME, "control"},
+                                        {1, 3, 5, 6, TRACE_FOR_DIFF, BY_NAME, "test"}};
+    struct summary control = {.count = 0}, test = {.count = 0};
+    struct pair *pairs = NULL;
+    int64_t control_steps, test_steps;
+    size_t count = 0;
+    int code = SQLITE_ERROR;
+    if (!summarize(call, &sides[0], &control, &control_steps) ||
+        !summarize(call, &sides[1], &test, &test_steps))
+        goto cleanup;
+    code = SQLITE_NOMEM;
+    pairs = join(&control, &test, &count);
+    if (!pairs)
+        goto cleanup;
+    if (count > 0)
+        qsort(pairs, count, sizeof *pairs, pair_order);
+    struct result *result = result_new(call->function->column_count);
+    for (size_t i = 0; i < count; i++)
+        add_pair(result, &pairs[i], control_steps, test_steps);
+    *rows = result_finish(result);
+    code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+cleanup:
+    memory_free(pairs);
+    summary_clear(&control);
+    summary_clear(&test);
+    return code;
+}
+
+const struct table_function trace_diff_function = {
+    .name = "trace_diff",
+    .text = "operators and kernels of two traces side by side, by name",
+    .columns = columns_of_diff,
+    .column_count = COUNT_OF(columns_of_diff),
+    .arguments = arguments_of_diff,
+    .argument_count = COUNT_OF(arguments_of_diff),
+    .reads_files = true,
+    .produce = diff_produce,
+};

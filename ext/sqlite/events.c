@@ -1,0 +1,231 @@
+/*
+** trace_events: the events of a trace, a cursor over their columns.
+*/
+#include <string.h>
+
+#include "../trace/summary.h"
+#include "arguments.h"
+#include "functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+enum {
+    EVENTS_RANK,
+    EVENTS_ITERATION,
+    EVENTS_DEVICE,
+    EVENTS_CAT,
+    EVENTS_NAME,
+    EVENTS_TS,
+    EVENTS_DUR,
+    EVENTS_PID,
+    EVENTS_TID,
+    EVENTS_STREAM,
+    EVENTS_CORRELATION,
+    EVENTS_LINK,
+    EVENTS_PH,
+    EVENTS_FILE,
+    EVENTS_EVENT,
+    EVENTS_TS_NS,
+    EVENTS_DUR_NS
+};
+
+static const struct column columns_of_events[] = {
+    {"rank", "INTEGER", "rank of the file"},
+    {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
+    {"device", "TEXT", "CPU or GPU"},
+    {"cat", "TEXT", "category"},
+    {"name", "TEXT", "name"},
+    {"ts", "REAL", "us from the earliest event of the rank"},
+    {"dur", "REAL", "us; NULL for phases without one"},
+    {"pid", "", "process, integer or text as in the file"},
+    {"tid", "", "thread or stream, integer or text as in the file"},
+    {"stream", "INTEGER", "args.stream"},
+    {"correlation", "INTEGER", "args.correlation"},
+    {"link", "INTEGER", "event of the launch of device work, or of the first work launched"},
+    {"ph", "TEXT", "phase: X, or B for a B with its E"},
+    {"file", "TEXT", "path"},
+    {"event", "INTEGER", "position in traceEvents, from 0: with file, the key"},
+    {"ts_ns", "INTEGER", "ns, absolute: baseTimeNanoseconds + ts"},
+    {"dur_ns", "INTEGER", "ns"},
+};
+
+static const struct argument arguments_of_events[] = {
+    {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
+    {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
+};
+
+struct event_rows {
+    struct rows rows; /* must be first */
+    struct trace trace;
+    bool phases[256];
+};
+
+/* From where a cursor is to the next row that is wanted, itself included. */
+static void settle(const struct event_rows *events, struct position *position)
+{
+    for (; position->part < events->trace.count; position->part++, position->part_row = 0) {
+        const struct trace_member *member = &events->trace.members[position->part];
+        if (!member->chosen)
+            continue;
+        const struct columns *columns = &member->file->columns;
+        for (; (size_t)position->part_row < columns->count; position->part_row++)
+            if (events->phases[columns->phase[position->part_row]])
+                return;
+    }
+}
+
+static void events_next(const struct rows *rows, struct position *position)
+{
+    if (position->row > 0)
+        position->part_row++;
+    settle((const struct event_rows *)rows, position);
+}
+
+static void put_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
+{
+    if (id == NAME_NONE)
+        return;
+    /* The text outlives the statement: see cache_trim() in ext/trace/cache.h. */
+    const struct name *name = &file->names.items[id];
+    bool plain = strlen(name->text) == name->length; /* no NUL in it: SQLite need not copy */
+    sqlite3_result_text(context, name->text, plain ? -1 : (int)name->length, SQLITE_STATIC);
+}
+
+static void put_integer(sqlite3_context *context, int64_t value)
+{
+    if (value != NUMBER_NONE)
+        sqlite3_result_int64(context, value);
+}
+
+static void put_identifier(sqlite3_context *context, const struct trace_file *file,
+                           const struct identifier *identifier)
+{
+    if (identifier->kind == IDENTIFIER_INTEGER)
+        sqlite3_result_int64(context, identifier->value);
+    else if (identifier->kind == IDENTIFIER_TEXT)
+        put_name(context, file, (uint32_t)identifier->value);
+}
+
+static void events_column(const struct rows *rows, const struct position *position, int column,
+                          sqlite3_context *context)
+{
+    const struct event_rows *events = (const struct event_rows *)rows;
+    const struct trace_member *member = &events->trace.members[position->part];
+    const struct trace_file *file = member->file;
+    const struct columns *columns = &file->columns;
+    size_t row = (size_t)position->part_row;
+    const struct track *track = &file->tracks[columns->track[row]];
+    int64_t origin = events->trace.origins[member->rank_index];
+    switch (column) {
+    case EVENTS_RANK:
+        sqlite3_result_int64(context, member->rank);
+        break;
+    case EVENTS_ITERATION:
+        if (columns->iteration[row] != STEP_NONE)
+            sqlite3_result_int64(context, file->iterations[columns->iteration[row]]);
+        break;
+    case EVENTS_DEVICE:
+        sqlite3_result_text(context, kind_is_device(columns->kind[row]) ? "GPU" : "CPU", 3,
+                            SQLITE_STATIC);
+        break;
+    case EVENTS_CAT:
+        put_name(context, file, columns->cat[row]);
+        break;
+    case EVENTS_NAME:
+        put_name(context, file, columns->name[row]);
+        break;
+    case EVENTS_TS:
+        if (columns->ts[row] != NUMBER_NONE && origin != NUMBER_NONE)
+            sqlite3_result_double(context,
+                                  microseconds((nanoseconds_sum)columns->ts[row] - origin));
+        break;
+    case EVENTS_DUR:
+        if (columns->dur[row] != NUMBER_NONE)
+            sqlite3_result_double(context, microseconds(columns->dur[row]));
+        break;
+    case EVENTS_PID:
+        put_identifier(context, file, &track->pid);
+        break;
+    case EVENTS_TID:
+        put_identifier(context, file, &track->tid);
+        break;
+    case EVENTS_STREAM:
+        put_integer(context, columns->stream[row]);
+        break;
+    case EVENTS_CORRELATION:
+        put_integer(context, columns->correlation[row]);
+        break;
+    case EVENTS_LINK:
+        if (columns->link[row] != ROW_NONE)
+            sqlite3_result_int64(context, columns->event[columns->link[row]]);
+        break;
+    case EVENTS_PH:
+        sqlite3_result_text(context, (const char *)&columns->phase[row], 1, SQLITE_TRANSIENT);
+        break;
+    case EVENTS_FILE:
+        sqlite3_result_text(context, file->path, -1, SQLITE_STATIC);
+        break;
+    case EVENTS_EVENT:
+        sqlite3_result_int64(context, columns->event[row]);
+        break;
+    case EVENTS_TS_NS:
+        put_integer(context, columns->ts[row]);
+        break;
+    case EVENTS_DUR_NS:
+        put_integer(context, columns->dur[row]);
+        break;
+    }
+}
+
+static void events_destroy(struct rows *rows)
+{
+    struct event_rows *events = (struct event_rows *)rows;
+    trace_close(&events->trace);
+    memory_free(events);
+}
+
+static const struct rows_methods event_methods = {events_next, events_column, events_destroy};
+
+static int events_produce(struct call *call, struct rows **rows)
+{
+    static const struct selection every_rank = {.kind = SELECT_ALL};
+    struct trace_paths paths = {NULL, 0, 0};
+    bool given;
+    struct event_rows *events = memory_zeroed(1, sizeof *events);
+    if (!events) {
+        failure_memory(&call->failure);
+        return SQLITE_NOMEM;
+    }
+    events->rows.methods = &event_methods;
+    struct trace_request request = {TRACE_FOR_EVENTS, NULL, &every_rank, "the trace"};
+    if (!argument_phases(call, 1, events->phases, &given) || !argument_trace(call, 0, &paths))
+        goto failed;
+    if (given)
+        request.phases = events->phases;
+    if (!trace_open(&events->trace, &paths, &call->database->cache, &request, &call->failure))
+        goto failed;
+    for (size_t i = 0; i < events->trace.count; i++) {
+        const struct trace_member *member = &events->trace.members[i];
+        for (size_t row = 0; member->chosen && row < member->file->columns.count; row++)
+            events->rows.count += events->phases[member->file->columns.phase[row]];
+    }
+    *rows = &events->rows;
+    return SQLITE_OK;
+failed:
+    paths_clear(&paths);
+    events_destroy(&events->rows);
+    return SQLITE_ERROR;
+}
+
+const struct table_function trace_events_function = {
+    .name = "trace_events",
+    .text = "the events of a trace, a row each",
+    .columns = columns_of_events,
+    .column_count = COUNT_OF(columns_of_events),
+    .arguments = arguments_of_events,
+    .argument_count = COUNT_OF(arguments_of_events),
+    .reads_files = true,
+    .produce = events_produce,
+};

@@ -1,0 +1,265 @@
+/*
+** trace_files: what there is to be read, and what is wrong with it. trace_steps:
+** the steps of a trace.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "../trace/summary.h"
+#include "arguments.h"
+#include "functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+static const struct selection every_rank = {.kind = SELECT_ALL};
+
+static const struct argument trace_argument[] = {
+    {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
+};
+
+static const struct column columns_of_files[] = {
+    {"file", "TEXT", "path"},
+    {"rank", "INTEGER", "rank; NULL for what is no trace"},
+    {"rank_source", "TEXT", "where it stands: distributedInfo, name or order"},
+    {"world_size", "INTEGER", "distributedInfo.world_size"},
+    {"backend", "TEXT", "distributedInfo.backend"},
+    {"device", "TEXT", "name of the first device"},
+    {"steps", "INTEGER", "distinct profiler steps"},
+    {"first_step", "INTEGER", "lowest of them"},
+    {"last_step", "INTEGER", "highest of them"},
+    {"events", "INTEGER", "elements of traceEvents"},
+    {"rows", "INTEGER", "of these, rows of trace_events"},
+    {"skipped", "INTEGER", "of these, passed over as no event"},
+    {"problems", "TEXT", "JSON array of {what, count, first_byte}; bytes are counted from 1"},
+    {"start_unix_ns", "INTEGER", "ns since 1970; NULL without baseTimeNanoseconds"},
+    {"start_ns", "INTEGER", "ns, absolute: earliest event"},
+    {"end_ns", "INTEGER", "ns, absolute: latest end"},
+    {"size", "INTEGER", "bytes on disk"},
+    {"json_size", "INTEGER", "bytes of JSON"},
+    {"metadata", "TEXT", "JSON object of every top-level key but traceEvents"},
+};
+
+/* Adds an element to the JSON array of problems. */
+static void add_problem(sqlite3_str *list, const char *what, int64_t count, int64_t first_byte)
+{
+    sqlite3_str_appendf(list, "%s{\"what\":\"", sqlite3_str_length(list) > 0 ? "," : "");
+    for (const unsigned char *p = (const unsigned char *)what; *p; p++)
+        if (*p < 0x20 || *p == '"' || *p == '\\')
+            sqlite3_str_appendf(list, "\\u%04x", *p);
+        else
+            sqlite3_str_appendchar(list, 1, (char)*p);
+    sqlite3_str_appendf(list, "\",\"count\":%lld", (long long)count);
+    if (first_byte > 0)
+        sqlite3_str_appendf(list, ",\"first_byte\":%lld", (long long)first_byte);
+    else
+        sqlite3_str_appendall(list, ",\"first_byte\":null");
+}
+
+static char *problems_of(const struct trace_member *member)
+{
+    const struct trace_file *file = member->file;
+    sqlite3_str *list = sqlite3_str_new(NULL), *array = sqlite3_str_new(NULL);
+    if (!file) {
+        add_problem(list, member->failure.text ? member->failure.text : "cannot be read", 1, 0);
+        sqlite3_str_appendchar(list, 1, '}');
+    } else if (file->outcome != DOCUMENT_WHOLE) {
+        add_problem(list, file->trouble.text ? file->trouble.text : "damaged", 1, 0);
+        sqlite3_str_appendchar(list, 1, '}');
+    }
+    for (int i = 0; file && i < PROBLEM_COUNT; i++) {
+        if (file->problems.count[i] == 0)
+            continue;
+        add_problem(list, problem_text((enum problem)i), file->problems.count[i],
+                    file->problems.first_byte[i]);
+        if (i == PROBLEM_NO_LAUNCH)
+            sqlite3_str_appendf(list, ",\"us\":%lld.%03lld", (long long)(file->unlaunched / 1000),
+                                (long long)(file->unlaunched % 1000));
+        sqlite3_str_appendchar(list, 1, '}');
+    }
+    int length = sqlite3_str_length(list), error = sqlite3_str_errcode(list);
+    char *elements = sqlite3_str_finish(list);
+    if (error == SQLITE_OK)
+        sqlite3_str_appendf(array, "[%s]", length > 0 ? elements : "");
+    sqlite3_free(elements);
+    char *text = sqlite3_str_finish(array);
+    return error == SQLITE_OK ? text : (sqlite3_free(text), (char *)NULL);
+}
+
+static void optional_integer(struct result *result, int64_t value, bool there)
+{
+    if (there)
+        result_integer(result, value);
+    else
+        result_null(result);
+}
+
+/* The lowest and highest number of the steps of a file, and how many there are. */
+static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t *last)
+{
+    int64_t count = 0;
+    unsigned char *seen = memory_zeroed(file->iteration_count, 1);
+    if (!seen)
+        return -1;
+    for (size_t i = 0; i < file->step_count; i++)
+        seen[file->steps[i].iteration] = 1;
+    for (size_t i = 0; i < file->iteration_count; i++) {
+        if (!seen[i])
+            continue;
+        if (count++ == 0)
+            *first = file->iterations[i];
+        *last = file->iterations[i];
+    }
+    memory_free(seen);
+    return count;
+}
+
+/* What SQLite's JSON makes of the metadata: bound to ?1, all NULL if that is no
+** strict JSON. */
+static const char metadata_sql[] =
+    "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
+    " m ->> '$.deviceProperties[0].name', m"
+    " FROM (SELECT CASE WHEN json_valid(?1) THEN ?1 END AS m)";
+
+/* One row of trace_files; an error code. */
+static int add_file(struct result *result, const struct trace_member *member,
+                    sqlite3_stmt *metadata)
+{
+    static const char *const sources[] = {"distributedInfo", "name", "order"};
+    static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
+    const struct trace_file *file = member->file ? member->file : &nothing;
+    int64_t first = 0, last = 0, steps = step_range(file, &first, &last);
+    char *problems = problems_of(member);
+    if (steps < 0 || !problems) {
+        sqlite3_free(problems);
+        return SQLITE_NOMEM;
+    }
+    sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
+    int code = sqlite3_step(metadata);
+    result_string(result, member->path);
+    optional_integer(result, member->rank, member->is_trace);
+    result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
+    for (int i = 0; i < 3; i++) {
+        if (code == SQLITE_ROW)
+            result_value(result, sqlite3_column_value(metadata, i));
+        else
+            result_null(result);
+    }
+    result_integer(result, steps);
+    optional_integer(result, first, steps > 0);
+    optional_integer(result, last, steps > 0);
+    result_integer(result, file->events);
+    result_integer(result, (int64_t)file->columns.count);
+    result_integer(result, file->skipped);
+    result_string(result, problems);
+    optional_integer(result, file->first, file->has_base && file->first != NUMBER_NONE);
+    optional_integer(result, file->first, file->first != NUMBER_NONE);
+    optional_integer(result, file->last, file->last != NUMBER_NONE);
+    optional_integer(result, file->identity.size, member->file != NULL);
+    optional_integer(result, file->json_size, member->file != NULL);
+    if (code == SQLITE_ROW)
+        result_value(result, sqlite3_column_value(metadata, 3));
+    else
+        result_null(result);
+    sqlite3_free(problems);
+    code = sqlite3_reset(metadata);
+    /* Metadata that SQLite's JSON finds too deep or too long stays out. */
+    return code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK;
+}
+
+/* Opens the trace of argument 0 with all its ranks. */
+static bool open_whole(struct call *call, enum trace_use use, struct trace *trace)
+{
+    struct trace_paths paths = {NULL, 0, 0};
+    struct trace_request request = {use, NULL, &every_rank, "the trace"};
+    if (argument_trace(call, 0, &paths))
+        return trace_open(trace, &paths, &call->database->cache, &request, &call->failure);
+    paths_clear(&paths);
+    return false;
+}
+
+static int files_produce(struct call *call, struct rows **rows)
+{
+    struct trace trace = {.count = 0};
+    struct result *result = NULL;
+    sqlite3_stmt *metadata = NULL;
+    int code = SQLITE_ERROR;
+    if (!open_whole(call, TRACE_FOR_FILES, &trace))
+        goto cleanup;
+    result = result_new(call->function->column_count);
+    code = sqlite3_prepare_v2(call->database->db, metadata_sql, -1, &metadata, NULL);
+    for (size_t i = 0; i < trace.count && code == SQLITE_OK; i++)
+        code = add_file(result, &trace.members[i], metadata);
+    if (code == SQLITE_OK) {
+        *rows = result_finish(result);
+        result = NULL;
+        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+    }
+cleanup:
+    sqlite3_finalize(metadata);
+    result_free(result);
+    trace_close(&trace);
+    return code;
+}
+
+const struct table_function trace_files_function = {
+    .name = "trace_files",
+    .text = "the files of a trace, also the bad ones, a row each",
+    .columns = columns_of_files,
+    .column_count = COUNT_OF(columns_of_files),
+    .arguments = trace_argument,
+    .argument_count = COUNT_OF(trace_argument),
+    .reads_files = true,
+    .produce = files_produce,
+};
+
+static const struct column columns_of_steps[] = {
+    {"rank", "INTEGER", "rank of the file"},
+    {"iteration", "INTEGER", "N of ProfilerStep#N"},
+    {"ts", "REAL", "us from the earliest event of the rank"},
+    {"dur", "REAL", "us"},
+    {"file", "TEXT", "path"},
+    {"ts_ns", "INTEGER", "ns, absolute"},
+    {"dur_ns", "INTEGER", "ns"},
+};
+
+static int steps_produce(struct call *call, struct rows **rows)
+{
+    struct trace trace = {.count = 0};
+    struct result *result = NULL;
+    int code = SQLITE_ERROR;
+    if (!open_whole(call, TRACE_FOR_STEPS, &trace))
+        goto cleanup;
+    result = result_new(call->function->column_count);
+    for (size_t i = 0; i < trace.count; i++) {
+        const struct trace_member *member = &trace.members[i];
+        for (size_t s = 0; member->chosen && s < member->file->step_count; s++) {
+            const struct profiler_step *step = &member->file->steps[s];
+            result_integer(result, member->rank);
+            result_integer(result, member->file->iterations[step->iteration]);
+            result_real(result, microseconds((nanoseconds_sum)step->start -
+                                             trace.origins[member->rank_index]));
+            result_real(result, microseconds((nanoseconds_sum)step->end - step->start));
+            result_string(result, member->path);
+            result_integer(result, step->start);
+            result_integer(result, step->end - step->start);
+        }
+    }
+    *rows = result_finish(result);
+    code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+cleanup:
+    trace_close(&trace);
+    return code;
+}
+
+const struct table_function trace_steps_function = {
+    .name = "trace_steps",
+    .text = "the profiler steps of a trace, a row each",
+    .columns = columns_of_steps,
+    .column_count = COUNT_OF(columns_of_steps),
+    .arguments = trace_argument,
+    .argument_count = COUNT_OF(trace_argument),
+    .reads_files = true,
+    .produce = steps_produce,
+};

@@ -1,0 +1,35 @@
+/*
+** The functions there are.
+*/
+#ifndef TRACEDIFF_FUNCTIONS_H
+#define TRACEDIFF_FUNCTIONS_H
+
+#include "table_function.h"
+
+extern const struct table_function trace_events_function;
+extern const struct table_function trace_files_function;
+extern const struct table_function trace_steps_function;
+extern const struct table_function trace_ops_function;
+extern const struct table_function trace_diff_function;
+extern const struct table_function tracediff_help_function;
+
+/* Those written in SQL, made from sql/ when building. */
+extern const struct table_function sql_functions[];
+extern const int sql_function_count;
+
+/* The table function of a number, or NULL: first those in C, then those in SQL. */
+const struct table_function *table_function_at(int i);
+
+struct scalar {
+    const char *name, *type, *text;
+    void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
+};
+extern const struct scalar scalars[];
+extern const int scalar_count;
+
+/* The producer of functions written in SQL. */
+int sql_function_produce(struct call *call, struct rows **rows);
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+#endif

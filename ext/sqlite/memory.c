@@ -1,0 +1,23 @@
+/*
+** The memory of the layers below comes from SQLite, and so is counted and
+** limited as the host has set it.
+*/
+#include "../reader/memory.h"
+
+#include <sqlite3ext.h>
+SQLITE_EXTENSION_INIT3
+
+void *memory_allocate(size_t size)
+{
+    return sqlite3_malloc64(size);
+}
+
+void *memory_resize(void *block, size_t size)
+{
+    return sqlite3_realloc64(block, size);
+}
+
+void memory_free(void *block)
+{
+    sqlite3_free(block);
+}

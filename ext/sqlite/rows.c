@@ -1,0 +1,194 @@
+#include "rows.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+enum { TEXT_BLOCK = 16 * 1024 };
+
+struct cell {
+    int type;        /* SQLITE_INTEGER ... SQLITE_NULL */
+    uint32_t length; /* text and blob */
+    union {
+        int64_t integer;
+        double real;
+        const char *text;
+    } value;
+};
+
+struct text_block {
+    struct text_block *next;
+    size_t used, size;
+    char bytes[];
+};
+
+struct result {
+    struct rows rows; /* must be first */
+    int columns;
+    bool no_memory;
+    struct cell *cells;
+    size_t count, capacity;
+    struct text_block *texts;
+};
+
+static void result_column(const struct rows *rows, const struct position *position, int column,
+                          sqlite3_context *context)
+{
+    const struct result *result = (const struct result *)rows;
+    const struct cell *cell = &result->cells[position->row * result->columns + column];
+    switch (cell->type) {
+    case SQLITE_INTEGER:
+        sqlite3_result_int64(context, cell->value.integer);
+        break;
+    case SQLITE_FLOAT:
+        sqlite3_result_double(context, cell->value.real);
+        break;
+    case SQLITE_TEXT:
+        sqlite3_result_text64(context, cell->value.text, cell->length, SQLITE_TRANSIENT,
+                              SQLITE_UTF8);
+        break;
+    case SQLITE_BLOB:
+        sqlite3_result_blob64(context, cell->value.text, cell->length, SQLITE_TRANSIENT);
+        break;
+    default:
+        sqlite3_result_null(context);
+    }
+}
+
+static void result_destroy(struct rows *rows)
+{
+    result_free((struct result *)rows);
+}
+
+static const struct rows_methods result_methods = {NULL, result_column, result_destroy};
+
+struct result *result_new(int columns)
+{
+    struct result *result = memory_zeroed(1, sizeof *result);
+    if (!result)
+        return NULL;
+    result->rows.methods = &result_methods;
+    result->columns = columns;
+    return result;
+}
+
+void result_free(struct result *result)
+{
+    if (!result)
+        return;
+    for (struct text_block *block = result->texts; block;) {
+        struct text_block *next = block->next;
+        memory_free(block);
+        block = next;
+    }
+    memory_free(result->cells);
+    memory_free(result);
+}
+
+static void add(struct result *result, struct cell cell)
+{
+    if (!result || result->no_memory)
+        return;
+    if (!MEMORY_GROW(result->cells, result->capacity, result->count + 1)) {
+        result->no_memory = true;
+        return;
+    }
+    result->cells[result->count++] = cell;
+}
+
+/* A copy that lives as long as the result; NULL when there is no memory. */
+static const char *keep(struct result *result, const void *bytes, size_t length)
+{
+    struct text_block *block = result->texts;
+    if (!block || block->size - block->used < length) {
+        size_t size = length > TEXT_BLOCK ? length : TEXT_BLOCK;
+        block = memory_allocate(sizeof *block + size);
+        if (!block) {
+            result->no_memory = true;
+            return NULL;
+        }
+        *block = (struct text_block){.next = result->texts, .size = size};
+        result->texts = block;
+        result->rows.memory += size;
+    }
+    char *to = block->bytes + block->used;
+    if (length > 0)
+        memcpy(to, bytes, length);
+    block->used += length;
+    return to;
+}
+
+static void add_bytes(struct result *result, int type, const void *bytes, size_t length)
+{
+    if (!result || result->no_memory)
+        return;
+    const char *kept = keep(result, bytes, length);
+    add(result, (struct cell){type, (uint32_t)length, {.text = kept}});
+}
+
+void result_null(struct result *result)
+{
+    add(result, (struct cell){.type = SQLITE_NULL});
+}
+
+void result_integer(struct result *result, int64_t value)
+{
+    add(result, (struct cell){SQLITE_INTEGER, 0, {.integer = value}});
+}
+
+void result_real(struct result *result, double value)
+{
+    add(result, (struct cell){SQLITE_FLOAT, 0, {.real = value}});
+}
+
+void result_text(struct result *result, const char *text, size_t length)
+{
+    if (text)
+        add_bytes(result, SQLITE_TEXT, text, length);
+    else
+        result_null(result);
+}
+
+void result_string(struct result *result, const char *text)
+{
+    result_text(result, text, text ? strlen(text) : 0);
+}
+
+void result_value(struct result *result, sqlite3_value *value)
+{
+    const void *bytes;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        result_integer(result, sqlite3_value_int64(value));
+        break;
+    case SQLITE_FLOAT:
+        result_real(result, sqlite3_value_double(value));
+        break;
+    case SQLITE_TEXT:
+        bytes = sqlite3_value_text(value);
+        if (!bytes && result)
+            result->no_memory = true;
+        else
+            add_bytes(result, SQLITE_TEXT, bytes, (size_t)sqlite3_value_bytes(value));
+        break;
+    case SQLITE_BLOB:
+        bytes = sqlite3_value_blob(value);
+        add_bytes(result, SQLITE_BLOB, bytes, (size_t)sqlite3_value_bytes(value));
+        break;
+    default:
+        result_null(result);
+    }
+}
+
+struct rows *result_finish(struct result *result)
+{
+    if (!result || result->no_memory) {
+        result_free(result);
+        return NULL;
+    }
+    result->rows.count = (int64_t)(result->count / (size_t)result->columns);
+    result->rows.memory += result->capacity * sizeof *result->cells;
+    return &result->rows;
+}

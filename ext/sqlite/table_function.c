@@ -1,0 +1,448 @@
+#include "table_function.h"
+
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+#include "arguments.h"
+
+#define KEPT_MEMORY ((size_t)64 << 20)
+
+/* A tuple of arguments that a table was called with, and its rows while they are
+** kept. Tuples stay as long as the table, for their numbers are in rowids. */
+struct tuple {
+    unsigned char *key; /* types and values of the arguments */
+    size_t key_length;
+    struct rows *rows; /* NULL if they are not kept */
+    int cursors;       /* that are on these rows */
+    uint64_t used;
+};
+
+struct function_table {
+    sqlite3_vtab base; /* must be first */
+    struct database *database;
+    const struct table_function *function;
+    sqlite3_value *defaults[MOST_ARGUMENTS]; /* from CREATE VIRTUAL TABLE; NULL: none */
+    struct tuple *tuples;
+    size_t count, capacity;
+    int cursors;
+    uint64_t clock;
+};
+
+struct function_cursor {
+    sqlite3_vtab_cursor base; /* must be first */
+    sqlite3_value *given[MOST_ARGUMENTS]; /* NULL: not given by the call */
+    size_t tuple;                         /* number + 1; 0: no rows */
+    const struct rows *rows;
+    struct position position;
+};
+
+/* What a module's registration carries. */
+struct registration {
+    const struct table_function *function;
+    struct database *database;
+};
+
+/* Says an error for a table: its text goes to SQLite. */
+static int table_error(struct function_table *table, char *message)
+{
+    sqlite3_free(table->base.zErrMsg);
+    table->base.zErrMsg = message;
+    return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+/* The declaration a reader would see. */
+static char *declaration(const struct table_function *function)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "CREATE TABLE x(");
+    for (int i = 0; i < function->column_count; i++)
+        sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", function->columns[i].name,
+                            function->columns[i].type);
+    for (int i = 0; i < function->argument_count; i++)
+        sqlite3_str_appendf(text, ", \"%w\" HIDDEN", function->arguments[i].name);
+    sqlite3_str_appendall(text, ")");
+    return sqlite3_str_finish(text);
+}
+
+static int functionDisconnect(sqlite3_vtab *vtab)
+{
+    struct function_table *table = (struct function_table *)vtab;
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->tuples[i].rows)
+            table->tuples[i].rows->methods->destroy(table->tuples[i].rows);
+        memory_free(table->tuples[i].key);
+    }
+    memory_free(table->tuples);
+    for (int i = 0; i < MOST_ARGUMENTS; i++)
+        sqlite3_value_free(table->defaults[i]);
+    database_release(table->database);
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/* Constructor: of the eponymous table, and of those that are created. */
+static int functionConnect(sqlite3 *db, void *client, int argc, const char *const *argv,
+                           sqlite3_vtab **vtab, char **error)
+{
+    const struct registration *registration = client;
+    const struct table_function *function = registration->function;
+    bool created = argc > 3 || sqlite3_stricmp(argv[0], argv[2]) != 0;
+    if (created && sqlite3_stricmp(argv[1], "temp") != 0) {
+        *error = sqlite3_mprintf("%s: create it in the temp schema: CREATE VIRTUAL TABLE "
+                                 "temp.%s USING ... (elsewhere it would make the database "
+                                 "unreadable without this extension)",
+                                 function->name, argv[2]);
+        return SQLITE_ERROR;
+    }
+    struct function_table *table = sqlite3_malloc64(sizeof *table);
+    if (!table)
+        return SQLITE_NOMEM;
+    memset(table, 0, sizeof *table);
+    table->database = registration->database;
+    table->database->references++;
+    table->function = function;
+    char *declared = declaration(function);
+    int code = declared ? sqlite3_declare_vtab(db, declared) : SQLITE_NOMEM;
+    sqlite3_free(declared);
+    if (code == SQLITE_OK)
+        code = sqlite3_vtab_config(
+            db, function->reads_files ? SQLITE_VTAB_DIRECTONLY : SQLITE_VTAB_INNOCUOUS);
+    if (code == SQLITE_OK)
+        code = arguments_of_create(db, function, argc - 3, argv + 3, table->defaults, error);
+    if (code != SQLITE_OK) {
+        functionDisconnect(&table->base);
+        return code;
+    }
+    *vtab = &table->base;
+    return SQLITE_OK;
+}
+
+static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+    struct function_table *table = (struct function_table *)vtab;
+    struct function_cursor *made = sqlite3_malloc64(sizeof *made);
+    if (!made)
+        return SQLITE_NOMEM;
+    memset(made, 0, sizeof *made);
+    table->cursors++;
+    database_cursor_opened(table->database);
+    *cursor = &made->base;
+    return SQLITE_OK;
+}
+
+/* Drops kept rows no cursor is on, the longest unused first, down to a limit. */
+static void drop_rows(struct function_table *table, size_t limit)
+{
+    for (;;) {
+        size_t memory = 0, oldest = table->count;
+        for (size_t i = 0; i < table->count; i++) {
+            const struct tuple *tuple = &table->tuples[i];
+            if (!tuple->rows || tuple->cursors > 0)
+                continue;
+            memory += tuple->rows->memory;
+            if (oldest == table->count || tuple->used < table->tuples[oldest].used)
+                oldest = i;
+        }
+        if (oldest == table->count || memory <= limit)
+            return;
+        table->tuples[oldest].rows->methods->destroy(table->tuples[oldest].rows);
+        table->tuples[oldest].rows = NULL;
+    }
+}
+
+/* Takes a cursor off its rows, which are kept. */
+static void leave_rows(struct function_table *table, struct function_cursor *cursor)
+{
+    if (cursor->tuple > 0)
+        table->tuples[cursor->tuple - 1].cursors--;
+    cursor->tuple = 0;
+    cursor->rows = NULL;
+    for (int i = 0; i < MOST_ARGUMENTS; i++) {
+        sqlite3_value_free(cursor->given[i]);
+        cursor->given[i] = NULL;
+    }
+}
+
+static int functionClose(sqlite3_vtab_cursor *base)
+{
+    struct function_cursor *cursor = (struct function_cursor *)base;
+    struct function_table *table = (struct function_table *)base->pVtab;
+    leave_rows(table, cursor);
+    if (--table->cursors == 0) {
+        for (size_t i = 0; i < table->count; i++)
+            if (table->tuples[i].rows) {
+                table->tuples[i].rows->methods->destroy(table->tuples[i].rows);
+                table->tuples[i].rows = NULL;
+            }
+    }
+    database_cursor_closed(table->database);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int functionNext(sqlite3_vtab_cursor *base)
+{
+    struct function_cursor *cursor = (struct function_cursor *)base;
+    cursor->position.row++;
+    if (cursor->rows->methods->next && cursor->position.row < cursor->rows->count)
+        cursor->rows->methods->next(cursor->rows, &cursor->position);
+    return SQLITE_OK;
+}
+
+static int functionEof(sqlite3_vtab_cursor *base)
+{
+    const struct function_cursor *cursor = (const struct function_cursor *)base;
+    return !cursor->rows || cursor->position.row >= cursor->rows->count;
+}
+
+static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct function_cursor *cursor = (const struct function_cursor *)base;
+    const struct function_table *table = (const struct function_table *)base->pVtab;
+    if (column < table->function->column_count)
+        cursor->rows->methods->column(cursor->rows, &cursor->position, column, context);
+    else if (cursor->given[column - table->function->column_count])
+        sqlite3_result_value(context, cursor->given[column - table->function->column_count]);
+    return SQLITE_OK;
+}
+
+static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+    const struct function_cursor *cursor = (const struct function_cursor *)base;
+    *rowid = (sqlite3_int64)cursor->tuple << 40 | cursor->position.row;
+    return SQLITE_OK;
+}
+
+/* The arguments of a call as bytes that are equal if and only if they are. */
+static unsigned char *tuple_key(const struct call *call, size_t *length)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    for (int i = 0; i < call->function->argument_count; i++) {
+        sqlite3_value *value = call->values[i];
+        int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+        sqlite3_int64 integer = 0;
+        double real;
+        sqlite3_str_appendchar(text, 1, (char)type);
+        if (type == SQLITE_INTEGER) {
+            integer = sqlite3_value_int64(value);
+        } else if (type == SQLITE_FLOAT) {
+            real = sqlite3_value_double(value);
+            memcpy(&integer, &real, sizeof integer);
+        } else if (type != SQLITE_NULL) {
+            const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value)
+                                                    : sqlite3_value_blob(value);
+            integer = sqlite3_value_bytes(value);
+            if (bytes)
+                sqlite3_str_append(text, bytes, (int)integer);
+        }
+        sqlite3_str_append(text, (const char *)&integer, sizeof integer);
+    }
+    *length = (size_t)sqlite3_str_length(text);
+    return (unsigned char *)sqlite3_str_finish(text);
+}
+
+/* The number of the tuple of a call, new or known; table->count when there is no
+** memory. */
+static size_t tuple_of(struct function_table *table, const struct call *call)
+{
+    size_t length, i = 0;
+    unsigned char *key = tuple_key(call, &length);
+    if (!key)
+        return table->count;
+    while (i < table->count && (table->tuples[i].key_length != length ||
+                                memcmp(table->tuples[i].key, key, length) != 0))
+        i++;
+    if (i == table->count && MEMORY_GROW(table->tuples, table->capacity, table->count + 1)) {
+        table->tuples[table->count++] = (struct tuple){.key = key, .key_length = length};
+        return i;
+    }
+    sqlite3_free(key);
+    return i;
+}
+
+/* Computes the rows of a call; the error goes to the table. */
+static int produce(struct function_table *table, struct call *call, struct rows **rows)
+{
+    struct database *database = table->database;
+    bool outermost = database->poll == NULL;
+    int code = database_begin_work(database);
+    if (code != SQLITE_OK)
+        return code;
+    code = table->function->produce(call, rows);
+    if (outermost)
+        database_end_work(database);
+    if (code == SQLITE_OK)
+        return SQLITE_OK;
+    enum failure_code failed = call->failure.code;
+    if (call->error)
+        table_error(table, call->error);
+    else if (failed == FAILURE_MEMORY)
+        code = SQLITE_NOMEM;
+    else if (failed == FAILURE_INTERRUPTED)
+        code = SQLITE_INTERRUPT;
+    else if (call->failure.text)
+        code = table_error(table, sqlite3_mprintf("%s: %s",
+                                                  database->speaking ? database->speaking
+                                                                     : table->function->name,
+                                                  call->failure.text));
+    call->error = NULL;
+    failure_clear(&call->failure);
+    return code;
+}
+
+/* `plan` has a bit for each argument given, whose values stand in `argv` in the
+** order of the arguments. */
+static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc,
+                          sqlite3_value **argv)
+{
+    struct function_cursor *cursor = (struct function_cursor *)base;
+    struct function_table *table = (struct function_table *)base->pVtab;
+    const struct table_function *function = table->function;
+    struct call call = {.database = table->database, .function = function};
+    bool null_required = false;
+    (void)unused;
+    leave_rows(table, cursor);
+    cursor->position = (struct position){0, 0, 0};
+    for (int i = 0, used = 0; i < function->argument_count; i++) {
+        bool given = plan >> i & 1;
+        sqlite3_value *value = given && used < argc ? argv[used++] : NULL;
+        bool null = !value || sqlite3_value_type(value) == SQLITE_NULL;
+        if (value && !(cursor->given[i] = sqlite3_value_dup(value)))
+            return SQLITE_NOMEM;
+        call.values[i] = null ? table->defaults[i] : cursor->given[i];
+        null_required = null_required || (given && null && function->arguments[i].required);
+    }
+    if (null_required)
+        return SQLITE_OK;
+    for (int i = 0; i < function->argument_count; i++)
+        if (function->arguments[i].required && !call.values[i])
+            return table_error(table, sqlite3_mprintf("%s: argument %d (%s) is missing",
+                                                      function->name, i + 1,
+                                                      function->arguments[i].name));
+    size_t number = tuple_of(table, &call);
+    if (number == table->count)
+        return SQLITE_NOMEM;
+    table->tuples[number].used = ++table->clock;
+    if (!table->tuples[number].rows) {
+        struct rows *rows = NULL;
+        int code = produce(table, &call, &rows);
+        if (code != SQLITE_OK)
+            return code;
+        if (table->tuples[number].rows) /* computed meanwhile, by a nested use */
+            rows->methods->destroy(rows);
+        else
+            table->tuples[number].rows = rows;
+    }
+    table->tuples[number].cursors++;
+    cursor->tuple = number + 1;
+    cursor->rows = table->tuples[number].rows;
+    if (cursor->rows->methods->next && cursor->rows->count > 0)
+        cursor->rows->methods->next(cursor->rows, &cursor->position);
+    drop_rows(table, KEPT_MEMORY);
+    return SQLITE_OK;
+}
+
+/* See the rules in table_function.h. A term on an argument is used if it is an
+** equality and usable; the first of them is enough, for the hidden column lets
+** SQLite check the others. A plan is refused only if an argument has terms and
+** none of them is usable. */
+static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    const struct function_table *table = (const struct function_table *)vtab;
+    const struct table_function *function = table->function;
+    int term[MOST_ARGUMENTS], used = 0;
+    bool asked[MOST_ARGUMENTS] = {false}, complete = true;
+    for (int i = 0; i < MOST_ARGUMENTS; i++)
+        term[i] = -1;
+    for (int i = 0; i < info->nConstraint; i++) {
+        unsigned char op = info->aConstraint[i].op;
+        if (op != SQLITE_INDEX_CONSTRAINT_EQ && op != SQLITE_INDEX_CONSTRAINT_IS)
+            continue;
+        int argument = info->aConstraint[i].iColumn - function->column_count;
+        if (argument < 0)
+            continue;
+        asked[argument] = true;
+        if (info->aConstraint[i].usable && term[argument] < 0)
+            term[argument] = i;
+    }
+    info->idxNum = 0;
+    for (int i = 0; i < function->argument_count; i++) {
+        if (asked[i] && term[i] < 0)
+            return SQLITE_CONSTRAINT;
+        complete = complete && (term[i] >= 0 || !function->arguments[i].required ||
+                                table->defaults[i]);
+        if (term[i] < 0)
+            continue;
+        info->aConstraintUsage[term[i]].argvIndex = ++used;
+        info->aConstraintUsage[term[i]].omit = 1;
+        info->idxNum |= 1 << i;
+    }
+    info->estimatedCost = complete ? 10000.0 - 100.0 * used : 1e200;
+    info->estimatedRows = 1000;
+    return SQLITE_OK;
+}
+
+#define FUNCTION_MODULE(create)                                                                    \
+    {                                                                                              \
+        .iVersion = 0, .xCreate = (create), .xConnect = functionConnect,                           \
+        .xBestIndex = functionBestIndex, .xDisconnect = functionDisconnect,                        \
+        .xDestroy = functionDisconnect, .xOpen = functionOpen, .xClose = functionClose,            \
+        .xFilter = functionFilter, .xNext = functionNext, .xEof = functionEof,                     \
+        .xColumn = functionColumn, .xRowid = functionRowid,                                        \
+    }
+
+/* Eponymous, and creatable. */
+static const sqlite3_module function_module = FUNCTION_MODULE(functionConnect);
+/* Eponymous only: `tracediff:NAME`. */
+static const sqlite3_module hidden_module = FUNCTION_MODULE(NULL);
+
+static void registration_free(void *client)
+{
+    struct registration *registration = client;
+    database_release(registration->database);
+    memory_free(registration);
+}
+
+/* Whether a module of this name is there already; an error code if that cannot
+** be found out. */
+static int is_registered(sqlite3 *db, const char *name, bool *registered)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_module_list WHERE name = ?1", -1,
+                                  &statement, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    *registered = sqlite3_step(statement) == SQLITE_ROW;
+    return sqlite3_finalize(statement);
+}
+
+static int register_as(struct database *database, const struct table_function *function,
+                       const char *name, const sqlite3_module *module)
+{
+    bool registered = false;
+    int code = is_registered(database->db, name, &registered);
+    if (code != SQLITE_OK || registered)
+        return code;
+    struct registration *registration = memory_allocate(sizeof *registration);
+    if (!registration)
+        return SQLITE_NOMEM;
+    *registration = (struct registration){function, database};
+    database->references++;
+    return sqlite3_create_module_v2(database->db, name, module, registration, registration_free);
+}
+
+int table_function_register(struct database *database, const struct table_function *function)
+{
+    int code = register_as(database, function, function->name, &function_module);
+    if (code != SQLITE_OK)
+        return code;
+    char *hidden = sqlite3_mprintf("tracediff:%s", function->name);
+    if (!hidden)
+        return SQLITE_NOMEM;
+    code = register_as(database, function, hidden, &hidden_module);
+    sqlite3_free(hidden);
+    return code;
+}

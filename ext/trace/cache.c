@@ -1,0 +1,242 @@
+#include "cache.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "../reader/memory.h"
+
+enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
+
+struct cache_entry {
+    struct trace_file *file; /* one reference */
+    uint64_t used;           /* the clock when it was wanted last */
+    bool stale;              /* a newer reading of the file is there */
+};
+
+/* Files to be read by several threads. */
+struct work {
+    struct cache_request **requests;
+    size_t count;
+    const bool *phases;
+    bool peek;
+    atomic_size_t next;
+    atomic_bool stop;
+    pthread_mutex_t mutex;
+    pthread_cond_t finished; /* signalled when a thread has ended */
+    int running;             /* under the mutex */
+};
+
+static bool asked_to_stop(void *argument)
+{
+    return atomic_load_explicit((atomic_bool *)argument, memory_order_relaxed);
+}
+
+static void read_one(struct cache_request *request, const bool *phases, bool peek,
+                     const struct stopper *stopper)
+{
+    request->file = peek ? file_peek(request->path, stopper, &request->failure)
+                         : file_load(request->path, phases, stopper, &request->failure);
+}
+
+static void *read_files(void *argument)
+{
+    struct work *work = argument;
+    struct stopper stopper = {asked_to_stop, &work->stop};
+    size_t i;
+    while ((i = atomic_fetch_add(&work->next, 1)) < work->count)
+        read_one(work->requests[i], work->phases, work->peek, &stopper);
+    pthread_mutex_lock(&work->mutex);
+    work->running--;
+    pthread_cond_signal(&work->finished);
+    pthread_mutex_unlock(&work->mutex);
+    return NULL;
+}
+
+/* Starts up to `wanted` threads, all signals blocked in them: those belong to
+** the host's threads. Returns how many have started. */
+static int start_threads(struct work *work, pthread_t *threads, int wanted)
+{
+    sigset_t all, before;
+    int started = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    work->running = wanted;
+    while (started < wanted &&
+           pthread_create(&threads[started], NULL, read_files, work) == 0)
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* Waits for the threads, and asks now and then whether to stop. */
+static void wait_for_threads(struct work *work, const struct stopper *stopper)
+{
+    pthread_mutex_lock(&work->mutex);
+    while (work->running > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += POLL_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&work->finished, &work->mutex, &until) != ETIMEDOUT)
+            continue;
+        pthread_mutex_unlock(&work->mutex);
+        if (stopper->stop && stopper->stop(stopper->argument))
+            atomic_store(&work->stop, true);
+        pthread_mutex_lock(&work->mutex);
+    }
+    pthread_mutex_unlock(&work->mutex);
+}
+
+/* Reads files on several threads; false if none could be started. */
+static bool read_side_by_side(struct cache *cache, struct work *work)
+{
+    pthread_t threads[MOST_THREADS];
+    int wanted = cache->threads < MOST_THREADS ? cache->threads : MOST_THREADS;
+    if ((size_t)wanted > work->count)
+        wanted = (int)work->count;
+    if (wanted < 2)
+        return false;
+    pthread_mutex_init(&work->mutex, NULL);
+    pthread_cond_init(&work->finished, NULL);
+    int started = start_threads(work, threads, wanted);
+    pthread_mutex_lock(&work->mutex);
+    work->running -= wanted - started;
+    pthread_mutex_unlock(&work->mutex);
+    wait_for_threads(work, &cache->stopper);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_cond_destroy(&work->finished);
+    pthread_mutex_destroy(&work->mutex);
+    return started > 0;
+}
+
+static bool same_file(const struct trace_file *file, const char *path,
+                      const struct identity *identity)
+{
+    return file->identity.device == identity->device && file->identity.inode == identity->inode &&
+           file->identity.size == identity->size &&
+           file->identity.modified == identity->modified &&
+           file->identity.changed == identity->changed && strcmp(file->path, path) == 0;
+}
+
+/* Whether the events of a loaded file are those that are wanted. */
+static bool same_phases(const struct trace_file *file, const bool *phases)
+{
+    for (int c = 0; c < 256; c++) {
+        bool wanted = c == 'X' || c == 'B' || (c != 'E' && phases && phases[c]);
+        if (file->phases[c] != wanted)
+            return false;
+    }
+    return true;
+}
+
+/* A file of the cache, without a reference of its own; NULL if it is not there.
+** A loaded file serves for its head, whatever its phases. */
+static struct trace_file *look_up(struct cache *cache, const char *path,
+                                  const struct identity *identity, const bool *phases, bool peek)
+{
+    struct trace_file *head = NULL;
+    for (size_t i = 0; i < cache->count; i++) {
+        struct cache_entry *entry = &cache->entries[i];
+        if (!same_file(entry->file, path, identity))
+            continue;
+        if (entry->file->loaded ? peek || same_phases(entry->file, phases) : peek) {
+            entry->used = ++cache->clock;
+            if (entry->file->loaded)
+                return entry->file;
+            head = entry->file;
+        }
+    }
+    return head;
+}
+
+/* Keeps a file for the next time, and marks what it has taken the place of. */
+static bool keep(struct cache *cache, struct trace_file *file)
+{
+    if (!MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1))
+        return false;
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct trace_file *old = cache->entries[i].file;
+        if (strcmp(old->path, file->path) == 0 &&
+            (!old->loaded || !same_file(old, file->path, &file->identity)))
+            cache->entries[i].stale = true;
+    }
+    file->references++;
+    cache->entries[cache->count++] = (struct cache_entry){file, ++cache->clock, false};
+    return true;
+}
+
+bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
+               const bool *phases, bool peek, struct failure *failure)
+{
+    struct cache_request **missing = memory_zeroed(count, sizeof *missing);
+    size_t missing_count = 0;
+    if (!missing)
+        return failure_memory(failure);
+    for (size_t i = 0; i < count; i++) {
+        struct identity identity;
+        requests[i].file = NULL;
+        if (!source_identify(requests[i].path, &identity, &requests[i].failure))
+            continue;
+        requests[i].file = look_up(cache, requests[i].path, &identity, phases, peek);
+        if (requests[i].file)
+            requests[i].file->references++;
+        else
+            missing[missing_count++] = &requests[i];
+    }
+    struct work work = {
+        .requests = missing, .count = missing_count, .phases = phases, .peek = peek};
+    if (!read_side_by_side(cache, &work))
+        for (size_t i = 0; i < missing_count; i++) {
+            read_one(missing[i], phases, peek, &cache->stopper);
+            if (missing[i]->failure.code == FAILURE_INTERRUPTED)
+                break;
+        }
+    for (size_t i = 0; i < missing_count; i++) {
+        enum failure_code code = missing[i]->failure.code;
+        if (missing[i]->file && !keep(cache, missing[i]->file)) {
+            file_release(missing[i]->file);
+            missing[i]->file = NULL;
+            failure_memory(failure);
+        } else if (code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED) {
+            failure_move(failure, &missing[i]->failure);
+        }
+    }
+    memory_free(missing);
+    return failure->code == FAILURE_NONE;
+}
+
+void cache_trim(struct cache *cache)
+{
+    for (;;) {
+        size_t bytes = 0, oldest = cache->count;
+        bool stale = false;
+        for (size_t i = 0; i < cache->count && !stale; i++) {
+            const struct cache_entry *entry = &cache->entries[i];
+            if (entry->file->references > 1)
+                continue;
+            bytes += file_memory(entry->file);
+            stale = entry->stale;
+            if (stale || oldest == cache->count || entry->used < cache->entries[oldest].used)
+                oldest = i;
+        }
+        if (bytes <= CACHE_LIMIT && !stale)
+            return;
+        file_release(cache->entries[oldest].file);
+        cache->entries[oldest] = cache->entries[--cache->count];
+    }
+}
+
+void cache_clear(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        file_release(cache->entries[i].file);
+    memory_free(cache->entries);
+    cache->entries = NULL;
+    cache->count = cache->capacity = 0;
+}

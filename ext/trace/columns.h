@@ -1,0 +1,107 @@
+/*
+** The events of one file as columns, in the order of the file, and what is
+** derived from them. Everything here is plain data: loaded once, then only read.
+*/
+#ifndef TRACEDIFF_COLUMNS_H
+#define TRACEDIFF_COLUMNS_H
+
+#include "../reader/document.h"
+#include "names.h"
+
+#define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
+#define ROW_NONE UINT32_MAX   /* no link */
+#define STEP_NONE UINT32_MAX  /* in no step */
+
+/* What an event is by its category (T9, T10). */
+enum kind {
+    KIND_HOST,
+    KIND_CALL,        /* host: a call into the runtime */
+    KIND_DRIVER_CALL, /* host: the same, category cuda_driver */
+    KIND_TRACE,       /* host: category Trace, the profiler's own span */
+    KIND_WORK,        /* device work */
+    KIND_ANNOTATION,  /* device: gpu_user_annotation */
+    KIND_SYNC         /* device: cuda_sync */
+};
+
+static inline bool kind_is_device(enum kind kind)
+{
+    return kind >= KIND_WORK;
+}
+
+/* A pid or tid as it stands in the file. */
+struct identifier {
+    enum { IDENTIFIER_NONE, IDENTIFIER_INTEGER, IDENTIFIER_TEXT, IDENTIFIER_PROCESS } kind;
+    int64_t value; /* the integer, or the id of the text */
+};
+
+struct track {
+    struct identifier pid, tid;
+    bool device; /* of a process that is named as a GPU */
+};
+
+struct columns {
+    size_t count, capacity;
+    int64_t *ts;          /* ns since 1970 or the profiler's own zero; NUMBER_NONE */
+    int64_t *dur;         /* ns; NUMBER_NONE */
+    int64_t *stream;      /* NUMBER_NONE */
+    int64_t *correlation; /* NUMBER_NONE */
+    uint32_t *name, *cat; /* ids, or NAME_NONE */
+    uint32_t *track;      /* index of struct track */
+    uint32_t *event;      /* position in traceEvents */
+    uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
+    uint32_t *iteration;  /* index of trace_file.iterations; STEP_NONE */
+    unsigned char *phase;
+    unsigned char *kind; /* enum kind */
+};
+
+/* A host event ProfilerStep#N (T11). */
+struct profiler_step {
+    uint32_t row;
+    uint32_t iteration; /* index of trace_file.iterations */
+    int64_t start, end; /* ns, [start, end) */
+};
+
+struct trace_file {
+    int references;
+    char *path;
+    struct identity identity;
+    bool phases[256]; /* whose events are rows */
+    bool loaded;      /* false: only the head has been read, up to the first event */
+    bool rank_known;  /* head: no more of the file is needed to know `rank` */
+    int64_t rank;     /* distributedInfo.rank, or -1 */
+    int64_t base;     /* baseTimeNanoseconds */
+    bool has_base;
+    char *metadata; /* as struct metadata; may be NULL */
+    size_t metadata_length;
+
+    enum document_outcome outcome;
+    struct failure trouble;
+    struct problems problems;
+    int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
+    int64_t events, skipped, json_size;
+
+    struct names names;
+    struct columns columns;
+    struct track *tracks;
+    size_t track_count;
+    int64_t first, last; /* ns: earliest X, B or E, latest end; NUMBER_NONE (T2) */
+
+    int64_t *iterations; /* the numbers of the steps, ascending, each once */
+    size_t iteration_count;
+    struct profiler_step *steps; /* in the order of the file */
+    size_t step_count;
+};
+
+/* Whether a row counts in summaries and diffs (T4). */
+static inline bool row_counts(const struct columns *columns, size_t row)
+{
+    return columns->dur[row] >= 0 && columns->name[row] != NAME_NONE &&
+           columns->kind[row] != KIND_TRACE;
+}
+
+bool columns_reserve(struct columns *columns, size_t needed);
+/* Gives back what was reserved and is not used. */
+void columns_fit(struct columns *columns);
+void columns_clear(struct columns *columns);
+
+#endif

@@ -1,0 +1,168 @@
+#include "directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "../reader/memory.h"
+#include "../reader/number.h"
+
+static char *joined(const char *a, const char *between, const char *b)
+{
+    size_t x = strlen(a), y = strlen(between), z = strlen(b);
+    char *to = memory_allocate(x + y + z + 1);
+    if (to) {
+        memcpy(to, a, x);
+        memcpy(to + x, between, y);
+        memcpy(to + x + y, b, z + 1);
+    }
+    return to;
+}
+
+/* Adds a path, which is then owned by the list, or freed. */
+static bool add(struct trace_paths *paths, char *path, bool listed, struct failure *failure)
+{
+    if (!path || !MEMORY_GROW(paths->items, paths->capacity, paths->count + 1)) {
+        memory_free(path);
+        return failure_memory(failure);
+    }
+    paths->items[paths->count++] = (struct trace_path){path, listed};
+    return true;
+}
+
+static bool ends_with(const char *name, const char *tail)
+{
+    size_t length = strlen(name), tail_length = strlen(tail);
+    return length > tail_length && strcasecmp(name + length - tail_length, tail) == 0;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool add_directory(struct trace_paths *paths, const char *path, struct failure *failure)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
+    size_t length = strlen(path);
+    const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+    const struct dirent *entry;
+    errno = 0;
+    while (failure->code == FAILURE_NONE && (entry = readdir(directory)) != NULL) {
+        const char *name = entry->d_name;
+        if (name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".gz"))) {
+            char *file = joined(path, slash, name);
+            if (file && is_directory(file))
+                memory_free(file);
+            else
+                add(paths, file, true, failure);
+        }
+        errno = 0;
+    }
+    if (errno != 0 && failure->code == FAILURE_NONE)
+        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
+    closedir(directory);
+    return failure->code == FAILURE_NONE;
+}
+
+static bool add_pattern(struct trace_paths *paths, const char *pattern, struct failure *failure)
+{
+    glob_t found;
+    size_t before = paths->count;
+    int code = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (code == GLOB_NOSPACE)
+        return failure_memory(failure);
+    if (code != 0)
+        return failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
+    for (size_t i = 0; i < found.gl_pathc && failure->code == FAILURE_NONE; i++)
+        if (!is_directory(found.gl_pathv[i]))
+            add(paths, joined(found.gl_pathv[i], "", ""), false, failure);
+    globfree(&found);
+    if (failure->code == FAILURE_NONE && paths->count == before)
+        failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file", pattern);
+    return failure->code == FAILURE_NONE;
+}
+
+bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure)
+{
+    struct stat status;
+    bool done;
+    const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;
+    char *path = home ? joined(home, "", text + 1) : joined(text, "", "");
+    if (!path)
+        return failure_memory(failure);
+    if (path[0] == 0)
+        done = failure_set(failure, FAILURE_REQUEST,
+                           "the trace is an empty text: name a directory, a file or a pattern");
+    else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        done = add_directory(paths, path, failure);
+    else if (lstat(path, &status) == 0)
+        return add(paths, path, false, failure);
+    else if (errno == ENOENT && strpbrk(path, "*?["))
+        done = add_pattern(paths, path, failure);
+    else
+        done = failure_set(failure, FAILURE_REQUEST, "cannot read '%s': %s", path, strerror(errno));
+    memory_free(path);
+    return done;
+}
+
+static int path_order(const void *a, const void *b)
+{
+    const struct trace_path *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+    return order ? order : (int)x->listed - (int)y->listed;
+}
+
+void paths_sort(struct trace_paths *paths)
+{
+    size_t kept = 0;
+    if (paths->count > 0)
+        qsort(paths->items, paths->count, sizeof *paths->items, path_order);
+    for (size_t i = 0; i < paths->count; i++) {
+        if (kept > 0 && strcmp(paths->items[i].path, paths->items[kept - 1].path) == 0)
+            memory_free(paths->items[i].path);
+        else
+            paths->items[kept++] = paths->items[i];
+    }
+    paths->count = kept;
+}
+
+void paths_clear(struct trace_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        memory_free(paths->items[i].path);
+    memory_free(paths->items);
+    memset(paths, 0, sizeof *paths);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+int64_t path_rank(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int64_t rank = -1, number;
+    for (const char *p = name; *p; p++) {
+        if (strncasecmp(p, "rank", 4) != 0 || (p > name && is_letter(p[-1])))
+            continue;
+        const char *digits = p + 4;
+        digits += *digits == '-' || *digits == '_';
+        const char *end = digits;
+        while (*end >= '0' && *end <= '9')
+            end++;
+        while (digits + 1 < end && *digits == '0')
+            digits++;
+        if (number_integer((const unsigned char *)digits, (size_t)(end - digits), &number))
+            rank = number;
+    }
+    return rank;
+}

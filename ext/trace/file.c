@@ -1,0 +1,546 @@
+#include "file.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "../reader/number.h"
+#include "../reader/text.h"
+#include "link.h"
+#include "pairs.h"
+#include "steps.h"
+
+enum { SHORT_TOKEN = 24, PEEK_CHUNK = 16 * 1024 };
+
+/* What is needed only while a file is read. */
+struct loading {
+    struct trace_file *file;
+    struct failure *failure;
+    struct edge *edges; /* B and E */
+    size_t edge_count, edge_capacity;
+    size_t track_capacity;
+    uint32_t *slots; /* tracks, open addressing, index + 1 */
+    size_t slot_count;
+    unsigned char *scratch; /* for decoded strings */
+    size_t scratch_size;
+    /* the tokens of the last event's pid and tid, and their track: events of one
+    ** thread follow each other */
+    unsigned char last[2][SHORT_TOKEN];
+    size_t last_length[2];
+    enum token_kind last_kind[2];
+    uint32_t last_track;
+};
+
+/* The id of a string; false when there is no memory. */
+static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
+{
+    const unsigned char *text = token->at;
+    size_t length = token->length;
+    if (token->kind == TOKEN_ODD_TEXT) {
+        if (length * 3 > loading->scratch_size) {
+            memory_free(loading->scratch);
+            loading->scratch_size = 0;
+            loading->scratch = memory_allocate(length * 3);
+            if (!loading->scratch)
+                return failure_memory(loading->failure);
+            loading->scratch_size = length * 3;
+        }
+        length = text_decode(text, length, loading->scratch, &loading->file->problems, byte);
+        text = loading->scratch;
+    }
+    *id = names_intern(&loading->file->names, text, length);
+    return *id != NAME_NONE || failure_memory(loading->failure);
+}
+
+static bool is_text(const struct token *token)
+{
+    return token->kind == TOKEN_TEXT || token->kind == TOKEN_ODD_TEXT;
+}
+
+/* The same for a field that may be no text at all: then NAME_NONE. */
+static bool intern_text(struct loading *loading, const struct event *event,
+                        enum event_field field, uint32_t *id)
+{
+    *id = NAME_NONE;
+    return !is_text(&event->field[field]) ||
+           intern(loading, &event->field[field], event->byte, id);
+}
+
+/* An integer, or NUMBER_NONE. */
+static int64_t integer(const struct token *token)
+{
+    int64_t value = NUMBER_NONE;
+    if (token->kind == TOKEN_BARE)
+        number_integer(token->at, token->length, &value);
+    return value;
+}
+
+/* ts or dur (T1): NUMBER_NONE if it is no time; counted where a time must be. */
+static int64_t time_of(struct loading *loading, const struct event *event, enum event_field field)
+{
+    const struct token *token = &event->field[field];
+    int64_t ns;
+    if ((token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT) &&
+        number_nanoseconds(token->at, token->length, &ns) && ns != NUMBER_NONE)
+        return ns;
+    if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
+        problem_add(&loading->file->problems, PROBLEM_TIME, event->byte);
+    return NUMBER_NONE;
+}
+
+/* pid and tid, as they stand in the file: an integer that fits is one, another
+** number is its text, a string is text, and anything else is not there. */
+static bool identifier_of(struct loading *loading, const struct token *token, int64_t byte,
+                          struct identifier *identifier)
+{
+    uint32_t id = NAME_NONE;
+    *identifier = (struct identifier){IDENTIFIER_NONE, 0};
+    if (token->kind == TOKEN_BARE &&
+        number_integer(token->at, token->length, &identifier->value)) {
+        identifier->kind = IDENTIFIER_INTEGER;
+    } else if (is_text(token) ||
+               (token->kind == TOKEN_BARE &&
+                (*token->at == '-' || (*token->at >= '0' && *token->at <= '9')))) {
+        if (!intern(loading, token, byte, &id))
+            return false;
+        *identifier = (struct identifier){IDENTIFIER_TEXT, id};
+    }
+    return true;
+}
+
+static uint64_t track_hash(const struct track *track)
+{
+    uint64_t hash = (uint64_t)track->pid.value * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 32 ^ (uint64_t)track->tid.value) * UINT64_C(0xff51afd7ed558ccd);
+    hash ^= (uint64_t)track->pid.kind << 8 ^ (uint64_t)track->tid.kind << 16;
+    return hash ^ hash >> 33;
+}
+
+static bool same_identifier(struct identifier a, struct identifier b)
+{
+    return a.kind == b.kind && a.value == b.value;
+}
+
+static size_t track_slot(const struct loading *loading, const struct track *track)
+{
+    const struct track *tracks = loading->file->tracks;
+    size_t mask = loading->slot_count - 1, slot = track_hash(track) & mask;
+    for (; loading->slots[slot]; slot = (slot + 1) & mask) {
+        const struct track *other = &tracks[loading->slots[slot] - 1];
+        if (same_identifier(other->pid, track->pid) && same_identifier(other->tid, track->tid))
+            break;
+    }
+    return slot;
+}
+
+/* The index of a track, new or known; false when there is no memory. */
+static bool track_index(struct loading *loading, const struct track *track, uint32_t *index)
+{
+    struct trace_file *file = loading->file;
+    if (2 * (file->track_count + 1) > loading->slot_count) {
+        size_t slot_count = loading->slot_count ? 2 * loading->slot_count : 64;
+        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
+        if (!slots)
+            return failure_memory(loading->failure);
+        memory_free(loading->slots);
+        loading->slots = slots;
+        loading->slot_count = slot_count;
+        for (size_t i = 0; i < file->track_count; i++)
+            slots[track_slot(loading, &file->tracks[i])] = (uint32_t)i + 1;
+    }
+    size_t slot = track_slot(loading, track);
+    if (!loading->slots[slot]) {
+        if (!MEMORY_GROW(file->tracks, loading->track_capacity, file->track_count + 1))
+            return failure_memory(loading->failure);
+        file->tracks[file->track_count++] = *track;
+        loading->slots[slot] = (uint32_t)file->track_count;
+    }
+    *index = loading->slots[slot] - 1;
+    return true;
+}
+
+static bool same_as_last(const struct loading *loading, int which, const struct token *token)
+{
+    return loading->last_kind[which] == token->kind &&
+           loading->last_length[which] == token->length && token->length <= SHORT_TOKEN &&
+           memcmp(loading->last[which], token->at, token->length) == 0;
+}
+
+static void keep_last(struct loading *loading, int which, const struct token *token)
+{
+    bool fits = token->length <= SHORT_TOKEN && token->kind != TOKEN_NONE;
+    loading->last_kind[which] = fits ? token->kind : TOKEN_NONE;
+    loading->last_length[which] = token->length;
+    if (fits)
+        memcpy(loading->last[which], token->at, token->length);
+}
+
+static bool track_of(struct loading *loading, const struct event *event, uint32_t *index)
+{
+    const struct token *pid = &event->field[EVENT_PID], *tid = &event->field[EVENT_TID];
+    struct track track = {.device = false};
+    if (pid->kind != TOKEN_NONE && tid->kind != TOKEN_NONE && same_as_last(loading, 0, pid) &&
+        same_as_last(loading, 1, tid)) {
+        *index = loading->last_track;
+        return true;
+    }
+    if (!identifier_of(loading, pid, event->byte, &track.pid) ||
+        !identifier_of(loading, tid, event->byte, &track.tid) ||
+        !track_index(loading, &track, index))
+        return false;
+    keep_last(loading, 0, pid);
+    keep_last(loading, 1, tid);
+    loading->last_track = *index;
+    return true;
+}
+
+/* A metadata event: a process that is named as a GPU is one (T9). */
+static bool take_process_name(struct loading *loading, const struct event *event)
+{
+    struct token name;
+    struct track process = {.tid = {IDENTIFIER_PROCESS, 0}};
+    uint32_t index;
+    if (!scan_equal(&event->field[EVENT_NAME], "process_name") ||
+        event->field[EVENT_ARGS].kind != TOKEN_NESTED || *event->field[EVENT_ARGS].at != '{' ||
+        !scan_member(&event->field[EVENT_ARGS], "name", &name) || !is_text(&name))
+        return true;
+    static const char device[] = "/device:GPU", gpu[] = "GPU ";
+    if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &process.pid) ||
+        !track_index(loading, &process, &index))
+        return false;
+    loading->file->tracks[index].device =
+        loading->file->tracks[index].device ||
+        (name.length >= sizeof device - 1 && memcmp(name.at, device, sizeof device - 1) == 0) ||
+        (name.length >= sizeof gpu - 1 && memcmp(name.at, gpu, sizeof gpu - 1) == 0);
+    return true;
+}
+
+/* B and E: kept until all are there and can be paired. */
+static bool take_edge(struct loading *loading, const struct event *event, int64_t ts,
+                      uint32_t name, uint32_t track, uint32_t row)
+{
+    if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
+        return failure_memory(loading->failure);
+    loading->edges[loading->edge_count++] =
+        (struct edge){ts, event->byte, track, name, row, (uint32_t)event->position};
+    return true;
+}
+
+/* T2: what the origin and the end of a file are made of. */
+static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
+{
+    int64_t end;
+    if (ts == NUMBER_NONE)
+        return;
+    if (file->first == NUMBER_NONE || ts < file->first)
+        file->first = ts;
+    if (dur < 0 || __builtin_add_overflow(ts, dur, &end))
+        end = ts;
+    if (file->last == NUMBER_NONE || end > file->last)
+        file->last = end;
+}
+
+static bool take_row(struct loading *loading, const struct event *event)
+{
+    struct trace_file *file = loading->file;
+    struct columns *columns = &file->columns;
+    bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
+    uint32_t name, cat, track;
+    if (!intern_text(loading, event, EVENT_NAME, &name) ||
+        !intern_text(loading, event, EVENT_CAT, &cat) || !track_of(loading, event, &track))
+        return false;
+    int64_t ts = time_of(loading, event, EVENT_TS), dur = NUMBER_NONE;
+    if (complete && event->field[EVENT_DUR].kind == TOKEN_NONE)
+        problem_add(&file->problems, PROBLEM_NO_DURATION, event->byte);
+    else if (complete)
+        dur = time_of(loading, event, EVENT_DUR);
+    if (dur != NUMBER_NONE && dur < 0) {
+        problem_add(&file->problems, PROBLEM_NEGATIVE_DURATION, event->byte);
+        dur = NUMBER_NONE;
+    }
+    if (name == NAME_NONE && (complete || event->phase == 'B'))
+        problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
+    bool own_span = cat != NAME_NONE && file->names.items[cat].length == 5 &&
+                    memcmp(file->names.items[cat].text, "Trace", 5) == 0;
+    if ((complete || edge) && !own_span)
+        take_span(file, ts, dur);
+    if (edge && !take_edge(loading, event, ts, name, track,
+                           event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE))
+        return false;
+    if (event->phase == 'E')
+        return true;
+    if (columns->count >= ROW_NONE - 1 || event->position >= UINT32_MAX)
+        return failure_set(loading->failure, FAILURE_READ, "cannot read '%s': %s", file->path,
+                           "more than 4,294,967,293 events");
+    if (!columns_reserve(columns, columns->count + 1))
+        return failure_memory(loading->failure);
+    size_t row = columns->count++;
+    columns->ts[row] = ts;
+    columns->dur[row] = dur;
+    columns->stream[row] = integer(&event->field[EVENT_STREAM]);
+    columns->correlation[row] = integer(&event->field[EVENT_CORRELATION]);
+    columns->name[row] = name;
+    columns->cat[row] = cat;
+    columns->track[row] = track;
+    columns->event[row] = (uint32_t)event->position;
+    columns->link[row] = ROW_NONE;
+    columns->iteration[row] = STEP_NONE;
+    columns->phase[row] = event->phase;
+    return true;
+}
+
+static bool take_event(struct loading *loading, const struct event *event)
+{
+    struct trace_file *file = loading->file;
+    if (event->passed_over)
+        return true;
+    if (event->phase == 0) {
+        problem_add(&file->problems, PROBLEM_NO_PHASE, event->byte);
+        file->skipped++;
+        return true;
+    }
+    if (event->phase == 'M' && !take_process_name(loading, event))
+        return false;
+    return (!file->phases[event->phase] && event->phase != 'E') || take_row(loading, event);
+}
+
+enum kind file_kind_of_category(const char *category, size_t length)
+{
+    static const struct {
+        const char *category;
+        enum kind kind;
+    } known[] = {
+        {"kernel", KIND_WORK},
+        {"gpu_memcpy", KIND_WORK},
+        {"gpu_memset", KIND_WORK},
+        {"mtia_ccp_events", KIND_WORK},
+        {"Kernel", KIND_WORK},
+        {"Memcpy", KIND_WORK},
+        {"Memset", KIND_WORK},
+        {"gpu_user_annotation", KIND_ANNOTATION},
+        {"cuda_sync", KIND_SYNC},
+        {"Trace", KIND_TRACE},
+        {"Runtime", KIND_CALL},
+        {"cuda_driver", KIND_DRIVER_CALL},
+    };
+    static const char runtime[] = "_runtime";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].category) == length && memcmp(known[i].category, category, length) == 0)
+            return known[i].kind;
+    size_t tail = sizeof runtime - 1;
+    return length >= tail && memcmp(category + length - tail, runtime, tail) == 0 ? KIND_CALL
+                                                                                  : KIND_HOST;
+}
+
+/* T9: every row's kind; without a category, by its process. */
+static bool find_kinds(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    struct columns *columns = &file->columns;
+    enum { UNKNOWN = 255 };
+    unsigned char *kinds = memory_allocate(file->names.count + 1);
+    if (!kinds)
+        return failure_memory(loading->failure);
+    memset(kinds, UNKNOWN, file->names.count + 1);
+    for (size_t i = 0; i < file->track_count; i++) {
+        struct track process = {.pid = file->tracks[i].pid, .tid = {IDENTIFIER_PROCESS, 0}};
+        uint32_t found = loading->slots[track_slot(loading, &process)];
+        file->tracks[i].device = found && file->tracks[found - 1].device;
+    }
+    for (size_t row = 0; row < columns->count; row++) {
+        uint32_t cat = columns->cat[row];
+        if (cat == NAME_NONE) {
+            bool device = file->tracks[columns->track[row]].device;
+            columns->kind[row] = device ? KIND_WORK : KIND_HOST;
+            continue;
+        }
+        if (kinds[cat] == UNKNOWN) {
+            const struct name *name = &file->names.items[cat];
+            kinds[cat] = (unsigned char)file_kind_of_category(name->text, name->length);
+        }
+        columns->kind[row] = kinds[cat];
+    }
+    memory_free(kinds);
+    return true;
+}
+
+static void add_base_to(struct trace_file *file, int64_t *ts)
+{
+    if (*ts == NUMBER_NONE)
+        return;
+    if (__builtin_add_overflow(*ts, file->base, ts)) {
+        *ts = NUMBER_NONE;
+        problem_add(&file->problems, PROBLEM_TIME, 0);
+    }
+}
+
+/* T1: from the profiler's own zero to ns since 1970. */
+static void add_base(struct trace_file *file)
+{
+    if (file->base == 0)
+        return;
+    for (size_t row = 0; row < file->columns.count; row++)
+        add_base_to(file, &file->columns.ts[row]);
+    add_base_to(file, &file->first);
+    add_base_to(file, &file->last);
+}
+
+/* Device work without a launch is in no iteration: worth saying. */
+static void count_unlaunched(struct trace_file *file)
+{
+    const struct columns *columns = &file->columns;
+    for (size_t row = 0; row < columns->count; row++) {
+        if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
+            continue;
+        problem_add(&file->problems, PROBLEM_NO_LAUNCH, 0);
+        if (columns->dur[row] > 0 &&
+            __builtin_add_overflow(file->unlaunched, columns->dur[row], &file->unlaunched))
+            file->unlaunched = INT64_MAX;
+    }
+}
+
+static bool finish(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    columns_fit(&file->columns);
+    if (!pairs_find(file, loading->edges, loading->edge_count, loading->failure) ||
+        !find_kinds(loading))
+        return false;
+    add_base(file);
+    if (!links_find(file, loading->failure) || !steps_find(file, loading->failure))
+        return false;
+    count_unlaunched(file);
+    return true;
+}
+
+/* Takes over from the document what holds for the whole file. */
+static void take_document(struct trace_file *file, struct document *document)
+{
+    struct metadata *metadata = document_metadata(document);
+    struct problems *problems = document_problems(document);
+    file->identity = *document_identity(document);
+    file->rank = metadata->rank;
+    file->base = metadata->base;
+    file->has_base = metadata->has_base;
+    file->metadata = metadata->text;
+    file->metadata_length = metadata->length;
+    metadata->text = NULL;
+    file->outcome = document_outcome(document);
+    file->events = document_events(document);
+    file->skipped += document_skipped(document);
+    file->json_size = document_bytes(document);
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        if (problems->count[i] > 0) {
+            if (file->problems.count[i] == 0 ||
+                (problems->first_byte[i] < file->problems.first_byte[i]))
+                file->problems.first_byte[i] = problems->first_byte[i];
+            file->problems.count[i] += problems->count[i];
+        }
+}
+
+static struct trace_file *file_new(const char *path, struct failure *failure)
+{
+    struct trace_file *file = memory_zeroed(1, sizeof *file);
+    size_t length = strlen(path) + 1;
+    char *copy = memory_allocate(length);
+    if (!file || !copy) {
+        memory_free(file);
+        memory_free(copy);
+        failure_memory(failure);
+        return NULL;
+    }
+    memcpy(copy, path, length);
+    file->path = copy;
+    file->references = 1;
+    file->rank = -1;
+    file->first = file->last = NUMBER_NONE;
+    return file;
+}
+
+static bool read_events(struct loading *loading, struct document *document)
+{
+    struct event event;
+    int result;
+    while ((result = document_next(document, &event, loading->failure)) > 0)
+        if (!take_event(loading, &event))
+            return false;
+    return result == 0;
+}
+
+/* Reads a file, whole or up to its first event. */
+static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
+                                    const struct stopper *stopper, struct failure *failure)
+{
+    bool done = false, wanted[256] = {false};
+    struct document *document = NULL;
+    struct loading loading = {.failure = failure};
+    struct trace_file *file = loading.file = file_new(path, failure);
+    if (!file)
+        return NULL;
+    if (phases)
+        memcpy(file->phases, phases, sizeof file->phases);
+    file->phases['X'] = file->phases['B'] = true;
+    file->phases['E'] = false;
+    memcpy(wanted, file->phases, sizeof wanted);
+    wanted['E'] = wanted['M'] = true;
+    struct document_options options = {wanted, stopper->stop, stopper->argument,
+                                       whole ? 0 : PEEK_CHUNK};
+    document = document_open(file->path, &options, failure);
+    if (!document)
+        goto cleanup;
+    if (!(whole ? read_events(&loading, document) : document_begin(document, failure)))
+        goto cleanup;
+    take_document(file, document);
+    file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
+    if (file->outcome != DOCUMENT_WHOLE)
+        document_take_trouble(document, &file->trouble);
+    if (whole) {
+        if (!finish(&loading))
+            goto cleanup;
+        file->loaded = true;
+    }
+    done = true;
+cleanup:
+    document_close(document);
+    memory_free(loading.edges);
+    memory_free(loading.slots);
+    memory_free(loading.scratch);
+    if (!done) {
+        file_release(file);
+        file = NULL;
+    }
+    return file;
+}
+
+struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
+                             struct failure *failure)
+{
+    return read_file(path, phases, true, stopper, failure);
+}
+
+struct trace_file *file_peek(const char *path, const struct stopper *stopper,
+                             struct failure *failure)
+{
+    return read_file(path, NULL, false, stopper, failure);
+}
+
+void file_release(struct trace_file *file)
+{
+    if (!file || --file->references > 0)
+        return;
+    memory_free(file->path);
+    memory_free(file->metadata);
+    failure_clear(&file->trouble);
+    names_clear(&file->names);
+    columns_clear(&file->columns);
+    memory_free(file->tracks);
+    memory_free(file->iterations);
+    memory_free(file->steps);
+    memory_free(file);
+}
+
+size_t file_memory(const struct trace_file *file)
+{
+    size_t row = 4 * sizeof(int64_t) + 6 * sizeof(uint32_t) + 2;
+    return sizeof *file + file->columns.capacity * row + names_memory(&file->names) +
+           file->track_count * sizeof *file->tracks + file->metadata_length;
+}

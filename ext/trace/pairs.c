@@ -1,0 +1,109 @@
+#include "pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+
+#define NOBODY UINT32_MAX
+
+/* An open B, in two lists: all that are open on the thread, and those of its
+** name. Indices are those of the edges. */
+struct open {
+    uint32_t outer, inner; /* the thread's: next further out, next further in */
+    uint32_t outer_of_name;
+};
+
+static int edge_order(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->ts != y->ts)
+        return x->ts < y->ts ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+struct stack {
+    struct open *open;        /* by edge */
+    uint32_t *inner_of_name;  /* by name id + 1, so that no name has a place */
+    uint32_t innermost;
+};
+
+static void push(struct stack *stack, const struct edge *edges, uint32_t i)
+{
+    uint32_t *of_name = &stack->inner_of_name[edges[i].name + 1];
+    stack->open[i] = (struct open){stack->innermost, NOBODY, *of_name};
+    if (stack->innermost != NOBODY)
+        stack->open[stack->innermost].inner = i;
+    stack->innermost = i;
+    *of_name = i;
+}
+
+static void take_out(struct stack *stack, const struct edge *edges, uint32_t i)
+{
+    struct open *open = &stack->open[i];
+    if (open->inner == NOBODY)
+        stack->innermost = open->outer;
+    else
+        stack->open[open->inner].outer = open->outer;
+    if (open->outer != NOBODY)
+        stack->open[open->outer].inner = open->inner;
+    stack->inner_of_name[edges[i].name + 1] = open->outer_of_name;
+}
+
+bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
+                struct failure *failure)
+{
+    if (count == 0)
+        return true;
+    bool done = false;
+    struct stack stack = {NULL, NULL, NOBODY};
+    stack.open = memory_zeroed(count, sizeof *stack.open);
+    stack.inner_of_name = memory_allocate((file->names.count + 1) * sizeof(uint32_t));
+    if (!stack.open || !stack.inner_of_name) {
+        failure_memory(failure);
+        goto cleanup;
+    }
+    memset(stack.inner_of_name, 0xff, (file->names.count + 1) * sizeof(uint32_t));
+    qsort(edges, count, sizeof *edges, edge_order);
+    for (size_t i = 0; i <= count; i++) {
+        /* at the end of a thread, what is open stays open */
+        if (i == count || (i > 0 && edges[i].track != edges[i - 1].track))
+            while (stack.innermost != NOBODY) {
+                problem_add(&file->problems, PROBLEM_BEGIN_WITHOUT_END,
+                            edges[stack.innermost].byte);
+                take_out(&stack, edges, stack.innermost);
+            }
+        if (i == count)
+            break;
+        const struct edge *edge = &edges[i];
+        bool begin = edge->row != ROW_NONE;
+        if (edge->ts == NUMBER_NONE) {
+            problem_add(&file->problems,
+                        begin ? PROBLEM_BEGIN_WITHOUT_END : PROBLEM_END_WITHOUT_BEGIN, edge->byte);
+            continue;
+        }
+        if (begin) {
+            push(&stack, edges, (uint32_t)i);
+            continue;
+        }
+        uint32_t closed = edge->name == NAME_NONE ? stack.innermost
+                                                  : stack.inner_of_name[edge->name + 1];
+        if (closed == NOBODY) {
+            problem_add(&file->problems, PROBLEM_END_WITHOUT_BEGIN, edge->byte);
+            continue;
+        }
+        int64_t dur;
+        if (__builtin_sub_overflow(edge->ts, edges[closed].ts, &dur))
+            problem_add(&file->problems, PROBLEM_TIME, edge->byte);
+        else
+            file->columns.dur[edges[closed].row] = dur;
+        take_out(&stack, edges, closed);
+    }
+    done = true;
+cleanup:
+    memory_free(stack.open);
+    memory_free(stack.inner_of_name);
+    return done;
+}

@@ -1,0 +1,231 @@
+#include "steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "../reader/number.h"
+
+/* A stretch of time in which one step wins, or none. */
+struct stretch {
+    int64_t start;
+    uint32_t iteration;
+};
+
+struct finding {
+    struct trace_file *file;
+    int64_t *number;          /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
+    struct stretch *stretches; /* ascending, the first begins before everything */
+    size_t stretch_count;
+    size_t hint; /* the stretch found last */
+};
+
+/* N of a name, or NUMBER_NONE. */
+static int64_t step_number(const struct name *name)
+{
+    static const char prefix[] = "ProfilerStep";
+    size_t from = sizeof prefix - 1;
+    int64_t number;
+    if (name->length <= from || memcmp(name->text, prefix, from) != 0)
+        return NUMBER_NONE;
+    from += name->text[from] == ' ';
+    if (name->text[from++] != '#' || name->length <= from)
+        return NUMBER_NONE;
+    for (size_t i = from; i < name->length; i++)
+        if (name->text[i] < '0' || name->text[i] > '9')
+            return NUMBER_NONE;
+    while (from + 1 < name->length && name->text[from] == '0')
+        from++;
+    return number_integer((const unsigned char *)name->text + from, name->length - from, &number)
+               ? number
+               : NUMBER_NONE;
+}
+
+/* N if a row is a step (rule 1), or an annotation named as one (rule 4). */
+static int64_t row_number(const struct finding *finding, size_t row)
+{
+    const struct columns *columns = &finding->file->columns;
+    if (columns->name[row] == NAME_NONE)
+        return NUMBER_NONE;
+    return finding->number[columns->name[row]];
+}
+
+static bool row_is_step(const struct columns *columns, size_t row)
+{
+    int64_t end;
+    return !kind_is_device(columns->kind[row]) &&
+           columns->ts[row] != NUMBER_NONE && columns->dur[row] >= 0 &&
+           !__builtin_add_overflow(columns->ts[row], columns->dur[row], &end);
+}
+
+static int integer_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t iteration_of(const struct trace_file *file, int64_t number)
+{
+    const int64_t *found = bsearch(&number, file->iterations, file->iteration_count,
+                                   sizeof number, integer_order);
+    return found ? (uint32_t)(found - file->iterations) : STEP_NONE;
+}
+
+/* Collects the steps and the distinct numbers. */
+static bool collect(struct finding *finding, struct failure *failure)
+{
+    struct trace_file *file = finding->file;
+    struct columns *columns = &file->columns;
+    size_t steps = 0, numbers = 0;
+    for (size_t row = 0; row < columns->count; row++) {
+        if (row_number(finding, row) == NUMBER_NONE)
+            continue;
+        bool step = row_is_step(columns, row);
+        steps += step;
+        numbers += step || columns->kind[row] == KIND_ANNOTATION;
+    }
+    if (numbers == 0)
+        return true;
+    file->iterations = memory_allocate(numbers * sizeof *file->iterations);
+    file->steps = memory_zeroed(steps, sizeof *file->steps);
+    if (!file->iterations || !file->steps)
+        return failure_memory(failure);
+    for (size_t row = 0; row < columns->count; row++) {
+        int64_t number = row_number(finding, row);
+        if (number == NUMBER_NONE)
+            continue;
+        bool step = row_is_step(columns, row);
+        if (step)
+            file->steps[file->step_count++] = (struct profiler_step){
+                (uint32_t)row, 0, columns->ts[row], columns->ts[row] + columns->dur[row]};
+        if (step || columns->kind[row] == KIND_ANNOTATION)
+            file->iterations[file->iteration_count++] = number;
+    }
+    qsort(file->iterations, file->iteration_count, sizeof(int64_t), integer_order);
+    size_t distinct = 1;
+    for (size_t i = 1; i < file->iteration_count; i++)
+        if (file->iterations[i] != file->iterations[distinct - 1])
+            file->iterations[distinct++] = file->iterations[i];
+    file->iteration_count = distinct;
+    for (size_t i = 0; i < file->step_count; i++)
+        file->steps[i].iteration =
+            iteration_of(file, row_number(finding, file->steps[i].row));
+    return true;
+}
+
+static int step_order(const void *a, const void *b)
+{
+    const struct profiler_step *x = *(const struct profiler_step *const *)a;
+    const struct profiler_step *y = *(const struct profiler_step *const *)b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void add_stretch(struct finding *finding, int64_t start, uint32_t iteration)
+{
+    struct stretch *last = &finding->stretches[finding->stretch_count - 1];
+    if (last->start == start)
+        last->iteration = iteration;
+    else
+        finding->stretches[finding->stretch_count++] = (struct stretch){start, iteration};
+}
+
+/* Cuts time into stretches (rule 2): one sweep over the steps by start, with the
+** open ones on a stack. The top began last, so it wins; a step below it that has
+** ended meanwhile is dropped when it comes to the top. */
+static bool cut(struct finding *finding, struct failure *failure)
+{
+    struct trace_file *file = finding->file;
+    size_t count = file->step_count, open = 0;
+    bool done = false;
+    const struct profiler_step **order = memory_zeroed(count, sizeof *order);
+    const struct profiler_step **stack = memory_zeroed(count, sizeof *stack);
+    finding->stretches = memory_allocate((2 * count + 1) * sizeof *finding->stretches);
+    if (!order || !stack || !finding->stretches) {
+        failure_memory(failure);
+        goto cleanup;
+    }
+    finding->stretches[0] = (struct stretch){INT64_MIN, STEP_NONE};
+    finding->stretch_count = 1;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &file->steps[i];
+    qsort(order, count, sizeof(struct profiler_step *), step_order);
+    for (size_t i = 0; i <= count; i++) {
+        int64_t now = i < count ? order[i]->start : INT64_MAX;
+        while (open > 0 && stack[open - 1]->end <= now) {
+            int64_t end = stack[--open]->end;
+            while (open > 0 && stack[open - 1]->end <= end)
+                open--;
+            add_stretch(finding, end, open > 0 ? stack[open - 1]->iteration : STEP_NONE);
+        }
+        if (i < count && order[i]->end > now) {
+            stack[open++] = order[i];
+            add_stretch(finding, now, order[i]->iteration);
+        }
+    }
+    done = true;
+cleanup:
+    memory_free(order);
+    memory_free(stack);
+    return done;
+}
+
+static uint32_t iteration_at(struct finding *finding, int64_t ts)
+{
+    const struct stretch *stretches = finding->stretches;
+    size_t low = finding->hint, high = finding->stretch_count;
+    if (ts == NUMBER_NONE || high == 0)
+        return STEP_NONE;
+    if (ts >= stretches[low].start && (low + 1 == high || ts < stretches[low + 1].start))
+        return stretches[low].iteration;
+    low = 0;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (stretches[middle].start <= ts)
+            low = middle;
+        else
+            high = middle;
+    }
+    finding->hint = low;
+    return stretches[low].iteration;
+}
+
+static void assign(struct finding *finding)
+{
+    struct columns *columns = &finding->file->columns;
+    for (size_t row = 0; row < columns->count; row++) {
+        enum kind kind = columns->kind[row];
+        int64_t number = kind == KIND_ANNOTATION ? row_number(finding, row) : NUMBER_NONE;
+        if (kind == KIND_WORK || kind == KIND_SYNC)
+            columns->iteration[row] =
+                columns->link[row] == ROW_NONE
+                    ? STEP_NONE
+                    : iteration_at(finding, columns->ts[columns->link[row]]);
+        else if (number != NUMBER_NONE)
+            columns->iteration[row] = iteration_of(finding->file, number);
+        else
+            columns->iteration[row] = iteration_at(finding, columns->ts[row]);
+    }
+}
+
+bool steps_find(struct trace_file *file, struct failure *failure)
+{
+    struct finding finding = {.file = file};
+    bool done = false;
+    finding.number = memory_allocate((file->names.count + 1) * sizeof *finding.number);
+    if (!finding.number) {
+        failure_memory(failure);
+        goto cleanup;
+    }
+    for (size_t id = 0; id < file->names.count; id++)
+        finding.number[id] = step_number(&file->names.items[id]);
+    if (!collect(&finding, failure) || (file->step_count > 0 && !cut(&finding, failure)))
+        goto cleanup;
+    assign(&finding);
+    done = true;
+cleanup:
+    memory_free(finding.number);
+    memory_free(finding.stretches);
+    return done;
+}

@@ -1,0 +1,18 @@
+/*
+** Profiler steps, and which of them an event belongs to (T11).
+*/
+#ifndef TRACEDIFF_STEPS_H
+#define TRACEDIFF_STEPS_H
+
+#include "columns.h"
+
+/* Fills steps, iterations and columns.iteration of a file whose links are known:
+** 1. a step is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`
+** 2. a host event is in the step whose [start, end) holds its start; of several
+**    in the one that starts last, then in the one later in the file
+** 3. device work and syncs are in the iteration of their launch
+** 4. a gpu_user_annotation named as a step is in the iteration it names, any
+**    other by its start, as a host event */
+bool steps_find(struct trace_file *file, struct failure *failure);
+
+#endif

@@ -1,0 +1,207 @@
+#include "summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+
+/* What is needed while rows are made. */
+struct summing {
+    struct summary *summary;
+    enum grouping grouping;
+    uint32_t *slots; /* BY_EVERYTHING: rows, open addressing, index + 1 */
+    size_t slot_count;
+    uint32_t *ids; /* of a file's names in the summary's, NAME_NONE: not yet */
+};
+
+double microseconds(nanoseconds_sum nanoseconds)
+{
+    return (double)nanoseconds / 1000.0;
+}
+
+static bool device_matches(enum kind kind, enum device_type device_type)
+{
+    return device_type == DEVICE_ALL ||
+           (device_type == DEVICE_CPU ? !kind_is_device(kind) : kind == KIND_WORK);
+}
+
+/* The summary's id of a name of the file; false when there is no memory. */
+static bool translate(struct summing *summing, const struct names *names, uint32_t id,
+                      uint32_t *translated)
+{
+    *translated = NAME_NONE;
+    if (id == NAME_NONE)
+        return true;
+    if (summing->ids[id] == NAME_NONE)
+        summing->ids[id] = names_adopt(&summing->summary->names, &names->items[id]);
+    *translated = summing->ids[id];
+    return *translated != NAME_NONE;
+}
+
+static uint64_t key_hash(const struct summary_row *key)
+{
+    uint64_t hash = (uint64_t)key->name << 32 | key->cat;
+    hash = (hash ^ (uint64_t)key->iteration) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 32 ^ (uint64_t)key->rank << 1 ^ key->device) *
+           UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ hash >> 33;
+}
+
+static bool same_key(const struct summary_row *a, const struct summary_row *b)
+{
+    return a->name == b->name && a->cat == b->cat && a->iteration == b->iteration &&
+           a->rank == b->rank && a->device == b->device;
+}
+
+static size_t slot_of(const struct summing *summing, const struct summary_row *key)
+{
+    size_t mask = summing->slot_count - 1, slot = key_hash(key) & mask;
+    while (summing->slots[slot] &&
+           !same_key(&summing->summary->rows[summing->slots[slot] - 1], key))
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static bool add_row(struct summary *summary, const struct summary_row *key)
+{
+    if (!MEMORY_GROW(summary->rows, summary->capacity, summary->count + 1))
+        return false;
+    summary->rows[summary->count] = *key;
+    summary->rows[summary->count++].min = INT64_MAX;
+    return true;
+}
+
+/* The row of a key, new or known; NULL when there is no memory. */
+static struct summary_row *row_of(struct summing *summing, const struct summary_row *key)
+{
+    struct summary *summary = summing->summary;
+    if (summing->grouping == BY_NAME) {
+        while (summary->count <= key->name)
+            if (!add_row(summary, &(struct summary_row){.name = (uint32_t)summary->count}))
+                return NULL;
+        return &summary->rows[key->name];
+    }
+    if (2 * (summary->count + 1) > summing->slot_count) {
+        size_t slot_count = summing->slot_count ? 2 * summing->slot_count : 1024;
+        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
+        if (!slots)
+            return NULL;
+        memory_free(summing->slots);
+        summing->slots = slots;
+        summing->slot_count = slot_count;
+        for (size_t i = 0; i < summary->count; i++)
+            slots[slot_of(summing, &summary->rows[i])] = (uint32_t)i + 1;
+    }
+    size_t slot = slot_of(summing, key);
+    if (!summing->slots[slot]) {
+        if (!add_row(summary, key))
+            return NULL;
+        summing->slots[slot] = (uint32_t)summary->count;
+    }
+    return &summary->rows[summing->slots[slot] - 1];
+}
+
+static bool add_file(struct summing *summing, const struct trace_member *member,
+                     const struct step_choice *choice, const unsigned char *chosen,
+                     enum device_type device_type)
+{
+    const struct trace_file *file = member->file;
+    const struct columns *columns = &file->columns;
+    for (size_t row = 0; row < columns->count; row++) {
+        uint32_t iteration = columns->iteration[row];
+        bool in_chosen = iteration != STEP_NONE && chosen[iteration];
+        enum kind kind = columns->kind[row];
+        if ((!in_chosen && !choice->everything) || !row_counts(columns, row) ||
+            !device_matches(kind, device_type))
+            continue;
+        struct summary_row key = {.device = kind_is_device(kind)};
+        if (!translate(summing, &file->names, columns->name[row], &key.name))
+            return false;
+        if (summing->grouping == BY_EVERYTHING) {
+            key.rank = member->rank;
+            key.iteration = iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration];
+            if (!translate(summing, &file->names, columns->cat[row], &key.cat))
+                return false;
+        }
+        struct summary_row *sum = row_of(summing, &key);
+        if (!sum)
+            return false;
+        int64_t dur = columns->dur[row];
+        sum->counts++;
+        sum->total += dur;
+        sum->in_steps += in_chosen ? dur : 0;
+        sum->min = dur < sum->min ? dur : sum->min;
+        sum->max = dur > sum->max ? dur : sum->max;
+    }
+    return true;
+}
+
+bool summary_make(struct summary *summary, const struct trace *trace,
+                  const struct step_choice *choice, enum device_type device_type,
+                  enum grouping grouping, struct failure *failure)
+{
+    struct summing summing = {.summary = summary, .grouping = grouping};
+    bool done = true;
+    *summary = (struct summary){.count = 0};
+    for (size_t i = 0; i < trace->count && done; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->chosen)
+            continue;
+        size_t size = (member->file->names.count + 1) * sizeof *summing.ids;
+        summing.ids = memory_allocate(size);
+        done = summing.ids != NULL;
+        if (done) {
+            memset(summing.ids, 0xff, size);
+            done = add_file(&summing, member, choice, choice->chosen[i], device_type);
+        }
+        memory_free(summing.ids);
+    }
+    memory_free(summing.slots);
+    return done || failure_memory(failure);
+}
+
+/* qsort has no argument for it: the names are found through the rows. */
+struct sortable {
+    struct summary_row row;
+    const struct name *cat, *name;
+};
+
+static int row_order(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    if (x->row.rank != y->row.rank)
+        return x->row.rank < y->row.rank ? -1 : 1;
+    if (x->row.iteration != y->row.iteration)
+        return x->row.iteration < y->row.iteration ? -1 : 1;
+    if (x->row.device != y->row.device)
+        return x->row.device ? 1 : -1;
+    if (x->row.cat != y->row.cat)
+        return !x->cat ? -1 : !y->cat ? 1 : name_compare(x->cat, y->cat);
+    return name_compare(x->name, y->name);
+}
+
+bool summary_sort(struct summary *summary, struct failure *failure)
+{
+    struct sortable *order = memory_zeroed(summary->count, sizeof *order);
+    if (!order)
+        return failure_memory(failure);
+    for (size_t i = 0; i < summary->count; i++) {
+        const struct summary_row *row = &summary->rows[i];
+        order[i] = (struct sortable){
+            *row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
+            &summary->names.items[row->name]};
+    }
+    if (summary->count > 0)
+        qsort(order, summary->count, sizeof *order, row_order);
+    for (size_t i = 0; i < summary->count; i++)
+        summary->rows[i] = order[i].row;
+    memory_free(order);
+    return true;
+}
+
+void summary_clear(struct summary *summary)
+{
+    names_clear(&summary->names);
+    memory_free(summary->rows);
+    *summary = (struct summary){.count = 0};
+}

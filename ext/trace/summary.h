@@ -1,0 +1,51 @@
+/*
+** Counts and durations of events, by name or by more: what diffs are made of.
+*/
+#ifndef TRACEDIFF_SUMMARY_H
+#define TRACEDIFF_SUMMARY_H
+
+#include "trace.h"
+
+/* Sums of durations of many events may go beyond int64. SQLite's memory is
+** aligned to 8 bytes. */
+__extension__ typedef __int128 nanoseconds_sum __attribute__((aligned(8)));
+
+struct summary_row {
+    int64_t rank;
+    int64_t iteration; /* NUMBER_NONE: in no step */
+    uint32_t cat;      /* of summary.names, or NAME_NONE */
+    uint32_t name;
+    bool device;
+    int64_t counts;
+    nanoseconds_sum total; /* ns */
+    nanoseconds_sum in_steps; /* ns: of it, in steps */
+    int64_t min, max;         /* ns */
+};
+
+enum grouping {
+    BY_NAME,  /* rank, iteration, cat, device of a row mean nothing */
+    BY_EVERYTHING
+};
+
+struct summary {
+    struct names names;
+    struct summary_row *rows; /* BY_NAME: row i is of name i */
+    size_t count, capacity;
+};
+
+/* Sums up the chosen steps of the chosen files of a trace. Only events that
+** count (row_counts), of the kind of device asked for. */
+bool summary_make(struct summary *summary, const struct trace *trace,
+                  const struct step_choice *choice, enum device_type device_type,
+                  enum grouping grouping, struct failure *failure);
+
+/* Puts the rows in the order of rank, iteration (no step first), device (CPU
+** first), category and name. */
+bool summary_sort(struct summary *summary, struct failure *failure);
+
+void summary_clear(struct summary *summary);
+
+/* Sums are us at the surface. */
+double microseconds(nanoseconds_sum nanoseconds);
+
+#endif

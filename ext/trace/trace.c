@@ -1,0 +1,357 @@
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+
+/* Gets files from the cache: all, or those whose rank their head did not tell,
+** or those chosen and not loaded. */
+static bool get_files(struct trace *trace, struct cache *cache, const bool *phases, bool peek,
+                      bool (*wanted)(const struct trace_member *member), struct failure *failure)
+{
+    size_t count = 0;
+    bool done = false;
+    struct cache_request *requests = memory_zeroed(trace->count, sizeof *requests);
+    if (!requests)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++)
+        if (wanted(&trace->members[i]))
+            requests[count++].path = trace->members[i].path;
+    done = cache_get(cache, requests, count, phases, peek, failure);
+    count = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!wanted(member))
+            continue;
+        file_release(member->file);
+        member->file = requests[count].file;
+        failure_move(&member->failure, &requests[count].failure);
+        count++;
+    }
+    memory_free(requests);
+    return done;
+}
+
+static bool any_member(const struct trace_member *member)
+{
+    (void)member;
+    return true;
+}
+
+static bool rank_not_known(const struct trace_member *member)
+{
+    return member->file && !member->file->rank_known;
+}
+
+static bool chosen_not_loaded(const struct trace_member *member)
+{
+    return member->chosen && member->file && !member->file->loaded;
+}
+
+static bool give_failure(const struct failure *from, struct failure *failure)
+{
+    return from->text ? failure_set(failure, from->code, "%s", from->text)
+                      : failure_memory(failure);
+}
+
+/* T16: which files are traces, and whether the others are an error. */
+static bool check_members(struct trace *trace, const struct trace_request *request,
+                          struct failure *failure)
+{
+    size_t traces = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        bool named = !trace->paths.items[i].listed;
+        member->is_trace = member->file && member->file->outcome != DOCUMENT_NOT_TRACE;
+        member->chosen = member->chosen && member->is_trace;
+        traces += member->is_trace;
+        if (request->use == TRACE_FOR_FILES || member->is_trace)
+            continue;
+        if (!member->file)
+            return give_failure(&member->failure, failure);
+        if (named)
+            return give_failure(&member->file->trouble, failure);
+    }
+    if (traces == 0 && request->use != TRACE_FOR_FILES)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "there is no trace among the %lld files that are there, such as '%s'",
+                           (long long)trace->count, trace->members[0].path);
+    return true;
+}
+
+/* T7. */
+static bool assign_ranks(struct trace *trace, struct failure *failure)
+{
+    size_t taken = 0;
+    int64_t next = 0;
+    trace->ranks = memory_zeroed(trace->count, sizeof *trace->ranks);
+    trace->origins = memory_zeroed(trace->count, sizeof *trace->origins);
+    if (!trace->ranks || !trace->origins)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!member->is_trace)
+            continue;
+        member->rank = member->file->rank;
+        member->rank_source = RANK_DISTRIBUTED_INFO;
+        if (member->rank < 0) {
+            member->rank = path_rank(member->path);
+            member->rank_source = RANK_NAME;
+        }
+        if (member->rank < 0)
+            member->rank_source = RANK_ORDER;
+        else
+            trace->ranks[taken++] = member->rank;
+    }
+    taken = sort_integers(trace->ranks, taken);
+    trace->rank_count = taken;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!member->is_trace || member->rank_source != RANK_ORDER)
+            continue;
+        while (has_integer(trace->ranks, taken, next))
+            next++;
+        member->rank = next++;
+    }
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].is_trace && trace->members[i].rank_source == RANK_ORDER)
+            trace->ranks[trace->rank_count++] = trace->members[i].rank;
+    trace->rank_count = sort_integers(trace->ranks, trace->rank_count);
+    for (size_t i = 0; i < trace->count; i++) {
+        size_t low = 0, high = trace->rank_count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (trace->ranks[middle] < trace->members[i].rank)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        trace->members[i].rank_index = low;
+    }
+    return true;
+}
+
+static bool choose_ranks(struct trace *trace, const struct trace_request *request,
+                         struct failure *failure)
+{
+    const struct selection *ranks = request->ranks;
+    if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank",
+                         failure))
+        return false;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!member->is_trace)
+            continue;
+        if (ranks->kind == SELECT_LIST)
+            member->chosen = has_integer(ranks->values, ranks->count, member->rank);
+        else
+            member->chosen = ranks->kind == SELECT_ALL || member->rank_index == 0;
+    }
+    return true;
+}
+
+/* A step of a file, to find steps that are in two files of a rank. */
+struct placed_step {
+    size_t rank_index;
+    int64_t number;
+    size_t member;
+};
+
+static int placed_order(const void *a, const void *b)
+{
+    const struct placed_step *x = a, *y = b;
+    if (x->rank_index != y->rank_index)
+        return x->rank_index < y->rank_index ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->member < y->member ? -1 : x->member > y->member;
+}
+
+/* The chosen file of a rank that comes first; trace.count if there is none. */
+static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
+{
+    size_t i = 0;
+    while (i < trace->count && (i == but || !trace->members[i].chosen ||
+                                trace->members[i].rank_index != rank_index))
+        i++;
+    return i;
+}
+
+/* T8: files of one rank are cycles of one run, or an error. */
+static bool check_cycles(const struct trace *trace, struct failure *failure)
+{
+    size_t count = 0, used = 0, chosen = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen) {
+            count += trace->members[i].file->step_count;
+            chosen++;
+        }
+    if (chosen < 2)
+        return true;
+    struct placed_step *steps = memory_zeroed(count, sizeof *steps);
+    if (!steps)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count && failure->code == FAILURE_NONE; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->chosen)
+            continue;
+        const struct trace_file *file = member->file;
+        for (size_t s = 0; s < file->step_count; s++)
+            steps[used++] = (struct placed_step){member->rank_index,
+                                                 file->iterations[file->steps[s].iteration], i};
+        size_t other = file->step_count ? trace->count
+                                        : first_of_rank(trace, member->rank_index, i);
+        if (other < trace->count)
+            failure_set(failure, FAILURE_REQUEST,
+                        "'%s' and '%s' are both of rank %lld, and the first has no steps",
+                        member->path, trace->members[other].path, (long long)member->rank);
+    }
+    if (count > 0)
+        qsort(steps, used, sizeof *steps, placed_order);
+    for (size_t i = 1; i < used && failure->code == FAILURE_NONE; i++)
+        if (steps[i].rank_index == steps[i - 1].rank_index &&
+            steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member)
+            failure_set(failure, FAILURE_REQUEST,
+                        "'%s' and '%s' are both of rank %lld, and step %lld is in both",
+                        trace->members[steps[i - 1].member].path,
+                        trace->members[steps[i].member].path,
+                        (long long)trace->ranks[steps[i].rank_index], (long long)steps[i].number);
+    memory_free(steps);
+    return failure->code == FAILURE_NONE;
+}
+
+static void find_origins(struct trace *trace)
+{
+    for (size_t i = 0; i < trace->rank_count; i++)
+        trace->origins[i] = NUMBER_NONE;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->is_trace || member->file->first == NUMBER_NONE)
+            continue;
+        int64_t *origin = &trace->origins[member->rank_index];
+        if (*origin == NUMBER_NONE || member->file->first < *origin)
+            *origin = member->file->first;
+    }
+}
+
+bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *cache,
+                const struct trace_request *request, struct failure *failure)
+{
+    *trace = (struct trace){.paths = *paths, .count = paths->count};
+    *paths = (struct trace_paths){NULL, 0, 0};
+    if (trace->count == 0)
+        return failure_set(failure, FAILURE_REQUEST, "no trace: no *.json, *.json.gz or *.gz file "
+                                                     "is there");
+    trace->members = memory_zeroed(trace->count, sizeof *trace->members);
+    if (!trace->members)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++)
+        trace->members[i].path = trace->paths.items[i].path;
+    bool peek = request->ranks->kind != SELECT_ALL && trace->count > 1;
+    if (!get_files(trace, cache, request->phases, peek, any_member, failure) ||
+        !get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
+        !check_members(trace, request, failure) || !assign_ranks(trace, failure) ||
+        !choose_ranks(trace, request, failure) ||
+        !get_files(trace, cache, request->phases, false, chosen_not_loaded, failure) ||
+        !check_members(trace, request, failure))
+        return false;
+    if (request->use == TRACE_FOR_DIFF)
+        for (size_t i = 0; i < trace->count; i++)
+            if (trace->members[i].chosen &&
+                trace->members[i].file->outcome == DOCUMENT_DAMAGED)
+                return give_failure(&trace->members[i].file->trouble, failure);
+    if (request->use >= TRACE_FOR_STEPS && !check_cycles(trace, failure))
+        return false;
+    find_origins(trace);
+    return true;
+}
+
+void trace_close(struct trace *trace)
+{
+    for (size_t i = 0; trace->members && i < trace->count; i++) {
+        file_release(trace->members[i].file);
+        failure_clear(&trace->members[i].failure);
+    }
+    memory_free(trace->members);
+    memory_free(trace->ranks);
+    memory_free(trace->origins);
+    paths_clear(&trace->paths);
+    memset(trace, 0, sizeof *trace);
+}
+
+/* The numbers of the steps of a file, ascending, each once. */
+static size_t own_steps(const struct trace_file *file, int64_t *numbers)
+{
+    for (size_t i = 0; i < file->step_count; i++)
+        numbers[i] = file->iterations[file->steps[i].iteration];
+    return sort_integers(numbers, file->step_count);
+}
+
+/* Marks the steps of one file; numbers are its own, ascending. */
+static void choose_steps(const struct trace_file *file, const struct selection *iterations,
+                         int64_t lowest, const int64_t *numbers, size_t count,
+                         unsigned char *chosen, int64_t *steps)
+{
+    for (size_t i = 0; i < file->iteration_count; i++) {
+        int64_t number = file->iterations[i];
+        bool step = has_integer(numbers, count, number);
+        bool wanted = true;
+        if (iterations->kind == SELECT_STEADY)
+            wanted = count < 3 || (number != numbers[0] && number != numbers[count - 1]);
+        else if (iterations->kind == SELECT_LIST)
+            wanted = has_integer(iterations->values, iterations->count, number);
+        else if (iterations->kind == SELECT_DEFAULT)
+            wanted = number == lowest;
+        chosen[i] = wanted && step;
+        *steps += chosen[i];
+    }
+}
+
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+                        const char *subject, struct step_choice *choice, struct failure *failure)
+{
+    size_t total = 0, used = 0;
+    *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen)
+            total += trace->members[i].file->step_count;
+    int64_t *numbers = memory_zeroed(total, sizeof *numbers);
+    choice->chosen = memory_zeroed(trace->count, sizeof *choice->chosen);
+    if (!numbers || !choice->chosen)
+        goto no_memory;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen)
+            used += own_steps(trace->members[i].file, numbers + used);
+    used = sort_integers(numbers, used);
+    if (!selection_check(iterations, numbers, used, subject, "step", failure))
+        goto cleanup;
+    if (used == 0)
+        choice->everything = true;
+    int64_t lowest = used > 0 ? numbers[0] : 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_file *file = trace->members[i].file;
+        if (!trace->members[i].chosen)
+            continue;
+        choice->chosen[i] = memory_zeroed(file->iteration_count, 1);
+        if (!choice->chosen[i])
+            goto no_memory;
+        size_t count = own_steps(file, numbers);
+        choose_steps(file, iterations, lowest, numbers, count, choice->chosen[i], &choice->steps);
+    }
+    memory_free(numbers);
+    return true;
+no_memory:
+    failure_memory(failure);
+cleanup:
+    memory_free(numbers);
+    return false;
+}
+
+void step_choice_clear(const struct trace *trace, struct step_choice *choice)
+{
+    for (size_t i = 0; choice->chosen && i < trace->count; i++)
+        memory_free(choice->chosen[i]);
+    memory_free(choice->chosen);
+    *choice = (struct step_choice){.everything = false};
+}

@@ -1,0 +1,69 @@
+/*
+** A trace: the files of one run, with their ranks.
+*/
+#ifndef TRACEDIFF_TRACE_H
+#define TRACEDIFF_TRACE_H
+
+#include "cache.h"
+#include "directory.h"
+#include "select.h"
+
+enum rank_source { RANK_DISTRIBUTED_INFO, RANK_NAME, RANK_ORDER };
+
+struct trace_member {
+    const char *path; /* of trace.paths */
+    struct trace_file *file; /* one reference; NULL if it cannot be read */
+    struct failure failure;  /* why */
+    bool is_trace;           /* T16: false for files that merely lie there */
+    bool chosen;             /* of a rank that was asked for, and loaded */
+    enum rank_source rank_source;
+    int64_t rank;            /* if is_trace */
+    size_t rank_index;       /* in trace.ranks */
+};
+
+struct trace {
+    struct trace_paths paths;
+    struct trace_member *members; /* in the order of their paths */
+    size_t count;
+    int64_t *ranks;   /* ascending, each once */
+    int64_t *origins; /* T2: ns, of each rank whose files are loaded; NUMBER_NONE */
+    size_t rank_count;
+};
+
+/* What a trace is opened for decides what is an error (T8, T15, T16). */
+enum trace_use {
+    TRACE_FOR_FILES,  /* nothing about a file is */
+    TRACE_FOR_EVENTS, /* a file that cannot be read; a file named that is no trace */
+    TRACE_FOR_STEPS,  /* and files of one rank that are not cycles of one run */
+    TRACE_FOR_DIFF    /* and a chosen file that is damaged */
+};
+
+struct trace_request {
+    enum trace_use use;
+    const bool *phases;              /* as in file_load */
+    const struct selection *ranks;   /* SELECT_DEFAULT: the lowest */
+    const char *subject;             /* for errors: `control`, `the trace` */
+};
+
+/* Opens the files of `paths`, which it takes over, sorted. A file of a rank that
+** is not asked for is not read beyond its head where that tells its rank. */
+bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *cache,
+                const struct trace_request *request, struct failure *failure);
+
+void trace_close(struct trace *trace);
+
+/* Which steps of a trace are meant. */
+struct step_choice {
+    bool everything;         /* every event, in a step or not */
+    unsigned char **chosen;  /* by member, by index of its iterations; may be NULL */
+    int64_t steps;           /* how many (rank, step) are chosen (T12) */
+};
+
+/* SELECT_DEFAULT: the lowest step of the chosen ranks; a trace without steps is
+** taken whole. */
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+                        const char *subject, struct step_choice *choice, struct failure *failure);
+
+void step_choice_clear(const struct trace *trace, struct step_choice *choice);
+
+#endif

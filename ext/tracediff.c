@@ -1,0 +1,74 @@
+/*
+** tracediff: PyTorch profiler traces as tables, and two of them compared.
+**
+**   .load ./tracediff
+**   SELECT * FROM trace_diff('traces/control', 'traces/test') LIMIT 10;
+**
+** The two entry points. sqlite3_tracediff_init registers everything;
+** sqlite3_tracediff_nofs_init only what reads no file, for hosts that run SQL of
+** people they do not know.
+*/
+#include "sqlite/functions.h"
+#include "version.h"
+
+SQLITE_EXTENSION_INIT1
+
+#define ENTRY_POINT __attribute__((visibility("default")))
+
+/* Whether a scalar function is there already (S16: loading twice does nothing). */
+static bool is_there(sqlite3 *db, const char *name)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT %s()", name);
+    bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return there;
+}
+
+static int register_scalars(sqlite3 *db)
+{
+    int code = SQLITE_OK;
+    for (int i = 0; i < scalar_count && code == SQLITE_OK; i++)
+        if (!is_there(db, scalars[i].name))
+            code = sqlite3_create_function_v2(db, scalars[i].name, 0,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+                                                  SQLITE_INNOCUOUS,
+                                              NULL, scalars[i].call, NULL, NULL, NULL);
+    return code;
+}
+
+static int register_all(sqlite3 *db, char **error, bool files)
+{
+    if (sqlite3_libversion_number() < TRACEDIFF_OLDEST_SQLITE_NUMBER) {
+        *error = sqlite3_mprintf("tracediff needs SQLite %s or newer, this is %s",
+                                 TRACEDIFF_OLDEST_SQLITE, sqlite3_libversion());
+        return SQLITE_ERROR;
+    }
+    struct database *database = database_new(db);
+    if (!database)
+        return SQLITE_NOMEM;
+    int code = register_scalars(db);
+    const struct table_function *function;
+    for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
+        if (files || !function->reads_files)
+            code = table_function_register(database, function);
+    database_release(database);
+    return code;
+}
+
+ENTRY_POINT int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
+ENTRY_POINT int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error,
+                                            const sqlite3_api_routines *api);
+
+int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
+{
+    SQLITE_EXTENSION_INIT2(api);
+    return register_all(db, error, true);
+}
+
+int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
+{
+    SQLITE_EXTENSION_INIT2(api);
+    return register_all(db, error, false);
+}

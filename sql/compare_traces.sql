@@ -1,0 +1,29 @@
+-- compare_traces: operators and kernels of two traces side by side, as HTA has them.
+--
+-- Parameters
+--   :control            TEXT required  trace to compare with
+--   :test               TEXT required  trace that is compared
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
+--   :test_iteration     any            the same for test
+--   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+-- Columns
+--   name                      TEXT     name of operators and kernels
+--   control_counts            INTEGER  events in control
+--   control_total_duration    REAL     us, sum of their durations in control
+--   test_counts               INTEGER  events in test
+--   test_total_duration       REAL     us, the same in test
+--   diff_counts               INTEGER  test minus control
+--   diff_duration             REAL     us, test minus control
+--   counts_change_categories  TEXT     +, - or =: the sign of diff_counts
+-- Grain: one row per name; names of control first, then those only in test.
+-- Reference: HTA TraceDiff.compare_traces
+-- Differs from HTA: nanoseconds are kept (D4), device work of stream 0 counts (D5),
+-- host and device are told by category (D23).
+SELECT name, control_counts, control_total_duration, test_counts,
+       test_total_duration, diff_counts, diff_duration,
+       counts_change_categories
+FROM trace_diff(:control, :test, :control_rank, :test_rank,
+                :control_iteration, :test_iteration, :device_type)
+ORDER BY control_counts = 0, name;

@@ -1,0 +1,131 @@
+# Makes a C file of the queries it is given: each a table function, its header the
+# descriptor. The build fails on a header that does not say what the query needs.
+#
+# Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
+# [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
+# description`), then what else there is to say. The query follows, one SELECT.
+
+function fail(message) {
+    printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
+    failed = 1
+    exit 1
+}
+
+function base_name(path) {
+    sub(/^.*\//, "", path)
+    sub(/\.sql$/, "", path)
+    return path
+}
+
+function quoted(text) {
+    gsub(/\\/, "\\\\", text)
+    gsub(/"/, "\\\"", text)
+    return "\"" text "\""
+}
+
+# The words from `first` on, as one description.
+function rest(line, first,    words, count, i, text) {
+    count = split(line, words, /[ \t]+/)
+    for (i = first; i <= count; i++)
+        text = text (text == "" ? "" : " ") words[i]
+    return text
+}
+
+# Checks that the parameters are declared, and rewrites the names of our table
+# functions, which are followed by `(`, so that nothing of the user's can hide them.
+function query_line(line,    out, word, parameter, text) {
+    text = line
+    while (match(text, /:[a-z_]+/)) {
+        parameter = substr(text, RSTART + 1, RLENGTH - 1)
+        if (!(parameter in declared))
+            fail("parameter :" parameter " is not in the header")
+        text = substr(text, RSTART + RLENGTH)
+    }
+    if (line ~ /;./)
+        fail("more than one statement")
+    while (match(line, /[a-z_]+\(/)) {
+        word = substr(line, RSTART, RLENGTH - 1)
+        out = out substr(line, 1, RSTART - 1)
+        out = out (word in functions_known ? "\"tracediff:" word "\"" : word) "("
+        line = substr(line, RSTART + RLENGTH)
+    }
+    return out line
+}
+
+function finish() {
+    if (name == "")
+        return
+    if (column_count == 0 || sql == "")
+        fail("no columns or no query")
+    printf "static const struct argument %s_arguments[] = {\n%s};\n\n", name, arguments
+    printf "static const struct column %s_columns[] = {\n%s};\n\n", name, columns
+    functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .columns = %s_columns, " \
+        ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
+        ".reads_files = true, .produce = sql_function_produce, .sql =\n%s    },\n", name, \
+        quoted(summary), name, column_count, name, argument_count, sql)
+    function_count++
+}
+
+BEGIN {
+    print "/* Made from sql/ by sql/embed.awk. */"
+    print "#include \"sqlite/functions.h\"\n"
+    count = split("trace_events trace_files trace_steps trace_ops trace_diff", words, " ")
+    for (i = 1; i <= count; i++)
+        functions_known[words[i]] = 1
+    for (i = 1; i < ARGC; i++)
+        functions_known[base_name(ARGV[i])] = 1
+}
+
+FNR == 1 {
+    finish()
+    name = base_name(FILENAME)
+    if (index($0, "-- " name ": ") != 1)
+        fail("the first line must be `-- " name ": what it gives`")
+    summary = substr($0, length(name) + 6)
+    sub(/\.$/, "", summary)
+    arguments = columns = sql = section = ""
+    argument_count = column_count = 0
+    split("", declared)
+    next
+}
+
+/^-- Parameters$/ || /^-- Columns$/ {
+    section = $2
+    next
+}
+
+/^-- / && section == "Parameters" && $2 ~ /^:/ {
+    required = $4 == "required"
+    argument = substr($2, 2)
+    declared[argument] = 1
+    arguments = arguments sprintf("    {\"%s\", \"%s\", %s, %s},\n", argument, \
+        $3 == "any" ? "" : $3, required ? "true" : "false", quoted(rest($0, required ? 5 : 4)))
+    argument_count++
+    next
+}
+
+/^--   / && section == "Columns" {
+    if ($3 !~ /^(TEXT|INTEGER|REAL|any)$/)
+        fail("column " $2 " has no type")
+    columns = columns sprintf("    {\"%s\", \"%s\", %s},\n", $2, $3 == "any" ? "" : $3, \
+        quoted(rest($0, 4)))
+    column_count++
+    next
+}
+
+/^--/ {
+    section = ""
+    next
+}
+
+{
+    sql = sql "     " quoted(query_line($0)) "\n     \"\\n\"\n"
+}
+
+END {
+    if (failed)
+        exit 1
+    finish()
+    printf "const struct table_function sql_functions[] = {\n%s};\n", functions
+    printf "const int sql_function_count = %d;\n", function_count
+}

@@ -1,0 +1,28 @@
+-- ops_diff: operators and kernels added, deleted, or run more or less often.
+--
+-- Parameters
+--   :control            TEXT required  trace to compare with
+--   :test               TEXT required  trace that is compared
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
+--   :test_iteration     any            the same for test
+--   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+-- Columns
+--   change          TEXT     added, deleted, increased, decreased or unchanged, by counts
+--   name            TEXT     name of operators and kernels
+--   control_counts  INTEGER  events in control
+--   test_counts     INTEGER  events in test
+-- Grain: one row per name, by change, then name.
+-- Reference: HTA TraceDiff.ops_diff
+-- Differs from HTA: rows with their counts instead of five lists of names.
+SELECT change, name, control_counts, test_counts
+FROM trace_diff(:control, :test, :control_rank, :test_rank,
+                :control_iteration, :test_iteration, :device_type)
+ORDER BY CASE change
+           WHEN 'added' THEN 1
+           WHEN 'deleted' THEN 2
+           WHEN 'increased' THEN 3
+           WHEN 'decreased' THEN 4
+           ELSE 5
+         END, name;

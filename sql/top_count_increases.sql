@@ -1,0 +1,25 @@
+-- top_count_increases: the ten names whose number of events grew most.
+--
+-- Parameters
+--   :control            TEXT required  trace to compare with
+--   :test               TEXT required  trace that is compared
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
+--   :test_iteration     any            the same for test
+--   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+-- Columns
+--   name            TEXT     name of operators and kernels
+--   control_counts  INTEGER  events in control
+--   test_counts     INTEGER  events in test
+--   diff_counts     INTEGER  test minus control
+--   diff_duration   REAL     us, test minus control
+-- Grain: one row per name, by diff_counts descending, then name.
+-- Reference: HTA's trace diff tutorial, largest increase in count
+-- Differs from HTA: names whose count did not grow are left out.
+SELECT name, control_counts, test_counts, diff_counts, diff_duration
+FROM trace_diff(:control, :test, :control_rank, :test_rank,
+                :control_iteration, :test_iteration, :device_type)
+WHERE diff_counts > 0
+ORDER BY diff_counts DESC, name
+LIMIT 10;

@@ -1,0 +1,26 @@
+-- top_duration_changes: the ten names whose total duration changed most.
+--
+-- Parameters
+--   :control            TEXT required  trace to compare with
+--   :test               TEXT required  trace that is compared
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
+--   :test_iteration     any            the same for test
+--   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+-- Columns
+--   name                    TEXT     name of operators and kernels
+--   control_total_duration  REAL     us, sum of their durations in control
+--   test_total_duration     REAL     us, the same in test
+--   diff_duration           REAL     us, test minus control
+--   diff_counts             INTEGER  test minus control
+-- Grain: one row per name, by |diff_duration| descending, then name.
+-- Reference: HTA's trace diff tutorial, largest change in duration without ProfilerStep
+-- Differs from HTA: none.
+SELECT name, control_total_duration, test_total_duration, diff_duration,
+       diff_counts
+FROM trace_diff(:control, :test, :control_rank, :test_rank,
+                :control_iteration, :test_iteration, :device_type)
+WHERE name NOT LIKE 'ProfilerStep%'
+ORDER BY abs(diff_duration) DESC, name
+LIMIT 10;

@@ -1,0 +1,489 @@
+"""A second reading of the rules by which traces are read and compared.
+
+Plain, slow and independent of the extension: its results are what the tests
+expect. T1 to T17 are the rules' numbers in the documentation; each is cited
+where it is carried out. Only documents that are strict JSON are read; what
+happens to damaged ones (T14, T15) is no business of this file.
+
+    trace = read_trace("runs/a")            # a directory or a file
+    trace.rows                              # the rows of trace_events
+    trace.steps                             # the rows of trace_steps
+    summary(trace, "all", "all")            # the rows of trace_ops
+    trace_diff(read_trace("runs/a"), read_trace("runs/b"))
+
+Times are integer nanoseconds; None is SQL's NULL.
+"""
+import fnmatch
+import gzip
+import json
+import os
+import re
+import zlib
+from collections import defaultdict, namedtuple
+from dataclasses import dataclass, field
+from decimal import Context, Decimal, MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN
+from fractions import Fraction
+
+GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
+                  "Kernel", "Memcpy", "Memset"}
+NOT_WORK = {"gpu_user_annotation", "cuda_sync"}
+STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+class NotStrict(ValueError):
+    """The file is not one strict JSON document: the oracle has no opinion on it."""
+
+
+class NotATrace(ValueError):
+    """The document holds no events (T16)."""
+
+
+class Refused(ValueError):
+    """The rules call for an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A JSON number, as it is spelt."""
+    text: str
+
+
+@dataclass(slots=True)
+class Event:
+    """A row of trace_events; dur_ns of a B is filled in by its E."""
+    file: str
+    event: int
+    ph: str
+    cat: str
+    name: str
+    ts_ns: int
+    dur_ns: int
+    pid: object
+    tid: object
+    stream: int
+    correlation: int
+    device: str = "CPU"
+    link: int = None
+    iteration: int = None
+    rank: int = None
+    ts_relative_ns: int = None
+
+
+Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns")
+
+
+@dataclass
+class File:
+    path: str
+    document: object
+    base_ns: int = 0
+    rows: list = field(default_factory=list)
+    first_ns: int = None
+    rank: int = None
+    steps: list = field(default_factory=list)
+
+
+@dataclass
+class Trace:
+    files: list
+
+    @property
+    def rows(self):
+        return [row for file in self.files for row in file.rows]
+
+    @property
+    def steps(self):
+        return [step for file in self.files for step in file.steps]
+
+    @property
+    def ranks(self):
+        return sorted({file.rank for file in self.files})
+
+
+# ---- documents ------------------------------------------------------------
+
+def read_text(path):
+    """The file's text: gzip by its magic bytes, UTF-8 with or without a mark."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise NotStrict(f"{path}: {error}") from error
+
+
+def read_document(path):
+    def first_wins(pairs):  # T17
+        kept = {}
+        for key, value in pairs:
+            kept.setdefault(key, value)
+        return kept
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    try:
+        return json.loads(read_text(path), parse_int=Number, parse_float=Number, parse_constant=refuse,
+                          object_pairs_hook=first_wins)
+    except (ValueError, RecursionError) as error:
+        raise NotStrict(f"{path}: {error}") from error
+
+
+def events_of(document):
+    """The array of events, or None if the document is no trace (T16)."""
+    events = document.get("traceEvents") if isinstance(document, dict) else document
+    if not isinstance(events, list):
+        return None
+    is_trace = isinstance(document, dict) or not events or any(isinstance(event, dict) for event in events)
+    return events if is_trace else None
+
+
+# ---- values ---------------------------------------------------------------
+
+def int64(value):
+    return int(value) if value is not None and -2**63 <= value < 2**63 else None
+
+
+def nanoseconds(value, unit=1000):
+    """A time in units of `unit` ns, from its digits, half to even (T1)."""
+    spelt = value.text if isinstance(value, Number) else value
+    if not isinstance(spelt, str) or not NUMBER.fullmatch(spelt):
+        return None
+    exact = EXACT.multiply(EXACT.create_decimal(spelt), Decimal(unit))
+    return int64(exact.to_integral_value(ROUND_HALF_EVEN, EXACT))
+
+
+def plus(a, b):
+    return None if a is None or b is None else int64(a + b)
+
+
+def integer(value):
+    if isinstance(value, Number) and re.fullmatch(r"-?[0-9]+", value.text):
+        return int64(int(value.text))
+    return None
+
+
+def text(value):
+    """A string, with U+FFFD for each half of a broken surrogate pair."""
+    if not isinstance(value, str):
+        return None
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def identifier(value):
+    """pid or tid: an integer, or the text that stands in the file."""
+    if isinstance(value, Number):
+        whole = integer(value)
+        return value.text if whole is None else whole
+    return text(value)
+
+
+# ---- events of a file -----------------------------------------------------
+
+def read_rows(file):
+    """Fills file.rows (T1, T3, T4, T9) and file.first_ns (T2)."""
+    if isinstance(file.document, dict):
+        file.base_ns = nanoseconds(file.document.get("baseTimeNanoseconds"), unit=1) or 0
+    elements = [(position, element) for position, element in enumerate(events_of(file.document))
+                if isinstance(element, dict)]
+    ends = []
+    for position, element in elements:
+        ph = element.get("ph")
+        if ph not in ("X", "B", "E"):
+            continue
+        args = element.get("args") if isinstance(element.get("args"), dict) else {}
+        row = Event(
+            file=file.path, event=position, ph=ph,
+            cat=text(element.get("cat")), name=text(element.get("name")),
+            ts_ns=plus(file.base_ns, nanoseconds(element.get("ts"))),
+            dur_ns=nanoseconds(element.get("dur")) if ph == "X" else None,
+            pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
+            stream=integer(args.get("stream")), correlation=integer(args.get("correlation")))
+        if row.dur_ns is not None and row.dur_ns < 0:  # T4
+            row.dur_ns = None
+        (ends if ph == "E" else file.rows).append(row)
+    file.first_ns = min((row.ts_ns for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"),
+                        default=None)
+    close(file.rows, ends)
+    devices(file.rows, elements)
+
+
+def close(rows, ends):
+    """Gives each B the duration to its E (T3)."""
+    open_on = defaultdict(list)
+    begins = [row for row in rows if row.ph == "B"]
+    in_order = sorted((row for row in begins + ends if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event))
+    for row in in_order:
+        stack = open_on[row.pid, row.tid]
+        if row.ph == "B":
+            stack.append(row)
+            continue
+        candidates = [begin for begin in stack if row.name is None or begin.name == row.name]
+        if candidates:
+            begin = candidates[-1]
+            begin.dur_ns = row.ts_ns - begin.ts_ns
+            stack[:] = [other for other in stack if other is not begin]
+
+
+def devices(rows, elements):
+    """CPU or GPU by category; without a category by the process's name (T9)."""
+    gpu_processes = set()
+    for _, element in elements:
+        if element.get("ph") == "M" and element.get("name") == "process_name":
+            args = element.get("args")
+            name = args.get("name") if isinstance(args, dict) else None
+            if isinstance(name, str) and name.startswith(("/device:GPU", "GPU ")):
+                gpu_processes.add(identifier(element.get("pid")))
+    for row in rows:
+        if row.cat in GPU_CATEGORIES or (row.cat is None and row.pid in gpu_processes):
+            row.device = "GPU"
+
+
+def is_device_work(row):  # T9
+    return row.device == "GPU" and row.cat not in NOT_WORK
+
+
+def is_call(row):  # T10
+    return row.cat is not None and (row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime"))
+
+
+def link(rows):
+    """Launches and the device events they launched (T10)."""
+    calls = defaultdict(list)
+    for row in rows:
+        if is_call(row) and row.correlation is not None and row.correlation > 0 and row.ts_ns is not None:
+            calls[row.correlation].append(row)
+    launched = defaultdict(list)
+    for row in rows:
+        if row.device == "GPU" and calls.get(row.correlation):
+            call = launch_of(row, calls[row.correlation])
+            row.link = call.event
+            launched[call.event].append(row)
+    for row in rows:
+        if row.event in launched:
+            first = min(launched[row.event], key=lambda work: (work.ts_ns is None, work.ts_ns, work.event))
+            row.link = first.event
+
+
+def launch_of(row, calls):
+    runtime = [call for call in calls if call.cat != "cuda_driver"]
+    calls = runtime or calls
+    before = [call for call in calls if row.ts_ns is not None and call.ts_ns <= row.ts_ns]
+    if before:
+        return max(before, key=lambda call: (call.ts_ns, call.event))
+    return min(calls, key=lambda call: (call.ts_ns, -call.event))
+
+
+def step_number(row):
+    match = STEP_NAME.fullmatch(row.name or "")
+    return int64(int(match[1])) if match else None
+
+
+def iterations(file):
+    """Fills file.steps and the iteration of every row (T11)."""
+    rows = file.rows
+    steps = [row for row in rows if row.device == "CPU" and step_number(row) is not None
+             and row.ts_ns is not None and row.dur_ns is not None]
+    file.steps = [Step(row.rank, step_number(row), row.file, row.event, row.ts_ns, row.dur_ns, row.ts_relative_ns)
+                  for row in steps]
+
+    def step_at(instant):
+        holding = [step for step in steps if instant is not None and step.ts_ns <= instant < step.ts_ns + step.dur_ns]
+        return step_number(max(holding, key=lambda step: (step.ts_ns, step.event))) if holding else None
+
+    at = {row.event: row for row in rows}
+    for row in rows:
+        if row.device == "CPU":
+            row.iteration = step_at(row.ts_ns)
+        elif row.cat == "gpu_user_annotation":
+            row.iteration = step_number(row) if step_number(row) is not None else step_at(row.ts_ns)
+        elif row.link is not None:
+            row.iteration = step_at(at[row.link].ts_ns)
+
+
+# ---- files of a trace -----------------------------------------------------
+
+def list_directory(path):
+    names = [name for name in os.listdir(path)
+             if any(fnmatch.fnmatchcase(name, pattern) for pattern in ("*.json", "*.json.gz", "*.gz"))
+             and not name.startswith(".")]
+    return [os.path.join(path, name) for name in sorted(names, key=os.fsencode)]
+
+
+def rank_in_document(document):
+    info = document.get("distributedInfo") if isinstance(document, dict) else None
+    rank = integer(info.get("rank")) if isinstance(info, dict) else None
+    return rank if rank is not None and rank >= 0 else None
+
+
+def rank_in_name(path):
+    found = re.findall(r"(?<![^\W\d_])rank[-_]?([0-9]+)", os.path.basename(path), re.IGNORECASE)
+    return int(found[-1]) if found else None
+
+
+def assign_ranks(files):
+    """From the document, else the name, else the numbers left over (T7)."""
+    for file in files:
+        file.rank = rank_in_document(file.document)
+        if file.rank is None:
+            file.rank = rank_in_name(file.path)
+    taken = {file.rank for file in files}
+    unranked = sorted((file for file in files if file.rank is None), key=lambda file: os.fsencode(file.path))
+    free = (number for number in range(len(taken) + len(files)) if number not in taken)
+    for file in unranked:
+        file.rank = next(free)
+
+
+def read_trace(path):
+    """The trace of a directory, or of a file."""
+    if not os.path.isdir(path):
+        return read_files([path])
+    return read_files(list_directory(path), in_directory=True)
+
+
+def read_files(paths, in_directory=False):
+    files = []
+    for path in paths:
+        document = read_document(path)
+        if events_of(document) is not None:
+            files.append(File(path, document))
+        elif not in_directory:  # T16
+            raise NotATrace(path)
+    if not files:
+        raise NotATrace("no trace at all")
+    assign_ranks(files)
+    origins = defaultdict(list)
+    for file in files:
+        read_rows(file)
+        file.document = None
+        if file.first_ns is not None:
+            origins[file.rank].append(file.first_ns)
+    for file in files:
+        for row in file.rows:
+            row.rank = file.rank
+            if row.ts_ns is not None and origins[file.rank]:
+                row.ts_relative_ns = row.ts_ns - min(origins[file.rank])  # T2
+        link(file.rows)
+        iterations(file)
+    return Trace(files)
+
+
+def check_ranks(trace, ranks):
+    """Several files of a rank that is read must be its profiling cycles (T8)."""
+    for rank in ranks:
+        files = [file for file in trace.files if file.rank == rank]
+        numbers = [number for file in files for number in {step.iteration for step in file.steps}]
+        if len(files) > 1 and (len(set(numbers)) < len(numbers) or not all(file.steps for file in files)):
+            raise Refused(f"rank {rank} is in {' and '.join(file.path for file in files)}")
+
+
+# ---- selection ------------------------------------------------------------
+
+def choose_ranks(trace, ranks):
+    if ranks == "all":
+        chosen = trace.ranks
+    elif ranks is None:
+        chosen = trace.ranks[:1]
+    else:
+        chosen = sorted({ranks} if isinstance(ranks, int) else set(ranks))
+    if not set(chosen) <= set(trace.ranks):
+        raise Refused(f"no rank {chosen} (ranks: {trace.ranks})")
+    check_ranks(trace, chosen)
+    return chosen
+
+
+def choose_steps(files, wanted):
+    """The (file, step) pairs chosen, or None for every event, in a step or not."""
+    present = {file.path: {step.iteration for step in file.steps} for file in files}
+    everywhere = set().union(*present.values())
+    if wanted == "all" or (wanted in (None, "steady") and not everywhere):
+        return None
+    if wanted == "steady":  # T12
+        return {(path, step) for path, steps in present.items()
+                for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
+    if wanted is None:
+        wanted = min(everywhere)
+    wanted = {wanted} if isinstance(wanted, int) else set(wanted)
+    if not wanted <= everywhere:
+        raise Refused(f"no iteration {wanted} (iterations: {sorted(everywhere)})")
+    return {(path, step) for path, steps in present.items() for step in steps & wanted}
+
+
+def of_device(row, device_type):  # T9
+    return {"ALL": True, "CPU": row.device == "CPU", "GPU": is_device_work(row)}[(device_type or "ALL").upper()]
+
+
+def is_counted(row):  # T4
+    return row.dur_ns is not None and row.name is not None and row.cat != "Trace"
+
+
+def select(trace, ranks=None, wanted=None, device_type="ALL"):
+    """The rows chosen, and the (rank, step) pairs to count 'per step' (T12)."""
+    chosen = choose_ranks(trace, ranks)
+    files = [file for file in trace.files if file.rank in chosen]
+    pairs = choose_steps(files, wanted)
+    rows = [row for file in files for row in file.rows
+            if is_counted(row) and of_device(row, device_type)
+            and (pairs is None or (row.file, row.iteration) in pairs)]
+    rank_of = {file.path: file.rank for file in files}
+    if pairs is None:
+        pairs = {(step.file, step.iteration) for file in files for step in file.steps}
+    return rows, {(rank_of[path], step) for path, step in pairs}
+
+
+# ---- results --------------------------------------------------------------
+
+OpsRow = namedtuple("OpsRow", "rank iteration device cat name counts total_ns mean_ns min_ns max_ns")
+
+
+def summary(trace, ranks=None, wanted=None, device_type="ALL"):
+    """The rows of trace_ops, in no order."""
+    groups = defaultdict(list)
+    for row in select(trace, ranks, wanted, device_type)[0]:
+        groups[row.rank, row.iteration, row.device, row.cat, row.name].append(row.dur_ns)
+    return [OpsRow(*key, len(durations), sum(durations), Fraction(sum(durations), len(durations)),
+                   min(durations), max(durations)) for key, durations in groups.items()]
+
+
+DiffRow = namedtuple("DiffRow", "name control_counts test_counts control_ns test_ns diff_counts diff_ns "
+                                "counts_change_categories change diff_duration_pct diff_ns_per_step")
+
+
+def change_of(control, test):
+    if control == 0 or test == 0:
+        return "added" if control == 0 else "deleted"
+    return "increased" if test > control else "decreased" if test < control else "unchanged"
+
+
+def trace_diff(control, test, control_rank=None, test_rank=None, control_iteration=None, test_iteration=None,
+               device_type="ALL"):
+    """{name: DiffRow}: the two sides' summaries joined on the name."""
+    control_rows, control_steps = select(control, control_rank, control_iteration, device_type)
+    test_rows, test_steps = select(test, test_rank, test_iteration, device_type)
+    sides = [by_name(control_rows), by_name(test_rows)]
+    in_steps = [by_name(row for row in rows if row.iteration is not None) for rows in (control_rows, test_rows)]
+    result = {}
+    for name in sides[0].keys() | sides[1].keys():
+        (counts0, total0), (counts1, total1) = (side.get(name, (0, 0)) for side in sides)
+        per_step = None
+        if control_steps and test_steps:  # T12
+            stepped0, stepped1 = (side.get(name, (0, 0))[1] for side in in_steps)
+            per_step = Fraction(stepped1, len(test_steps)) - Fraction(stepped0, len(control_steps))
+        result[name] = DiffRow(
+            name, counts0, counts1, total0, total1, counts1 - counts0, total1 - total0,
+            "+" if counts1 > counts0 else "-" if counts1 < counts0 else "=", change_of(counts0, counts1),
+            Fraction(100 * (total1 - total0), total0) if total0 else None, per_step)
+    return result
+
+
+def by_name(rows):
+    """{name: (counts, total_ns)}"""
+    sums = defaultdict(lambda: (0, 0))
+    for row in rows:
+        counts, total = sums[row.name]
+        sums[row.name] = counts + 1, total + row.dur_ns
+    return dict(sums)

@@ -1,0 +1,46 @@
+"""What every test needs: a connection with the extension, and the data that
+tests read.
+
+TRACEDIFF  the extension to test      (default dist/tracediff.so)
+CORPUS     traces that do not ship    (tests that need one are skipped without)
+GOLDEN     HTA's outputs for them     (likewise)
+"""
+import os
+import sqlite3
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
+EXAMPLES = os.path.join(ROOT, "examples")
+DATA = os.path.join(ROOT, "tests", "data")
+
+
+def connect(database=":memory:", extension=EXTENSION, entry=None):
+    """A connection with the extension loaded."""
+    db = sqlite3.connect(database)
+    db.enable_load_extension(True)
+    if entry:
+        db.execute("SELECT load_extension(?, ?)", (extension, entry))
+    else:
+        db.execute("SELECT load_extension(?)", (extension,))
+    return db
+
+
+def outside(variable, *parts):
+    folder = os.environ.get(variable)
+    if not folder:
+        raise unittest.SkipTest(f"{variable} is not set")
+    path = os.path.join(folder, *parts)
+    if not os.path.exists(path):
+        raise unittest.SkipTest(f"{variable} has no {os.path.join(*parts)}")
+    return path
+
+
+def corpus(*parts):
+    """Path of a trace that does not ship; skips the test without it."""
+    return outside("CORPUS", *parts)
+
+
+def golden(*parts):
+    """Path of an output of HTA that does not ship; skips the test without it."""
+    return outside("GOLDEN", *parts)
