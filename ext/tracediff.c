@@ -32,8 +32,7 @@ static int register_scalars(sqlite3 *db)
     for (int i = 0; i < scalar_count && code == SQLITE_OK; i++)
         if (!is_there(db, scalars[i].name))
             code = sqlite3_create_function_v2(db, scalars[i].name, 0,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC |
-                                                  SQLITE_INNOCUOUS,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
                                               NULL, scalars[i].call, NULL, NULL, NULL);
     return code;
 }

@@ -4,35 +4,52 @@
 
 #include "text.h"
 
-enum { KEY_PHASE = EVENT_FIELDS, KEY_OTHER };
+enum { KEY_OTHER = EVENT_FIELDS };
 
 static int key_of(const unsigned char *key, size_t length)
 {
-    switch (length) {
-    case 2:
-        if (key[0] == 'p' && key[1] == 'h')
-            return KEY_PHASE;
-        if (key[0] == 't' && key[1] == 's')
-            return EVENT_TS;
-        break;
-    case 3:
-        if (memcmp(key, "dur", 3) == 0)
-            return EVENT_DUR;
-        if (memcmp(key, "cat", 3) == 0)
-            return EVENT_CAT;
-        if (memcmp(key, "pid", 3) == 0)
-            return EVENT_PID;
-        if (memcmp(key, "tid", 3) == 0)
-            return EVENT_TID;
-        break;
-    case 4:
-        if (memcmp(key, "name", 4) == 0)
-            return EVENT_NAME;
-        if (memcmp(key, "args", 4) == 0)
-            return EVENT_ARGS;
-        break;
-    }
+    static const struct {
+        const char *key;
+        int field;
+    } keys[] = {{"ph", EVENT_PHASE},  {"ts", EVENT_TS},    {"dur", EVENT_DUR},
+                {"cat", EVENT_CAT},   {"pid", EVENT_PID},  {"tid", EVENT_TID},
+                {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strlen(keys[i].key) == length && memcmp(keys[i].key, key, length) == 0)
+            return keys[i].field;
     return KEY_OTHER;
+}
+
+/* The same for nearly every key there is, from its first byte on, with its
+** quote: `*length` becomes the key's; KEY_OTHER if it takes a closer look. */
+static inline int key_at(const unsigned char *key, size_t *length)
+{
+#define KEY4(a, b, c, d) \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+    uint32_t word = KEY4(key[0], key[1], key[2], key[3]);
+    *length = 3;
+    switch (word) {
+    case KEY4('d', 'u', 'r', '"'):
+        return EVENT_DUR;
+    case KEY4('c', 'a', 't', '"'):
+        return EVENT_CAT;
+    case KEY4('p', 'i', 'd', '"'):
+        return EVENT_PID;
+    case KEY4('t', 'i', 'd', '"'):
+        return EVENT_TID;
+    }
+    *length = 4;
+    if (key[4] == '"' && word == KEY4('n', 'a', 'm', 'e'))
+        return EVENT_NAME;
+    if (key[4] == '"' && word == KEY4('a', 'r', 'g', 's'))
+        return EVENT_ARGS;
+    *length = 2;
+    if ((word & 0xffffff) == KEY4('p', 'h', '"', 0))
+        return EVENT_PHASE;
+    if ((word & 0xffffff) == KEY4('t', 's', '"', 0))
+        return EVENT_TS;
+    return KEY_OTHER;
+#undef KEY4
 }
 
 /* A key that is written with escapes; the longest that matters has 4 letters,
@@ -63,51 +80,56 @@ static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
     return stop;
 }
 
+/* A key and its colon, to the value. */
+static inline const unsigned char *read_key(struct scan *scan, const unsigned char *p, int *which)
+{
+    const unsigned char *key = p + 1;
+    size_t length;
+    if (*p != '"')
+        return scan_stop(scan, p);
+    *which = key_at(key, &length);
+    if (*which == KEY_OTHER) {
+        enum token_kind kind = TOKEN_TEXT;
+        const unsigned char *stop = scan_string(scan, key, &kind);
+        if (!stop)
+            return NULL;
+        length = (size_t)(stop - key);
+        if (kind == TOKEN_ODD_TEXT)
+            *which = key_of_odd(key, length);
+    }
+    p = scan_space(key + length + 1);
+    return *p == ':' ? scan_space(p + 1) : scan_stop(scan, p);
+}
+
 const unsigned char *event_read(struct scan *scan, const unsigned char *p, const bool *wanted,
                                 struct event *event, struct problems *problems)
 {
-    bool phase_seen = false, duplicate = false, comma = false;
+    bool duplicate = false, comma = false;
     event->phase = 0;
     event->passed_over = false;
     for (int i = 0; i < EVENT_FIELDS; i++)
         event->field[i].kind = TOKEN_NONE;
     p = scan_space(p);
     while (*p != '}') {
-        const unsigned char *key = p + 1;
-        enum token_kind kind = TOKEN_TEXT;
-        struct token value = {NULL, 0, TOKEN_NONE};
-        if (*p != '"')
-            return scan_stop(scan, p);
-        const unsigned char *stop = scan_string(scan, key, &kind);
-        if (!stop)
-            return NULL;
-        size_t length = (size_t)(stop - key);
-        int which = kind == TOKEN_TEXT ? key_of(key, length) : key_of_odd(key, length);
-        p = scan_space(stop + 1);
-        if (*p != ':')
-            return scan_stop(scan, p);
-        p = scan_space(p + 1);
-        bool again = which == KEY_PHASE
-                         ? phase_seen
-                         : which < EVENT_FIELDS && event->field[which].kind != TOKEN_NONE;
-        duplicate = duplicate || again;
-        if (which == EVENT_ARGS && !again)
-            p = read_args(scan, p, event);
-        else
-            p = scan_value(scan, p, &value);
+        struct token ignored, *to = &ignored;
+        int which;
+        p = read_key(scan, p, &which);
         if (!p)
             return NULL;
-        if (which == KEY_PHASE && !again) {
-            phase_seen = true;
-            if (value.kind == TOKEN_TEXT && value.length == 1) {
-                event->phase = *value.at;
-                if (!wanted[event->phase]) {
-                    event->passed_over = true;
-                    return scan_nested(scan, p, 1, NULL, 0);
-                }
+        if (which != KEY_OTHER && event->field[which].kind == TOKEN_NONE)
+            to = &event->field[which];
+        else
+            duplicate = duplicate || which != KEY_OTHER;
+        bool args = which == EVENT_ARGS && to != &ignored;
+        p = args ? read_args(scan, p, event) : scan_value(scan, p, to);
+        if (!p)
+            return NULL;
+        if (to == &event->field[EVENT_PHASE] && to->kind == TOKEN_TEXT && to->length == 1) {
+            event->phase = *to->at;
+            if (!wanted[event->phase]) {
+                event->passed_over = true;
+                return scan_nested(scan, p, 1, NULL, 0);
             }
-        } else if (which < EVENT_FIELDS && which != EVENT_ARGS && !again) {
-            event->field[which] = value;
         }
         p = scan_space(p);
         comma = *p == ',';

@@ -11,6 +11,7 @@
 #include "scan.h"
 
 enum event_field {
+    EVENT_PHASE,
     EVENT_NAME,
     EVENT_CAT,
     EVENT_PID,

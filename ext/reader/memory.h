@@ -32,8 +32,7 @@ void *memory_grown(void *block, size_t *capacity, size_t needed, size_t item);
 /* Makes room for `needed` items in `array`; false when there is no memory. */
 #define MEMORY_GROW(array, capacity, needed) \
     ((needed) <= (capacity) ||               \
-     memory_assign(&(array),        \
-                   memory_grown((array), &(capacity), (needed), sizeof *(array))))
+     memory_assign(&(array), memory_grown((array), &(capacity), (needed), sizeof *(array))))
 
 /* Stores `block` in the pointer at `to`, of whatever type, unless it is NULL. */
 bool memory_assign(void *to, void *block);

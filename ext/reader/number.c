@@ -132,11 +132,16 @@ bool number_integer(const unsigned char *text, size_t length, int64_t *integer)
     struct decimal number;
     bool exact = false;
     int64_t value = 0;
-    for (size_t i = 0; i < length; i++)
-        if (!is_digit(text[i]) && (text[i] != '-' || i > 0))
+    size_t i = 0;
+    for (; i < length && i < 18 && is_digit(text[i]); i++)
+        value = value * 10 + (text[i] - '0');
+    if (i < length || i == 0 || (i > 1 && text[0] == '0')) { /* none of the usual ones */
+        for (i = 0; i < length; i++)
+            if (!is_digit(text[i]) && (text[i] != '-' || i > 0))
+                return false;
+        if (!decimal_read(text, length, &number) || !decimal_round(&number, &value, &exact))
             return false;
-    if (!decimal_read(text, length, &number) || !decimal_round(&number, &value, &exact))
-        return false;
+    }
     *integer = value;
     return true;
 }

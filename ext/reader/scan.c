@@ -6,30 +6,34 @@
 #include <emmintrin.h>
 #endif
 
+/* For what is worth a copy at each place it is used. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* 64 bytes at a time, a bit a byte. */
 struct block {
-    uint64_t quote, backslash, open, close;
-    uint64_t after; /* what may stand after a string: white space , : } ] */
-    uint64_t first; /* s or c: what a wanted key begins with */
+    uint64_t quote, backslash;
+    uint64_t bracket; /* { } [ ] */
+    uint64_t high;    /* 0x40 and above: letters and brackets */
+    uint64_t first;   /* s or c: what a wanted key begins with */
 };
 
 #ifdef __SSE2__
 
-static inline uint64_t mask4(__m128i a, __m128i b, __m128i c, __m128i d)
+static inline uint64_t mask4(const __m128i *v)
 {
-    return (uint64_t)(uint32_t)_mm_movemask_epi8(a) |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(b) << 16 |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(c) << 32 |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(v[0]) |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(v[1]) << 16 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(v[2]) << 32 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(v[3]) << 48;
 }
 
+/* Declares four vectors, `i` being the number of each in the expression. */
 #define EACH4(name, expression) \
     __m128i name[4];            \
     for (int i = 0; i < 4; i++) \
         name[i] = (expression);
-#define MASK4(name) mask4(name[0], name[1], name[2], name[3])
 
-static inline struct block block_read(const unsigned char *p, bool keys)
+ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
 {
     struct block block;
     EACH4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)))
@@ -37,22 +41,21 @@ static inline struct block block_read(const unsigned char *p, bool keys)
     EACH4(backslash, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('\\')))
     /* with 0x20 set, [ is { and ] is } */
     EACH4(low, _mm_or_si128(v[i], _mm_set1_epi8(0x20)))
-    EACH4(open, _mm_cmpeq_epi8(low[i], _mm_set1_epi8('{')))
-    EACH4(close, _mm_cmpeq_epi8(low[i], _mm_set1_epi8('}')))
-    EACH4(space, _mm_cmpeq_epi8(_mm_max_epu8(v[i], _mm_set1_epi8(0x20)), _mm_set1_epi8(0x20)))
-    EACH4(mark, _mm_or_si128(_mm_cmpeq_epi8(v[i], _mm_set1_epi8(',')),
-                             _mm_cmpeq_epi8(v[i], _mm_set1_epi8(':'))))
-    EACH4(after, _mm_or_si128(_mm_or_si128(space[i], mark[i]), close[i]))
-    block.quote = MASK4(quote);
-    block.backslash = MASK4(backslash);
-    block.open = MASK4(open);
-    block.close = MASK4(close);
-    block.after = MASK4(after);
+    EACH4(bracket, _mm_or_si128(_mm_cmpeq_epi8(low[i], _mm_set1_epi8('{')),
+                                _mm_cmpeq_epi8(low[i], _mm_set1_epi8('}'))))
+    EACH4(high, _mm_slli_epi16(v[i], 1)) /* bit 6 of each byte becomes bit 7 */
+    block.quote = mask4(quote);
+    block.bracket = mask4(bracket);
+    block.high = mask4(high);
+    block.backslash = 0;
+    __m128i any = _mm_or_si128(_mm_or_si128(backslash[0], backslash[1]),
+                               _mm_or_si128(backslash[2], backslash[3]));
+    if (_mm_movemask_epi8(any))
+        block.backslash = mask4(backslash);
     block.first = 0;
-    if (keys) {
-        EACH4(first, _mm_or_si128(_mm_cmpeq_epi8(v[i], _mm_set1_epi8('s')),
-                                  _mm_cmpeq_epi8(v[i], _mm_set1_epi8('c'))))
-        block.first = MASK4(first);
+    if (keys) { /* with 0x10 set, c is s */
+        EACH4(first, _mm_cmpeq_epi8(_mm_or_si128(v[i], _mm_set1_epi8(0x10)), _mm_set1_epi8('s')))
+        block.first = mask4(first);
     }
     return block;
 }
@@ -74,7 +77,7 @@ static inline const unsigned char *find_special(const unsigned char *p)
 
 #else
 
-static inline struct block block_read(const unsigned char *p, bool keys)
+ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
 {
     struct block block = {0};
     for (int i = 0; i < 64; i++) {
@@ -82,9 +85,8 @@ static inline struct block block_read(const unsigned char *p, bool keys)
         uint64_t bit = (uint64_t)1 << i;
         block.quote |= c == '"' ? bit : 0;
         block.backslash |= c == '\\' ? bit : 0;
-        block.open |= (c | 0x20) == '{' ? bit : 0;
-        block.close |= (c | 0x20) == '}' ? bit : 0;
-        block.after |= c <= 0x20 || c == ',' || c == ':' || (c | 0x20) == '}' ? bit : 0;
+        block.bracket |= (c | 0x20) == '{' || (c | 0x20) == '}' ? bit : 0;
+        block.high |= c & 0x40 ? bit : 0;
         block.first |= keys && (c == 's' || c == 'c') ? bit : 0;
     }
     return block;
@@ -207,44 +209,47 @@ static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted
     }
 }
 
-const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, int64_t depth,
-                                 struct wanted *wanted, size_t wanted_count)
+ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char *p, int64_t depth,
+                                          struct wanted *wanted, size_t wanted_count, bool keys)
 {
     const int64_t inside_depth = depth;
     uint64_t in_string = 0, escape = 0, ended = 0;
     for (; p < scan->end; p += 64) {
-        struct block block = block_read(p, wanted_count > 0);
+        struct block block = block_read(p, keys);
         if (block.backslash | escape)
             block.quote &= ~escaped_bytes(block.backslash, &escape);
         uint64_t inside = prefix_xor(block.quote) ^ in_string;
         uint64_t ends = block.quote & ~inside;
-        uint64_t suspect = (ends << 1 | ended) & ~block.after;
-        uint64_t starts = block.quote & inside & (block.first >> 1 | (uint64_t)1 << 63);
-        uint64_t open = block.open & ~inside, close = block.close & ~inside;
-        uint64_t stops = close | suspect;
-        if (wanted_count > 0)
-            stops |= starts;
-        if (suspect == 0 && __builtin_popcountll(close) < depth && (stops & starts) == 0) {
-            depth += __builtin_popcountll(open) - __builtin_popcountll(close);
-        } else {
-            for (stops |= open; stops; stops &= stops - 1) {
-                int i = __builtin_ctzll(stops);
-                uint64_t bit = stops & (0 - stops);
-                if (bit & suspect)
-                    return scan_stop(scan, p + i);
-                if (bit & open)
+        uint64_t suspect = (ends << 1 | ended) & block.high & ~block.bracket;
+        uint64_t bracket = block.bracket & ~inside;
+        uint64_t stops = bracket | suspect;
+        if (keys)
+            stops |= block.quote & inside & (block.first >> 1 | (uint64_t)1 << 63);
+        for (; stops; stops &= stops - 1) {
+            int i = __builtin_ctzll(stops);
+            uint64_t bit = stops & (0 - stops);
+            if (bit & bracket) {
+                if ((p[i] | 0x20) == '{')
                     depth++;
-                else if (bit & close) {
-                    if (--depth == 0)
-                        return p + i + 1;
-                } else if (depth == inside_depth)
-                    take_wanted(scan, p + i, wanted, wanted_count);
+                else if (--depth == 0)
+                    return p + i + 1;
+            } else if (bit & suspect) {
+                return scan_stop(scan, p + i);
+            } else if (depth == inside_depth) {
+                take_wanted(scan, p + i, wanted, wanted_count);
             }
         }
         in_string = 0 - (inside >> 63);
         ended = ends >> 63;
     }
     return NULL;
+}
+
+const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, int64_t depth,
+                                 struct wanted *wanted, size_t wanted_count)
+{
+    return wanted_count > 0 ? nested(scan, p, depth, wanted, wanted_count, true)
+                            : nested(scan, p, depth, NULL, 0, false);
 }
 
 bool scan_member(const struct token *object, const char *key, struct token *value)

@@ -10,8 +10,8 @@
 **
 ** The walker is as tolerant as a trace needs: brackets are counted, not matched,
 ** and any bare word passes for a value (`inf`, `N/A`). What it insists on is that
-** after a string there is a comma, a colon, a closing bracket or white space,
-** for that is what an unescaped quote gives away.
+** no letter follows a string: an unescaped quote swaps what is inside of strings
+** and what is outside, and the next key gives it away.
 */
 #ifndef TRACEDIFF_SCAN_H
 #define TRACEDIFF_SCAN_H
@@ -51,7 +51,9 @@ struct wanted {
 
 static inline const unsigned char *scan_space(const unsigned char *p)
 {
-    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+    const uint64_t spaces =
+        (uint64_t)1 << ' ' | (uint64_t)1 << '\n' | (uint64_t)1 << '\r' | (uint64_t)1 << '\t';
+    while (*p <= ' ' && spaces >> *p & 1)
         p++;
     return p;
 }

@@ -19,8 +19,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
 /* Ranks or iterations: an integer, a JSON array of integers, 'all', and for
 ** iterations 'steady'. */
-bool argument_selection(struct call *call, int argument, bool steady,
-                        struct selection *selection);
+bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 

@@ -22,9 +22,8 @@ static bool interrupted(void *argument)
 ** turned them off, every static mutex is the same. */
 static int thread_count(void)
 {
-    if (!sqlite3_threadsafe() ||
-        sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
-            sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
+    if (!sqlite3_threadsafe() || sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
+                                     sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
         return 1;
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 1 ? (int)count : 1;

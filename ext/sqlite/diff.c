@@ -28,8 +28,7 @@ static const struct column columns_of_ops[] = {
 static const struct argument arguments_of_ops[] = {
     {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
     {"ranks", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"iterations", "", false,
-     "integer, JSON array, 'all' or 'steady'; default the lowest step"},
+    {"iterations", "", false, "integer, JSON array, 'all' or 'steady'; default the lowest step"},
     {"device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"},
 };
 
@@ -82,10 +81,8 @@ static bool summarize(struct call *call, const struct side *side, struct summary
                 argument_selection(call, side->iterations, true, &iterations) &&
                 argument_trace(call, side->trace, &paths) &&
                 trace_open(&trace, &paths, &call->database->cache, &request, &call->failure) &&
-                trace_choose_steps(&trace, &iterations, side->subject, &choice,
-                                   &call->failure) &&
-                summary_make(summary, &trace, &choice, device_type, side->grouping,
-                             &call->failure);
+                trace_choose_steps(&trace, &iterations, side->subject, &choice, &call->failure) &&
+                summary_make(summary, &trace, &choice, device_type, side->grouping, &call->failure);
     *steps = choice.steps;
     step_choice_clear(&trace, &choice);
     trace_close(&trace);

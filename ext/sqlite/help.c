@@ -61,8 +61,8 @@ static int help_produce(struct call *call, struct rows **rows)
     const struct table_function *function;
     for (int i = 0; (function = table_function_at(i)) != NULL; i++) {
         const char *name = function->name;
-        add_part(result, (struct part){name, "table", "function", 0, NULL, NULL, function->text,
-                                       NULL});
+        add_part(result,
+                 (struct part){name, "table", "function", 0, NULL, NULL, function->text, NULL});
         for (int j = 0; j < function->argument_count; j++) {
             const struct argument *it = &function->arguments[j];
             add_part(result, (struct part){name, "table", "argument", j + 1, it->name, it->type,

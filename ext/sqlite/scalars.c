@@ -2,8 +2,8 @@
 ** Scalar functions: tracediff_version and tracediff_debug.
 */
 #include "../reader/source.h"
-#include "functions.h"
 #include "../version.h"
+#include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -31,7 +31,7 @@ struct function_table {
 };
 
 struct function_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    sqlite3_vtab_cursor base;             /* must be first */
     sqlite3_value *given[MOST_ARGUMENTS]; /* NULL: not given by the call */
     size_t tuple;                         /* number + 1; 0: no rows */
     const struct rows *rows;
@@ -107,8 +107,8 @@ static int functionConnect(sqlite3 *db, void *client, int argc, const char *cons
     int code = declared ? sqlite3_declare_vtab(db, declared) : SQLITE_NOMEM;
     sqlite3_free(declared);
     if (code == SQLITE_OK)
-        code = sqlite3_vtab_config(
-            db, function->reads_files ? SQLITE_VTAB_DIRECTONLY : SQLITE_VTAB_INNOCUOUS);
+        code = sqlite3_vtab_config(db, function->reads_files ? SQLITE_VTAB_DIRECTONLY
+                                                             : SQLITE_VTAB_INNOCUOUS);
     if (code == SQLITE_OK)
         code = arguments_of_create(db, function, argc - 3, argv + 3, table->defaults, error);
     if (code != SQLITE_OK) {
@@ -283,10 +283,10 @@ static int produce(struct function_table *table, struct call *call, struct rows 
     else if (failed == FAILURE_INTERRUPTED)
         code = SQLITE_INTERRUPT;
     else if (call->failure.text)
-        code = table_error(table, sqlite3_mprintf("%s: %s",
-                                                  database->speaking ? database->speaking
-                                                                     : table->function->name,
-                                                  call->failure.text));
+        code = table_error(
+            table, sqlite3_mprintf("%s: %s",
+                                   database->speaking ? database->speaking : table->function->name,
+                                   call->failure.text));
     call->error = NULL;
     failure_clear(&call->failure);
     return code;
@@ -318,9 +318,9 @@ static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unuse
         return SQLITE_OK;
     for (int i = 0; i < function->argument_count; i++)
         if (function->arguments[i].required && !call.values[i])
-            return table_error(table, sqlite3_mprintf("%s: argument %d (%s) is missing",
-                                                      function->name, i + 1,
-                                                      function->arguments[i].name));
+            return table_error(table,
+                               sqlite3_mprintf("%s: argument %d (%s) is missing", function->name,
+                                               i + 1, function->arguments[i].name));
     size_t number = tuple_of(table, &call);
     if (number == table->count)
         return SQLITE_NOMEM;
@@ -371,8 +371,8 @@ static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
     for (int i = 0; i < function->argument_count; i++) {
         if (asked[i] && term[i] < 0)
             return SQLITE_CONSTRAINT;
-        complete = complete && (term[i] >= 0 || !function->arguments[i].required ||
-                                table->defaults[i]);
+        complete =
+            complete && (term[i] >= 0 || !function->arguments[i].required || table->defaults[i]);
         if (term[i] < 0)
             continue;
         info->aConstraintUsage[term[i]].argvIndex = ++used;
@@ -384,13 +384,13 @@ static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-#define FUNCTION_MODULE(create)                                                                    \
-    {                                                                                              \
-        .iVersion = 0, .xCreate = (create), .xConnect = functionConnect,                           \
-        .xBestIndex = functionBestIndex, .xDisconnect = functionDisconnect,                        \
-        .xDestroy = functionDisconnect, .xOpen = functionOpen, .xClose = functionClose,            \
-        .xFilter = functionFilter, .xNext = functionNext, .xEof = functionEof,                     \
-        .xColumn = functionColumn, .xRowid = functionRowid,                                        \
+#define FUNCTION_MODULE(create)                                                         \
+    {                                                                                   \
+        .iVersion = 0, .xCreate = (create), .xConnect = functionConnect,                \
+        .xBestIndex = functionBestIndex, .xDisconnect = functionDisconnect,             \
+        .xDestroy = functionDisconnect, .xOpen = functionOpen, .xClose = functionClose, \
+        .xFilter = functionFilter, .xNext = functionNext, .xEof = functionEof,          \
+        .xColumn = functionColumn, .xRowid = functionRowid,                             \
     }
 
 /* Eponymous, and creatable. */

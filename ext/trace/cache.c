@@ -65,8 +65,7 @@ static int start_threads(struct work *work, pthread_t *threads, int wanted)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     work->running = wanted;
-    while (started < wanted &&
-           pthread_create(&threads[started], NULL, read_files, work) == 0)
+    while (started < wanted && pthread_create(&threads[started], NULL, read_files, work) == 0)
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
@@ -119,8 +118,7 @@ static bool same_file(const struct trace_file *file, const char *path,
                       const struct identity *identity)
 {
     return file->identity.device == identity->device && file->identity.inode == identity->inode &&
-           file->identity.size == identity->size &&
-           file->identity.modified == identity->modified &&
+           file->identity.size == identity->size && file->identity.modified == identity->modified &&
            file->identity.changed == identity->changed && strcmp(file->path, path) == 0;
 }
 

@@ -22,13 +22,31 @@ struct loading {
     size_t slot_count;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
-    /* the tokens of the last event's pid and tid, and their track: events of one
-    ** thread follow each other */
-    unsigned char last[2][SHORT_TOKEN];
-    size_t last_length[2];
-    enum token_kind last_kind[2];
-    uint32_t last_track;
+    /* what the last event said, and what that came to: events of one thread and
+    ** of one category follow each other */
+    struct last {
+        unsigned char text[SHORT_TOKEN];
+        size_t length;
+        enum token_kind kind;
+    } last_pid, last_tid, last_cat;
+    uint32_t last_track, last_cat_id;
 };
+
+static bool same_as_last(const struct last *last, const struct token *token)
+{
+    return last->kind == token->kind && last->length == token->length &&
+           memcmp(last->text, token->at, token->length) == 0;
+}
+
+static void keep_last(struct last *last, const struct token *token)
+{
+    last->kind = TOKEN_NONE;
+    if (token->kind == TOKEN_NONE || token->length > SHORT_TOKEN)
+        return;
+    last->kind = token->kind;
+    last->length = token->length;
+    memcpy(last->text, token->at, token->length);
+}
 
 /* The id of a string; false when there is no memory. */
 static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
@@ -57,12 +75,11 @@ static bool is_text(const struct token *token)
 }
 
 /* The same for a field that may be no text at all: then NAME_NONE. */
-static bool intern_text(struct loading *loading, const struct event *event,
-                        enum event_field field, uint32_t *id)
+static bool intern_text(struct loading *loading, const struct event *event, enum event_field field,
+                        uint32_t *id)
 {
     *id = NAME_NONE;
-    return !is_text(&event->field[field]) ||
-           intern(loading, &event->field[field], event->byte, id);
+    return !is_text(&event->field[field]) || intern(loading, &event->field[field], event->byte, id);
 }
 
 /* An integer, or NUMBER_NONE. */
@@ -94,8 +111,7 @@ static bool identifier_of(struct loading *loading, const struct token *token, in
 {
     uint32_t id = NAME_NONE;
     *identifier = (struct identifier){IDENTIFIER_NONE, 0};
-    if (token->kind == TOKEN_BARE &&
-        number_integer(token->at, token->length, &identifier->value)) {
+    if (token->kind == TOKEN_BARE && number_integer(token->at, token->length, &identifier->value)) {
         identifier->kind = IDENTIFIER_INTEGER;
     } else if (is_text(token) ||
                (token->kind == TOKEN_BARE &&
@@ -104,6 +120,20 @@ static bool identifier_of(struct loading *loading, const struct token *token, in
             return false;
         *identifier = (struct identifier){IDENTIFIER_TEXT, id};
     }
+    return true;
+}
+
+static bool category_of(struct loading *loading, const struct event *event, uint32_t *id)
+{
+    const struct token *cat = &event->field[EVENT_CAT];
+    if (cat->kind == TOKEN_TEXT && same_as_last(&loading->last_cat, cat)) {
+        *id = loading->last_cat_id;
+        return true;
+    }
+    if (!intern_text(loading, event, EVENT_CAT, id))
+        return false;
+    keep_last(&loading->last_cat, cat);
+    loading->last_cat_id = *id;
     return true;
 }
 
@@ -158,28 +188,12 @@ static bool track_index(struct loading *loading, const struct track *track, uint
     return true;
 }
 
-static bool same_as_last(const struct loading *loading, int which, const struct token *token)
-{
-    return loading->last_kind[which] == token->kind &&
-           loading->last_length[which] == token->length && token->length <= SHORT_TOKEN &&
-           memcmp(loading->last[which], token->at, token->length) == 0;
-}
-
-static void keep_last(struct loading *loading, int which, const struct token *token)
-{
-    bool fits = token->length <= SHORT_TOKEN && token->kind != TOKEN_NONE;
-    loading->last_kind[which] = fits ? token->kind : TOKEN_NONE;
-    loading->last_length[which] = token->length;
-    if (fits)
-        memcpy(loading->last[which], token->at, token->length);
-}
-
 static bool track_of(struct loading *loading, const struct event *event, uint32_t *index)
 {
     const struct token *pid = &event->field[EVENT_PID], *tid = &event->field[EVENT_TID];
     struct track track = {.device = false};
-    if (pid->kind != TOKEN_NONE && tid->kind != TOKEN_NONE && same_as_last(loading, 0, pid) &&
-        same_as_last(loading, 1, tid)) {
+    if (pid->kind != TOKEN_NONE && tid->kind != TOKEN_NONE &&
+        same_as_last(&loading->last_pid, pid) && same_as_last(&loading->last_tid, tid)) {
         *index = loading->last_track;
         return true;
     }
@@ -187,8 +201,8 @@ static bool track_of(struct loading *loading, const struct event *event, uint32_
         !identifier_of(loading, tid, event->byte, &track.tid) ||
         !track_index(loading, &track, index))
         return false;
-    keep_last(loading, 0, pid);
-    keep_last(loading, 1, tid);
+    keep_last(&loading->last_pid, pid);
+    keep_last(&loading->last_tid, tid);
     loading->last_track = *index;
     return true;
 }
@@ -215,8 +229,8 @@ static bool take_process_name(struct loading *loading, const struct event *event
 }
 
 /* B and E: kept until all are there and can be paired. */
-static bool take_edge(struct loading *loading, const struct event *event, int64_t ts,
-                      uint32_t name, uint32_t track, uint32_t row)
+static bool take_edge(struct loading *loading, const struct event *event, int64_t ts, uint32_t name,
+                      uint32_t track, uint32_t row)
 {
     if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
         return failure_memory(loading->failure);
@@ -245,8 +259,8 @@ static bool take_row(struct loading *loading, const struct event *event)
     struct columns *columns = &file->columns;
     bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
     uint32_t name, cat, track;
-    if (!intern_text(loading, event, EVENT_NAME, &name) ||
-        !intern_text(loading, event, EVENT_CAT, &cat) || !track_of(loading, event, &track))
+    if (!intern_text(loading, event, EVENT_NAME, &name) || !category_of(loading, event, &cat) ||
+        !track_of(loading, event, &track))
         return false;
     int64_t ts = time_of(loading, event, EVENT_TS), dur = NUMBER_NONE;
     if (complete && event->field[EVENT_DUR].kind == TOKEN_NONE)
@@ -309,18 +323,12 @@ enum kind file_kind_of_category(const char *category, size_t length)
         const char *category;
         enum kind kind;
     } known[] = {
-        {"kernel", KIND_WORK},
-        {"gpu_memcpy", KIND_WORK},
-        {"gpu_memset", KIND_WORK},
-        {"mtia_ccp_events", KIND_WORK},
-        {"Kernel", KIND_WORK},
-        {"Memcpy", KIND_WORK},
-        {"Memset", KIND_WORK},
-        {"gpu_user_annotation", KIND_ANNOTATION},
-        {"cuda_sync", KIND_SYNC},
-        {"Trace", KIND_TRACE},
-        {"Runtime", KIND_CALL},
-        {"cuda_driver", KIND_DRIVER_CALL},
+        {"kernel", KIND_WORK},     {"gpu_memcpy", KIND_WORK},
+        {"gpu_memset", KIND_WORK}, {"mtia_ccp_events", KIND_WORK},
+        {"Kernel", KIND_WORK},     {"Memcpy", KIND_WORK},
+        {"Memset", KIND_WORK},     {"gpu_user_annotation", KIND_ANNOTATION},
+        {"cuda_sync", KIND_SYNC},  {"Trace", KIND_TRACE},
+        {"Runtime", KIND_CALL},    {"cuda_driver", KIND_DRIVER_CALL},
     };
     static const char runtime[] = "_runtime";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -12,25 +12,42 @@ struct names_block {
     char bytes[];
 };
 
+static uint64_t word_at(const unsigned char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
 static uint64_t mixed(uint64_t a, uint64_t b)
 {
     a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
     return a ^ a >> 32;
 }
 
+/* Two lanes of words, for one would wait for its own multiplications; the last
+** words may overlap those before them. */
 static uint32_t hash_of(const unsigned char *text, size_t length)
 {
-    uint64_t hash = length * UINT64_C(0xff51afd7ed558ccd), word;
-    for (; length >= 8; text += 8, length -= 8) {
-        memcpy(&word, text, 8);
-        hash = mixed(hash, word);
+    uint64_t a = length, b = ~a;
+    if (length >= 16) {
+        const unsigned char *last = text + length - 16;
+        for (; text < last; text += 16) {
+            a = mixed(a, word_at(text));
+            b = mixed(b, word_at(text + 8));
+        }
+        a = mixed(a, word_at(last));
+        b = mixed(b, word_at(last + 8));
+    } else if (length >= 8) {
+        a = mixed(a, word_at(text));
+        b = mixed(b, word_at(text + length - 8));
+    } else {
+        for (; length > 0; length--)
+            a = a << 8 | *text++;
+        a = mixed(a, 0);
     }
-    if (length > 0) {
-        word = 0;
-        memcpy(&word, text, length);
-        hash = mixed(hash, word);
-    }
-    return (uint32_t)(hash ^ hash >> 29);
+    a = mixed(a, b);
+    return (uint32_t)(a ^ a >> 29);
 }
 
 /* The slot that holds a text, or the empty one where it belongs. */

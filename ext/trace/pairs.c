@@ -25,8 +25,8 @@ static int edge_order(const void *a, const void *b)
 }
 
 struct stack {
-    struct open *open;        /* by edge */
-    uint32_t *inner_of_name;  /* by name id + 1, so that no name has a place */
+    struct open *open;       /* by edge */
+    uint32_t *inner_of_name; /* by name id + 1, so that no name has a place */
     uint32_t innermost;
 };
 
@@ -52,8 +52,7 @@ static void take_out(struct stack *stack, const struct edge *edges, uint32_t i)
     stack->inner_of_name[edges[i].name + 1] = open->outer_of_name;
 }
 
-bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
-                struct failure *failure)
+bool pairs_find(struct trace_file *file, struct edge *edges, size_t count, struct failure *failure)
 {
     if (count == 0)
         return true;
@@ -88,8 +87,8 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
             push(&stack, edges, (uint32_t)i);
             continue;
         }
-        uint32_t closed = edge->name == NAME_NONE ? stack.innermost
-                                                  : stack.inner_of_name[edge->name + 1];
+        uint32_t closed =
+            edge->name == NAME_NONE ? stack.innermost : stack.inner_of_name[edge->name + 1];
         if (closed == NOBODY) {
             problem_add(&file->problems, PROBLEM_END_WITHOUT_BEGIN, edge->byte);
             continue;

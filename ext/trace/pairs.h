@@ -12,16 +12,15 @@
 
 /* A B or an E, while its file is read. */
 struct edge {
-    int64_t ts;    /* ns; NUMBER_NONE: it is never paired */
-    int64_t byte;  /* in the document, from 1 */
+    int64_t ts;   /* ns; NUMBER_NONE: it is never paired */
+    int64_t byte; /* in the document, from 1 */
     uint32_t track;
-    uint32_t name; /* id, or NAME_NONE */
-    uint32_t row;  /* of a B; ROW_NONE for an E */
+    uint32_t name;  /* id, or NAME_NONE */
+    uint32_t row;   /* of a B; ROW_NONE for an E */
     uint32_t order; /* position in traceEvents */
 };
 
 /* Gives the rows of the Bs their durations. Reorders the edges. */
-bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
-                struct failure *failure);
+bool pairs_find(struct trace_file *file, struct edge *edges, size_t count, struct failure *failure);
 
 #endif

@@ -14,7 +14,7 @@ struct stretch {
 
 struct finding {
     struct trace_file *file;
-    int64_t *number;          /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
+    int64_t *number;           /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
     struct stretch *stretches; /* ascending, the first begins before everything */
     size_t stretch_count;
     size_t hint; /* the stretch found last */
@@ -53,8 +53,8 @@ static int64_t row_number(const struct finding *finding, size_t row)
 static bool row_is_step(const struct columns *columns, size_t row)
 {
     int64_t end;
-    return !kind_is_device(columns->kind[row]) &&
-           columns->ts[row] != NUMBER_NONE && columns->dur[row] >= 0 &&
+    return !kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
+           columns->dur[row] >= 0 &&
            !__builtin_add_overflow(columns->ts[row], columns->dur[row], &end);
 }
 
@@ -66,8 +66,8 @@ static int integer_order(const void *a, const void *b)
 
 static uint32_t iteration_of(const struct trace_file *file, int64_t number)
 {
-    const int64_t *found = bsearch(&number, file->iterations, file->iteration_count,
-                                   sizeof number, integer_order);
+    const int64_t *found =
+        bsearch(&number, file->iterations, file->iteration_count, sizeof number, integer_order);
     return found ? (uint32_t)(found - file->iterations) : STEP_NONE;
 }
 
@@ -108,8 +108,7 @@ static bool collect(struct finding *finding, struct failure *failure)
             file->iterations[distinct++] = file->iterations[i];
     file->iteration_count = distinct;
     for (size_t i = 0; i < file->step_count; i++)
-        file->steps[i].iteration =
-            iteration_of(file, row_number(finding, file->steps[i].row));
+        file->steps[i].iteration = iteration_of(file, row_number(finding, file->steps[i].row));
     return true;
 }
 
@@ -198,10 +197,9 @@ static void assign(struct finding *finding)
         enum kind kind = columns->kind[row];
         int64_t number = kind == KIND_ANNOTATION ? row_number(finding, row) : NUMBER_NONE;
         if (kind == KIND_WORK || kind == KIND_SYNC)
-            columns->iteration[row] =
-                columns->link[row] == ROW_NONE
-                    ? STEP_NONE
-                    : iteration_at(finding, columns->ts[columns->link[row]]);
+            columns->iteration[row] = columns->link[row] == ROW_NONE
+                                          ? STEP_NONE
+                                          : iteration_at(finding, columns->ts[columns->link[row]]);
         else if (number != NUMBER_NONE)
             columns->iteration[row] = iteration_of(finding->file, number);
         else

@@ -42,8 +42,8 @@ static uint64_t key_hash(const struct summary_row *key)
 {
     uint64_t hash = (uint64_t)key->name << 32 | key->cat;
     hash = (hash ^ (uint64_t)key->iteration) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 32 ^ (uint64_t)key->rank << 1 ^ key->device) *
-           UINT64_C(0xff51afd7ed558ccd);
+    hash =
+        (hash ^ hash >> 32 ^ (uint64_t)key->rank << 1 ^ key->device) * UINT64_C(0xff51afd7ed558ccd);
     return hash ^ hash >> 33;
 }
 
@@ -187,9 +187,9 @@ bool summary_sort(struct summary *summary, struct failure *failure)
         return failure_memory(failure);
     for (size_t i = 0; i < summary->count; i++) {
         const struct summary_row *row = &summary->rows[i];
-        order[i] = (struct sortable){
-            *row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
-            &summary->names.items[row->name]};
+        order[i] =
+            (struct sortable){*row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
+                              &summary->names.items[row->name]};
     }
     if (summary->count > 0)
         qsort(order, summary->count, sizeof *order, row_order);

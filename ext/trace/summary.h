@@ -17,13 +17,13 @@ struct summary_row {
     uint32_t name;
     bool device;
     int64_t counts;
-    nanoseconds_sum total; /* ns */
+    nanoseconds_sum total;    /* ns */
     nanoseconds_sum in_steps; /* ns: of it, in steps */
     int64_t min, max;         /* ns */
 };
 
 enum grouping {
-    BY_NAME,  /* rank, iteration, cat, device of a row mean nothing */
+    BY_NAME, /* rank, iteration, cat, device of a row mean nothing */
     BY_EVERYTHING
 };
 

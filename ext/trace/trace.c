@@ -136,8 +136,7 @@ static bool choose_ranks(struct trace *trace, const struct trace_request *reques
                          struct failure *failure)
 {
     const struct selection *ranks = request->ranks;
-    if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank",
-                         failure))
+    if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank", failure))
         return false;
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
@@ -172,8 +171,8 @@ static int placed_order(const void *a, const void *b)
 static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
 {
     size_t i = 0;
-    while (i < trace->count && (i == but || !trace->members[i].chosen ||
-                                trace->members[i].rank_index != rank_index))
+    while (i < trace->count &&
+           (i == but || !trace->members[i].chosen || trace->members[i].rank_index != rank_index))
         i++;
     return i;
 }
@@ -200,8 +199,8 @@ static bool check_cycles(const struct trace *trace, struct failure *failure)
         for (size_t s = 0; s < file->step_count; s++)
             steps[used++] = (struct placed_step){member->rank_index,
                                                  file->iterations[file->steps[s].iteration], i};
-        size_t other = file->step_count ? trace->count
-                                        : first_of_rank(trace, member->rank_index, i);
+        size_t other =
+            file->step_count ? trace->count : first_of_rank(trace, member->rank_index, i);
         if (other < trace->count)
             failure_set(failure, FAILURE_REQUEST,
                         "'%s' and '%s' are both of rank %lld, and the first has no steps",
@@ -241,8 +240,9 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     *trace = (struct trace){.paths = *paths, .count = paths->count};
     *paths = (struct trace_paths){NULL, 0, 0};
     if (trace->count == 0)
-        return failure_set(failure, FAILURE_REQUEST, "no trace: no *.json, *.json.gz or *.gz file "
-                                                     "is there");
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no trace: no *.json, *.json.gz or *.gz file "
+                           "is there");
     trace->members = memory_zeroed(trace->count, sizeof *trace->members);
     if (!trace->members)
         return failure_memory(failure);
@@ -258,8 +258,7 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
         return false;
     if (request->use == TRACE_FOR_DIFF)
         for (size_t i = 0; i < trace->count; i++)
-            if (trace->members[i].chosen &&
-                trace->members[i].file->outcome == DOCUMENT_DAMAGED)
+            if (trace->members[i].chosen && trace->members[i].file->outcome == DOCUMENT_DAMAGED)
                 return give_failure(&trace->members[i].file->trouble, failure);
     if (request->use >= TRACE_FOR_STEPS && !check_cycles(trace, failure))
         return false;

@@ -11,14 +11,14 @@
 enum rank_source { RANK_DISTRIBUTED_INFO, RANK_NAME, RANK_ORDER };
 
 struct trace_member {
-    const char *path; /* of trace.paths */
+    const char *path;        /* of trace.paths */
     struct trace_file *file; /* one reference; NULL if it cannot be read */
     struct failure failure;  /* why */
     bool is_trace;           /* T16: false for files that merely lie there */
     bool chosen;             /* of a rank that was asked for, and loaded */
     enum rank_source rank_source;
-    int64_t rank;            /* if is_trace */
-    size_t rank_index;       /* in trace.ranks */
+    int64_t rank;      /* if is_trace */
+    size_t rank_index; /* in trace.ranks */
 };
 
 struct trace {
@@ -40,9 +40,9 @@ enum trace_use {
 
 struct trace_request {
     enum trace_use use;
-    const bool *phases;              /* as in file_load */
-    const struct selection *ranks;   /* SELECT_DEFAULT: the lowest */
-    const char *subject;             /* for errors: `control`, `the trace` */
+    const bool *phases;            /* as in file_load */
+    const struct selection *ranks; /* SELECT_DEFAULT: the lowest */
+    const char *subject;           /* for errors: `control`, `the trace` */
 };
 
 /* Opens the files of `paths`, which it takes over, sorted. A file of a rank that
@@ -54,9 +54,9 @@ void trace_close(struct trace *trace);
 
 /* Which steps of a trace are meant. */
 struct step_choice {
-    bool everything;         /* every event, in a step or not */
-    unsigned char **chosen;  /* by member, by index of its iterations; may be NULL */
-    int64_t steps;           /* how many (rank, step) are chosen (T12) */
+    bool everything;        /* every event, in a step or not */
+    unsigned char **chosen; /* by member, by index of its iterations; may be NULL */
+    int64_t steps;          /* how many (rank, step) are chosen (T12) */
 };
 
 /* SELECT_DEFAULT: the lowest step of the chosen ranks; a trace without steps is
