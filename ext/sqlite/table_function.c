@@ -219,6 +219,7 @@ static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 static unsigned char *tuple_key(const struct call *call, size_t *length)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendchar(text, 1, '.'); /* an empty text would be no text */
     for (int i = 0; i < call->function->argument_count; i++) {
         sqlite3_value *value = call->values[i];
         int type = value ? sqlite3_value_type(value) : SQLITE_NULL;

@@ -1,0 +1,53 @@
+-- A session with tracediff: sqlite3 < examples/tour.sql, started in the directory
+-- above this one; or line by line. README.md shows what it prints.
+
+.load ./dist/tracediff
+.mode box
+
+-- What is there, and is it whole?
+SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control');
+
+-- What changed on the device, in the steps but the first and the last?
+SELECT name, change, control_counts AS control, test_counts AS test,
+       round(diff_duration_per_step, 1) AS us_per_step
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
+                NULL, NULL, 'steady', 'steady', 'GPU')
+WHERE diff_duration <> 0
+LIMIT 5;
+
+-- Arguments go by name too. Which operators came and went?
+SELECT change, name, control_counts, test_counts
+FROM ops_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady'
+  AND device_type = 'CPU' AND change IN ('added', 'deleted');
+
+-- An all-reduce that is longer on one rank than on the other is not slow: it
+-- waits.
+SELECT rank, sum(counts) AS calls, round(sum(total_duration), 1) AS us
+FROM trace_ops('examples/gpu/test', 'all', 'steady', 'GPU')
+WHERE name LIKE 'nccl%'
+GROUP BY rank;
+
+-- Every event is a row, and every kernel knows its launch. How far ahead of the
+-- device does the host run?
+WITH event AS MATERIALIZED (
+  SELECT file, event, link, device, stream, ts FROM trace_events('examples/gpu/test'))
+SELECT work.stream, count(*) AS launches,
+       round(avg(work.ts - call.ts), 1) AS us_from_launch_to_start
+FROM event AS work
+JOIN event AS call ON call.file = work.file AND call.event = work.link
+WHERE work.device = 'GPU' AND work.stream < 100
+GROUP BY work.stream;
+
+-- The ten largest changes of duration, on real traces:
+SELECT name, round(control_total_duration) AS control,
+       round(test_total_duration) AS test, round(diff_duration) AS diff
+FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady';
+
+-- To hand a result to a tool that cannot load extensions, make it an ordinary
+-- table:
+CREATE TABLE changes AS
+SELECT * FROM trace_diff('examples/cpu/control', 'examples/cpu/test');
+SELECT count(*), sum(change = 'added') AS added, sum(change = 'deleted') AS deleted
+FROM changes;

@@ -1,0 +1,120 @@
+"""What the documentation says is what happens: every example of README.md prints
+what stands there, examples/ run, and the function list is the functions.
+"""
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+from support import EXTENSION, ROOT, connect
+
+README = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
+MARK = "@@@@"
+
+
+def shell(script, folder=ROOT):
+    """Runs a script in the sqlite3 shell; the extension is the one under test."""
+    script = script.replace("./dist/tracediff", EXTENSION)
+    done = subprocess.run(["sqlite3", "-batch", ":memory:"], input=script, cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+    return done.stdout
+
+
+class Readme(unittest.TestCase):
+    # an SQL block, and the block with its output if one follows
+    EXAMPLE = re.compile(r"```sql\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.S)
+
+    def test_examples_print_what_stands_there(self):
+        examples = self.EXAMPLE.findall(README)
+        self.assertGreater(len(examples), 5)
+        printed = shell("".join(f"{sql}.print {MARK}\n" for sql, _ in examples)).split(MARK + "\n")
+        for (sql, expected), found in zip(examples, printed):
+            with self.subTest(sql=sql):
+                self.assertEqual(found, expected)
+
+    def test_tour_has_the_same_statements(self):
+        tour = open(os.path.join(ROOT, "examples", "tour.sql"), encoding="utf-8").read()
+        for sql, _ in self.EXAMPLE.findall(README):
+            self.assertIn(sql, tour)
+        self.assertNotRegex(shell(tour), r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+
+    def test_every_function_is_listed(self):
+        listed = set(re.findall(r"`(\w+)\(?", README))
+        functions = {name for name, in connect().execute("SELECT DISTINCT function FROM tracediff_help")}
+        self.assertEqual(functions - listed, set())
+
+    def test_every_target_is_in_make_help(self):
+        targets = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True)
+        for target in re.findall(r"(?m)(?:`|^    )make (\w+)", README):
+            self.assertRegex(targets.stdout, rf"(?m)^  make {target}\s")
+
+
+class Help(unittest.TestCase):
+    """tracediff_help says what the functions are like."""
+
+    def setUp(self):
+        self.db = connect()
+        self.functions = [name for name, in self.db.execute(
+            "SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'")]
+
+    def test_columns_and_arguments_are_those_of_the_tables(self):
+        for function in self.functions:
+            documented = self.db.execute(
+                "SELECT part = 'argument', name, coalesce(type, '') FROM tracediff_help WHERE function = ?"
+                " AND part <> 'function' ORDER BY part DESC, position", (function,)).fetchall()
+            found = [(hidden, name, type) for name, type, hidden in self.db.execute(
+                "SELECT name, type, hidden FROM pragma_table_xinfo(?) ORDER BY cid", (function,))]
+            self.assertEqual([(hidden, name) for hidden, name, _ in documented],
+                             [(hidden, name) for hidden, name, _ in found], function)
+            self.assertEqual([type for hidden, _, type in documented if not hidden],
+                             [type for hidden, _, type in found if not hidden], function)
+
+    def test_everything_is_described(self):
+        self.assertEqual(self.db.execute(
+            "SELECT function, name FROM tracediff_help WHERE coalesce(description, '') = ''").fetchall(), [])
+
+    def test_each_query_is_a_file_and_the_other_way_round(self):
+        files = {name[:-4] for name in os.listdir(os.path.join(ROOT, "sql")) if name.endswith(".sql")}
+        listed = set(re.findall(r"`(\w+)\.sql`", open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8").read()))
+        self.assertEqual(files, listed)
+        self.assertEqual(files - set(self.functions), set())
+
+
+class Queries(unittest.TestCase):
+    """The files of sql/ give the same run by themselves and as functions."""
+
+    def test_file_equals_function(self):
+        db = connect()
+        db.row_factory = sqlite3.Row
+        paths = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
+        for name in sorted(os.listdir(os.path.join(ROOT, "sql"))):
+            if not name.endswith(".sql"):
+                continue
+            text = open(os.path.join(ROOT, "sql", name), encoding="utf-8").read()
+            parameters = dict.fromkeys(re.findall(r":(\w+)", text))
+            parameters.update(paths)
+            by_file = [tuple(row) for row in db.execute(text, parameters)]
+            by_function = [tuple(row) for row in db.execute(
+                f"SELECT * FROM {name[:-4]}(:control, :test)", paths)]
+            self.assertEqual(by_file, by_function, name)
+            self.assertGreater(len(by_file), 0, name)
+
+
+class Hosts(unittest.TestCase):
+    def test_python_example_runs(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "host.py")], capture_output=True,
+                              text=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(len(done.stdout.splitlines()), 5)
+
+    def test_demo_query_runs(self):
+        with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
+            printed = shell(f".load ./dist/tracediff\n{file.read()}")
+        self.assertEqual(len(printed.splitlines()), 12)
+
+    def test_generated_examples_are_current(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generate_gpu_pair.py"), "--check"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,0 +1,51 @@
+"""The tree is what ext/README.md says: layers that do not look up, one exported
+symbol an entry point, files that can be read at a sitting.
+"""
+import os
+import re
+import subprocess
+import unittest
+
+from support import EXTENSION, ROOT
+
+LAYERS = ["reader", "trace", "sqlite"]
+
+
+def sources():
+    for folder, _, names in os.walk(os.path.join(ROOT, "ext")):
+        for name in names:
+            if name.endswith((".c", ".h")):
+                yield os.path.join(folder, name)
+
+
+class Tree(unittest.TestCase):
+    def test_layers_do_not_look_up(self):
+        for path in sources():
+            folder = os.path.basename(os.path.dirname(path))
+            if folder not in LAYERS:
+                continue
+            above = LAYERS[LAYERS.index(folder) + 1:]
+            for include in re.findall(r'#include [<"](.*)[>"]', open(path, encoding="utf-8").read()):
+                with self.subTest(file=path, include=include):
+                    self.assertFalse(any(f"{layer}/" in include for layer in above))
+                    self.assertTrue(folder == "sqlite" or "sqlite3" not in include)
+
+    def test_only_source_knows_zlib(self):
+        users = {os.path.basename(path) for path in sources() if "<zlib.h>" in open(path, encoding="utf-8").read()}
+        self.assertEqual(users, {"source.c"})
+
+    def test_files_have_at_most_700_lines(self):
+        for path in sources():
+            self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 700, path)
+
+    def test_exported_symbols(self):
+        listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)
+        names = {line.split()[2] for line in listed.stdout.splitlines()}
+        self.assertEqual({name for name in names if not name.startswith(("__asan", "__odr_asan", "__ubsan"))},
+                         {"sqlite3_tracediff_init", "sqlite3_tracediff_nofs_init"})
+
+    def test_no_locale_and_no_output(self):
+        banned = re.compile(r"\b(strtod|atof|sscanf|printf|fprintf|puts|abort|exit|atexit|setlocale)\s*\(")
+        for path in sources():
+            text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+            self.assertIsNone(banned.search(text), path)
