@@ -23,7 +23,8 @@ UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_t
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test unit check strict sanitize bench examples format install uninstall clean setup
+.PHONY: all help demo test unit check strict sanitize bench examples format install uninstall clean setup \
+	setup-test setup-check
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
@@ -36,7 +37,7 @@ demo: all ## set up, build, and print a diff of the example traces
 	@echo
 	@sqlite3 -cmd '.load $(DIST)/tracediff' -cmd '.mode box' :memory: < examples/demo.sql
 
-test: all unit ## set up, build, and run the tests
+test: setup-test all unit ## set up, build, and run the tests
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit $(PYTHON) tests/run.py
 
 unit: $(UNIT_TESTS)
@@ -51,7 +52,7 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 	LDFLAGS='-fsanitize=address,undefined'
 
-sanitize: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: setup-test ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory $(SANITIZED) all unit
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=skip \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit $(PYTHON) tests/run.py
@@ -83,10 +84,13 @@ clean: ## remove what was built
 	rm -rf build dist
 
 # What Debian calls what is needed; `make setup` installs what is missing.
-setup: ## install what is missing: SQLite, zlib, Python
+setup: ## install what the build needs and is missing
 	@$(call install_missing, \
 		$(call need_header,sqlite3ext.h,libsqlite3-dev) $(call need_header,zlib.h,zlib1g-dev) \
-		$(call need_command,sqlite3,sqlite3) $(call need_command,$(PYTHON),python3))
+		$(call need_command,sqlite3,sqlite3))
+
+setup-test:
+	@$(call install_missing,$(call need_command,$(PYTHON),python3))
 
 setup-check:
 	@$(call install_missing,$(call need_command,clang,clang))

@@ -4,15 +4,11 @@
 
 #include "memory.h"
 #include "number.h"
+#include "resync.h"
 #include "text.h"
 #include "window.h"
 
-enum {
-    CHUNK = 256 * 1024,
-    LONGEST_VALUE = 64 * 1024 * 1024,
-    LONGEST_METADATA = 1024 * 1024,
-    LOOK_BACK = 256 /* bytes kept before a place where reading may go on */
-};
+enum { CHUNK = 256 * 1024, LONGEST_VALUE = 64 * 1024 * 1024, LONGEST_METADATA = 1024 * 1024 };
 
 enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 
@@ -275,102 +271,6 @@ static bool is_trace_events(const struct token *key)
            memcmp(plain, "traceEvents", 11) == 0;
 }
 
-/* Whether a key stands at the quote `p`, with a colon after it, that is one of a
-** NULL-terminated list. */
-static bool is_key(const unsigned char *p, const unsigned char *end, const char *const *keys)
-{
-    for (; *keys; keys++) {
-        size_t length = strlen(*keys);
-        if ((size_t)(end - p) > length + 2 && memcmp(p + 1, *keys, length) == 0 &&
-            p[length + 1] == '"' && *scan_space(p + length + 2) == ':')
-            return true;
-    }
-    return false;
-}
-
-static const char *const event_keys[] = {"ph",  "name", "cat", "ts",   "dur",
-                                         "pid", "tid",  "id",  "args", NULL};
-static const char *const document_keys[] = {
-    "traceEvents",      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit", "traceName",
-    "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
-
-/* Whether the byte at `p`, a brace, is likely the beginning of an event; or, a
-** bracket, the end of the list of events. `*undecided` is set if more text is
-** needed to tell. */
-static bool may_go_on(const struct document *document, const unsigned char *p, bool *undecided)
-{
-    const unsigned char *end = document->in.bytes + document->in.end, *before = p;
-    while (before > document->in.bytes && before[-1] <= ' ')
-        before--;
-    unsigned char previous = before > document->in.bytes ? before[-1] : ',';
-    const unsigned char *next = scan_space(p + 1);
-    *undecided = !document->in.last && end - next < LOOK_BACK / 2;
-    if (*p == '{')
-        return previous != ':' && previous != '[' && *next == '"' && is_key(next, end, event_keys);
-    if (previous != '}')
-        return false;
-    if (!document->array_form && *next == ',') {
-        next = scan_space(next + 1);
-        return *next == '"' && is_key(next, end, document_keys);
-    }
-    if (!document->array_form) {
-        if (*next != '}')
-            return false;
-        next = scan_space(next + 1);
-    }
-    return next >= end;
-}
-
-/* After a byte that is no JSON, finds where reading may go on (rule 1): from
-** `at` on, which becomes that place, or the end of the document. */
-static bool resynchronise(struct document *document, struct failure *failure)
-{
-    for (;;) {
-        const unsigned char *p = document->in.bytes + document->in.at;
-        const unsigned char *end = document->in.bytes + document->in.end;
-        for (; p < end; p++) {
-            bool undecided = false;
-            if (*p != '{' && *p != ']')
-                continue;
-            bool found = may_go_on(document, p, &undecided);
-            if (undecided)
-                break;
-            if (found) {
-                document->in.at = (size_t)(p - document->in.bytes);
-                return true;
-            }
-        }
-        document->in.at = (size_t)(p - document->in.bytes);
-        size_t keep = document->in.at > LOOK_BACK ? document->in.at - LOOK_BACK : 0;
-        enum more more = window_read(&document->in, keep, failure);
-        if (more == MORE_FAILED)
-            return false;
-        if (more == MORE_END && document->in.at >= document->in.end)
-            return true;
-        if (more == MORE_TOO_LONG)
-            document->in.at++; /* no event, with 64 MiB of white space after it */
-    }
-}
-
-/* The same among the top-level keys. */
-static bool resynchronise_keys(struct document *document, struct failure *failure)
-{
-    for (;;) {
-        for (; document->in.at < document->in.end; document->in.at++) {
-            const unsigned char *p = document->in.bytes + document->in.at;
-            if (!document->in.last && document->in.end - document->in.at < LOOK_BACK)
-                break;
-            if (*p == '"' && is_key(p, document->in.bytes + document->in.end, document_keys))
-                return true;
-        }
-        enum more more = window_read(&document->in, document->in.at, failure);
-        if (more == MORE_FAILED)
-            return false;
-        if (more == MORE_END && document->in.at >= document->in.end)
-            return true;
-    }
-}
-
 /* A step of the machine below: 1 an event, 0 go on, -1 failure. */
 
 static int start(struct document *document, struct failure *failure)
@@ -438,7 +338,7 @@ static int bad_entry(struct document *document, struct failure *failure)
     if (document->first)
         return not_trace(document, "not JSON", byte);
     problem_add(&document->problems, PROBLEM_METADATA_SKIPPED, byte);
-    if (!resynchronise_keys(document, failure))
+    if (!resync_keys(&document->in, failure))
         return -1;
     document->comma = true;
     return document->in.at < document->in.end ? 0 : ended(document);
@@ -561,7 +461,7 @@ static int element(struct document *document, struct event *event, struct failur
         document->in.at = bad == document->last_bad ? document->in.at + 1 : start + 1;
         document->last_bad = bad;
         document->comma = true;
-        if (!resynchronise(document, failure))
+        if (!resync_events(&document->in, document->array_form, failure))
             return -1;
         break;
     case READ_SKIPPED:

@@ -116,7 +116,7 @@ static void events_column(const struct rows *rows, const struct position *positi
     const struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     size_t row = (size_t)position->part_row;
-    const struct track *track = &file->tracks[columns->track[row]];
+    const struct track *track = &file->tracks.items[columns->track[row]];
     int64_t origin = events->trace.origins[member->rank_index];
     switch (column) {
     case EVENTS_RANK:

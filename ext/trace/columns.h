@@ -7,6 +7,7 @@
 
 #include "../reader/document.h"
 #include "names.h"
+#include "tracks.h"
 
 #define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
 #define ROW_NONE UINT32_MAX   /* no link */
@@ -28,17 +29,6 @@ static inline bool kind_is_device(enum kind kind)
     return kind >= KIND_WORK;
 }
 
-/* A pid or tid as it stands in the file. */
-struct identifier {
-    enum { IDENTIFIER_NONE, IDENTIFIER_INTEGER, IDENTIFIER_TEXT, IDENTIFIER_PROCESS } kind;
-    int64_t value; /* the integer, or the id of the text */
-};
-
-struct track {
-    struct identifier pid, tid;
-    bool device; /* of a process that is named as a GPU */
-};
-
 struct columns {
     size_t count, capacity;
     int64_t *ts;          /* ns since 1970 or the profiler's own zero; NUMBER_NONE */
@@ -46,7 +36,7 @@ struct columns {
     int64_t *stream;      /* NUMBER_NONE */
     int64_t *correlation; /* NUMBER_NONE */
     uint32_t *name, *cat; /* ids, or NAME_NONE */
-    uint32_t *track;      /* index of struct track */
+    uint32_t *track;      /* number of the track */
     uint32_t *event;      /* position in traceEvents */
     uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
     uint32_t *iteration;  /* index of trace_file.iterations; STEP_NONE */
@@ -82,8 +72,7 @@ struct trace_file {
 
     struct names names;
     struct columns columns;
-    struct track *tracks;
-    size_t track_count;
+    struct tracks tracks;
     int64_t first, last; /* ns: earliest X, B or E, latest end; NUMBER_NONE (T2) */
 
     int64_t *iterations; /* the numbers of the steps, ascending, each once */

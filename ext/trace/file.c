@@ -17,9 +17,6 @@ struct loading {
     struct failure *failure;
     struct edge *edges; /* B and E */
     size_t edge_count, edge_capacity;
-    size_t track_capacity;
-    uint32_t *slots; /* tracks, open addressing, index + 1 */
-    size_t slot_count;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
     /* what the last event said, and what that came to: events of one thread and
@@ -137,57 +134,6 @@ static bool category_of(struct loading *loading, const struct event *event, uint
     return true;
 }
 
-static uint64_t track_hash(const struct track *track)
-{
-    uint64_t hash = (uint64_t)track->pid.value * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 32 ^ (uint64_t)track->tid.value) * UINT64_C(0xff51afd7ed558ccd);
-    hash ^= (uint64_t)track->pid.kind << 8 ^ (uint64_t)track->tid.kind << 16;
-    return hash ^ hash >> 33;
-}
-
-static bool same_identifier(struct identifier a, struct identifier b)
-{
-    return a.kind == b.kind && a.value == b.value;
-}
-
-static size_t track_slot(const struct loading *loading, const struct track *track)
-{
-    const struct track *tracks = loading->file->tracks;
-    size_t mask = loading->slot_count - 1, slot = track_hash(track) & mask;
-    for (; loading->slots[slot]; slot = (slot + 1) & mask) {
-        const struct track *other = &tracks[loading->slots[slot] - 1];
-        if (same_identifier(other->pid, track->pid) && same_identifier(other->tid, track->tid))
-            break;
-    }
-    return slot;
-}
-
-/* The index of a track, new or known; false when there is no memory. */
-static bool track_index(struct loading *loading, const struct track *track, uint32_t *index)
-{
-    struct trace_file *file = loading->file;
-    if (2 * (file->track_count + 1) > loading->slot_count) {
-        size_t slot_count = loading->slot_count ? 2 * loading->slot_count : 64;
-        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-        if (!slots)
-            return failure_memory(loading->failure);
-        memory_free(loading->slots);
-        loading->slots = slots;
-        loading->slot_count = slot_count;
-        for (size_t i = 0; i < file->track_count; i++)
-            slots[track_slot(loading, &file->tracks[i])] = (uint32_t)i + 1;
-    }
-    size_t slot = track_slot(loading, track);
-    if (!loading->slots[slot]) {
-        if (!MEMORY_GROW(file->tracks, loading->track_capacity, file->track_count + 1))
-            return failure_memory(loading->failure);
-        file->tracks[file->track_count++] = *track;
-        loading->slots[slot] = (uint32_t)file->track_count;
-    }
-    *index = loading->slots[slot] - 1;
-    return true;
-}
-
 static bool track_of(struct loading *loading, const struct event *event, uint32_t *index)
 {
     const struct token *pid = &event->field[EVENT_PID], *tid = &event->field[EVENT_TID];
@@ -198,9 +144,10 @@ static bool track_of(struct loading *loading, const struct event *event, uint32_
         return true;
     }
     if (!identifier_of(loading, pid, event->byte, &track.pid) ||
-        !identifier_of(loading, tid, event->byte, &track.tid) ||
-        !track_index(loading, &track, index))
+        !identifier_of(loading, tid, event->byte, &track.tid))
         return false;
+    if (!tracks_number(&loading->file->tracks, &track, index))
+        return failure_memory(loading->failure);
     keep_last(&loading->last_pid, pid);
     keep_last(&loading->last_tid, tid);
     loading->last_track = *index;
@@ -218,11 +165,13 @@ static bool take_process_name(struct loading *loading, const struct event *event
         !scan_member(&event->field[EVENT_ARGS], "name", &name) || !is_text(&name))
         return true;
     static const char device[] = "/device:GPU", gpu[] = "GPU ";
-    if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &process.pid) ||
-        !track_index(loading, &process, &index))
+    if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &process.pid))
         return false;
-    loading->file->tracks[index].device =
-        loading->file->tracks[index].device ||
+    if (!tracks_number(&loading->file->tracks, &process, &index))
+        return failure_memory(loading->failure);
+    bool *is_device = &loading->file->tracks.items[index].device;
+    *is_device =
+        *is_device ||
         (name.length >= sizeof device - 1 && memcmp(name.at, device, sizeof device - 1) == 0) ||
         (name.length >= sizeof gpu - 1 && memcmp(name.at, gpu, sizeof gpu - 1) == 0);
     return true;
@@ -349,15 +298,14 @@ static bool find_kinds(struct loading *loading)
     if (!kinds)
         return failure_memory(loading->failure);
     memset(kinds, UNKNOWN, file->names.count + 1);
-    for (size_t i = 0; i < file->track_count; i++) {
-        struct track process = {.pid = file->tracks[i].pid, .tid = {IDENTIFIER_PROCESS, 0}};
-        uint32_t found = loading->slots[track_slot(loading, &process)];
-        file->tracks[i].device = found && file->tracks[found - 1].device;
+    for (size_t i = 0; i < file->tracks.count; i++) {
+        const struct track *process = tracks_process(&file->tracks, file->tracks.items[i].pid);
+        file->tracks.items[i].device = process && process->device;
     }
     for (size_t row = 0; row < columns->count; row++) {
         uint32_t cat = columns->cat[row];
         if (cat == NAME_NONE) {
-            bool device = file->tracks[columns->track[row]].device;
+            bool device = file->tracks.items[columns->track[row]].device;
             columns->kind[row] = device ? KIND_WORK : KIND_HOST;
             continue;
         }
@@ -413,6 +361,7 @@ static bool finish(struct loading *loading)
     if (!pairs_find(file, loading->edges, loading->edge_count, loading->failure) ||
         !find_kinds(loading))
         return false;
+    tracks_close(&file->tracks);
     add_base(file);
     if (!links_find(file, loading->failure) || !steps_find(file, loading->failure))
         return false;
@@ -510,7 +459,6 @@ static struct trace_file *read_file(const char *path, const bool *phases, bool w
 cleanup:
     document_close(document);
     memory_free(loading.edges);
-    memory_free(loading.slots);
     memory_free(loading.scratch);
     if (!done) {
         file_release(file);
@@ -540,7 +488,7 @@ void file_release(struct trace_file *file)
     failure_clear(&file->trouble);
     names_clear(&file->names);
     columns_clear(&file->columns);
-    memory_free(file->tracks);
+    tracks_clear(&file->tracks);
     memory_free(file->iterations);
     memory_free(file->steps);
     memory_free(file);
@@ -550,5 +498,5 @@ size_t file_memory(const struct trace_file *file)
 {
     size_t row = 4 * sizeof(int64_t) + 6 * sizeof(uint32_t) + 2;
     return sizeof *file + file->columns.capacity * row + names_memory(&file->names) +
-           file->track_count * sizeof *file->tracks + file->metadata_length;
+           file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length;
 }

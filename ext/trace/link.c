@@ -1,6 +1,7 @@
 #include "link.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "../reader/memory.h"
 
@@ -87,33 +88,76 @@ static bool starts_before(const struct columns *columns, size_t row, size_t othe
            (columns->ts[other] == NUMBER_NONE || columns->ts[row] < columns->ts[other]);
 }
 
+/* Whether the correlations of the calls are a dense range without a double, as
+** they mostly are: then they are an index, and need not be sorted. */
+struct index {
+    uint32_t *rows; /* of the calls, by correlation - lowest; ROW_NONE: none */
+    int64_t lowest, size;
+};
+
+/* Makes an index; `rows` is NULL if the calls do not allow it. False when there is
+** no memory. */
+static bool make_index(struct index *index, const struct call *calls, size_t count)
+{
+    int64_t highest = calls[0].correlation;
+    *index = (struct index){NULL, highest, 0};
+    for (size_t i = 1; i < count; i++) {
+        if (calls[i].correlation < index->lowest)
+            index->lowest = calls[i].correlation;
+        if (calls[i].correlation > highest)
+            highest = calls[i].correlation;
+    }
+    if ((uint64_t)(highest - index->lowest) / 8 >= count)
+        return true;
+    index->size = highest - index->lowest + 1;
+    size_t bytes = (size_t)index->size * sizeof *index->rows;
+    index->rows = memory_allocate(bytes);
+    if (!index->rows)
+        return false;
+    memset(index->rows, 0xff, bytes);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *row = &index->rows[calls[i].correlation - index->lowest];
+        if (*row != ROW_NONE) {
+            memory_free(index->rows);
+            index->rows = NULL;
+            return true;
+        }
+        *row = calls[i].row;
+    }
+    return true;
+}
+
 bool links_find(struct trace_file *file, struct failure *failure)
 {
     struct columns *columns = &file->columns;
     size_t count = 0;
-    bool sorted = true;
     for (size_t row = 0; row < columns->count; row++)
         count += can_launch(columns, row);
     if (count == 0)
         return true;
+    bool done = false;
+    struct index index = {NULL, 0, 0};
     struct call *calls = memory_allocate(count * sizeof *calls);
     if (!calls)
-        return failure_memory(failure);
-    size_t used = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!can_launch(columns, row))
-            continue;
-        calls[used] = (struct call){columns->correlation[row], columns->ts[row],
-                                    columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
-        sorted = sorted && (used == 0 || call_order(&calls[used - 1], &calls[used]) < 0);
-        used++;
-    }
-    if (!sorted)
+        goto cleanup;
+    count = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        if (can_launch(columns, row))
+            calls[count++] = (struct call){columns->correlation[row], columns->ts[row],
+                                           columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
+    if (!make_index(&index, calls, count))
+        goto cleanup;
+    if (!index.rows)
         qsort(calls, count, sizeof *calls, call_order);
     for (size_t row = 0; row < columns->count; row++) {
-        if (!kind_is_device(columns->kind[row]) || columns->correlation[row] <= 0)
+        int64_t correlation = columns->correlation[row];
+        uint32_t launch = ROW_NONE;
+        if (!kind_is_device(columns->kind[row]) || correlation <= 0)
             continue;
-        uint32_t launch = launch_of(calls, count, columns->correlation[row], columns->ts[row]);
+        if (!index.rows)
+            launch = launch_of(calls, count, correlation, columns->ts[row]);
+        else if (correlation >= index.lowest && correlation - index.lowest < index.size)
+            launch = index.rows[correlation - index.lowest];
         if (launch == ROW_NONE)
             continue;
         columns->link[row] = launch;
@@ -121,6 +165,9 @@ bool links_find(struct trace_file *file, struct failure *failure)
         if (first == ROW_NONE || starts_before(columns, row, first))
             columns->link[launch] = (uint32_t)row;
     }
+    done = true;
+cleanup:
     memory_free(calls);
-    return true;
+    memory_free(index.rows);
+    return done || failure_memory(failure);
 }
