@@ -109,11 +109,7 @@ static int not_trace(struct document *document, const char *what, int64_t byte)
 {
     document->state = STATE_END;
     document->outcome = DOCUMENT_NOT_TRACE;
-    if (byte > 0)
-        failure_set(&document->trouble, FAILURE_NOT_TRACE, "'%s': %s at byte %lld", document->path,
-                    what, (long long)byte);
-    else
-        failure_set(&document->trouble, FAILURE_NOT_TRACE, "'%s': %s", document->path, what);
+    failure_at(&document->trouble, FAILURE_NOT_TRACE, document->path, what, byte);
     return 0;
 }
 
@@ -125,9 +121,9 @@ static int ended_early(struct document *document)
     if (document->in.damage.code != FAILURE_NONE)
         failure_move(&document->trouble, &document->in.damage);
     else
-        failure_set(&document->trouble, FAILURE_DAMAGE,
-                    "'%s': the document ends before it is closed, at byte %lld", document->path,
-                    (long long)window_byte(&document->in, document->in.end));
+        failure_at(&document->trouble, FAILURE_DAMAGE, document->path,
+                   "the document ends before it is closed",
+                   window_byte(&document->in, document->in.end));
     return 0;
 }
 

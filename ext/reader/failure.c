@@ -26,6 +26,20 @@ bool failure_set(struct failure *failure, enum failure_code code, const char *fo
     return false;
 }
 
+bool failure_at(struct failure *failure, enum failure_code code, const char *path, const char *what,
+                long long byte)
+{
+    if (failure->code != FAILURE_NONE)
+        return false;
+    if (byte > 0)
+        failure_set(failure, code, "'%s': %s at byte %lld", path, what, byte);
+    else
+        failure_set(failure, code, "'%s': %s", path, what);
+    failure->what = what;
+    failure->byte = byte;
+    return false;
+}
+
 bool failure_memory(struct failure *failure)
 {
     if (failure->code == FAILURE_NONE)
@@ -36,16 +50,14 @@ bool failure_memory(struct failure *failure)
 void failure_clear(struct failure *failure)
 {
     memory_free(failure->text);
-    failure->text = NULL;
-    failure->code = FAILURE_NONE;
+    *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
 }
 
 void failure_move(struct failure *to, struct failure *from)
 {
     if (to->code == FAILURE_NONE) {
         *to = *from;
-        from->text = NULL;
-        from->code = FAILURE_NONE;
+        *from = (struct failure){FAILURE_NONE, NULL, NULL, 0};
     } else {
         failure_clear(from);
     }

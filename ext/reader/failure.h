@@ -23,13 +23,20 @@ enum failure_code {
 
 struct failure {
     enum failure_code code;
-    char *text; /* owned; NULL if there was no memory for it */
+    char *text;       /* owned; NULL if there was no memory for it */
+    const char *what; /* of failure_at(): what is wrong, without path and byte */
+    long long byte;   /* of failure_at() */
 };
 
 /* Sets the failure unless one is set already. The format takes %s, %d, %lld and
 ** the like; nothing that depends on the locale. Always returns false. */
 bool failure_set(struct failure *failure, enum failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same for something wrong in a file: `'path': what at byte N`, or without the
+** byte if that is 0. `what` must outlive the failure. */
+bool failure_at(struct failure *failure, enum failure_code code, const char *path, const char *what,
+                long long byte);
 
 /* No memory. Always returns false. */
 bool failure_memory(struct failure *failure);

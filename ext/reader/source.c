@@ -235,7 +235,7 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
         if (stream->avail_in == 0) {
             if (stream->avail_out < room)
                 break; /* first what there is, the failure with the next call */
-            return damaged(source, "ends too early", failure);
+            return damaged(source, "the gzip data ends too early", failure);
         }
         int64_t start = position(source);
         int code = inflate(stream, Z_NO_FLUSH);
@@ -253,7 +253,7 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
                 source->trailing = start;
                 return 0;
             }
-            return damaged(source, stream->total_out ? "is damaged" : "is not gzip", failure);
+            return damaged(source, "the gzip data is damaged", failure);
         }
     }
     return (ptrdiff_t)(room - stream->avail_out);

@@ -55,7 +55,7 @@ enum more window_read(struct window *window, size_t keep, struct failure *failur
     enum more more = make_room(window, kept, failure);
     if (more != MORE_YES)
         return more;
-    struct failure seen = {FAILURE_NONE, NULL};
+    struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
     ptrdiff_t got = source_read(window->source, window->bytes + window->end, window->chunk, &seen);
     if (got < 0 && seen.code != FAILURE_DAMAGE) {
         failure_move(failure, &seen);

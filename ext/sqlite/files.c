@@ -61,11 +61,10 @@ static char *problems_of(const struct trace_member *member)
 {
     const struct trace_file *file = member->file;
     sqlite3_str *list = sqlite3_str_new(NULL), *array = sqlite3_str_new(NULL);
-    if (!file) {
-        add_problem(list, member->failure.text ? member->failure.text : "cannot be read", 1, 0);
-        sqlite3_str_appendchar(list, 1, '}');
-    } else if (file->outcome != DOCUMENT_WHOLE) {
-        add_problem(list, file->trouble.text ? file->trouble.text : "damaged", 1, 0);
+    const struct failure *trouble = file ? &file->trouble : &member->failure;
+    if (trouble->code != FAILURE_NONE) {
+        const char *text = trouble->what ? trouble->what : trouble->text;
+        add_problem(list, text ? text : "out of memory", 1, trouble->byte);
         sqlite3_str_appendchar(list, 1, '}');
     }
     for (int i = 0; file && i < PROBLEM_COUNT; i++) {

@@ -293,6 +293,9 @@ static int produce(struct function_table *table, struct call *call, struct rows 
     return code;
 }
 
+/* Of the required arguments, which come first. */
+static const char *const ordinals[] = {"first", "second", "third", "fourth"};
+
 /* `plan` has a bit for each argument given, whose values stand in `argv` in the
 ** order of the arguments. */
 static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc,

@@ -448,8 +448,11 @@ static struct trace_file *read_file(const char *path, const bool *phases, bool w
         goto cleanup;
     take_document(file, document);
     file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
-    if (file->outcome != DOCUMENT_WHOLE)
-        document_take_trouble(document, &file->trouble);
+    document_take_trouble(document, &file->trouble);
+    if (file->trouble.code == FAILURE_MEMORY) { /* to be kept, it must have its text */
+        failure_memory(failure);
+        goto cleanup;
+    }
     if (whole) {
         if (!finish(&loading))
             goto cleanup;

@@ -73,10 +73,14 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
         if (named)
             return give_failure(&member->file->trouble, failure);
     }
+    const struct trace_member *first = &trace->members[0];
+    if (traces == 0 && request->use != TRACE_FOR_FILES &&
+        (trace->count == 1 || !first->file->trouble.text))
+        return give_failure(&first->file->trouble, failure);
     if (traces == 0 && request->use != TRACE_FOR_FILES)
         return failure_set(failure, FAILURE_REQUEST,
-                           "there is no trace among the %lld files that are there, such as '%s'",
-                           (long long)trace->count, trace->members[0].path);
+                           "none of the %lld files is a trace; the first: %s",
+                           (long long)trace->count, first->file->trouble.text);
     return true;
 }
 
