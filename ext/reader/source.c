@@ -183,8 +183,7 @@ static int64_t position(const struct source *source)
 static ptrdiff_t damaged(struct source *source, const char *what, struct failure *failure)
 {
     source->ended = true;
-    failure_set(failure, FAILURE_DAMAGE, "'%s': gzip data %s at byte %lld of the file",
-                source->path, what, (long long)position(source));
+    failure_at(failure, FAILURE_DAMAGE, source->path, what, position(source));
     return -1;
 }
 

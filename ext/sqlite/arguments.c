@@ -56,21 +56,41 @@ static int named_argument(const struct table_function *function, const char **te
     return -1;
 }
 
+/* Whether a text begins with any `name =`. */
+static bool has_name(const char *text)
+{
+    const char *p = text;
+    while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')
+        p++;
+    return p > text && p[strspn(p, " \t\r\n")] == '=';
+}
+
 int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
                         const char *const *texts, sqlite3_value **values, char **error)
 {
+    unsigned given = 0;
     for (int i = 0; i < count; i++) {
         const char *text = texts[i] + strspn(texts[i], " \t\r\n");
         int argument = named_argument(function, &text);
+        if (argument < 0 && has_name(text)) {
+            *error = sqlite3_mprintf("%s: it has no argument %s; see tracediff_help",
+                                     function->name, text);
+            return SQLITE_ERROR;
+        }
         if (argument < 0)
             argument = i;
         if (argument >= function->argument_count) {
-            *error = sqlite3_mprintf("%s: it takes %d arguments, not %d", function->name,
-                                     function->argument_count, count);
+            *error = sqlite3_mprintf("%s: it takes %d argument%s, not %d", function->name,
+                                     function->argument_count,
+                                     function->argument_count == 1 ? "" : "s", count);
             return SQLITE_ERROR;
         }
-        sqlite3_value_free(values[argument]);
-        values[argument] = NULL;
+        if (given >> argument & 1) {
+            *error = sqlite3_mprintf("%s: argument %s is given twice", function->name,
+                                     function->arguments[argument].name);
+            return SQLITE_ERROR;
+        }
+        given |= 1u << argument;
         int code = literal_value(db, text, &values[argument]);
         if (code != SQLITE_OK && code != SQLITE_NOMEM)
             *error = sqlite3_mprintf("%s: argument %d (%s) must be a number or a text in single "
@@ -92,8 +112,10 @@ static bool refuse(struct call *call, int argument, const char *expected)
 {
     sqlite3_stmt *statement = NULL;
     const char *shown = NULL;
-    if (sqlite3_prepare_v2(call->database->db, "SELECT substr(quote(?1), 1, 200)", -1, &statement,
-                           NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(call->database->db,
+                           "SELECT CASE WHEN length(q) > 200 THEN substr(q, 1, 200) || '...'"
+                           " ELSE q END FROM (SELECT quote(?1) AS q)",
+                           -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_bind_value(statement, 1, call->values[argument]);
         if (sqlite3_step(statement) == SQLITE_ROW)
             shown = (const char *)sqlite3_column_text(statement, 0);
@@ -104,32 +126,51 @@ static bool refuse(struct call *call, int argument, const char *expected)
     return false;
 }
 
-/* A statement that gives type and value of each element of a JSON array, or NULL
-** if the text is none. */
-static sqlite3_stmt *json_array(struct call *call, int argument)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(call->database->db,
-                                  "SELECT type, value FROM json_each(CASE WHEN json_valid(?1) "
-                                  "AND json_type(?1) = 'array' THEN ?1 END)",
-                                  -1, &statement, NULL);
-    if (code == SQLITE_NOMEM)
-        failure_memory(&call->failure);
-    if (code != SQLITE_OK)
-        return NULL;
-    sqlite3_bind_value(statement, 1, call->values[argument]);
-    return statement;
-}
+/* Walks over the elements of an argument that is a JSON array. Scalar functions do
+** it: a table of the user's could hide json_each (S11). */
+struct elements {
+    sqlite3_stmt *statement; /* NULL if the argument is no JSON array */
+    sqlite3_int64 next, count;
+};
 
-/* Ends such a statement; false if it failed. */
-static bool json_done(struct call *call, sqlite3_stmt *statement)
+static const char element_sql[] =
+    "SELECT json_array_length(a), json_type(a, p), json_extract(a, p) FROM (SELECT"
+    " CASE WHEN json_valid(?1) THEN ?1 END AS a, '$[' || ?2 || ']' AS p)"
+    " WHERE json_type(a) = 'array'";
+
+/* The type of the next element, whose value is column 2 of the statement; NULL at
+** the end, and on failure. */
+static const char *next_element(struct call *call, int argument, struct elements *elements)
 {
-    int code = sqlite3_finalize(statement);
+    sqlite3 *db = call->database->db;
+    int code = SQLITE_OK;
+    if (!elements->statement) {
+        code = sqlite3_prepare_v2(db, element_sql, -1, &elements->statement, NULL);
+        sqlite3_bind_value(elements->statement, 1, call->values[argument]);
+        elements->count = 1;
+    }
+    if (code == SQLITE_OK && elements->next < elements->count) {
+        sqlite3_reset(elements->statement);
+        sqlite3_bind_int64(elements->statement, 2, elements->next++);
+        code = sqlite3_step(elements->statement);
+        if (code == SQLITE_ROW) {
+            elements->count = sqlite3_column_int64(elements->statement, 0);
+            if (elements->count == 0)
+                return NULL;
+            const char *type = (const char *)sqlite3_column_text(elements->statement, 1);
+            if (!type)
+                failure_memory(&call->failure);
+            return type;
+        }
+    }
     if (code == SQLITE_NOMEM)
         failure_memory(&call->failure);
     else if (code == SQLITE_INTERRUPT)
         failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
-    return call->failure.code == FAILURE_NONE;
+    else if (code != SQLITE_OK && code != SQLITE_DONE)
+        failure_set(&call->failure, FAILURE_REQUEST, "cannot read a JSON array: %s",
+                    sqlite3_errmsg(db));
+    return NULL;
 }
 
 /* The text of an argument; NULL if it is no text, or holds a NUL. */
@@ -146,31 +187,42 @@ static const char *argument_text(struct call *call, int argument)
     return text;
 }
 
+static const char trace_expected[] =
+    "the path of a directory or a file, a pattern, or a JSON array of these";
+
+/* Adds the texts of an argument that is a JSON array, if it is one. */
+static bool add_elements(struct call *call, int argument, struct trace_paths *paths, size_t *count)
+{
+    struct elements elements = {NULL, 0, 0};
+    const char *type;
+    while ((type = next_element(call, argument, &elements)) != NULL) {
+        const char *path = NULL;
+        if (strcmp(type, "text") == 0) {
+            path = (const char *)sqlite3_column_text(elements.statement, 2);
+            if (!path)
+                failure_memory(&call->failure);
+            else if (strlen(path) != (size_t)sqlite3_column_bytes(elements.statement, 2))
+                path = NULL;
+        }
+        if (call->failure.code != FAILURE_NONE || !(path ? paths_add(paths, path, &call->failure)
+                                                         : refuse(call, argument, trace_expected)))
+            break;
+        ++*count;
+    }
+    if (elements.statement && elements.next > 0 && elements.count == 0 && *count == 0)
+        refuse(call, argument, trace_expected);
+    sqlite3_finalize(elements.statement);
+    return call->failure.code == FAILURE_NONE;
+}
+
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 {
-    static const char expected[] =
-        "the path of a directory or a file, a pattern, or a JSON array of these";
     const char *text = argument_text(call, argument);
     size_t elements = 0;
     if (!text)
-        return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
-    if (text[0] == '[') {
-        sqlite3_stmt *statement = json_array(call, argument);
-        while (statement && call->failure.code == FAILURE_NONE &&
-               sqlite3_step(statement) == SQLITE_ROW) {
-            const char *type = (const char *)sqlite3_column_text(statement, 0);
-            const char *path = (const char *)sqlite3_column_text(statement, 1);
-            if (!type || !path)
-                failure_memory(&call->failure);
-            else if (strcmp(type, "text") != 0)
-                refuse(call, argument, expected);
-            else
-                paths_add(paths, path, &call->failure);
-            elements++;
-        }
-        if (!json_done(call, statement))
-            return false;
-    }
+        return call->failure.code == FAILURE_NONE ? refuse(call, argument, trace_expected) : false;
+    if (text[0] == '[' && !add_elements(call, argument, paths, &elements))
+        return false;
     if (elements == 0 && !paths_add(paths, text, &call->failure))
         return false;
     paths_sort(paths);
@@ -208,18 +260,21 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
         selection->kind = sqlite3_stricmp(text, "all") == 0 ? SELECT_ALL : SELECT_STEADY;
         return true;
     }
-    sqlite3_stmt *statement = json_array(call, argument);
-    while (statement && call->failure.code == FAILURE_NONE &&
-           sqlite3_step(statement) == SQLITE_ROW) {
-        if (sqlite3_column_type(statement, 1) != SQLITE_INTEGER)
+    struct elements elements = {NULL, 0, 0};
+    const char *type;
+    while (call->failure.code == FAILURE_NONE &&
+           (type = next_element(call, argument, &elements)) != NULL) {
+        if (strcmp(type, "integer") != 0 ||
+            sqlite3_column_type(elements.statement, 2) != SQLITE_INTEGER)
             refuse(call, argument, expected);
         else
-            add_value(call, selection, &capacity, sqlite3_column_int64(statement, 1));
+            add_value(call, selection, &capacity, sqlite3_column_int64(elements.statement, 2));
     }
-    if (!json_done(call, statement))
+    sqlite3_finalize(elements.statement);
+    if (call->failure.code == FAILURE_NONE && selection->count == 0)
+        refuse(call, argument, expected);
+    if (call->failure.code != FAILURE_NONE)
         return false;
-    if (selection->count == 0)
-        return refuse(call, argument, expected);
     selection->count = sort_integers(selection->values, selection->count);
     return true;
 }

@@ -1,5 +1,6 @@
 #include "database.h"
 
+#include <time.h>
 #include <unistd.h>
 
 SQLITE_EXTENSION_INIT3
@@ -7,12 +8,21 @@ SQLITE_EXTENSION_INIT3
 #include "../reader/memory.h"
 
 /* S19: a statement that is run now and then on the calling thread fails if that
-** thread is to stop, by sqlite3_interrupt() or by a progress handler. */
+** thread is to stop, by sqlite3_interrupt() or by a progress handler. A handler
+** counts the steps of statements, so this one takes some hundred. */
+static const char poll_sql[] = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n"
+                               " LIMIT 100) SELECT max(i) FROM n";
+enum { POLL_EVERY = 5 * 1000 * 1000 /* ns */ };
+
 static bool interrupted(void *argument)
 {
     struct database *database = argument;
-    if (!database->poll)
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (!database->poll || nanoseconds - database->polled < POLL_EVERY)
         return false;
+    database->polled = nanoseconds;
     int code = sqlite3_step(database->poll);
     sqlite3_reset(database->poll);
     return code == SQLITE_INTERRUPT;
@@ -53,13 +63,14 @@ int database_begin_work(struct database *database)
 {
     if (database->poll)
         return SQLITE_OK; /* a function written in SQL is running this one */
-    return sqlite3_prepare_v2(database->db, "SELECT 1", -1, &database->poll, NULL);
+    return sqlite3_prepare_v2(database->db, poll_sql, -1, &database->poll, NULL);
 }
 
 void database_end_work(struct database *database)
 {
     sqlite3_finalize(database->poll);
     database->poll = NULL;
+    cache_trim(&database->cache, false);
 }
 
 void database_cursor_opened(struct database *database)
@@ -70,5 +81,5 @@ void database_cursor_opened(struct database *database)
 void database_cursor_closed(struct database *database)
 {
     if (--database->cursors == 0)
-        cache_trim(&database->cache);
+        cache_trim(&database->cache, true);
 }

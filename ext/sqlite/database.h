@@ -18,7 +18,8 @@ struct database {
     int cursors;          /* open ones */
     int nesting;          /* functions written in SQL that are running */
     const char *speaking; /* the outermost of them: its name stands before errors */
-    sqlite3_stmt *poll;   /* `SELECT 1`, while a function computes its rows */
+    sqlite3_stmt *poll;   /* a short statement, while a function computes its rows */
+    int64_t polled;       /* ns: when it was run last */
 };
 
 /* With one reference; NULL when there is no memory. */
@@ -31,7 +32,7 @@ int database_begin_work(struct database *database);
 void database_end_work(struct database *database);
 
 /* A cursor was opened or closed. With the last one, no text of a file is in use
-** any more, and the cache may be trimmed. */
+** any more. */
 void database_cursor_opened(struct database *database);
 void database_cursor_closed(struct database *database);
 

@@ -2,8 +2,6 @@
 ** trace_ops: what ran in a trace, summed up. trace_diff: two of these side by
 ** side, as HTA's TraceDiff.compare_traces has them.
 */
-#include <stdlib.h>
-
 #include "../trace/summary.h"
 #include "arguments.h"
 #include "functions.h"
@@ -76,13 +74,15 @@ static bool summarize(struct call *call, const struct side *side, struct summary
     struct step_choice choice = {.everything = false};
     enum device_type device_type;
     struct trace_request request = {side->use, NULL, &ranks, side->subject};
+    struct cache *cache = &call->database->cache;
     bool done = argument_device_type(call, side->device_type, &device_type) &&
                 argument_selection(call, side->ranks, false, &ranks) &&
                 argument_selection(call, side->iterations, true, &iterations) &&
                 argument_trace(call, side->trace, &paths) &&
-                trace_open(&trace, &paths, &call->database->cache, &request, &call->failure) &&
+                trace_open(&trace, &paths, cache, &request, &call->failure) &&
                 trace_choose_steps(&trace, &iterations, side->subject, &choice, &call->failure) &&
-                summary_make(summary, &trace, &choice, device_type, side->grouping, &call->failure);
+                summary_make(summary, &trace, &choice, device_type, side->grouping, &cache->stopper,
+                             &call->failure);
     *steps = choice.steps;
     step_choice_clear(&trace, &choice);
     trace_close(&trace);
@@ -95,13 +95,18 @@ static bool summarize(struct call *call, const struct side *side, struct summary
 static int ops_produce(struct call *call, struct rows **rows)
 {
     static const struct side side = {0, 1, 2, 3, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
+    const struct stopper *stopper = &call->database->cache.stopper;
     struct summary summary = {.count = 0};
+    struct result *result = NULL;
     int64_t steps;
     int code = SQLITE_ERROR;
-    if (!summarize(call, &side, &summary, &steps) || !summary_sort(&summary, &call->failure))
+    if (!summarize(call, &side, &summary, &steps) ||
+        !summary_sort(&summary, stopper, &call->failure))
         goto cleanup;
-    struct result *result = result_new(call->function->column_count);
+    result = result_new(call->function->column_count);
     for (size_t i = 0; i < summary.count; i++) {
+        if (!stopper_goes_on(stopper, i, &call->failure))
+            goto cleanup;
         const struct summary_row *row = &summary.rows[i];
         const struct name *name = &summary.names.items[row->name];
         result_integer(result, row->rank);
@@ -123,8 +128,10 @@ static int ops_produce(struct call *call, struct rows **rows)
         result_real(result, microseconds(row->max));
     }
     *rows = result_finish(result);
+    result = NULL;
     code = *rows ? SQLITE_OK : SQLITE_NOMEM;
 cleanup:
+    result_free(result);
     summary_clear(&summary);
     return code;
 }
@@ -140,15 +147,15 @@ const struct table_function trace_ops_function = {
     .produce = ops_produce,
 };
 
-/* A name of the two sides. */
+/* A name of the two sides; a side that lacks it has a row of zeros. */
 struct pair {
     const struct name *name;
-    struct summary_row control, test;
+    const struct summary_row *control, *test;
 };
 
 static nanoseconds_sum difference(const struct pair *pair)
 {
-    return pair->test.total - pair->control.total;
+    return pair->test->total - pair->control->total;
 }
 
 /* |diff_duration| descending, then name. */
@@ -164,7 +171,7 @@ static int pair_order(const void *a, const void *b)
 
 static const char *change_of(const struct pair *pair)
 {
-    int64_t control = pair->control.counts, test = pair->test.counts;
+    int64_t control = pair->control->counts, test = pair->test->counts;
     if (control == 0)
         return "added";
     if (test == 0)
@@ -175,46 +182,53 @@ static const char *change_of(const struct pair *pair)
 static void add_pair(struct result *result, const struct pair *pair, int64_t control_steps,
                      int64_t test_steps)
 {
-    int64_t more = pair->test.counts - pair->control.counts;
+    const struct summary_row *control = pair->control, *test = pair->test;
+    int64_t more = test->counts - control->counts;
     result_text(result, pair->name->text, pair->name->length);
-    result_integer(result, pair->control.counts);
-    result_integer(result, pair->test.counts);
-    result_real(result, microseconds(pair->control.total));
-    result_real(result, microseconds(pair->test.total));
+    result_integer(result, control->counts);
+    result_integer(result, test->counts);
+    result_real(result, microseconds(control->total));
+    result_real(result, microseconds(test->total));
     result_integer(result, more);
     result_real(result, microseconds(difference(pair)));
     result_text(result, more > 0 ? "+" : more < 0 ? "-" : "=", 1);
     result_string(result, change_of(pair));
-    if (pair->control.total == 0)
+    if (control->total == 0)
         result_null(result);
     else
-        result_real(result, 100.0 * (double)difference(pair) / (double)pair->control.total);
+        result_real(result, 100.0 * (double)difference(pair) / (double)control->total);
     if (control_steps == 0 || test_steps == 0)
         result_null(result);
     else
-        result_real(result, microseconds(pair->test.in_steps) / (double)test_steps -
-                                microseconds(pair->control.in_steps) / (double)control_steps);
+        result_real(result, microseconds(test->in_steps) / (double)test_steps -
+                                microseconds(control->in_steps) / (double)control_steps);
 }
 
 /* Brings the sides together by name; the pairs' names are those of control, or of
-** test where control has none. NULL when there is no memory. */
-static struct pair *join(struct summary *control, struct summary *test, size_t *count)
+** test where control has none. NULL on failure. */
+static struct pair *join(const struct summary *control, const struct summary *test, size_t *count,
+                         const struct stopper *stopper, struct failure *failure)
 {
-    struct pair *pairs = memory_zeroed(control->count + test->count, sizeof *pairs);
-    if (!pairs)
+    static const struct summary_row nothing = {.counts = 0};
+    struct pair *pairs = memory_allocate((control->count + test->count + 1) * sizeof *pairs);
+    if (!pairs) {
+        failure_memory(failure);
         return NULL;
-    *count = control->count;
-    for (size_t i = 0; i < control->count; i++) {
-        pairs[i].name = &control->names.items[i];
-        pairs[i].control = control->rows[i];
     }
+    *count = control->count;
+    for (size_t i = 0; i < control->count; i++)
+        pairs[i] = (struct pair){&control->names.items[i], &control->rows[i], &nothing};
     for (size_t i = 0; i < test->count; i++) {
         const struct name *name = &test->names.items[i];
         uint32_t found = names_find(&control->names, name->text, name->length);
-        struct pair *pair = &pairs[found == NAME_NONE ? (*count)++ : found];
         if (found == NAME_NONE)
-            pair->name = name;
-        pair->test = test->rows[i];
+            pairs[(*count)++] = (struct pair){name, &nothing, &test->rows[i]};
+        else
+            pairs[found].test = &test->rows[i];
+        if (!stopper_goes_on(stopper, i, failure)) {
+            memory_free(pairs);
+            return NULL;
+        }
     }
     return pairs;
 }
@@ -224,25 +238,29 @@ static int diff_produce(struct call *call, struct rows **rows)
     static const struct side sides[] = {{0, 2, 4, 6, TRACE_FOR_DIFF, BY_NAME, "control"},
                                         {1, 3, 5, 6, TRACE_FOR_DIFF, BY_NAME, "test"}};
     struct summary control = {.count = 0}, test = {.count = 0};
+    const struct stopper *stopper = &call->database->cache.stopper;
     struct pair *pairs = NULL;
+    struct result *result = NULL;
     int64_t control_steps, test_steps;
     size_t count = 0;
     int code = SQLITE_ERROR;
     if (!summarize(call, &sides[0], &control, &control_steps) ||
         !summarize(call, &sides[1], &test, &test_steps))
         goto cleanup;
-    code = SQLITE_NOMEM;
-    pairs = join(&control, &test, &count);
-    if (!pairs)
+    pairs = join(&control, &test, &count, stopper, &call->failure);
+    if (!pairs || !sort_items(pairs, count, sizeof *pairs, pair_order, stopper, &call->failure))
         goto cleanup;
-    if (count > 0)
-        qsort(pairs, count, sizeof *pairs, pair_order);
-    struct result *result = result_new(call->function->column_count);
-    for (size_t i = 0; i < count; i++)
+    result = result_new(call->function->column_count);
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(stopper, i, &call->failure))
+            goto cleanup;
         add_pair(result, &pairs[i], control_steps, test_steps);
+    }
     *rows = result_finish(result);
+    result = NULL;
     code = *rows ? SQLITE_OK : SQLITE_NOMEM;
 cleanup:
+    result_free(result);
     memory_free(pairs);
     summary_clear(&control);
     summary_clear(&test);

@@ -87,7 +87,7 @@ static void put_name(sqlite3_context *context, const struct trace_file *file, ui
 {
     if (id == NAME_NONE)
         return;
-    /* The text outlives the statement: see cache_trim() in ext/trace/cache.h. */
+    /* The text outlives the statement: the file is lent. */
     const struct name *name = &file->names.items[id];
     bool plain = strlen(name->text) == name->length; /* no NUL in it: SQLite need not copy */
     sqlite3_result_text(context, name->text, plain ? -1 : (int)name->length, SQLITE_STATIC);
@@ -208,7 +208,11 @@ static int events_produce(struct call *call, struct rows **rows)
         goto failed;
     for (size_t i = 0; i < events->trace.count; i++) {
         const struct trace_member *member = &events->trace.members[i];
-        for (size_t row = 0; member->chosen && row < member->file->columns.count; row++)
+        if (!member->chosen)
+            continue;
+        member->file->lent = true;
+        events->rows.memory += file_memory(member->file);
+        for (size_t row = 0; row < member->file->columns.count; row++)
             events->rows.count += events->phases[member->file->columns.phase[row]];
     }
     *rows = &events->rows;

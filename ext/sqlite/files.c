@@ -57,7 +57,8 @@ static void add_problem(sqlite3_str *list, const char *what, int64_t count, int6
         sqlite3_str_appendall(list, ",\"first_byte\":null");
 }
 
-static char *problems_of(const struct trace_member *member)
+/* `strict`: whether SQLite's JSON takes the metadata. */
+static char *problems_of(const struct trace_member *member, bool strict)
 {
     const struct trace_file *file = member->file;
     sqlite3_str *list = sqlite3_str_new(NULL), *array = sqlite3_str_new(NULL);
@@ -75,6 +76,10 @@ static char *problems_of(const struct trace_member *member)
         if (i == PROBLEM_NO_LAUNCH)
             sqlite3_str_appendf(list, ",\"us\":%lld.%03lld", (long long)(file->unlaunched / 1000),
                                 (long long)(file->unlaunched % 1000));
+        sqlite3_str_appendchar(list, 1, '}');
+    }
+    if (file && file->metadata && !strict) {
+        add_problem(list, "metadata is not strict JSON: left out", 1, 0);
         sqlite3_str_appendchar(list, 1, '}');
     }
     int length = sqlite3_str_length(list), error = sqlite3_str_errcode(list);
@@ -129,13 +134,15 @@ static int add_file(struct result *result, const struct trace_member *member,
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
     const struct trace_file *file = member->file ? member->file : &nothing;
     int64_t first = 0, last = 0, steps = step_range(file, &first, &last);
-    char *problems = problems_of(member);
-    if (steps < 0 || !problems) {
-        sqlite3_free(problems);
-        return SQLITE_NOMEM;
-    }
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
     int code = sqlite3_step(metadata);
+    bool strict = code == SQLITE_ROW && sqlite3_column_type(metadata, 3) != SQLITE_NULL;
+    char *problems = problems_of(member, strict);
+    if (steps < 0 || !problems) {
+        sqlite3_free(problems);
+        sqlite3_reset(metadata);
+        return SQLITE_NOMEM;
+    }
     result_string(result, member->path);
     optional_integer(result, member->rank, member->is_trace);
     result_string(result, member->is_trace ? sources[member->rank_source] : NULL);

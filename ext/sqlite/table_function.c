@@ -88,7 +88,8 @@ static int functionConnect(sqlite3 *db, void *client, int argc, const char *cons
 {
     const struct registration *registration = client;
     const struct table_function *function = registration->function;
-    bool created = argc > 3 || sqlite3_stricmp(argv[0], argv[2]) != 0;
+    bool created = argc > 3 || sqlite3_stricmp(argv[0], argv[2]) != 0 ||
+                   sqlite3_stricmp(argv[1], "main") != 0; /* there eponymous tables are */
     if (created && sqlite3_stricmp(argv[1], "temp") != 0) {
         *error = sqlite3_mprintf("%s: create it in the temp schema: CREATE VIRTUAL TABLE "
                                  "temp.%s USING ... (elsewhere it would make the database "
@@ -263,6 +264,18 @@ static size_t tuple_of(struct function_table *table, const struct call *call)
     return i;
 }
 
+/* A message of inner SQL, with the function's name before it unless it stands there
+** already. Frees the message. */
+static char *with_name(const struct table_function *function, char *message)
+{
+    size_t length = strlen(function->name);
+    if (strncmp(message, function->name, length) == 0 && message[length] == ':')
+        return message;
+    char *named = sqlite3_mprintf("%s: %s", function->name, message);
+    sqlite3_free(message);
+    return named;
+}
+
 /* Computes the rows of a call; the error goes to the table. */
 static int produce(struct function_table *table, struct call *call, struct rows **rows)
 {
@@ -278,7 +291,7 @@ static int produce(struct function_table *table, struct call *call, struct rows 
         return SQLITE_OK;
     enum failure_code failed = call->failure.code;
     if (call->error)
-        table_error(table, call->error);
+        table_error(table, with_name(table->function, call->error));
     else if (failed == FAILURE_MEMORY)
         code = SQLITE_NOMEM;
     else if (failed == FAILURE_INTERRUPTED)
@@ -323,8 +336,8 @@ static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unuse
     for (int i = 0; i < function->argument_count; i++)
         if (function->arguments[i].required && !call.values[i])
             return table_error(table,
-                               sqlite3_mprintf("%s: argument %d (%s) is missing", function->name,
-                                               i + 1, function->arguments[i].name));
+                               sqlite3_mprintf("%s: %s argument (%s) is missing", function->name,
+                                               ordinals[i], function->arguments[i].name));
     size_t number = tuple_of(table, &call);
     if (number == table->count)
         return SQLITE_NOMEM;
@@ -414,13 +427,16 @@ static void registration_free(void *client)
 static int is_registered(sqlite3 *db, const char *name, bool *registered)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_module_list WHERE name = ?1", -1,
-                                  &statement, NULL);
-    if (code != SQLITE_OK)
-        return code;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    *registered = sqlite3_step(statement) == SQLITE_ROW;
-    return sqlite3_finalize(statement);
+    int code = sqlite3_prepare_v2(db, "PRAGMA module_list", -1, &statement, NULL);
+    while (code == SQLITE_OK && !*registered && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *there = (const char *)sqlite3_column_text(statement, 0);
+        if (!there)
+            code = SQLITE_NOMEM;
+        else
+            *registered = sqlite3_stricmp(there, name) == 0;
+    }
+    int finalized = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? finalized : code;
 }
 
 static int register_as(struct database *database, const struct table_function *function,

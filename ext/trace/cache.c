@@ -141,7 +141,7 @@ static struct trace_file *look_up(struct cache *cache, const char *path,
     struct trace_file *head = NULL;
     for (size_t i = 0; i < cache->count; i++) {
         struct cache_entry *entry = &cache->entries[i];
-        if (!same_file(entry->file, path, identity))
+        if (entry->stale || !same_file(entry->file, path, identity))
             continue;
         if (entry->file->loaded ? peek || same_phases(entry->file, phases) : peek) {
             entry->used = ++cache->clock;
@@ -209,25 +209,38 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     return failure->code == FAILURE_NONE;
 }
 
-void cache_trim(struct cache *cache)
+/* The entry that is to go next, or cache->count if none has to. */
+static size_t next_to_go(const struct cache *cache, bool idle)
 {
-    for (;;) {
-        size_t bytes = 0, oldest = cache->count;
-        bool stale = false;
-        for (size_t i = 0; i < cache->count && !stale; i++) {
-            const struct cache_entry *entry = &cache->entries[i];
-            if (entry->file->references > 1)
-                continue;
-            bytes += file_memory(entry->file);
-            stale = entry->stale;
-            if (stale || oldest == cache->count || entry->used < cache->entries[oldest].used)
-                oldest = i;
-        }
-        if (bytes <= CACHE_LIMIT && !stale)
-            return;
-        file_release(cache->entries[oldest].file);
-        cache->entries[oldest] = cache->entries[--cache->count];
+    size_t bytes = 0, oldest = cache->count;
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct cache_entry *entry = &cache->entries[i];
+        if (entry->file->references > 1 || (!idle && entry->file->lent && !entry->file->loaded))
+            continue;
+        if (entry->stale)
+            return i;
+        bytes += file_memory(entry->file);
+        if (oldest == cache->count || entry->used < cache->entries[oldest].used)
+            oldest = i;
     }
+    return bytes > CACHE_LIMIT ? oldest : cache->count;
+}
+
+void cache_trim(struct cache *cache, bool idle)
+{
+    size_t i;
+    while ((i = next_to_go(cache, idle)) < cache->count) {
+        struct cache_entry *entry = &cache->entries[i];
+        if (!idle && entry->file->lent) {
+            file_shrink(entry->file);
+            entry->stale = true;
+        } else {
+            file_release(entry->file);
+            *entry = cache->entries[--cache->count];
+        }
+    }
+    for (i = 0; idle && i < cache->count; i++)
+        cache->entries[i].file->lent = false;
 }
 
 void cache_clear(struct cache *cache)

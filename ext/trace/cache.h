@@ -37,9 +37,9 @@ struct cache_request {
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
                const bool *phases, bool peek, struct failure *failure);
 
-/* Drops what is beyond the limit; to be called when no text of any file is in
-** use. */
-void cache_trim(struct cache *cache);
+/* Drops what is beyond the limit. Unless `idle`, SQLite may still hold texts of
+** files that are `lent`: these keep their names. */
+void cache_trim(struct cache *cache, bool idle);
 
 void cache_clear(struct cache *cache);
 

@@ -53,6 +53,7 @@ struct profiler_step {
 
 struct trace_file {
     int references;
+    bool lent; /* SQLite may hold pointers to its texts while a statement runs */
     char *path;
     struct identity identity;
     bool phases[256]; /* whose events are rows */

@@ -14,6 +14,7 @@ enum { SHORT_TOKEN = 24, PEEK_CHUNK = 16 * 1024 };
 /* What is needed only while a file is read. */
 struct loading {
     struct trace_file *file;
+    const struct stopper *stopper;
     struct failure *failure;
     struct edge *edges; /* B and E */
     size_t edge_count, edge_capacity;
@@ -358,12 +359,14 @@ static bool finish(struct loading *loading)
 {
     struct trace_file *file = loading->file;
     columns_fit(&file->columns);
-    if (!pairs_find(file, loading->edges, loading->edge_count, loading->failure) ||
+    if (!pairs_find(file, loading->edges, loading->edge_count, loading->stopper,
+                    loading->failure) ||
         !find_kinds(loading))
         return false;
     tracks_close(&file->tracks);
     add_base(file);
-    if (!links_find(file, loading->failure) || !steps_find(file, loading->failure))
+    if (!links_find(file, loading->stopper, loading->failure) ||
+        !steps_find(file, loading->stopper, loading->failure))
         return false;
     count_unlaunched(file);
     return true;
@@ -429,7 +432,7 @@ static struct trace_file *read_file(const char *path, const bool *phases, bool w
 {
     bool done = false, wanted[256] = {false};
     struct document *document = NULL;
-    struct loading loading = {.failure = failure};
+    struct loading loading = {.stopper = stopper, .failure = failure};
     struct trace_file *file = loading.file = file_new(path, failure);
     if (!file)
         return NULL;
@@ -482,18 +485,27 @@ struct trace_file *file_peek(const char *path, const struct stopper *stopper,
     return read_file(path, NULL, false, stopper, failure);
 }
 
-void file_release(struct trace_file *file)
+void file_shrink(struct trace_file *file)
 {
-    if (!file || --file->references > 0)
-        return;
-    memory_free(file->path);
-    memory_free(file->metadata);
-    failure_clear(&file->trouble);
-    names_clear(&file->names);
     columns_clear(&file->columns);
     tracks_clear(&file->tracks);
     memory_free(file->iterations);
     memory_free(file->steps);
+    file->iterations = NULL;
+    file->steps = NULL;
+    file->iteration_count = file->step_count = 0;
+    file->loaded = false;
+}
+
+void file_release(struct trace_file *file)
+{
+    if (!file || --file->references > 0)
+        return;
+    file_shrink(file);
+    memory_free(file->path);
+    memory_free(file->metadata);
+    failure_clear(&file->trouble);
+    names_clear(&file->names);
     memory_free(file);
 }
 

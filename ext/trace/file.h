@@ -5,12 +5,7 @@
 #define TRACEDIFF_FILE_H
 
 #include "columns.h"
-
-/* Asked now and then while a file is read: true stops with FAILURE_INTERRUPTED. */
-struct stopper {
-    bool (*stop)(void *argument);
-    void *argument;
-};
+#include "sort.h"
 
 /* Reads a file whole. `phases` says of each phase letter whether its events
 ** become rows, besides X and B; NULL: none. A broken file is no failure: its
@@ -26,6 +21,9 @@ struct trace_file *file_peek(const char *path, const struct stopper *stopper,
 
 /* Gives up a reference; frees the file with the last one. NULL is allowed. */
 void file_release(struct trace_file *file);
+
+/* Frees all of a file but its texts; it then counts as not loaded. */
+void file_shrink(struct trace_file *file);
 
 /* Bytes of memory it holds. */
 size_t file_memory(const struct trace_file *file);

@@ -1,6 +1,5 @@
 #include "link.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -127,7 +126,7 @@ static bool make_index(struct index *index, const struct call *calls, size_t cou
     return true;
 }
 
-bool links_find(struct trace_file *file, struct failure *failure)
+bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
     size_t count = 0;
@@ -138,20 +137,26 @@ bool links_find(struct trace_file *file, struct failure *failure)
     bool done = false;
     struct index index = {NULL, 0, 0};
     struct call *calls = memory_allocate(count * sizeof *calls);
-    if (!calls)
+    if (!calls) {
+        failure_memory(failure);
         goto cleanup;
+    }
     count = 0;
     for (size_t row = 0; row < columns->count; row++)
         if (can_launch(columns, row))
             calls[count++] = (struct call){columns->correlation[row], columns->ts[row],
                                            columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
-    if (!make_index(&index, calls, count))
+    if (!make_index(&index, calls, count)) {
+        failure_memory(failure);
         goto cleanup;
-    if (!index.rows)
-        qsort(calls, count, sizeof *calls, call_order);
+    }
+    if (!index.rows && !sort_items(calls, count, sizeof *calls, call_order, stopper, failure))
+        goto cleanup;
     for (size_t row = 0; row < columns->count; row++) {
         int64_t correlation = columns->correlation[row];
         uint32_t launch = ROW_NONE;
+        if (!stopper_goes_on(stopper, row, failure))
+            goto cleanup;
         if (!kind_is_device(columns->kind[row]) || correlation <= 0)
             continue;
         if (!index.rows)
@@ -169,5 +174,5 @@ bool links_find(struct trace_file *file, struct failure *failure)
 cleanup:
     memory_free(calls);
     memory_free(index.rows);
-    return done || failure_memory(failure);
+    return done;
 }

@@ -1,6 +1,5 @@
 #include "pairs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -52,7 +51,8 @@ static void take_out(struct stack *stack, const struct edge *edges, uint32_t i)
     stack->inner_of_name[edges[i].name + 1] = open->outer_of_name;
 }
 
-bool pairs_find(struct trace_file *file, struct edge *edges, size_t count, struct failure *failure)
+bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
+                const struct stopper *stopper, struct failure *failure)
 {
     if (count == 0)
         return true;
@@ -65,7 +65,8 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count, struc
         goto cleanup;
     }
     memset(stack.inner_of_name, 0xff, (file->names.count + 1) * sizeof(uint32_t));
-    qsort(edges, count, sizeof *edges, edge_order);
+    if (!sort_items(edges, count, sizeof *edges, edge_order, stopper, failure))
+        goto cleanup;
     for (size_t i = 0; i <= count; i++) {
         /* at the end of a thread, what is open stays open */
         if (i == count || (i > 0 && edges[i].track != edges[i - 1].track))

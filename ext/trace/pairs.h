@@ -9,6 +9,7 @@
 #define TRACEDIFF_PAIRS_H
 
 #include "columns.h"
+#include "sort.h"
 
 /* A B or an E, while its file is read. */
 struct edge {
@@ -21,6 +22,7 @@ struct edge {
 };
 
 /* Gives the rows of the Bs their durations. Reorders the edges. */
-bool pairs_find(struct trace_file *file, struct edge *edges, size_t count, struct failure *failure);
+bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
+                const struct stopper *stopper, struct failure *failure);
 
 #endif

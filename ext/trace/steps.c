@@ -14,6 +14,7 @@ struct stretch {
 
 struct finding {
     struct trace_file *file;
+    const struct stopper *stopper;
     int64_t *number;           /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
     struct stretch *stretches; /* ascending, the first begins before everything */
     size_t stretch_count;
@@ -101,7 +102,9 @@ static bool collect(struct finding *finding, struct failure *failure)
         if (step || columns->kind[row] == KIND_ANNOTATION)
             file->iterations[file->iteration_count++] = number;
     }
-    qsort(file->iterations, file->iteration_count, sizeof(int64_t), integer_order);
+    if (!sort_items(file->iterations, file->iteration_count, sizeof(int64_t), integer_order,
+                    finding->stopper, failure))
+        return false;
     size_t distinct = 1;
     for (size_t i = 1; i < file->iteration_count; i++)
         if (file->iterations[i] != file->iterations[distinct - 1])
@@ -149,7 +152,9 @@ static bool cut(struct finding *finding, struct failure *failure)
     finding->stretch_count = 1;
     for (size_t i = 0; i < count; i++)
         order[i] = &file->steps[i];
-    qsort(order, count, sizeof(struct profiler_step *), step_order);
+    if (!sort_items(order, count, sizeof(struct profiler_step *), step_order, finding->stopper,
+                    failure))
+        goto cleanup;
     for (size_t i = 0; i <= count; i++) {
         int64_t now = i < count ? order[i]->start : INT64_MAX;
         while (open > 0 && stack[open - 1]->end <= now) {
@@ -190,10 +195,12 @@ static uint32_t iteration_at(struct finding *finding, int64_t ts)
     return stretches[low].iteration;
 }
 
-static void assign(struct finding *finding)
+static bool assign(struct finding *finding, struct failure *failure)
 {
     struct columns *columns = &finding->file->columns;
     for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(finding->stopper, row, failure))
+            return false;
         enum kind kind = columns->kind[row];
         int64_t number = kind == KIND_ANNOTATION ? row_number(finding, row) : NUMBER_NONE;
         if (kind == KIND_WORK || kind == KIND_SYNC)
@@ -205,11 +212,12 @@ static void assign(struct finding *finding)
         else
             columns->iteration[row] = iteration_at(finding, columns->ts[row]);
     }
+    return true;
 }
 
-bool steps_find(struct trace_file *file, struct failure *failure)
+bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
-    struct finding finding = {.file = file};
+    struct finding finding = {.file = file, .stopper = stopper};
     bool done = false;
     finding.number = memory_allocate((file->names.count + 1) * sizeof *finding.number);
     if (!finding.number) {
@@ -220,8 +228,7 @@ bool steps_find(struct trace_file *file, struct failure *failure)
         finding.number[id] = step_number(&file->names.items[id]);
     if (!collect(&finding, failure) || (file->step_count > 0 && !cut(&finding, failure)))
         goto cleanup;
-    assign(&finding);
-    done = true;
+    done = assign(&finding, failure);
 cleanup:
     memory_free(finding.number);
     memory_free(finding.stretches);

@@ -5,6 +5,7 @@
 #define TRACEDIFF_STEPS_H
 
 #include "columns.h"
+#include "sort.h"
 
 /* Fills steps, iterations and columns.iteration of a file whose links are known:
 ** 1. a step is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`
@@ -13,6 +14,6 @@
 ** 3. device work and syncs are in the iteration of their launch
 ** 4. a gpu_user_annotation named as a step is in the iteration it names, any
 **    other by its start, as a host event */
-bool steps_find(struct trace_file *file, struct failure *failure);
+bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 #endif

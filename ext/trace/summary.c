@@ -1,6 +1,5 @@
 #include "summary.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -8,6 +7,7 @@
 /* What is needed while rows are made. */
 struct summing {
     struct summary *summary;
+    const struct stopper *stopper;
     enum grouping grouping;
     uint32_t *slots; /* BY_EVERYTHING: rows, open addressing, index + 1 */
     size_t slot_count;
@@ -103,7 +103,7 @@ static struct summary_row *row_of(struct summing *summing, const struct summary_
 
 static bool add_file(struct summing *summing, const struct trace_member *member,
                      const struct step_choice *choice, const unsigned char *chosen,
-                     enum device_type device_type)
+                     enum device_type device_type, struct failure *failure)
 {
     const struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
@@ -111,6 +111,8 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
         uint32_t iteration = columns->iteration[row];
         bool in_chosen = iteration != STEP_NONE && chosen[iteration];
         enum kind kind = columns->kind[row];
+        if (!stopper_goes_on(summing->stopper, row, failure))
+            return false;
         if ((!in_chosen && !choice->everything) || !row_counts(columns, row) ||
             !device_matches(kind, device_type))
             continue;
@@ -138,9 +140,9 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
 
 bool summary_make(struct summary *summary, const struct trace *trace,
                   const struct step_choice *choice, enum device_type device_type,
-                  enum grouping grouping, struct failure *failure)
+                  enum grouping grouping, const struct stopper *stopper, struct failure *failure)
 {
-    struct summing summing = {.summary = summary, .grouping = grouping};
+    struct summing summing = {.summary = summary, .grouping = grouping, .stopper = stopper};
     bool done = true;
     *summary = (struct summary){.count = 0};
     for (size_t i = 0; i < trace->count && done; i++) {
@@ -152,7 +154,7 @@ bool summary_make(struct summary *summary, const struct trace *trace,
         done = summing.ids != NULL;
         if (done) {
             memset(summing.ids, 0xff, size);
-            done = add_file(&summing, member, choice, choice->chosen[i], device_type);
+            done = add_file(&summing, member, choice, choice->chosen[i], device_type, failure);
         }
         memory_free(summing.ids);
     }
@@ -160,7 +162,7 @@ bool summary_make(struct summary *summary, const struct trace *trace,
     return done || failure_memory(failure);
 }
 
-/* qsort has no argument for it: the names are found through the rows. */
+/* A row with its names, for an order has no other way to them. */
 struct sortable {
     struct summary_row row;
     const struct name *cat, *name;
@@ -180,7 +182,7 @@ static int row_order(const void *a, const void *b)
     return name_compare(x->name, y->name);
 }
 
-bool summary_sort(struct summary *summary, struct failure *failure)
+bool summary_sort(struct summary *summary, const struct stopper *stopper, struct failure *failure)
 {
     struct sortable *order = memory_zeroed(summary->count, sizeof *order);
     if (!order)
@@ -191,12 +193,11 @@ bool summary_sort(struct summary *summary, struct failure *failure)
             (struct sortable){*row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
                               &summary->names.items[row->name]};
     }
-    if (summary->count > 0)
-        qsort(order, summary->count, sizeof *order, row_order);
+    bool done = sort_items(order, summary->count, sizeof *order, row_order, stopper, failure);
     for (size_t i = 0; i < summary->count; i++)
         summary->rows[i] = order[i].row;
     memory_free(order);
-    return true;
+    return done;
 }
 
 void summary_clear(struct summary *summary)

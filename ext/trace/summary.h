@@ -37,11 +37,11 @@ struct summary {
 ** count (row_counts), of the kind of device asked for. */
 bool summary_make(struct summary *summary, const struct trace *trace,
                   const struct step_choice *choice, enum device_type device_type,
-                  enum grouping grouping, struct failure *failure);
+                  enum grouping grouping, const struct stopper *stopper, struct failure *failure);
 
 /* Puts the rows in the order of rank, iteration (no step first), device (CPU
 ** first), category and name. */
-bool summary_sort(struct summary *summary, struct failure *failure);
+bool summary_sort(struct summary *summary, const struct stopper *stopper, struct failure *failure);
 
 void summary_clear(struct summary *summary);
 

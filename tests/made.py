@@ -1,0 +1,96 @@
+"""Small traces made for a test, and a test case that stands in their folder."""
+import gzip
+import json
+import os
+import sqlite3
+import tempfile
+import unittest
+
+from support import connect
+
+ABSENT = object()
+
+
+def event(name, ts, dur, **fields):
+    """An X event of thread 1 of process 1; fields replace these, or take one out with ABSENT."""
+    made = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur, **fields}
+    return {key: value for key, value in made.items() if value is not ABSENT}
+
+
+def step(number, ts, dur):
+    return event(f"ProfilerStep#{number}", ts, dur, cat="user_annotation")
+
+
+def launch(ts, dur, correlation, **fields):
+    return event("cudaLaunchKernel", ts, dur, cat="cuda_runtime", args={"correlation": correlation}, **fields)
+
+
+def kernel(name, ts, dur, correlation, stream=7):
+    return event(name, ts, dur, cat="kernel", pid=0, tid=stream, args={"correlation": correlation, "stream": stream})
+
+
+def document(*events, **keys):
+    """A trace; the keys stand before its events."""
+    return {**keys, "traceEvents": list(events)}
+
+
+def run(steps=3, slower=1, extra=()):
+    """A trace of a few steps, each with two operators, of which one launches a kernel; and an operator after them."""
+    events = []
+    for number in range(steps):
+        at = 1000 * number
+        events += [step(number, at, 900), event("op1", at + 10, 100 * slower), event("op2", at + 400, 50 + number),
+                   launch(at + 20, 5, number + 1), kernel("gemm", at + 300, 200 * slower, number + 1)]
+        events += [event(name, at + 600, 10) for name in extra]
+    return document(*events, event("end", 1000 * steps, 5))
+
+
+def write(path, content):
+    """Writes bytes, text or a document; gzip if the name says so. Returns the path."""
+    if not isinstance(content, (bytes, str)):
+        content = json.dumps(content)
+    if isinstance(content, str):
+        content = content.encode()
+    if os.path.dirname(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with (gzip.open if path.endswith(".gz") else open)(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+def write_big(path, megabytes):
+    """A gzip file of many members that is small on disk and long to read. Returns its path."""
+    line = json.dumps(event("op", 1, 2)).encode() + b",\n"
+    count = 2 ** 20 // len(line)
+    parts = [gzip.compress(b'{"traceEvents": [\n'), *[gzip.compress(line * count)] * megabytes,
+             gzip.compress(json.dumps(event("last", 1, 2)).encode() + b"]}")]
+    with open(path, "wb") as file:
+        file.write(b"".join(parts))
+    return path
+
+
+class InFolder(unittest.TestCase):
+    """Each test has a connection, and a folder of its own that is the current one."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(place.name)
+        os.chmod(place.name, 0o755)
+        self.folder = place.name
+        self.db = connect()
+        self.addCleanup(self.db.close)
+
+    def rows(self, sql, *arguments):
+        return self.db.execute(sql, arguments).fetchall()
+
+    def value(self, sql, *arguments):
+        return self.rows(sql, *arguments)[0][0]
+
+    def assert_error(self, message, sql, *arguments):
+        """The whole message, and that the connection goes on."""
+        with self.assertRaises(sqlite3.Error, msg=sql) as raised:
+            self.rows(sql, *arguments)
+        self.assertEqual(str(raised.exception), message, sql)
+        self.assertEqual(self.value("SELECT tracediff_version() LIKE 'v%'"), 1)

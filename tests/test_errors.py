@@ -1,0 +1,506 @@
+"""What can be wrong with a trace or with what is asked of it, and what is said then: every message whole. After each
+the connection goes on (InFolder.assert_error).
+"""
+import contextlib
+import gzip
+import json
+import os
+import re
+import sqlite3
+import unittest
+
+from made import ABSENT, InFolder, document, event, kernel, run, step, write
+
+TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
+DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
+NO_FILES = "there is no *.json, *.json.gz or *.gz file"
+TRACE = "the path of a directory or a file, a pattern, or a JSON array of these"
+ENDS = "the document ends before it is closed at byte"
+
+
+@contextlib.contextmanager
+def another_user():
+    """Root may read everything: be somebody else for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    try:
+        os.seteuid(65534)
+    except OSError as error:
+        raise unittest.SkipTest("root, and cannot be another user") from error
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+class Errors(InFolder):
+    def setUp(self):
+        super().setUp()
+        write("good/rank0.json", run())
+
+    def assert_trace_error(self, message, path, functions=TRACE_FUNCTIONS + DIFF_FUNCTIONS):
+        """The message, after its name, of every function that is given a trace; of a diff on either side."""
+        for function in functions:
+            with self.subTest(path, function=function):
+                if function in TRACE_FUNCTIONS:
+                    self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}(?)", path)
+                else:
+                    self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}('good', ?)", path)
+                    self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}(?, 'good')", path)
+
+    def files(self, path, columns="file, rank, rows"):
+        return self.rows(f"SELECT {columns} FROM trace_files(?)", path)
+
+    def problems(self, path):
+        """{what: (count, first byte)} of the only file."""
+        (problems,), = self.files(path, "problems")
+        return {problem["what"]: (problem["count"], problem["first_byte"]) for problem in json.loads(problems)}
+
+
+class Paths(Errors):
+    """What names no trace."""
+
+    def test_missing(self):
+        self.assert_trace_error("cannot read 'nope': No such file or directory", "nope")
+        self.assert_trace_error("cannot read 'no/pe.json': No such file or directory", "no/pe.json")
+        write("a.json", run())
+        self.assert_trace_error("cannot read 'a.json/b': Not a directory", "a.json/b")
+        self.assert_trace_error("cannot read 'nope': No such file or directory", '["a.json","nope"]')
+        name = "n" * 300
+        self.assert_trace_error(f"cannot read '{name}': File name too long", name)
+
+    def test_empty_text(self):
+        self.assert_trace_error("the trace is an empty text: name a directory, a file or a pattern", "")
+
+    def test_empty_directory(self):
+        os.mkdir("d")
+        self.assert_trace_error(f"no trace in 'd': {NO_FILES}", "d")
+        for name in ("a.txt", ".hidden.json", "a.json.tmp", "json", "a.json~"):
+            write(f"d/{name}", run())
+        os.mkdir("d/sub.json")
+        write("d/sub.json/a.json", run())
+        self.assert_trace_error(f"no trace in 'd': {NO_FILES}", "d")
+        self.assert_trace_error(f"no trace in 'd/': {NO_FILES}", "d/")
+
+    def test_directory_without_a_trace(self):
+        functions = TRACE_FUNCTIONS[:1] + TRACE_FUNCTIONS[2:] + DIFF_FUNCTIONS
+        write("d/a.json", "hello")
+        write("d/b.json", '{"a": 1}')
+        self.assert_trace_error("none of the 2 files is a trace; the first: 'd/a.json': not JSON at byte 1", "d",
+                                functions)
+        self.assertEqual(self.files("d"), [("d/a.json", None, 0), ("d/b.json", None, 0)])
+
+    def test_pattern(self):
+        self.assert_trace_error("no file matches 'rank*.json'", "rank*.json")
+        self.assert_trace_error("no file matches 'a[.json'", "a[.json")
+        os.mkdir("d1")
+        self.assert_trace_error("'d*' matches directories, but no file", "d*")
+        write("d2", run())
+        self.assertEqual(self.files("d*"), [("d2", 0, 16)])
+
+    def test_json_array(self):
+        write("a.json", run())
+        write("d/b.json", run())
+        self.assertEqual(self.files('["a.json", "d"]'), [("a.json", 0, 16), ("d/b.json", 1, 16)])
+        self.assertEqual(self.files('["d", "d/b.json", "d*/*"]'), [("d/b.json", 0, 16)])
+        for array in ('["a.json", 1]', '[["a.json"]]', '[{}]', '["a.json", null]', '[null]', '[true]'):
+            for function in TRACE_FUNCTIONS:
+                with self.subTest(array, function=function):
+                    self.assert_error(f"{function}: trace must be {TRACE}, not '{array}'",
+                                      f"SELECT * FROM {function}(?)", array)
+        self.assert_error("trace_events: the trace is an empty text: name a directory, a file or a pattern",
+                          "SELECT * FROM trace_events('[\"\"]')")
+
+    def test_empty_json_array(self):
+        for function in TRACE_FUNCTIONS:
+            self.assert_error(f"{function}: trace must be {TRACE}, not '[]'", f"SELECT * FROM {function}('[]')")
+
+    def test_home(self):
+        before = os.environ.get("HOME")
+        self.addCleanup(lambda: os.environ.update(HOME=before) if before else os.environ.pop("HOME", None))
+        os.environ["HOME"] = self.folder
+        write("a.json", run())
+        self.assertEqual(self.files("~/a.json"), [(f"{self.folder}/a.json", 0, 16)])
+        self.assertEqual(self.files("~/*.json"), [(f"{self.folder}/a.json", 0, 16)])
+        self.assert_trace_error(f"cannot read '{self.folder}/b.json': No such file or directory", "~/b.json")
+        self.assert_trace_error("cannot read '~root/a.json': No such file or directory", "~root/a.json")
+
+    def test_odd_names(self):
+        for name in ("with space.json", "it's.json", 'say "x".json', "a*b?.json", "[x].json", "a[1-2].json",
+                     "back\\slash.json",
+                     "näme.json", "new\nline.json", "100%s.json", "-.json", "d [x]*/a'b.json.gz", "~/x.json"):
+            with self.subTest(name):
+                path = os.path.join("odd", name)
+                write(path, run())
+                self.assertEqual(self.files(path), [(path, 0, 16)])
+                self.assertEqual(self.files(os.path.dirname(path) + "/" + os.path.basename(path)), [(path, 0, 16)])
+                os.remove(path)
+                plain = not set(name) & set("*?[")
+                gone = "cannot read '%s': No such file or directory" if plain else "no file matches '%s'"
+                self.assert_trace_error(gone % path, path, ("trace_files", "trace_diff"))
+        write("[d]*/a.json", run())
+        self.assertEqual(self.files("[d]*"), [("[d]*/a.json", 0, 16)])
+
+    def test_unreadable(self):
+        write("d/a.json", run())
+        write("d/b.json", run())
+        os.chmod("d/b.json", 0)
+        os.mkdir("closed")
+        os.chmod("closed", 0)
+        with another_user():
+            for path in ("d", "d/b.json", "d/*"):
+                functions = ("trace_events", "trace_steps", "trace_ops", *DIFF_FUNCTIONS)
+                self.assert_trace_error("cannot read 'd/b.json': Permission denied", path, functions)
+            self.assert_error("trace_files: cannot read 'closed': Permission denied",
+                              "SELECT * FROM trace_files('closed')")
+            self.assertEqual(self.files("d", "file, rows, problems"), [
+                ("d/a.json", 16, "[]"),
+                ("d/b.json", 0,
+                 '[{"what":"cannot read \'d/b.json\': Permission denied","count":1,"first_byte":null}]')])
+        os.chmod("closed", 0o755)
+
+    def test_no_regular_file(self):
+        os.mkfifo("pipe.json")
+        self.assert_trace_error("cannot read 'pipe.json': not a regular file", "pipe.json",
+                                ("trace_events", "trace_diff"))
+        self.assert_trace_error("cannot read '/dev/null': not a regular file", "/dev/null", ("trace_ops",))
+        os.symlink("gone", "link.json")
+        self.assert_trace_error("cannot read 'link.json': No such file or directory", "link.json",
+                                ("trace_events", "trace_diff"))
+        self.assertEqual([row[2] for row in self.files(".")], [0, 0])
+
+
+class Arguments(Errors):
+    """What is asked for is not there, or makes no sense."""
+
+    def setUp(self):
+        super().setUp()
+        for rank in (0, 3):
+            write(f"d/rank{rank}.json", run(steps=4))
+        write("plain.json", document(event("op", 1, 1)))
+
+    def test_trace_of_another_type(self):
+        for value, shown in ((5, "5"), (1.5, "1.5"), (b"d", "X'64'")):
+            for function in TRACE_FUNCTIONS:
+                self.assert_error(f"{function}: trace must be {TRACE}, not {shown}", f"SELECT * FROM {function}(?)",
+                                  value)
+            for function in DIFF_FUNCTIONS:
+                self.assert_error(f"{function}: control must be {TRACE}, not {shown}",
+                                  f"SELECT * FROM {function}(?, 'd')", value)
+                self.assert_error(f"{function}: test must be {TRACE}, not {shown}", f"SELECT * FROM {function}('d', ?)",
+                                  value)
+
+    def test_missing_arguments(self):
+        for function in DIFF_FUNCTIONS:
+            self.assert_error(f"{function}: first argument (control) is missing", f"SELECT * FROM {function}")
+            self.assert_error(f"{function}: second argument (test) is missing", f"SELECT * FROM {function}('d')")
+
+    def test_too_many_arguments(self):
+        self.assert_error("too many arguments on trace_files() - max 1", "SELECT * FROM trace_files('d', 1)")
+        self.assert_error("too many arguments on ops_diff() - max 7",
+                          "SELECT * FROM ops_diff('d', 'd', 0, 0, 0, 0, 'ALL', 0)")
+
+    def test_selections_of_another_type_or_value(self):
+        ranks = "an integer, a JSON array of integers or 'all'"
+        steps = "an integer, a JSON array of integers, 'all' or 'steady'"
+        refused = ((0.0, "0.0"), ("0", "'0'"), ("", "''"), ("every", "'every'"), ("[]", "'[]'"), ("[0", "'[0'"),
+                   ("{}", "'{}'"),
+                   ("[0.5]", "'[0.5]'"), ('["0"]', "'[\"0\"]'"), ("[null]", "'[null]'"), ("[[0]]", "'[[0]]'"),
+                   ("[true]", "'[true]'"),
+                   ("[9223372036854775808]", "'[9223372036854775808]'"), (b"0", "X'30'"), ("it's", "'it''s'"))
+        for value, shown in refused:
+            with self.subTest(value):
+                self.assert_error(f"trace_ops: ranks must be {ranks}, not {shown}", "SELECT * FROM trace_ops('d', ?)",
+                                  value)
+                self.assert_error(f"trace_ops: iterations must be {steps}, not {shown}",
+                                  "SELECT * FROM trace_ops('d', 0, ?)", value)
+                for name, kind in (("control_rank", ranks), ("test_rank", ranks), ("control_iteration", steps),
+                                   ("test_iteration", steps)):
+                    for function in DIFF_FUNCTIONS:
+                        self.assert_error(f"{function}: {name} must be {kind}, not {shown}",
+                                          f"SELECT * FROM {function}('d', 'd') WHERE {name} = ?", value)
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'", "SELECT * FROM trace_ops('d', 'steady')")
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...", "SELECT * FROM trace_ops('d', ?)",
+                          "x" * 1000)
+        for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1):
+            self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
+
+    def test_ranks_and_steps_that_are_not_there(self):
+        for value, named in ((7, 7), ("[0,7,8]", 7), (-1, -1)):
+            self.assert_error(f"trace_ops: the trace has no rank {named} (ranks: 0, 3)",
+                              "SELECT * FROM trace_ops('d', ?)", value)
+            self.assert_error(f"trace_ops: the trace has no step {named} (steps: 0, 1, 2, 3)",
+                              "SELECT * FROM trace_ops('d', 0, ?)", value)
+        for function in DIFF_FUNCTIONS:
+            for side in ("control", "test"):
+                for name, what in (("rank", "rank 7 (ranks: 0, 3)"), ("iteration", "step 7 (steps: 0, 1, 2, 3)")):
+                    self.assert_error(f"{function}: {side} has no {what}",
+                                      f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 7")
+        self.assert_error("trace_ops: the trace has no step 0: it has no steps",
+                          "SELECT * FROM trace_ops('plain.json', 0, 0)")
+        write("many.json", run(steps=300))
+        with self.assertRaisesRegex(sqlite3.OperationalError,
+                                    r"^trace_ops: the trace has no step 300 \(steps: 0, 1, [0-9, ]*, \.\.\.\)$"):
+            self.rows("SELECT * FROM trace_ops('many.json', 0, 300)")
+
+    def test_device_type(self):
+        for value, shown in (("TPU", "'TPU'"), ("", "''"), (0, "0"), (1.0, "1.0"), (b"CPU", "X'435055'")):
+            for function in ("trace_ops", *DIFF_FUNCTIONS):
+                first = "'d'" if function == "trace_ops" else "'d', 'd'"
+                self.assert_error(f"{function}: device_type must be 'ALL', 'CPU' or 'GPU', not {shown}",
+                                  f"SELECT * FROM {function}({first}) WHERE device_type = ?", value)
+
+    def test_phases(self):
+        for value, shown in ((1, "1"), ("", "''"), ("X B", "'X B'"), ("X\u00e9", "'X\u00e9'"), (b"X", "X'58'")):
+            self.assert_error(f"trace_events: phases must be phase letters such as 'XB' or 'iI', or 'all', not {shown}",
+                              "SELECT * FROM trace_events('d', ?)", value)
+        self.assertEqual(self.rows("SELECT count(*) FROM trace_events('plain.json', 'iM')"), [(0,)])
+
+    def test_creating(self):
+        literal = "must be a number or a text in single quotes, not"
+        for arguments, message in (
+                ("d", f"argument 1 (trace) {literal} d"),
+                ('"d"', f'argument 1 (trace) {literal} "d"'),
+                ("'d' || 'e'", f"argument 1 (trace) {literal} 'd' || 'e'"),
+                ("'d', 0, (SELECT 1)", f"argument 3 (iterations) {literal} (SELECT 1)"),
+                ("trace = d", f"argument 1 (trace) {literal} d"),
+                ("'d', 1.2.3", f"argument 2 (ranks) {literal} 1.2.3"),
+                ("'d', x'00'", f"argument 2 (ranks) {literal} x'00'"),
+                ("'d', 0, 0, 'ALL', 5", "it takes 4 arguments, not 5")):
+            self.assert_error(f"trace_ops: {message}", f"CREATE VIRTUAL TABLE temp.x USING trace_ops({arguments})")
+        self.assert_error("no such table: x", "SELECT * FROM x")
+
+    def test_creating_with_an_unknown_name(self):
+        self.assert_error("trace_ops: it has no argument rank = 0; see tracediff_help",
+                          "CREATE VIRTUAL TABLE temp.x USING trace_ops('d', rank = 0)")
+
+
+class NoTrace(Errors):
+    """T16: a file that is no trace."""
+
+    FILES = (("", "empty"), ("   ", "empty"), ("hello", "not JSON at byte 1"), ("\n 5", "not JSON at byte 3"),
+             ("{x}", "not JSON at byte 2"),
+             ("{'a': 1}", "not JSON at byte 2"), ('{"a" 1}', "not JSON at byte 6"),
+             ("{}", "no trace: there is no list traceEvents"),
+             ('{"traceEvents": 5}', "no trace: there is no list traceEvents"),
+             ("[1, 2]", "no trace: its array holds no events"),
+             ('{"a": {"traceEvents": []}}', "no trace: there is no list traceEvents"),
+             (b"\xff\xfe{\0}\0", "not UTF-8 but UTF-16 or binary at byte 1"),
+             (b"\0\0", "not UTF-8 but UTF-16 or binary at byte 1"),
+             (b"PK\x03\x04", "not JSON at byte 1"), (b"\x28\xb5\x2f\xfd", "not JSON at byte 1"))
+
+    def test_named(self):
+        for number, (content, what) in enumerate(self.FILES):
+            path = write(f"{number}.json", content)
+            functions = ("trace_events", "trace_steps", "trace_ops", "trace_diff", "ops_diff")
+            self.assert_trace_error(f"'{path}': {what}", path, functions)
+            self.assert_trace_error(f"'{path}': {what}", f"{path[:-4]}*", ("trace_events", "trace_diff"))
+            self.assertEqual(self.files(path), [(path, None, 0)])
+            self.assertEqual(list(self.problems(path))[0], what.split(" at byte")[0])
+
+    def test_in_a_directory(self):
+        for number, (content, _) in enumerate(self.FILES):
+            write(f"d/{number:02}.json", content)
+        write("d/trace.json", run())
+        self.assertEqual(self.rows("SELECT file, count(*), rank FROM trace_events('d') GROUP BY 1"),
+                         [("d/trace.json", 16, 0)])
+        self.assertEqual(self.rows("SELECT DISTINCT diff_counts FROM trace_diff('d', 'd/trace.json')"), [(0,)])
+        self.assertEqual(self.value("SELECT count(*) FROM trace_files('d') WHERE rank IS NULL AND rows = 0"),
+                         len(self.FILES))
+
+    def test_empty_lists_are_traces(self):
+        for number, content in enumerate(("[]", '{"traceEvents": []}', "[")):
+            path = write(f"{number}.json", content)
+            self.assertEqual(self.files(path, "rank, rows, problems"), [(0, 0, "[]")])
+            for function in ("trace_events", "trace_steps", "trace_ops"):
+                self.assertEqual(self.rows(f"SELECT * FROM {function}(?)", path), [])
+            self.assertEqual(self.rows("SELECT * FROM trace_diff(?1, ?1)", path), [])
+
+
+class Damage(Errors):
+    """T15: a half-read file answers for its events, and is refused in a comparison."""
+
+    def assert_damaged(self, path, message, at_least):
+        rows = self.value("SELECT count(*) FROM trace_events(?)", path)
+        self.assertGreaterEqual(rows, at_least)
+        self.assertEqual(self.files(path), [(path, 0, rows)])
+        what, byte = re.fullmatch(r"'.*': (.*) at byte (\d+)", message).groups()
+        self.assertEqual(self.problems(path), {what: (1, int(byte))})
+        self.assertEqual(self.value("SELECT sum(counts) FROM trace_ops(?, 0, 'all')", path) or 0, rows)
+        self.assertLessEqual(len(self.rows("SELECT * FROM trace_steps(?)", path)), rows)
+        self.assert_trace_error(message, path, DIFF_FUNCTIONS)
+
+    def test_truncated(self):
+        whole = json.dumps(run())
+        for keep, rows in ((len(whole) - 1, 16), (len(whole) - 2, 16), (len(whole) - 5, 15), (len(whole) // 2, 7),
+                           (20, 0), (1, 0)):
+            path = write("t.json", whole[:keep])
+            self.assert_damaged(path, f"'t.json': {ENDS} {keep + 1}", rows)
+
+    def test_truncated_array_is_whole(self):
+        whole = json.dumps(run()["traceEvents"])
+        for tail in ("]", ",", ", ", "\n"):
+            write("t.json", whole[:-1] + tail)
+            self.assertEqual(self.value("SELECT count(*) FROM trace_events('t.json')"), 16)
+            self.assertEqual(self.rows("SELECT DISTINCT diff_counts FROM trace_diff('t.json', 't.json')"), [(0,)])
+        write("t.json", whole[:-5])
+        self.assert_damaged("t.json", f"'t.json': {ENDS} {len(whole) - 4}", 15)
+
+    def test_truncated_gzip(self):
+        packed = gzip.compress(json.dumps(run(steps=500)).encode())
+        for keep in (len(packed) - 1, len(packed) - 8, len(packed) // 2, 20, 5):
+            with open("t.json.gz", "wb") as file:
+                file.write(packed[:keep])
+            with self.subTest(keep):
+                self.assert_damaged("t.json.gz",
+                                    f"'t.json.gz': the gzip data ends too early at byte {keep + 1}",
+                                    2500 if keep > len(packed) - 9 else 0)
+
+    def test_damaged_gzip(self):
+        packed = bytearray(gzip.compress(json.dumps(run(steps=500)).encode()))
+        packed[-6] ^= 1  # the checksum
+        with open("t.json.gz", "wb") as file:
+            file.write(packed)
+        with self.assertRaisesRegex(sqlite3.OperationalError,
+                                    r"^trace_diff: 't.json.gz': the gzip data is damaged at byte \d+$"):
+            self.rows("SELECT * FROM trace_diff('t.json.gz', 't.json.gz')")
+        self.assertEqual(self.value("SELECT count(*) FROM trace_events('t.json.gz')"), 2501)
+        with open("t.json.gz", "wb") as file:
+            file.write(b"\x1f\x8b" + b"\xff" * 50)
+        with self.assertRaisesRegex(sqlite3.OperationalError,
+                                    r"^trace_diff: 't.json.gz': the gzip data is damaged at byte \d+$"):
+            self.rows("SELECT * FROM trace_diff('t.json.gz', 't.json.gz')")
+        self.assertEqual(self.rows("SELECT * FROM trace_events('t.json.gz')"), [])
+
+    def test_only_what_is_asked_for_is_refused(self):
+        write("d/rank0.json", run())
+        write("d/rank1.json", json.dumps(run())[:-1])
+        size = os.path.getsize("d/rank1.json")
+        self.assertTrue(self.rows("SELECT * FROM trace_diff('d', 'd', 0, 0)"))
+        self.assert_error(f"trace_diff: 'd/rank1.json': {ENDS} {size + 1}", "SELECT * FROM trace_diff('d', 'd', 0, 1)")
+        self.assert_error(f"trace_diff: 'd/rank1.json': {ENDS} {size + 1}",
+                          "SELECT * FROM trace_diff('d', 'd', 'all', 0)")
+
+
+class Problems(Errors):
+    """T14: what is odd in a file and was read all the same, or passed over."""
+
+    def assert_problem(self, what, text, rows, **expected):
+        """A document whose problem stands at the text @@, which is taken out."""
+        first = text.index("@@") + 1 if "@@" in text else None
+        path = write("t.json", text.replace("@@", ""))
+        with self.subTest(what):
+            self.assertEqual(self.problems(path), {what: (expected.pop("count", 1), first)})
+            self.assertEqual(self.rows("SELECT rows, skipped FROM trace_files(?)", path),
+                             [(rows, expected.pop("skipped", 0))])
+            self.assertEqual(self.value("SELECT count(*) FROM trace_events(?)", path), rows)
+            self.rows("SELECT * FROM trace_diff(?1, ?1)", path)
+
+    def test_each_kind(self):
+        good = json.dumps(event("op", 1, 2))
+
+        def odd(name="op", ts=1, dur=2, **fields):
+            return "@@" + json.dumps(event(name, ts, dur, **fields))
+        trace = '{"traceEvents": [' + good + ", %s, " + good + "]}"
+        self.assert_problem("event skipped: not JSON", trace % '{"ph": "X", "ts": @@:}', 2, skipped=1)
+        self.assert_problem("event skipped: not an object", trace % "@@5", 2, skipped=1)
+        self.assert_problem("comma missing or doubled", trace % f"{good} @@{good}", 4)
+        self.assert_problem("comma missing or doubled", trace % f"@@, {good}", 3)
+        self.assert_problem("event skipped: ph is not one letter", trace % odd(ph="XX"), 2, skipped=1)
+        self.assert_problem("ts or dur is not a time", trace % odd(ts="soon"), 3)
+        self.assert_problem("X without dur", trace % odd(dur=ABSENT), 3)
+        self.assert_problem("negative dur", trace % odd(dur=-1), 3)
+        self.assert_problem("name is not text", trace % odd(name=5), 3)
+        self.assert_problem("E without a B", trace % odd(ph="E", dur=ABSENT), 2)
+        self.assert_problem("B without an E", trace % odd(ph="B", dur=ABSENT), 3)
+        self.assert_problem("unknown escape: kept as written", trace % ("@@" + good.replace('"op"', r'"o\p"')), 3)
+        self.assert_problem("raw control character in a string", trace % ("@@" + good.replace('"op"', '"o\tp"')), 3)
+        self.assert_problem("not Unicode: replaced by U+FFFD", trace % ("@@" + good.replace('"op"', r'"\ud800"')), 3)
+        self.assert_problem("key given twice: the first counts", trace % ("@@" + good[:-1] + ', "name": "other"}'), 3)
+        self.assert_problem("key given twice: the first counts",
+                            f'{{"traceEvents": [{good}], @@"traceEvents": [{good}]}}', 1)
+        self.assert_problem("metadata skipped: not JSON", f'{{"b": 1, "a": @@:, "traceEvents": [{good}]}}', 1)
+        self.assert_problem("bytes after the document", trace % good + " @@more", 3)
+        self.assert_problem("metadata left out: longer than 1 MiB",
+                            f'{{"a": "{"x" * 2 ** 21}", "traceEvents": [{good}]}}', 1)
+        self.assert_problem("byte order mark", "@@\ufeff" + trace % good, 3)
+
+    def test_after_the_gzip_data(self):
+        write("t.json.gz", run())
+        with open("t.json.gz", "ab") as file:
+            file.write(b"more")
+        self.assertEqual(self.problems("t.json.gz"), {"bytes after the gzip data": (1, None)})
+
+    def test_not_utf8(self):
+        write("t.json", json.dumps(document(event("op", 1, 2))).encode().replace(b'"op"', b'"\xff\xfe"'))
+        self.assertEqual(self.problems("t.json"), {"not Unicode: replaced by U+FFFD": (2, 18)})
+        self.assertEqual(self.value("SELECT name FROM trace_events('t.json')"), "\ufffd\ufffd")
+
+    def test_device_work_without_a_launch(self):
+        write("t.json", document(kernel("k", 1, 2.5, 1), kernel("k", 5, 1, 2), event("op", 1, 2)))
+        self.assertEqual(self.files("t.json", "problems"), [
+            ('[{"what":"device work without a launch","count":2,"first_byte":null,"us":3.500}]',)])
+
+    def test_metadata_that_is_not_strict(self):
+        """One value that is no JSON does not take the others away unsaid."""
+        write("t.json", '{"distributedInfo": {"rank": 3, "world_size": 4}, "bandwidth": NaN, "traceEvents": []}')
+        (rank, size, problems), = self.files("t.json", "rank, world_size, problems")
+        self.assertEqual(rank, 3)
+        self.assertTrue(size == 4 or problems != "[]", (size, problems))
+
+    def test_problems_are_json_whatever_the_name(self):
+        path = write('a "b"\\\n\té.json', "hello")
+        self.assertEqual(list(self.problems(path)), ["not JSON"])
+
+
+class Ranks(Errors):
+    """T7 and T8."""
+
+    def test_sources(self):
+        numbered = {"rank0.json": 0, "my_rank-12.json": 12, "RANK_3.json.gz": 3, "rank1_rank2.json": 2,
+                    "a.rank04.json": 4, "0rank5.json": 5}
+        for name in numbered:
+            write(f"d/{name}", run())
+        for name in ("crank77.json", "z.json", "rank.json", "ranks99.json"):
+            write(f"d/{name}", run())
+        write("d/rank0 but 8.json", {**run(), "distributedInfo": {"rank": 8}})
+        write("d/early.json", {"distributedInfo": {"rank": 9, "world_size": 16, "backend": "nccl"}, **run()})
+        found = {os.path.basename(path): rest
+                 for path, *rest in self.files("d", "file, rank, rank_source, world_size, backend")}
+        for name, rank in numbered.items():
+            self.assertEqual(found.pop(name), [rank, "name", None, None], name)
+        self.assertEqual(found.pop("rank0 but 8.json"), [8, "distributedInfo", None, None])
+        self.assertEqual(found.pop("early.json"), [9, "distributedInfo", 16, "nccl"])
+        self.assertEqual(found, {"crank77.json": [1, "order", None, None], "rank.json": [6, "order", None, None],
+                                 "ranks99.json": [7, "order", None, None], "z.json": [10, "order", None, None]})
+        self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 'all') ORDER BY 1"),
+                         [(rank,) for rank in range(13)
+                                                                                                   if rank != 11])
+
+    def test_rank_in_the_file_is_an_integer(self):
+        for value in ("1", 1.0, -1, None, [1], 2 ** 70):
+            write("rank5.json", document(event("op", 1, 1), distributedInfo={"rank": value}))
+            self.assertEqual(self.files("rank5.json", "rank, rank_source"), [(5, "name")], value)
+
+    def refused(self, message):
+        functions = ("trace_steps", "trace_ops", *DIFF_FUNCTIONS)
+        self.assert_trace_error(message, "d", functions)
+        self.assertEqual(len(self.rows("SELECT DISTINCT file FROM trace_events('d')")), 2)
+        self.assertEqual([row[1] for row in self.files("d")], [0, 0])
+
+    def test_two_files_of_a_rank(self):
+        write("d/a_rank0.json", run())
+        write("d/b_rank0.json", run())
+        self.refused("'d/a_rank0.json' and 'd/b_rank0.json' are both of rank 0, and step 0 is in both")
+        write("d/b_rank0.json", document(step(9, 0, 1), step(2, 5, 1)))
+        self.refused("'d/a_rank0.json' and 'd/b_rank0.json' are both of rank 0, and step 2 is in both")
+        write("d/b_rank0.json", document(event("op", 1, 1)))
+        self.refused("'d/b_rank0.json' and 'd/a_rank0.json' are both of rank 0, and the first has no steps")
+        write("d/b_rank0.json", document(step(9, 0, 1), event("op", 0, 1)))
+        self.assertEqual(self.rows("SELECT rank, group_concat(iteration) FROM trace_steps('d')"), [(0, "0,1,2,9")])
+        self.assertTrue(self.rows("SELECT * FROM trace_diff('d', 'd', 0, 0, 'all', 'all')"))
+
+
+if __name__ == "__main__":
+    unittest.main()
