@@ -57,7 +57,7 @@ sanitize: setup-test ## run the tests under AddressSanitizer and UndefinedBehavi
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=skip \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit $(PYTHON) tests/run.py
 
-bench: all ## time the diff of a large generated pair
+bench: all ## measure a diff: CPU seconds, memory
 	@$(PYTHON) tests/bench.py
 
 examples: ## make the generated example traces again
@@ -110,21 +110,25 @@ install_missing = \
 
 $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $(OBJECTS) $(LINK) -lz
+	@echo "  LINK $@"
+	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz
 
 $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -c -o $@ $<
+	@echo "  CC   $<"
+	@$(CC) $(FLAGS) -c -o $@ $<
 
 $(BUILD)/queries.o: $(BUILD)/queries.c
-	$(CC) $(FLAGS) -c -o $@ $<
+	@echo "  CC   $<"
+	@$(CC) $(FLAGS) -c -o $@ $<
 
 $(BUILD)/queries.c: sql/embed.awk $(QUERIES) | setup
 	@mkdir -p $(@D)
-	awk -f sql/embed.awk $(QUERIES) > $@
+	@awk -f sql/embed.awk $(QUERIES) > $@
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz
+	@echo "  CC   $<"
+	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz
 
 -include $(OBJECTS:.o=.d)
