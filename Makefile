@@ -23,8 +23,8 @@ UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_t
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test unit check strict sanitize bench examples format install uninstall clean setup \
-	setup-test setup-check
+.PHONY: all help demo test unit check strict sanitize sqlites bench examples format install uninstall clean \
+	setup setup-test setup-check setup-sqlites
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
@@ -57,6 +57,10 @@ sanitize: setup-test ## run the tests under AddressSanitizer and UndefinedBehavi
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=skip \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit $(PYTHON) tests/run.py
 
+sqlites: setup-sqlites all unit ## run the tests on other versions of SQLite, from npm
+	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \
+	sh tests/sqlites.sh $(BUILD)/sqlite
+
 bench: all ## measure a diff: CPU seconds, memory
 	@$(PYTHON) tests/bench.py
 
@@ -64,7 +68,7 @@ examples: ## make the generated example traces again
 	$(PYTHON) tests/generate_gpu_pair.py
 
 format: ## lay out the C code
-	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] tests/unit/*.c)
+	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] tests/*/*.[ch])
 
 # ldconfig only knows files named lib*, and links their soname to them.
 install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tracediff` works
@@ -94,6 +98,9 @@ setup-test:
 
 setup-check:
 	@$(call install_missing,$(call need_command,clang,clang))
+
+setup-sqlites: setup-test
+	@$(call install_missing,$(call need_command,npm,npm))
 
 need_header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
 need_command = $$(command -v $(1) >/dev/null || echo $(2))

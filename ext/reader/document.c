@@ -24,6 +24,7 @@ struct document {
     bool comma;       /* one stands before `at` */
     bool first;       /* no element or key has been read in this list */
     int64_t events, skipped;
+    bool base_seen;   /* baseTimeNanoseconds, whatever its value */
     int64_t last_bad; /* the last byte that was no JSON, from 1 */
     struct metadata metadata;
     struct problems problems;
@@ -250,10 +251,12 @@ static void use_metadata(struct document *document, const struct token *key,
     struct metadata *metadata = &document->metadata;
     struct token rank;
     int64_t number;
-    if (scan_equal(key, "baseTimeNanoseconds") && !metadata->has_base)
+    if (scan_equal(key, "baseTimeNanoseconds") && !document->base_seen) {
+        document->base_seen = true;
         metadata->has_base = is_integer(value, &metadata->base);
-    else if (scan_equal(key, "distributedInfo") && metadata->rank < 0 && *value->at == '{' &&
-             scan_member(value, "rank", &rank) && is_integer(&rank, &number) && number >= 0)
+    }
+    if (scan_equal(key, "distributedInfo") && metadata->rank < 0 && *value->at == '{' &&
+        scan_member(value, "rank", &rank) && is_integer(&rank, &number) && number >= 0)
         metadata->rank = number;
 }
 
@@ -274,6 +277,9 @@ static int start(struct document *document, struct failure *failure)
     int c = window_peek(&document->in, failure);
     if (c == WINDOW_FAILED)
         return -1;
+    while (document->in.end < 3 && !document->in.last)
+        if (window_read(&document->in, 0, failure) == MORE_FAILED)
+            return -1;
     if (document->in.at == 0 && document->in.end >= 3 &&
         memcmp(document->in.bytes, "\xef\xbb\xbf", 3) == 0) {
         problem_add(&document->problems, PROBLEM_BYTE_ORDER_MARK, 1);
@@ -328,10 +334,10 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
 }
 
 /* A byte that cannot be JSON among the top-level keys. */
-static int bad_entry(struct document *document, struct failure *failure)
+static int bad_entry(struct document *document, size_t start, struct failure *failure)
 {
     int64_t byte = window_byte(&document->in, document->in.at);
-    if (document->first)
+    if (document->first && document->in.at == start)
         return not_trace(document, "not JSON", byte);
     problem_add(&document->problems, PROBLEM_METADATA_SKIPPED, byte);
     if (!resync_keys(&document->in, failure))
@@ -363,7 +369,7 @@ static int top_level(struct document *document, struct failure *failure)
     case READ_DONE:
         break;
     case READ_BAD:
-        return bad_entry(document, failure);
+        return bad_entry(document, start, failure);
     case READ_SKIPPED:
         document->comma = document->first = false;
         return 0;

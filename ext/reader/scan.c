@@ -13,7 +13,7 @@
 struct block {
     uint64_t quote, backslash;
     uint64_t bracket; /* { } [ ] */
-    uint64_t high;    /* 0x40 and above: letters and brackets */
+    uint64_t high;    /* bit 6 set: in ASCII, letters, brackets, @ \ ^ _ ` | ~ */
     uint64_t first;   /* s or c: what a wanted key begins with */
 };
 

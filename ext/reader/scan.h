@@ -10,8 +10,9 @@
 **
 ** The walker is as tolerant as a trace needs: brackets are counted, not matched,
 ** and any bare word passes for a value (`inf`, `N/A`). What it insists on is that
-** no letter follows a string: an unescaped quote swaps what is inside of strings
-** and what is outside, and the next key gives it away.
+** neither a letter nor one of @ \ ^ _ ` | ~ follows a string: an unescaped quote
+** swaps what is inside of strings and what is outside, and the next key gives it
+** away.
 */
 #ifndef TRACEDIFF_SCAN_H
 #define TRACEDIFF_SCAN_H

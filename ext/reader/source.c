@@ -21,6 +21,7 @@ struct source {
     bool any_member; /* gzip: one member has ended */
     bool ended;      /* no further byte will come */
     int64_t read;    /* bytes read from the file */
+    int64_t member;  /* gzip: where the member begins, if it is not the first */
     int64_t trailing;
     z_stream stream; /* gzip: next_in and avail_in are what is left of input */
     unsigned char input[INPUT_SIZE];
@@ -211,6 +212,7 @@ static bool next_member(struct source *source, struct failure *failure)
         source->ended = true;
         source->trailing = position(source);
     } else {
+        source->member = position(source);
         inflateReset(stream);
         source->in_member = true;
     }
@@ -231,13 +233,14 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
         }
         if (stream->avail_in == 0 && !fill_input(source, failure))
             return -1;
-        if (stream->avail_in == 0) {
+        bool cut = stream->avail_in == 0; /* but inflate() may hold more output */
+        uInt before = stream->avail_out;
+        int code = inflate(stream, Z_NO_FLUSH);
+        if (cut && (code == Z_OK || code == Z_BUF_ERROR) && stream->avail_out == before) {
             if (stream->avail_out < room)
                 break; /* first what there is, the failure with the next call */
             return damaged(source, "the gzip data ends too early", failure);
         }
-        int64_t start = position(source);
-        int code = inflate(stream, Z_NO_FLUSH);
         if (code == Z_STREAM_END) {
             source->in_member = false;
             source->any_member = true;
@@ -249,7 +252,7 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
                 break; /* inflate() answers the same with the next call */
             if (source->any_member && stream->total_out == 0 && stream->total_in < 10) {
                 source->ended = true; /* began with 0x1f, but was no member */
-                source->trailing = start;
+                source->trailing = source->member;
                 return 0;
             }
             return damaged(source, "the gzip data is damaged", failure);

@@ -21,12 +21,14 @@ int64_t window_byte(const struct window *window, size_t index)
 static enum more make_room(struct window *window, size_t kept, struct failure *failure)
 {
     size_t needed = kept + window->chunk;
-    if (needed <= window->capacity)
-        return MORE_YES;
     if (kept > window->longest)
         return MORE_TOO_LONG;
+    if (needed <= window->capacity)
+        return MORE_YES;
     if (needed < window->capacity * 2)
         needed = window->capacity * 2;
+    if (needed > window->longest + window->chunk)
+        needed = window->longest + window->chunk;
     unsigned char *bytes = memory_resize(window->bytes, needed + SCAN_PADDING);
     if (!bytes) {
         failure_memory(failure);

@@ -1,0 +1,176 @@
+/*
+** source.h: the bytes of a file, plain and gzip, however many are asked for at a
+** time.
+*/
+#include "unit.h"
+
+#include <sys/stat.h>
+
+#include "reader/source.h"
+
+enum { ROOM = 300 * 1024 };
+
+static const size_t rooms[] = {1, 7, 4096, ROOM};
+enum { ROOMS = sizeof rooms / sizeof *rooms };
+
+static unsigned char plain[ROOM], zipped[ROOM], got[2 * ROOM];
+
+/* What came of reading a file. */
+static size_t length;
+static struct failure failure;
+static int64_t trailing;
+
+/* Reads a file to its end, so many bytes at a time. */
+static void read_file(const char *path, size_t room)
+{
+    ptrdiff_t count = 0;
+    length = 0;
+    failure_clear(&failure);
+    struct source *source = source_open(path, &failure);
+    if (!CHECK(source != NULL))
+        return;
+    while ((count = source_read(source, got + length, room, &failure)) > 0)
+        length += (size_t)count;
+    CHECK_INT(count, failure.code == FAILURE_NONE ? 0 : -1);
+    trailing = source_trailing(source);
+    source_close(source);
+}
+
+static void make_bytes(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        plain[i] = (unsigned char)("{\"name\": 0123}"[i % 14] + (unit_random(3) == 0));
+}
+
+/* The file holds so many of the plain bytes, and nothing is wrong with it. */
+static void check_whole(const char *path, size_t count, bool more)
+{
+    for (int i = 0; i < ROOMS; i++) {
+        read_file(path, rooms[i]);
+        unit_trying("%d bytes, %d at a time", (int)count, (int)rooms[i]);
+        CHECK_INT(failure.code, FAILURE_NONE);
+        CHECK_INT(length, count);
+        CHECK(memcmp(got, plain, count) == 0);
+        CHECK_INT(trailing != 0, more);
+    }
+    failure_clear(&failure);
+}
+
+TEST(plain_and_gzip)
+{
+    static const size_t sizes[] = {0, 1, 2, 100, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, ROOM};
+    make_bytes(ROOM);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_whole(unit_file(plain, sizes[i]), sizes[i], false);
+        check_whole(unit_gzip_file(plain, sizes[i], "wb"), sizes[i], false);
+        check_whole(unit_gzip_file(plain, sizes[i], "wb0"), sizes[i], false);
+    }
+}
+
+/* RFC 1952, 2.2: members follow each other. NULs behind them are padding, and
+** other bytes are said to be there. */
+TEST(members)
+{
+    static const char *const behind[] = {"x", "more", "\x1fmore", "\x1f\x8b\x09more"};
+    make_bytes(1000);
+    unit_gzip_file(plain, 400, "wb");
+    unit_gzip_file(plain, 0, "ab");
+    check_whole(unit_gzip_file(plain + 400, 600, "ab"), 1000, false);
+    size_t size = unit_file_bytes(zipped, sizeof zipped);
+    memset(zipped + size, 0, 70000);
+    check_whole(unit_file(zipped, size + 512), 1000, false);
+    check_whole(unit_file(zipped, size + 70000), 1000, false);
+    zipped[size + 69999] = 'x';
+    check_whole(unit_file(zipped, size + 70000), 1000, true);
+    CHECK_INT(trailing, size + 70000);
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+        size_t more = strlen(behind[i]);
+        memcpy(zipped + size, behind[i], more);
+        check_whole(unit_file(zipped, size + more), 1000, true);
+        CHECK_INT(trailing, size + 1);
+    }
+    memcpy(zipped + size, "\x1f\x8b", 2); /* the beginning of another, cut */
+    read_file(unit_file(zipped, size + 2), ROOM);
+    CHECK_INT(failure.code, FAILURE_DAMAGE);
+    failure_clear(&failure);
+}
+
+/* All bytes before the damage are given, then it is said. */
+TEST(truncated_anywhere)
+{
+    make_bytes(500);
+    unit_gzip_file(plain, 500, "wb");
+    size_t size = unit_file_bytes(zipped, sizeof zipped), before = 0;
+    for (size_t cut = 2; cut < size; cut++) {
+        unit_file(zipped, cut);
+        for (int i = 0; i < ROOMS; i++) {
+            unit_trying("%d of %d bytes, %d at a time", (int)cut, (int)size, (int)rooms[i]);
+            read_file(unit_path, rooms[i]);
+            CHECK_INT(failure.code, FAILURE_DAMAGE);
+            const char *said = failure.text ? strstr(failure.text, "gzip data") : NULL;
+            CHECK(said && strstr(said, "ends too early") && !strstr(said + 1, "gzip data"));
+            CHECK(length <= 500 && memcmp(got, plain, length) == 0);
+            CHECK(i == 0 ? length >= before : length == before);
+            before = length;
+        }
+    }
+    CHECK_INT(length, 500);
+    failure_clear(&failure);
+}
+
+TEST(a_bit_is_wrong)
+{
+    make_bytes(500);
+    unit_gzip_file(plain, 500, "wb");
+    size_t size = unit_file_bytes(zipped, sizeof zipped);
+    for (size_t bit = 80; bit < 8 * size; bit++) { /* behind the header */
+        zipped[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        unit_trying("bit %d", (int)bit);
+        read_file(unit_file(zipped, size), 64);
+        CHECK(failure.code == FAILURE_DAMAGE ||
+              (failure.code == FAILURE_NONE && length == 500 && memcmp(got, plain, 500) == 0));
+        zipped[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    failure_clear(&failure);
+}
+
+static void check_refused(const char *path, const char *message)
+{
+    struct identity identity;
+    unit_trying("%s", path);
+    CHECK(source_open(path, &failure) == NULL);
+    CHECK_INT(failure.code, FAILURE_READ);
+    CHECK_TEXT(failure.text, message);
+    failure_clear(&failure);
+    CHECK(!source_identify(path, &identity, &failure));
+    CHECK_TEXT(failure.text, message);
+    failure_clear(&failure);
+}
+
+TEST(what_is_no_file)
+{
+    char path[250], message[300];
+    check_refused("/nowhere/at all", "cannot read '/nowhere/at all': No such file or directory");
+    check_refused("/", "cannot read '/': Is a directory");
+    check_refused("/dev/null", "cannot read '/dev/null': not a regular file");
+    snprintf(path, sizeof path, "%s.fifo", unit_file_path()); /* nobody writes: no waiting */
+    snprintf(message, sizeof message, "cannot read '%s': not a regular file", path);
+    CHECK_INT(mkfifo(path, 0600), 0);
+    check_refused(path, message);
+    unlink(path);
+}
+
+TEST(identity)
+{
+    struct identity a, b;
+    CHECK(source_identify(unit_file("one", 3), &a, &failure));
+    CHECK_INT(a.size, 3);
+    struct source *source = source_open(unit_path, &failure);
+    CHECK(memcmp(source_identity(source), &a, sizeof a) == 0);
+    unit_file("other", 5);
+    CHECK(source_identify(unit_path, &b, &failure));
+    CHECK(memcmp(source_identity(source), &a, sizeof a) == 0); /* as it was when opened */
+    CHECK_INT(b.size, 5);
+    CHECK_INT(b.inode, a.inode);
+    source_close(source);
+}
