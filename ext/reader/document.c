@@ -8,7 +8,12 @@
 #include "text.h"
 #include "window.h"
 
-enum { CHUNK = 256 * 1024, LONGEST_VALUE = 64 * 1024 * 1024, LONGEST_METADATA = 1024 * 1024 };
+enum {
+    CHUNK = 256 * 1024,
+    LONGEST_VALUE = 64 * 1024 * 1024,
+    LONGEST_METADATA = 1024 * 1024,
+    MOST_READ_TWICE = 256 * 1024 * 1024
+};
 
 enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 
@@ -24,8 +29,8 @@ struct document {
     bool comma;       /* one stands before `at` */
     bool first;       /* no element or key has been read in this list */
     int64_t events, skipped;
-    bool base_seen;   /* baseTimeNanoseconds, whatever its value */
-    int64_t last_bad; /* the last byte that was no JSON, from 1 */
+    bool base_seen;     /* baseTimeNanoseconds, whatever its value */
+    int64_t read_twice; /* bytes that were read again after something bad */
     struct metadata metadata;
     struct problems problems;
     enum document_outcome outcome;
@@ -149,7 +154,6 @@ static enum more skip_long_value(struct document *document, struct failure *fail
 {
     bool string = false, escape = false;
     int64_t depth = 0;
-    problem_add(&document->problems, PROBLEM_TOO_LONG, window_byte(&document->in, document->in.at));
     for (;;) {
         for (; document->in.at < document->in.end; document->in.at++) {
             unsigned char c = document->in.bytes[document->in.at];
@@ -180,28 +184,26 @@ static enum more skip_long_value(struct document *document, struct failure *fail
 typedef const unsigned char *reader(struct document *document, struct scan *scan,
                                     const unsigned char *p, void *to);
 
-enum read { READ_DONE, READ_BAD, READ_SKIPPED, READ_END, READ_FAILED };
+enum read { READ_DONE, READ_BAD, READ_TOO_LONG, READ_END, READ_FAILED };
 
-/* Reads one thing at `at`, which moves behind it if that is done, or if it was
-** too long and has been skipped. READ_BAD: `at` is the byte that is no JSON and
-** `*start` is where the thing began. */
+/* Reads one thing at `at`, which moves behind it if that is done. READ_BAD: `at` is
+** the byte that is no JSON. `*start` is where the thing began; where `at` still is
+** if it is too long to be held, or if the document ends in it. */
 static enum read read_whole(struct document *document, reader *read, void *to, size_t *start,
                             struct failure *failure)
 {
     for (;;) {
+        *start = document->in.at;
         struct scan scan = {document->in.bytes + document->in.end, NULL};
         const unsigned char *stop = read(document, &scan, document->in.bytes + document->in.at, to);
-        *start = document->in.at;
         if (stop || scan.bad) {
             document->in.at = (size_t)((stop ? stop : scan.bad) - document->in.bytes);
             return stop ? READ_DONE : READ_BAD;
         }
         enum more more = window_read(&document->in, document->in.at, failure);
-        if (more == MORE_TOO_LONG) {
-            more = skip_long_value(document, failure);
-            if (more == MORE_YES)
-                return READ_SKIPPED;
-        }
+        *start = document->in.at;
+        if (more == MORE_TOO_LONG)
+            return READ_TOO_LONG;
         if (more == MORE_END)
             return READ_END;
         if (more == MORE_FAILED)
@@ -333,6 +335,27 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
     return scan_value(scan, p, &entry->value);
 }
 
+/* After the list of events has been closed: if an event follows, it was closed too
+** early, and goes on. 1 if so, 0 if not, -1 on failure. */
+static int reopen(struct document *document, struct failure *failure)
+{
+    int c = window_peek(&document->in, failure);
+    if (c == WINDOW_FAILED)
+        return -1;
+    bool event = false;
+    if (c != '{' || !document->events_seen)
+        return 0;
+    if (!resync_is_event(&document->in, &event, failure))
+        return -1;
+    if (event) {
+        problem_add(&document->problems, PROBLEM_LIST_CLOSED,
+                    window_byte(&document->in, document->in.at));
+        document->state = STATE_EVENTS;
+        document->comma = true;
+    }
+    return event;
+}
+
 /* A byte that cannot be JSON among the top-level keys. */
 static int bad_entry(struct document *document, size_t start, struct failure *failure)
 {
@@ -362,6 +385,11 @@ static int top_level(struct document *document, struct failure *failure)
             document->state = STATE_AFTER;
         return 0;
     }
+    if (c == '{') {
+        int reopened = reopen(document, failure);
+        if (reopened != 0)
+            return reopened < 0 ? -1 : 0;
+    }
     if (c == '"' && !document->comma && !document->first)
         problem_add(&document->problems, PROBLEM_COMMA,
                     window_byte(&document->in, document->in.at));
@@ -370,9 +398,10 @@ static int top_level(struct document *document, struct failure *failure)
         break;
     case READ_BAD:
         return bad_entry(document, start, failure);
-    case READ_SKIPPED:
+    case READ_TOO_LONG:
+        problem_add(&document->problems, PROBLEM_TOO_LONG, window_byte(&document->in, start));
         document->comma = document->first = false;
-        return 0;
+        return skip_long_value(document, failure) == MORE_FAILED ? -1 : 0;
     case READ_END:
         return ended_early(document);
     default:
@@ -402,11 +431,18 @@ static const unsigned char *read_object(struct document *document, struct scan *
     return event_read(scan, p + 1, document->wanted, event, &document->problems);
 }
 
+/* An element that is no object. What does not end at a comma or a bracket is not
+** one, but a stray byte. */
 static const unsigned char *read_other(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {
-    (void)document;
-    return scan_value(scan, p, to);
+    p = scan_value(scan, p, to);
+    if (!p)
+        return NULL;
+    p = scan_space(p);
+    if (p >= scan->end)
+        return document->in.last ? p : NULL;
+    return *p == ',' || *p == ']' ? p : scan_stop(scan, p);
 }
 
 /* The list of events has ended. */
@@ -417,13 +453,42 @@ static void close_events(struct document *document)
     document->state = document->array_form ? STATE_AFTER : STATE_KEYS;
 }
 
+/* After something at `start` that is no JSON, or has no end, up to `at`: reading goes
+** on at the next event after its first byte, or, if too much has been read twice
+** already, after its last; or, if `end_too`, at the end of the list. `*found` says
+** whether there is one. */
+static bool go_on(struct document *document, size_t start, bool end_too, bool *found,
+                  struct failure *failure)
+{
+    struct window *in = &document->in;
+    document->read_twice += (int64_t)(in->at - start);
+    in->at = document->read_twice > MOST_READ_TWICE ? in->at : start;
+    if (in->at < in->end)
+        in->at++;
+    document->comma = true;
+    if (!resync_events(in, document->array_form, end_too, failure))
+        return false;
+    *found = in->at < in->end;
+    return true;
+}
+
+/* An element that is passed over. */
+static int pass_over(struct document *document, enum problem problem, int64_t byte)
+{
+    problem_add(&document->problems, problem, byte);
+    document->events++;
+    document->skipped++;
+    return 0;
+}
+
 /* One element of the list, or what stands between two. */
 static int element(struct document *document, struct event *event, struct failure *failure)
 {
+    struct window *in = &document->in;
     struct token other;
     size_t start;
-    int64_t bad;
-    int c = window_peek(&document->in, failure);
+    bool found = false;
+    int c = window_peek(in, failure);
     if (c == WINDOW_FAILED)
         return -1;
     if (c == WINDOW_END)
@@ -432,50 +497,42 @@ static int element(struct document *document, struct event *event, struct failur
         close_events(document);
         return 0;
     }
+    if (c == ',' ? document->comma || document->first : !document->comma && !document->first)
+        problem_add(&document->problems, PROBLEM_COMMA, window_byte(in, in->at));
+    document->comma = c == ',';
+    document->first = false;
     if (c == ',') {
-        if (document->comma || document->first)
-            problem_add(&document->problems, PROBLEM_COMMA,
-                        window_byte(&document->in, document->in.at));
-        document->comma = true;
-        document->first = false;
-        document->in.at++;
+        in->at++;
         return 0;
     }
-    if (!document->comma && !document->first)
-        problem_add(&document->problems, PROBLEM_COMMA,
-                    window_byte(&document->in, document->in.at));
-    document->comma = document->first = false;
     bool object = c == '{';
-    document->any_object = document->any_object || object;
-    switch (read_whole(document, object ? read_object : read_other, object ? (void *)event : &other,
-                       &start, failure)) {
-    case READ_DONE:
-        if (object) {
-            event->position = document->events++;
-            return 1;
-        }
-        problem_add(&document->problems, PROBLEM_NOT_OBJECT, window_byte(&document->in, start));
-        break;
-    case READ_BAD:
-        bad = window_byte(&document->in, document->in.at);
-        problem_add(&document->problems, PROBLEM_EVENT_SKIPPED, bad);
-        /* The same byte again: what lies before it has had its chance. */
-        document->in.at = bad == document->last_bad ? document->in.at + 1 : start + 1;
-        document->last_bad = bad;
-        document->comma = true;
-        if (!resync_events(&document->in, document->array_form, failure))
-            return -1;
-        break;
-    case READ_SKIPPED:
-        break;
-    case READ_END:
-        return ended_early(document);
-    default:
-        return -1;
+    enum read read = object ? read_whole(document, read_object, event, &start, failure)
+                            : read_whole(document, read_other, &other, &start, failure);
+    if (read == READ_DONE && object) {
+        document->any_object = true;
+        event->position = document->events++;
+        return 1;
     }
-    document->events++;
-    document->skipped++;
-    return 0;
+    if (read == READ_DONE)
+        return pass_over(document, PROBLEM_NOT_OBJECT, window_byte(in, start));
+    if (read == READ_FAILED)
+        return -1;
+    /* From where something has no end, nothing can be said of its bytes but that
+    ** another event may begin among them. */
+    int64_t byte = window_byte(in, read == READ_BAD ? in->at : start);
+    if (read == READ_END)
+        in->at = in->end;
+    if (read == READ_TOO_LONG && !object) {
+        if (skip_long_value(document, failure) == MORE_FAILED)
+            return -1;
+        return pass_over(document, PROBLEM_TOO_LONG, byte);
+    }
+    if (!go_on(document, start, read != READ_END, &found, failure))
+        return -1;
+    if (read == READ_END && !found)
+        return ended_early(document);
+    return pass_over(document, read == READ_TOO_LONG ? PROBLEM_TOO_LONG : PROBLEM_EVENT_SKIPPED,
+                     byte);
 }
 
 /* Behind the document: nothing but white space should follow. */
@@ -484,14 +541,17 @@ static int after(struct document *document, struct failure *failure)
     int c = window_peek(&document->in, failure);
     if (c == WINDOW_FAILED)
         return -1;
-    if (c != WINDOW_END) {
-        if (document->problems.count[PROBLEM_TRAILING] == 0)
-            problem_add(&document->problems, PROBLEM_TRAILING,
-                        window_byte(&document->in, document->in.at));
-        document->in.at = document->in.end;
-        return 0;
+    if (c == WINDOW_END)
+        return ended(document);
+    if (document->problems.count[PROBLEM_TRAILING] == 0)
+        problem_add(&document->problems, PROBLEM_TRAILING,
+                    window_byte(&document->in, document->in.at));
+    if (c == ',' && document->events_seen) {
+        document->in.at++;
+        return reopen(document, failure) < 0 ? -1 : 0;
     }
-    return ended(document);
+    document->in.at = document->in.end;
+    return 0;
 }
 
 static int step(struct document *document, struct event *event, struct failure *failure)

@@ -3,9 +3,10 @@
 ** the Trace Event Format (an object with traceEvents, or the bare array), and
 ** what to do where it is no JSON (T14 to T17).
 **
-** 1. A byte that cannot be JSON inside an event: the event is passed over, and
-**    reading goes on at the next `{` that is followed by a key of trace events,
-**    or at a `]` that ends the list; counted.
+** 1. A byte that cannot be JSON inside an event, an event that never ends, a list
+**    that is closed before its last event: reading goes on at the next `{` that is
+**    followed by a key of trace events, or at a `]` that ends the list; counted. At
+**    most 256 MiB are read twice for that.
 ** 2. A comma too few or too many, an element that is no object, text after the
 **    document, a byte order mark: read on; counted. A comma after the last event
 **    is what many writers leave there, and is not counted.

@@ -71,7 +71,7 @@ static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
     struct token *args = &event->field[EVENT_ARGS];
     if (*p != '{')
         return scan_value(scan, p, args);
-    const unsigned char *stop = scan_nested(scan, p + 1, 1, wanted, 2);
+    const unsigned char *stop = scan_nested(scan, p + 1, '}', wanted, 2);
     if (stop) {
         *args = (struct token){p, (size_t)(stop - p), TOKEN_NESTED};
         event->field[EVENT_STREAM] = wanted[0].value;
@@ -128,7 +128,7 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
             event->phase = *to->at;
             if (!wanted[event->phase]) {
                 event->passed_over = true;
-                return scan_nested(scan, p, 1, NULL, 0);
+                return scan_nested(scan, p, '}', NULL, 0);
             }
         }
         p = scan_space(p);

@@ -5,6 +5,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_NOT_OBJECT] = "event skipped: not an object",
     [PROBLEM_TOO_LONG] = "value skipped: longer than 64 MiB",
     [PROBLEM_COMMA] = "comma missing or doubled",
+    [PROBLEM_LIST_CLOSED] = "list of events closed before its end",
     [PROBLEM_NO_PHASE] = "event skipped: ph is not one letter",
     [PROBLEM_TIME] = "ts or dur is not a time",
     [PROBLEM_NO_DURATION] = "X without dur",

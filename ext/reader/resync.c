@@ -54,14 +54,14 @@ static bool may_go_on(const struct window *window, bool array_form, const unsign
     return next >= end;
 }
 
-bool resync_events(struct window *window, bool array_form, struct failure *failure)
+bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
 {
     for (;;) {
         const unsigned char *p = window->bytes + window->at;
         const unsigned char *end = window->bytes + window->end;
         for (; p < end; p++) {
             bool undecided = false;
-            if (*p != '{' && *p != ']')
+            if (*p != '{' && (*p != ']' || !end_too))
                 continue;
             bool found = may_go_on(window, array_form, p, &undecided);
             if (undecided)
@@ -81,6 +81,16 @@ bool resync_events(struct window *window, bool array_form, struct failure *failu
         if (more == MORE_TOO_LONG)
             window->at++; /* no event, with 64 MiB of white space after it */
     }
+}
+
+bool resync_is_event(struct window *window, bool *event, struct failure *failure)
+{
+    while (!window->last && window->end - window->at < LOOK_BACK)
+        if (window_read(window, window->at, failure) == MORE_FAILED)
+            return false;
+    const unsigned char *next = scan_space(window->bytes + window->at + 1);
+    *event = *next == '"' && is_key(next, window->bytes + window->end, event_keys);
+    return true;
 }
 
 bool resync_keys(struct window *window, struct failure *failure)

@@ -10,12 +10,17 @@
 
 #include "window.h"
 
-/* From window->at on, which becomes the next event, or the bracket that ends the
-** list of events, or the end of the document. `array_form`: the list is the whole
-** document. False on failure. */
-bool resync_events(struct window *window, bool array_form, struct failure *failure);
+/* From window->at on, which becomes the next event, or, if `end_too`, the bracket
+** that ends the list of events, or the end of the document. `array_form`: the list
+** is the whole document. False on failure. */
+bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure);
 
-/* The same among top-level keys: to the next one that is known, or to the end. */
+/* Whether the brace at window->at is likely the beginning of an event, by the key
+** that follows. False on failure. */
+bool resync_is_event(struct window *window, bool *event, struct failure *failure);
+
+/* The same as resync_events() among top-level keys: to the next one that is known, or to the end.
+ */
 bool resync_keys(struct window *window, struct failure *failure);
 
 #endif

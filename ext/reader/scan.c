@@ -174,7 +174,7 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
     token->at = p;
     if (*p == '{' || *p == '[') {
         token->kind = TOKEN_NESTED;
-        stop = scan_nested(scan, p + 1, 1, NULL, 0);
+        stop = scan_nested(scan, p + 1, *p == '{' ? '}' : ']', NULL, 0);
         if (!stop)
             return NULL;
     } else {
@@ -209,10 +209,11 @@ static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted
     }
 }
 
-ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char *p, int64_t depth,
-                                          struct wanted *wanted, size_t wanted_count, bool keys)
+ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char *p,
+                                          unsigned char close, struct wanted *wanted,
+                                          size_t wanted_count, bool keys)
 {
-    const int64_t inside_depth = depth;
+    int64_t depth = 1;
     uint64_t in_string = 0, escape = 0, ended = 0;
     for (; p < scan->end; p += 64) {
         struct block block = block_read(p, keys);
@@ -232,10 +233,10 @@ ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char
                 if ((p[i] | 0x20) == '{')
                     depth++;
                 else if (--depth == 0)
-                    return p + i + 1;
+                    return p[i] == close ? p + i + 1 : scan_stop(scan, p + i);
             } else if (bit & suspect) {
                 return scan_stop(scan, p + i);
-            } else if (depth == inside_depth) {
+            } else if (depth == 1) {
                 take_wanted(scan, p + i, wanted, wanted_count);
             }
         }
@@ -245,11 +246,11 @@ ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char
     return NULL;
 }
 
-const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, int64_t depth,
+const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count)
 {
-    return wanted_count > 0 ? nested(scan, p, depth, wanted, wanted_count, true)
-                            : nested(scan, p, depth, NULL, 0, false);
+    return wanted_count > 0 ? nested(scan, p, close, wanted, wanted_count, true)
+                            : nested(scan, p, close, NULL, 0, false);
 }
 
 bool scan_member(const struct token *object, const char *key, struct token *value)

@@ -8,7 +8,7 @@
 ** should come back with more of it. Nothing here allocates or looks at what a
 ** value means; strings stay as they stand between their quotes.
 **
-** The walker is as tolerant as a trace needs: brackets are counted, not matched,
+** The walker is as tolerant as a trace needs: brackets are counted, and only the last is matched,
 ** and any bare word passes for a value (`inf`, `N/A`). What it insists on is that
 ** neither a letter nor one of @ \ ^ _ ` | ~ follows a string: an unescaped quote
 ** swaps what is inside of strings and what is outside, and the next key gives it
@@ -74,10 +74,10 @@ const unsigned char *scan_string(struct scan *scan, const unsigned char *p, enum
 /* From the first byte of a value to the byte after it. */
 const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struct token *token);
 
-/* From inside of `depth` brackets to the byte after the bracket that closes the
-** last of them. Keys of the object directly inside are looked for: those of
+/* From inside of an object or an array to the byte after the bracket that closes it,
+** which must be `close`. Keys of the object itself are looked for: those of
 ** `wanted`, whose keys must begin with `s` or `c`. */
-const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, int64_t depth,
+const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count);
 
 /* The value of a key of a whole object (a TOKEN_NESTED); false if there is none. */

@@ -112,6 +112,35 @@ static bool decode_escape(const unsigned char **at, const unsigned char *end, ui
     return true;
 }
 
+/* Copies a sequence that begins with a byte from 0x80 on, or U+FFFD for what of it
+** is no UTF-8; moves both pointers on. False if it was none. */
+static bool copy_sequence(const unsigned char **from, const unsigned char *end, unsigned char **to)
+{
+    bool whole;
+    size_t count = utf8_length(*from, end, &whole);
+    if (whole) {
+        memcpy(*to, *from, count);
+        *to += count;
+    } else {
+        *to += put_utf8(*to, 0xfffd);
+    }
+    *from += count;
+    return whole;
+}
+
+size_t text_repair(const unsigned char *from, size_t length, unsigned char *to)
+{
+    const unsigned char *end = from + length;
+    unsigned char *out = to;
+    while (from < end) {
+        if (*from < 0x80)
+            *out++ = *from++;
+        else
+            copy_sequence(&from, end, &out);
+    }
+    return (size_t)(out - to);
+}
+
 size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
                    struct problems *problems, int64_t byte)
 {
@@ -134,16 +163,8 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
                 problem_add(problems, PROBLEM_CONTROL, byte);
             *out++ = *p++;
         } else {
-            bool whole;
-            size_t count = utf8_length(p, end, &whole);
-            if (whole) {
-                memcpy(out, p, count);
-                out += count;
-            } else {
-                out += put_utf8(out, 0xfffd);
+            if (!copy_sequence(&p, end, &out))
                 problem_add(problems, PROBLEM_UTF8, byte);
-            }
-            p += count;
         }
     }
     return (size_t)(out - to);

@@ -21,4 +21,8 @@
 size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
                    struct problems *problems, int64_t byte);
 
+/* Copies a text, what is no UTF-8 as in rule 3. `to` has room for 3 * length bytes;
+** returns how many were written. */
+size_t text_repair(const unsigned char *from, size_t length, unsigned char *to);
+
 #endif

@@ -158,7 +158,7 @@ static const char *next_element(struct call *call, int argument, struct elements
             if (elements->count == 0)
                 return NULL;
             const char *type = (const char *)sqlite3_column_text(elements->statement, 1);
-            if (!type)
+            if (!type && sqlite3_column_type(elements->statement, 1) != SQLITE_NULL)
                 failure_memory(&call->failure);
             return type;
         }

@@ -79,7 +79,7 @@ static char *problems_of(const struct trace_member *member, bool strict)
         sqlite3_str_appendchar(list, 1, '}');
     }
     if (file && file->metadata && !strict) {
-        add_problem(list, "metadata is not strict JSON: left out", 1, 0);
+        add_problem(list, "metadata left out: not strict JSON, or nested too deep", 1, 0);
         sqlite3_str_appendchar(list, 1, '}');
     }
     int length = sqlite3_str_length(list), error = sqlite3_str_errcode(list);

@@ -5,6 +5,7 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../reader/text.h"
 #include "arguments.h"
 
 #define KEPT_MEMORY ((size_t)64 << 20)
@@ -264,6 +265,21 @@ static size_t tuple_of(struct function_table *table, const struct call *call)
     return i;
 }
 
+/* A message of the layers below, which may hold a path that is no UTF-8. Frees
+** nothing. */
+static char *message_of(const char *name, const char *text)
+{
+    size_t length = strlen(text);
+    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
+    if (repaired) {
+        size_t size = text_repair((const unsigned char *)text, length, (unsigned char *)repaired);
+        repaired[size] = 0;
+        message = sqlite3_mprintf("%s: %s", name, repaired);
+    }
+    sqlite3_free(repaired);
+    return message;
+}
+
 /* A message of inner SQL, with the function's name before it unless it stands there
 ** already. Frees the message. */
 static char *with_name(const struct table_function *function, char *message)
@@ -298,9 +314,8 @@ static int produce(struct function_table *table, struct call *call, struct rows 
         code = SQLITE_INTERRUPT;
     else if (call->failure.text)
         code = table_error(
-            table, sqlite3_mprintf("%s: %s",
-                                   database->speaking ? database->speaking : table->function->name,
-                                   call->failure.text));
+            table, message_of(database->speaking ? database->speaking : table->function->name,
+                              call->failure.text));
     call->error = NULL;
     failure_clear(&call->failure);
     return code;

@@ -45,7 +45,7 @@ bool columns_reserve(struct columns *columns, size_t needed)
 {
     if (needed <= columns->capacity)
         return true;
-    size_t more = columns->capacity + columns->capacity / 2 + 1024;
+    size_t more = columns->capacity + columns->capacity / 2 + 32;
     return resize(columns, more > needed ? more : needed);
 }
 

@@ -4,7 +4,7 @@
 
 #include "../reader/memory.h"
 
-enum { BLOCK_SIZE = 64 * 1024 };
+enum { FIRST_BLOCK = 512, LARGEST_BLOCK = 64 * 1024, FIRST_SLOTS = 32 };
 
 struct names_block {
     struct names_block *next;
@@ -69,7 +69,7 @@ static bool make_room(struct names *names)
         return false;
     if (2 * (names->count + 1) <= names->slot_count)
         return true;
-    size_t slot_count = names->slot_count ? 2 * names->slot_count : 256;
+    size_t slot_count = names->slot_count ? 2 * names->slot_count : FIRST_SLOTS;
     uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
     if (!slots)
         return false;
@@ -89,13 +89,18 @@ static char *keep_text(struct names *names, const void *text, size_t length)
 {
     struct names_block *block = names->blocks;
     if (!block || block->size - block->used < length + 1) {
-        size_t size = length + 1 > BLOCK_SIZE / 4 ? length + 1 : BLOCK_SIZE;
+        size_t usual = block ? names->block_size * 2 : FIRST_BLOCK;
+        if (usual > LARGEST_BLOCK)
+            usual = LARGEST_BLOCK;
+        bool own = block && length + 1 > usual / 4;
+        size_t size = length + 1 > usual || own ? length + 1 : usual;
         block = memory_allocate(sizeof *block + size);
         if (!block)
             return NULL;
         block->used = 0;
         block->size = size;
-        if (size == BLOCK_SIZE || !names->blocks) {
+        if (!own) {
+            names->block_size = usual;
             block->next = names->blocks;
             names->blocks = block;
         } else { /* a long text has a block of its own, behind the one in use */

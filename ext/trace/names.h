@@ -26,6 +26,7 @@ struct names {
     uint32_t *slots; /* open addressing, id + 1; a power of two of them */
     size_t slot_count;
     struct names_block *blocks;
+    size_t block_size; /* of the last one that was not made for one text alone */
 };
 
 /* The id of a text, which is new or known; NAME_NONE when there is no memory. */

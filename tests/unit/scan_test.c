@@ -87,10 +87,10 @@ static void slow_take(const struct walk *walk, int i, struct slow_wanted *wanted
 
 /* A backslash escapes the quote behind it, wherever it stands. A byte like a letter
 ** behind a string gives away an unescaped quote. */
-static int slow_nested(struct walk *walk, int i, int depth, struct slow_wanted *wanted)
+static int slow_nested(struct walk *walk, int i, char close, struct slow_wanted *wanted)
 {
     bool string = false, escaped = false, after = false;
-    int inside = depth;
+    int depth = 1;
     for (; i < walk->end; i++) {
         unsigned char c = walk->text[i];
         bool quote = c == '"' && !escaped;
@@ -98,14 +98,14 @@ static int slow_nested(struct walk *walk, int i, int depth, struct slow_wanted *
         if (after && (c & 0x40) && !strchr("{}[]", c))
             return slow_stop(walk, i);
         after = quote && string;
-        if (quote && !string && depth == inside && wanted)
+        if (quote && !string && depth == 1 && wanted)
             slow_take(walk, i, wanted);
         if (quote)
             string = !string;
         else if (!string && (c == '{' || c == '['))
             depth++;
         else if (!string && (c == '}' || c == ']') && --depth == 0)
-            return i + 1;
+            return c == close ? i + 1 : slow_stop(walk, i);
     }
     return NOWHERE;
 }
@@ -124,7 +124,7 @@ static int slow_value(struct walk *walk, int i, struct token *token)
     }
     if (c == '{' || c == '[') {
         token->kind = TOKEN_NESTED;
-        stop = slow_nested(walk, i + 1, 1, NULL);
+        stop = slow_nested(walk, i + 1, c == '{' ? '}' : ']', NULL);
     } else {
         static const char bare[] = "0123456789+-./_abcdefghijklmnopqrstuvwxyz"
                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -175,16 +175,17 @@ static bool check_value(const void *bytes, size_t length)
            (!stop || check_token(&token, &slow_token));
 }
 
-/* The text begins inside of `depth` brackets. */
-static bool check_nested(const void *bytes, size_t length, int depth, bool keys)
+/* The text begins inside of a bracket that `close` closes. */
+static bool check_nested(const void *bytes, size_t length, char close, bool keys)
 {
     const unsigned char *text = guarded(bytes, length);
     struct scan scan = {text + length, NULL};
     struct walk walk = {text, (int)length, NOWHERE};
     struct wanted wanted[] = {{.key = "stream", .length = 6}, {.key = "correlation", .length = 11}};
     struct slow_wanted slow_wanted[] = {{.key = "stream"}, {.key = "correlation"}, {.key = NULL}};
-    const unsigned char *stop = scan_nested(&scan, text, depth, wanted, keys ? 2 : 0);
-    int slow = slow_nested(&walk, 0, depth, keys ? slow_wanted : NULL);
+    const unsigned char *stop =
+        scan_nested(&scan, text, (unsigned char)close, wanted, keys ? 2 : 0);
+    int slow = slow_nested(&walk, 0, close, keys ? slow_wanted : NULL);
     bool held = check_stop(text, &scan, stop, &walk, slow);
     for (int i = 0; stop && i < 2; i++)
         held = check_token(&wanted[i].value, &slow_wanted[i].value) && held;
@@ -297,8 +298,8 @@ static bool check_every_end(void)
     for (size_t end = 0; end <= made_length; end++) {
         unit_trying("%.*s", (int)end, made);
         bool held = check_value(made, end) && (end < 1 || check_string(made + 1, end - 1));
-        if (!held || (end > 0 && (!check_nested(made + 1, end - 1, 1, true) ||
-                                  !check_nested(made + 1, end - 1, 1, false))))
+        if (!held || (end > 0 && (!check_nested(made + 1, end - 1, '}', true) ||
+                                  !check_nested(made + 1, end - 1, ']', false))))
             return false;
     }
     return true;
@@ -347,7 +348,7 @@ TEST(random_bytes)
         for (uint32_t i = unit_random(200); i > 0; i--)
             PUT_ONE_OF(pieces);
         unit_trying("%.*s", (int)made_length, made);
-        if (!check_nested(made, made_length, 1 + (int)unit_random(4), unit_random(2)) ||
+        if (!check_nested(made, made_length, unit_random(2) ? '}' : ']', unit_random(2)) ||
             !check_value(made, made_length) || !check_string(made, made_length))
             return;
     }
@@ -375,7 +376,7 @@ TEST(runs_of_backslashes)
             size_t length = strlen(moved(by, text));
             const unsigned char *p = guarded(made, length);
             struct scan scan = {p + length, NULL};
-            if (!CHECK(scan_nested(&scan, p, 1, NULL, 0) == p + length) || !CHECK(!scan.bad))
+            if (!CHECK(scan_nested(&scan, p, '}', NULL, 0) == p + length) || !CHECK(!scan.bad))
                 return;
         }
 }
@@ -390,7 +391,7 @@ TEST(unescaped_quotes)
             size_t length = strlen(moved(by, text));
             const unsigned char *p = guarded(made, length);
             struct scan scan = {p + length, NULL};
-            CHECK(!scan_nested(&scan, p, 1, NULL, 0));
+            CHECK(!scan_nested(&scan, p, '}', NULL, 0));
             if (!CHECK_INT(scan.bad ? scan.bad - p : NOWHERE, by + 3))
                 return;
         }
@@ -402,7 +403,7 @@ static void check_stream(int by, const char *text, const char *expected)
     const unsigned char *p = guarded(made, length);
     struct scan scan = {p + length, NULL};
     struct wanted wanted[] = {{.key = "stream", .length = 6}, {.key = "correlation", .length = 11}};
-    CHECK(scan_nested(&scan, p, 1, wanted, 2) == p + length);
+    CHECK(scan_nested(&scan, p, '}', wanted, 2) == p + length);
     CHECK_INT(wanted[0].value.kind != TOKEN_NONE, expected != NULL);
     CHECK_INT(wanted[1].value.kind, TOKEN_NONE);
     if (expected && wanted[0].value.kind != TOKEN_NONE)

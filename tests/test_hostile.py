@@ -1,0 +1,164 @@
+"""What a hostile schema, a stingy host or a hostile name in a trace could try:
+right rows or an error, never a crash, and the connection goes on.
+"""
+import os
+import re
+import sqlite3
+import unittest
+
+from made import InFolder, document, event, run, write
+from support import EXTENSION, connect
+
+SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) FROM trace_files('a')",
+       "SELECT count(*) FROM trace_steps('a')", "SELECT count(*) FROM trace_ops('a', '[0]', '[0, 1]')",
+       "SELECT count(*) FROM trace_diff('a', 'b')", "SELECT count(*) FROM ops_diff('a', 'b')",
+       "SELECT count(*) FROM compare_traces('a', 'b')", "SELECT count(*) FROM top_count_increases('a', 'b')",
+       "SELECT count(*) FROM top_duration_changes('a', 'b')", "SELECT count(*) > 50 FROM tracediff_help"]
+FUNCTIONS = [re.search(r"FROM (\w+)", sql)[1] for sql in SQL]
+
+
+class Hostile(InFolder):
+    def setUp(self):
+        super().setUp()
+        write("a/rank0.json", run())
+        write("b/rank0.json", run(slower=2, extra=("new",) * 3))
+        self.expected = [self.rows(sql) for sql in SQL]
+
+    def attempt(self, db, sql, expected):
+        """The right rows, or an error of SQLite's."""
+        try:
+            self.assertEqual(db.execute(sql).fetchall(), expected, sql)
+        except (sqlite3.Error, MemoryError):
+            pass
+
+
+class Limits(Hostile):
+    NAMES = ["LENGTH", "SQL_LENGTH", "COLUMN", "EXPR_DEPTH", "COMPOUND_SELECT", "VDBE_OP", "FUNCTION_ARG", "ATTACHED",
+             "LIKE_PATTERN_LENGTH", "VARIABLE_NUMBER", "TRIGGER_DEPTH", "WORKER_THREADS"]
+
+    @unittest.skipUnless(hasattr(sqlite3.Connection, "setlimit"), "this Python cannot set limits")
+    def test_smallest_limits(self):
+        for name in self.NAMES:
+            category = getattr(sqlite3, f"SQLITE_LIMIT_{name}")
+            for limit in (0, 1, 2, 5, 10, 25, 50, 100, 250):
+                before = self.db.setlimit(category, limit)
+                for sql, expected in zip(SQL, self.expected):
+                    self.attempt(self.db, sql, expected)
+                self.db.setlimit(category, before)
+            for sql, expected in zip(SQL, self.expected):
+                self.assertEqual(self.rows(sql), expected, name)
+
+    @unittest.skipUnless(hasattr(sqlite3.Connection, "setlimit"), "this Python cannot set limits")
+    def test_loading_under_smallest_limits(self):
+        for name in self.NAMES:
+            for limit in (0, 1, 10, 60):
+                db = sqlite3.connect(":memory:")
+                db.enable_load_extension(True)
+                category = getattr(sqlite3, f"SQLITE_LIMIT_{name}")
+                before = db.setlimit(category, limit)
+                try:
+                    db.load_extension(EXTENSION)
+                except (sqlite3.Error, MemoryError):
+                    pass
+                db.setlimit(category, before)
+                db.load_extension(EXTENSION)
+                for sql, expected in zip(SQL, self.expected):
+                    self.assertEqual(db.execute(sql).fetchall(), expected, (name, limit))
+                db.close()
+
+
+class Schemas(Hostile):
+    def test_a_database_made_by_somebody_else(self):
+        """Views and triggers of a file cannot read traces, whatever the host trusts."""
+        with sqlite3.connect("evil.db") as made:
+            for number, sql in enumerate(SQL):
+                made.execute(f"CREATE VIEW v{number} AS {sql}")
+            made.execute("CREATE TABLE t(x)")
+            made.execute("CREATE TRIGGER tr AFTER INSERT ON t BEGIN"
+                         " INSERT INTO t SELECT name FROM trace_events WHERE trace = 'a'; END")
+        made.close()
+        for trusted in (1, 0):
+            db = connect("evil.db")
+            db.execute(f"PRAGMA trusted_schema = {trusted}")
+            for number, function in enumerate(FUNCTIONS):
+                if function == "tracediff_help":
+                    self.assertEqual(db.execute(f"SELECT * FROM v{number}").fetchall(), [(1,)])
+                    continue
+                with self.assertRaisesRegex(sqlite3.OperationalError, "unsafe use of virtual table"):
+                    db.execute(f"SELECT * FROM v{number}").fetchall()
+            with self.assertRaisesRegex(sqlite3.OperationalError, "unsafe use of virtual table"):
+                db.execute("INSERT INTO t VALUES (1)")
+            db.rollback()
+            db.close()
+
+    def test_authorizer_that_denies(self):
+        """Denied at any action in turn: an error, and the next query is right."""
+        for sql, expected in zip(SQL, self.expected):
+            for denied in range(1, 40):
+                for answer in (sqlite3.SQLITE_DENY, sqlite3.SQLITE_IGNORE):
+                    seen = []
+
+                    def authorize(*action):
+                        seen.append(action)
+                        return answer if len(seen) == denied else sqlite3.SQLITE_OK
+
+                    self.db.set_authorizer(authorize)
+                    try:
+                        self.db.execute(sql + f" -- {denied} {answer}").fetchall()
+                    except sqlite3.Error:
+                        pass
+                    self.db.set_authorizer(None)
+                if len(seen) < denied:
+                    break
+            self.assertEqual(self.rows(sql), expected)
+
+    def test_tables_of_every_name(self):
+        """Every table and view a user could hide ours with, and our helpers."""
+        names = FUNCTIONS + ["json_each", "json_tree", "pragma_module_list", "n", "a", "c"]
+        for kind in ("TABLE {}(x)", "TEMP TABLE {}(x)", "VIEW {} AS SELECT 1 AS x"):
+            db = connect()
+            for name in names:
+                db.execute("CREATE " + kind.format(name))
+            for function, sql, expected in zip(FUNCTIONS, SQL, self.expected):
+                hidden = sql.replace(f"FROM {function}", f'FROM "tracediff:{function}"')
+                self.assertEqual(db.execute(hidden).fetchall(), expected, kind)
+            db.close()
+
+    def test_functions_of_every_name(self):
+        """Scalar functions of the user's in place of those our own SQL calls."""
+        for name in ("json_valid", "json_type", "json_extract", "json_array_length", "quote", "abs", "max", "substr",
+                     "length", "->>", "like"):
+            db = connect()
+            for arguments in (1, 2, 3):
+                db.create_function(name, arguments, lambda *_: 1 / 0)
+            for sql, expected in zip(SQL, self.expected):
+                self.attempt(db, sql, expected)
+            db.close()
+
+
+class Texts(Hostile):
+    NAMES = ["'", '"', "''; DROP TABLE t; --", "`", "a\0b", "</script><img src=x onerror=alert(1)>",
+             "\x1b[31mred\x1b[0m", "\u202eright to left", "%s%n%d", "", " ", "\\", "\U0001f600", "[0]", "a" * 100_000]
+
+    def test_names_come_through_as_they_are(self):
+        write("t.json", document(*[event(name, i, 1, cat=name, pid=name, tid=name)
+                                   for i, name in enumerate(self.NAMES)]))
+        rows = self.rows("SELECT cat, name, pid, tid FROM trace_events('t.json') ORDER BY event")
+        self.assertEqual(rows, [(name,) * 4 for name in self.NAMES])
+        self.assertEqual({name for name, in self.rows("SELECT name FROM trace_ops('t.json', 'all', 'all')")},
+                         set(self.NAMES))
+        self.assertEqual({name for name, in self.rows("SELECT name FROM ops_diff('t.json', 't.json')")},
+                         set(self.NAMES))
+        for name in self.NAMES:
+            self.assertEqual(self.rows("SELECT count(*) FROM trace_events('t.json') WHERE name = ?", name), [(1,)])
+
+    def test_paths_are_quoted_in_errors_and_problems(self):
+        for name in ("it's.json", 'say "hi".json', "new\nline.json", "%s%n.json", "a;b.json", "\x1b[31m.json"):
+            write(name, "no trace")
+            self.assert_error(f"trace_events: '{name}': not JSON at byte 1", "SELECT * FROM trace_events(?)", name)
+            self.assertEqual(self.rows("SELECT file, json_valid(problems) FROM trace_files(?)", name), [(name, 1)])
+
+    def test_a_path_with_a_nul_is_no_path(self):
+        with self.assertRaisesRegex(sqlite3.OperationalError, "^trace_events: trace must be the path"):
+            self.rows("SELECT * FROM trace_events(CAST(x'6100' AS TEXT))")
+        self.assertTrue(os.path.exists("a"))
