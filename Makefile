@@ -20,11 +20,13 @@ QUERIES = $(sort $(wildcard sql/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
+FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
+FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test unit check strict sanitize sqlites bench examples format install uninstall clean \
-	setup setup-test setup-check setup-sqlites
+.PHONY: all help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
+	uninstall clean setup setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
@@ -37,12 +39,17 @@ demo: all ## set up, build, and print a diff of the example traces
 	@echo
 	@sqlite3 -cmd '.load $(DIST)/tracediff' -cmd '.mode box' :memory: < examples/demo.sql
 
-test: setup-test all unit ## set up, build, and run the tests
-	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit $(PYTHON) tests/run.py
+test: setup-test all unit fault replay ## set up, build, and run the tests
+	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz \
+	$(PYTHON) tests/run.py
 
 unit: $(UNIT_TESTS)
 
-check: strict sanitize test ## everything CI runs
+fault: $(FAULT_TESTS)
+
+replay: $(FUZZ_TARGETS)
+
+check: strict sanitize tsan valgrind fuzz test ## everything CI runs
 
 strict: setup-check ## compile with gcc and clang, warnings as errors
 	$(MAKE) --no-print-directory CC=gcc BUILD=build/gcc DIST=build/gcc EXTRA=-Werror all unit
@@ -53,13 +60,42 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 	LDFLAGS='-fsanitize=address,undefined'
 
 sanitize: setup-test ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(MAKE) --no-print-directory $(SANITIZED) all unit
+	$(MAKE) --no-print-directory $(SANITIZED) all unit replay
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=skip \
-	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit $(PYTHON) tests/run.py
+	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz $(PYTHON) tests/run.py
+
+WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
+	EXTRA='-fsanitize=thread -fno-omit-frame-pointer' LDFLAGS=-fsanitize=thread
+
+tsan: setup-test ## run the tests of threads under ThreadSanitizer
+	$(MAKE) --no-print-directory $(WATCHED) all fault
+	SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
+	$(PYTHON) tests/run.py test_fault.Fault.test_threads
+
+# document_test reads values of 64 MiB: too slow here.
+valgrind: setup-valgrind all unit ## run the tests of SQL and of units under valgrind
+	@for test in $(filter-out %/document_test,$(UNIT_TESTS)); do \
+		echo "  valgrind $$test"; $(VALGRIND) --leak-check=full $$test > $$test.log 2>&1 || { cat $$test.log; exit 1; }; \
+	done
+	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
+	SLOW=skip TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
+
+VALGRIND = valgrind -q --error-exitcode=9
 
 sqlites: setup-sqlites all unit ## run the tests on other versions of SQLite, from npm
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \
 	sh tests/sqlites.sh $(BUILD)/sqlite
+
+FUZZ_SECONDS ?= 30
+FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
+	EXTRA='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
+	LDFLAGS='-fsanitize=address,undefined'
+
+fuzz: setup-fuzz ## look for FUZZ_SECONDS (30) for inputs that break the reader
+	$(MAKE) --no-print-directory $(FUZZED) replay
+	@mkdir -p build/fuzzed/corpus
+	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
 
 bench: all ## measure a diff: CPU seconds, memory
 	@$(PYTHON) tests/bench.py
@@ -96,13 +132,21 @@ setup: ## install what the build needs and is missing
 setup-test:
 	@$(call install_missing,$(call need_command,$(PYTHON),python3))
 
+setup-valgrind: setup-test
+	@$(call install_missing,$(call need_command,valgrind,valgrind))
+
 setup-check:
 	@$(call install_missing,$(call need_command,clang,clang))
+
+setup-fuzz: setup-check
+	@$(call install_missing,$(call need_fuzzer,clang))
 
 setup-sqlites: setup-test
 	@$(call install_missing,$(call need_command,npm,npm))
 
 need_header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
+need_fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
+	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
 need_command = $$(command -v $(1) >/dev/null || echo $(2))
 install_missing = \
 	missing=$$(echo $(1)); \
@@ -137,5 +181,19 @@ $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz
+
+# A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
+FUZZ_FLAGS ?= -DREPLAY
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lsqlite3
+
+# The programs stand before the C library's functions, also for what they load.
+$(BUILD)/fault/%: tests/fault/%.c | setup
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl
 
 -include $(OBJECTS:.o=.d)

@@ -8,6 +8,8 @@
 ** sqlite3_tracediff_nofs_init only what reads no file, for hosts that run SQL of
 ** people they do not know.
 */
+#include <pthread.h>
+
 #include "sqlite/functions.h"
 #include "version.h"
 
@@ -51,9 +53,22 @@ static int register_all(sqlite3 *db, char **error, bool files)
     const struct table_function *function;
     for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         if (files || !function->reads_files)
-            code = table_function_register(database, function);
+            code = table_function_register(database, function, i);
+    /* all or nothing: what they share is this database */
+    for (int i = 0; code != SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
+        table_function_unregister(database, function, i);
     database_release(database);
     return code;
+}
+
+/* SQLITE_EXTENSION_INIT2, once: other threads may be using it already. */
+static void take_api(const sqlite3_api_routines *api)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    if (sqlite3_api != api)
+        sqlite3_api = api;
+    pthread_mutex_unlock(&mutex);
 }
 
 ENTRY_POINT int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
@@ -62,12 +77,12 @@ ENTRY_POINT int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error,
 
 int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
 {
-    SQLITE_EXTENSION_INIT2(api);
+    take_api(api);
     return register_all(db, error, true);
 }
 
 int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
 {
-    SQLITE_EXTENSION_INIT2(api);
+    take_api(api);
     return register_all(db, error, false);
 }

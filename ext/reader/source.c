@@ -99,6 +99,20 @@ static bool fill_input(struct source *source, struct failure *failure)
     return true;
 }
 
+/* The first two bytes tell gzip: a read may give less. */
+static bool fill_first(struct source *source, struct failure *failure)
+{
+    size_t have = 0, got = 1;
+    while (have < 2 && got > 0) {
+        if (!read_file(source, source->input + have, INPUT_SIZE - have, &got, failure))
+            return false;
+        have += got;
+    }
+    source->stream.next_in = source->input;
+    source->stream.avail_in = (uInt)have;
+    return true;
+}
+
 struct source *source_open(const char *path, struct failure *failure)
 {
     struct source *source = memory_allocate(sizeof *source);
@@ -114,7 +128,7 @@ struct source *source_open(const char *path, struct failure *failure)
         cannot_read(path, errno, failure);
         goto refused;
     }
-    if (!identity_of(path, &status, &source->identity, failure) || !fill_input(source, failure))
+    if (!identity_of(path, &status, &source->identity, failure) || !fill_first(source, failure))
         goto refused;
     source->gzip =
         source->stream.avail_in >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b;

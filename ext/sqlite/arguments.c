@@ -135,7 +135,7 @@ struct elements {
 
 static const char element_sql[] =
     "SELECT json_array_length(a), json_type(a, p), json_extract(a, p) FROM (SELECT"
-    " CASE WHEN json_valid(?1) THEN ?1 END AS a, '$[' || ?2 || ']' AS p)"
+    " ?1 AS a, '$[' || ?2 || ']' AS p)"
     " WHERE json_type(a) = 'array'";
 
 /* The type of the next element, whose value is column 2 of the statement; NULL at
@@ -167,6 +167,8 @@ static const char *next_element(struct call *call, int argument, struct elements
         failure_memory(&call->failure);
     else if (code == SQLITE_INTERRUPT)
         failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
+    else if (code == SQLITE_ERROR && elements->next == 1)
+        return NULL; /* malformed JSON: no array */
     else if (code != SQLITE_OK && code != SQLITE_DONE)
         failure_set(&call->failure, FAILURE_REQUEST, "cannot read a JSON array: %s",
                     sqlite3_errmsg(db));

@@ -9,11 +9,15 @@
 
 #include <sqlite3ext.h>
 
-enum { DEEPEST_NESTING = 8 /* of functions written in SQL (S12) */ };
+enum {
+    DEEPEST_NESTING = 8, /* of functions written in SQL (S12) */
+    MOST_FUNCTIONS = 64
+};
 
 struct database {
     sqlite3 *db;
-    int references; /* modules registered (S22), and whoever holds it meanwhile */
+    bool created[MOST_FUNCTIONS][2]; /* which modules were registered with it, by number */
+    int references;                  /* modules registered (S22), and whoever holds it meanwhile */
     struct cache cache;
     int cursors;          /* open ones */
     int nesting;          /* functions written in SQL that are running */

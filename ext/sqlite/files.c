@@ -124,7 +124,7 @@ static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t
 static const char metadata_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
     " m ->> '$.deviceProperties[0].name', m"
-    " FROM (SELECT CASE WHEN json_valid(?1) THEN ?1 END AS m)";
+    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
 
 /* One row of trace_files; an error code. */
 static int add_file(struct result *result, const struct trace_member *member,
@@ -136,6 +136,10 @@ static int add_file(struct result *result, const struct trace_member *member,
     int64_t first = 0, last = 0, steps = step_range(file, &first, &last);
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
     int code = sqlite3_step(metadata);
+    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT) {
+        sqlite3_reset(metadata);
+        return code;
+    }
     bool strict = code == SQLITE_ROW && sqlite3_column_type(metadata, 3) != SQLITE_NULL;
     char *problems = problems_of(member, strict);
     if (steps < 0 || !problems) {

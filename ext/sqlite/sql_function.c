@@ -47,6 +47,8 @@ static int run(struct call *call, struct rows **rows)
         code = *rows ? SQLITE_OK : SQLITE_NOMEM;
     } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT) {
         call->error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+        if (!call->error)
+            code = SQLITE_NOMEM;
     }
     result_free(result);
     sqlite3_finalize(statement);

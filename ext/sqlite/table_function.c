@@ -96,7 +96,7 @@ static int functionConnect(sqlite3 *db, void *client, int argc, const char *cons
                                  "temp.%s USING ... (elsewhere it would make the database "
                                  "unreadable without this extension)",
                                  function->name, argv[2]);
-        return SQLITE_ERROR;
+        return *error ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     struct function_table *table = sqlite3_malloc64(sizeof *table);
     if (!table)
@@ -454,30 +454,45 @@ static int is_registered(sqlite3 *db, const char *name, bool *registered)
     return code == SQLITE_OK ? finalized : code;
 }
 
-static int register_as(struct database *database, const struct table_function *function,
-                       const char *name, const sqlite3_module *module)
+/* Both modules of a function, and what they are called. */
+enum { PLAIN, HIDDEN };
+
+static const char *module_name(const struct table_function *function, int which, char *to, int size)
 {
-    bool registered = false;
-    int code = is_registered(database->db, name, &registered);
-    if (code != SQLITE_OK || registered)
-        return code;
-    struct registration *registration = memory_allocate(sizeof *registration);
-    if (!registration)
-        return SQLITE_NOMEM;
-    *registration = (struct registration){function, database};
-    database->references++;
-    return sqlite3_create_module_v2(database->db, name, module, registration, registration_free);
+    return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
 }
 
-int table_function_register(struct database *database, const struct table_function *function)
+int table_function_register(struct database *database, const struct table_function *function,
+                            int number)
 {
-    int code = register_as(database, function, function->name, &function_module);
-    if (code != SQLITE_OK)
-        return code;
-    char *hidden = sqlite3_mprintf("tracediff:%s", function->name);
-    if (!hidden)
-        return SQLITE_NOMEM;
-    code = register_as(database, function, hidden, &hidden_module);
-    sqlite3_free(hidden);
+    int code = SQLITE_OK;
+    for (int which = PLAIN; which <= HIDDEN && code == SQLITE_OK; which++) {
+        char name[64];
+        bool registered = false;
+        module_name(function, which, name, sizeof name);
+        code = is_registered(database->db, name, &registered);
+        if (code != SQLITE_OK || registered)
+            continue;
+        struct registration *registration = memory_allocate(sizeof *registration);
+        if (!registration)
+            return SQLITE_NOMEM;
+        *registration = (struct registration){function, database};
+        database->references++;
+        code = sqlite3_create_module_v2(database->db, name,
+                                        which == PLAIN ? &function_module : &hidden_module,
+                                        registration, registration_free);
+        database->created[number][which] = code == SQLITE_OK;
+    }
     return code;
+}
+
+void table_function_unregister(struct database *database, const struct table_function *function,
+                               int number)
+{
+    for (int which = PLAIN; which <= HIDDEN; which++) {
+        char name[64];
+        if (database->created[number][which])
+            sqlite3_create_module_v2(database->db, module_name(function, which, name, sizeof name),
+                                     NULL, NULL, NULL);
+    }
 }

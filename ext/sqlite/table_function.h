@@ -67,7 +67,12 @@ struct table_function {
 
 /* Registers a function twice: under its name, and as `tracediff:NAME`, which
 ** nobody's table can hide (S11). A name that is taken by a module already is left
-** alone (S16). */
-int table_function_register(struct database *database, const struct table_function *function);
+** alone (S16). `number`: below MOST_FUNCTIONS, another for each function. */
+int table_function_register(struct database *database, const struct table_function *function,
+                            int number);
+
+/* Takes back what table_function_register() did with this database. Cannot fail. */
+void table_function_unregister(struct database *database, const struct table_function *function,
+                               int number);
 
 #endif

@@ -179,8 +179,11 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     for (size_t i = 0; i < count; i++) {
         struct identity identity;
         requests[i].file = NULL;
-        if (!source_identify(requests[i].path, &identity, &requests[i].failure))
+        if (!source_identify(requests[i].path, &identity, &requests[i].failure)) {
+            if (requests[i].failure.code == FAILURE_MEMORY)
+                failure_memory(failure);
             continue;
+        }
         requests[i].file = look_up(cache, requests[i].path, &identity, phases, peek);
         if (requests[i].file)
             requests[i].file->references++;

@@ -76,9 +76,13 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern, struct f
 {
     glob_t found;
     size_t before = paths->count;
-    int code = glob(pattern, GLOB_NOSORT, NULL, &found);
+    int code = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &found), error = errno;
     if (code == GLOB_NOSPACE)
         return failure_memory(failure);
+    if (code == GLOB_ABORTED) {
+        globfree(&found);
+        return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", pattern, strerror(error));
+    }
     if (code != 0)
         return failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
     for (size_t i = 0; i < found.gl_pathc && failure->code == FAILURE_NONE; i++)
@@ -98,17 +102,19 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
     char *path = home ? joined(home, "", text + 1) : joined(text, "", "");
     if (!path)
         return failure_memory(failure);
+    int error = stat(path, &status) == 0 ? 0 : errno;
+    bool link = error != 0 && lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
     if (path[0] == 0)
         done = failure_set(failure, FAILURE_REQUEST,
                            "the trace is an empty text: name a directory, a file or a pattern");
-    else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+    else if (error == 0 && S_ISDIR(status.st_mode))
         done = add_directory(paths, path, failure);
-    else if (lstat(path, &status) == 0)
+    else if (error == 0 || link) /* a link that leads nowhere is a file that cannot be read */
         return add(paths, path, false, failure);
-    else if (errno == ENOENT && strpbrk(path, "*?["))
+    else if (error == ENOENT && strpbrk(path, "*?["))
         done = add_pattern(paths, path, failure);
     else
-        done = failure_set(failure, FAILURE_REQUEST, "cannot read '%s': %s", path, strerror(errno));
+        done = failure_set(failure, FAILURE_REQUEST, "cannot read '%s': %s", path, strerror(error));
     memory_free(path);
     return done;
 }

@@ -1,0 +1,539 @@
+/*
+** Faults from outside: the first, the second, ... allocation or system call of a
+** statement fails, until there is none left to fail.
+**
+** usage: fault EXTENSION [KIND [STATEMENT]]      in the folder test_fault.py makes
+**
+** With a KIND ('' for all) every point is tried; otherwise some kinds pass over some.
+**
+** Whatever fails, a statement gives the right answer, or an error that says what
+** has failed; nothing is left open or allocated when the connection is closed; and
+** without the fault, the same connection then gives the right answer. A line for
+** each statement and kind of fault says how many points were tried.
+*/
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+enum call { NO_CALL, ALLOCATE, OPEN, READ, FSTAT, STAT, LSTAT, OPENDIR, READDIR, GLOB, THREAD };
+enum { SHORT_READ = -1, MOST_SHOWN = 3 };
+
+/* A kind of fault. */
+static const struct fault {
+    const char *name;
+    enum call call;
+    int error;      /* errno; SHORT_READ: no error, but a byte at a time; of ALLOCATE, none */
+    bool stays;     /* every call from then on fails */
+    bool warm;      /* the files have been read before */
+    bool harmless;  /* the answer is to be right all the same */
+    int processors; /* that there seem to be */
+    long stride;    /* every so many points, unless the kind was asked for */
+} faults[] = {
+    {"memory", ALLOCATE, 0, false, false, false, 1, 1},
+    {"memory from then on", ALLOCATE, 0, true, false, false, 1, 5},
+    {"memory, files known", ALLOCATE, 0, false, true, false, 1, 3},
+    {"memory, threads", ALLOCATE, 0, false, false, false, 3, 7},
+    {"open: EMFILE", OPEN, EMFILE, true, false, false, 1, 1},
+    {"open: EACCES", OPEN, EACCES, false, false, false, 3, 1},
+    {"read: EIO", READ, EIO, false, false, false, 1, 1},
+    {"read: EIO, threads", READ, EIO, true, false, false, 3, 1},
+    {"read: EINTR", READ, EINTR, false, false, true, 1, 1},
+    {"read: one short", READ, SHORT_READ, false, false, true, 1, 1},
+    {"read: all short", READ, SHORT_READ, true, false, true, 1, 1},
+    {"fstat: EIO", FSTAT, EIO, false, false, false, 1, 1},
+    {"stat: EIO", STAT, EIO, false, false, false, 1, 1},
+    {"stat: EIO from then on", STAT, EIO, true, true, false, 1, 1},
+    {"lstat: EIO", LSTAT, EIO, false, false, false, 1, 1},
+    {"opendir: EMFILE", OPENDIR, EMFILE, false, false, false, 1, 1},
+    {"readdir: EIO", READDIR, EIO, false, false, false, 1, 1},
+    {"glob: no memory", GLOB, GLOB_NOSPACE, false, false, false, 1, 1},
+    {"thread: EAGAIN", THREAD, EAGAIN, false, false, true, 4, 1},
+    {"thread: EAGAIN from then on", THREAD, EAGAIN, true, false, true, 4, 1},
+};
+
+/* What is tried. Several statements in one text are run one after the other. */
+static const struct trial {
+    const char *name, *sql;
+    bool fails; /* the right answer is an error */
+    bool tells; /* rows may tell of a file that cannot be read */
+    bool utf16; /* a connection whose texts are UTF-16 */
+    bool load;  /* loading the extension is part of it */
+} trials[] = {
+    {.name = "load_extension", .sql = "SELECT count(*) FROM tracediff_help", .load = true},
+    {.name = "load_extension, then an error",
+     .sql = "SELECT * FROM ops_diff('a', 'none')",
+     .fails = true,
+     .load = true},
+    {.name = "tracediff_help", .sql = "SELECT * FROM tracediff_help"},
+    {.name = "scalars", .sql = "SELECT tracediff_version(), tracediff_debug()"},
+    {.name = "trace_events", .sql = "SELECT *, rowid FROM trace_events('a')"},
+    {.name = "trace_events, phases", .sql = "SELECT * FROM trace_events('a', 'all')"},
+    {.name = "trace_events, UTF-16", .sql = "SELECT * FROM trace_events('a', 'XC')", .utf16 = true},
+    {.name = "trace_events, damaged", .sql = "SELECT * FROM trace_events('bad/cut.json.gz')"},
+    {.name = "trace_events, JSON array",
+     .sql = "SELECT name, file FROM trace_events('[\"a/rank0.json\", \"b/rank1.json.gz\"]')"},
+    {.name = "trace_events, pattern",
+     .sql = "SELECT name, file FROM trace_events('a/r*[0-9].json*')"},
+    {.name = "trace_events, link to itself",
+     .sql = "SELECT work.name, call.name, work.ts - call.ts"
+            " FROM trace_events('a') AS work JOIN trace_events('a') AS call"
+            " ON call.file = work.file AND call.event = work.link WHERE work.device = 'GPU'"},
+    {.name = "trace_files", .sql = "SELECT * FROM trace_files('a')", .tells = true},
+    {.name = "trace_files, UTF-16",
+     .sql = "SELECT * FROM trace_files('a')",
+     .tells = true,
+     .utf16 = true},
+    {.name = "trace_files, bad ones", .sql = "SELECT * FROM trace_files('bad')", .tells = true},
+    {.name = "trace_steps", .sql = "SELECT * FROM trace_steps('a')"},
+    {.name = "trace_steps, IN",
+     .sql = "SELECT iteration, ts, file FROM trace_steps WHERE trace IN ('a', 'b', 'a')"},
+    {.name = "trace_ops", .sql = "SELECT * FROM trace_ops('a', 'all', 'all')"},
+    {.name = "trace_ops, selections",
+     .sql = "SELECT * FROM trace_ops('a', '[0,1]', '[1,2]', 'GPU')"},
+    {.name = "trace_ops, UTF-16",
+     .sql = "SELECT name, counts FROM trace_ops('[\"a\"]', '[1]', 'steady', 'CPU')",
+     .utf16 = true},
+    {.name = "trace_ops, rows kept in a join",
+     .sql = "SELECT r.column1, o.name, o.counts FROM (VALUES ('a'), ('b'), ('a'), (NULL)) AS r"
+            " JOIN (VALUES ('CPU'), ('GPU'), ('CPU')) AS d"
+            " JOIN trace_ops(r.column1, 'all', 'all', d.column1) AS o"},
+    {.name = "trace_diff", .sql = "SELECT * FROM trace_diff('a', 'b')"},
+    {.name = "trace_diff, selections",
+     .sql = "SELECT * FROM trace_diff('a', 'b', 'all', '[0,1]', 'steady', 'all', 'CPU')"},
+    {.name = "ops_diff", .sql = "SELECT * FROM ops_diff('a', 'b')"},
+    {.name = "compare_traces", .sql = "SELECT * FROM compare_traces('a', 'b', 'all', 'all')"},
+    {.name = "top_count_increases", .sql = "SELECT * FROM top_count_increases('a', 'b')"},
+    {.name = "top_duration_changes", .sql = "SELECT * FROM top_duration_changes('a', 'b')"},
+    {.name = "top_duration_changes, UTF-16",
+     .sql = "SELECT * FROM top_duration_changes('a', 'b', 'all', 'all', 'all', 'steady')",
+     .utf16 = true},
+    {.name = "CREATE VIRTUAL TABLE",
+     .sql = "DROP TABLE IF EXISTS temp.x;"
+            "CREATE VIRTUAL TABLE temp.x USING trace_ops('a', iterations = 'it''s', ranks = +1);"
+            "SELECT name, counts FROM x WHERE iterations = 'all'; DROP TABLE x"},
+    {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
+    {.name = "error: no such file", .sql = "SELECT * FROM trace_events('none')", .fails = true},
+    {.name = "error: what is no selection",
+     .sql = "SELECT * FROM trace_ops('a', '[0,\"x\"]')",
+     .fails = true},
+    {.name = "error: no step", .sql = "SELECT * FROM trace_ops('a', 0, 77)", .fails = true},
+    {.name = "error: no trace", .sql = "SELECT * FROM trace_steps('bad/not.json')", .fails = true},
+    {.name = "error: a diff of what is damaged",
+     .sql = "SELECT * FROM compare_traces('a', 'bad/cut.json.gz')",
+     .fails = true},
+    {.name = "error: created elsewhere",
+     .sql = "CREATE VIRTUAL TABLE x USING trace_events('a')",
+     .fails = true},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* The fault that is set; calls are counted only while there is one. */
+static struct {
+    atomic_int call;
+    atomic_long calls, hits;
+    atomic_int benign; /* SQLite says that it can do without what it allocates now */
+    atomic_bool benign_hit;
+    long at;
+    const struct fault *fault;
+} armed;
+static atomic_long blocks, directories; /* in use */
+static atomic_bool files[1024];         /* that open() has opened */
+
+static void arm(const struct fault *fault, long at)
+{
+    armed.fault = fault;
+    armed.at = at;
+    atomic_store(&armed.calls, 0);
+    atomic_store(&armed.hits, 0);
+    atomic_store(&armed.benign_hit, false);
+    atomic_store(&armed.call, (int)fault->call);
+}
+
+static void disarm(void)
+{
+    atomic_store(&armed.call, NO_CALL);
+}
+
+/* Whether a call is to fail. */
+static bool fails(enum call call)
+{
+    if (atomic_load(&armed.call) != (int)call)
+        return false;
+    long i = atomic_fetch_add(&armed.calls, 1) + 1;
+    bool hit = i == armed.at || (i > armed.at && armed.fault->stays);
+    if (hit) {
+        atomic_fetch_add(&armed.hits, 1);
+        if (atomic_load(&armed.benign) > 0)
+            atomic_store(&armed.benign_hit, true);
+        errno = armed.fault->error;
+    }
+    return hit;
+}
+
+static void begin_benign(void)
+{
+    atomic_fetch_add(&armed.benign, 1);
+}
+
+static void end_benign(void)
+{
+    atomic_fetch_sub(&armed.benign, 1);
+}
+
+/* Memory: what is freed is overwritten, so that using it is seen. */
+
+static sqlite3_mem_methods memory;
+
+static void *allocate(int size)
+{
+    void *block = fails(ALLOCATE) ? NULL : memory.xMalloc(size);
+    if (block)
+        atomic_fetch_add(&blocks, 1);
+    return block;
+}
+
+static void *resize(void *block, int size)
+{
+    return fails(ALLOCATE) ? NULL : memory.xRealloc(block, size);
+}
+
+static void release(void *block)
+{
+    if (!block)
+        return;
+    memset(block, 0xdd, (size_t)memory.xSize(block));
+    atomic_fetch_sub(&blocks, 1);
+    memory.xFree(block);
+}
+
+/* The system calls stand before those of the C library. */
+
+#define NEXT(name)                                  \
+    __typeof__(name) *next;                         \
+    void *symbol_of_next = dlsym(RTLD_NEXT, #name); \
+    memcpy((void *)&next, &symbol_of_next, sizeof next);
+
+INTERPOSED int open(const char *path, int flags, ...)
+{
+    NEXT(open)
+    va_list arguments;
+    va_start(arguments, flags);
+    int mode = flags & O_CREAT ? va_arg(arguments, int) : 0;
+    va_end(arguments);
+    int file = fails(OPEN) ? -1 : next(path, flags, mode);
+    if (file >= 0 && (size_t)file < COUNT_OF(files))
+        atomic_store(&files[file], true);
+    return file;
+}
+
+INTERPOSED int close(int file)
+{
+    NEXT(close)
+    if (file >= 0 && (size_t)file < COUNT_OF(files))
+        atomic_store(&files[file], false);
+    return next(file);
+}
+
+INTERPOSED ssize_t read(int file, void *to, size_t room)
+{
+    NEXT(read)
+    if (!fails(READ))
+        return next(file, to, room);
+    return armed.fault->error == SHORT_READ ? next(file, to, room > 0) : -1;
+}
+
+INTERPOSED int fstat(int file, struct stat *status)
+{
+    NEXT(fstat)
+    return fails(FSTAT) ? -1 : next(file, status);
+}
+
+INTERPOSED int stat(const char *path, struct stat *status)
+{
+    NEXT(stat)
+    return fails(STAT) ? -1 : next(path, status);
+}
+
+INTERPOSED int lstat(const char *path, struct stat *status)
+{
+    NEXT(lstat)
+    return fails(LSTAT) ? -1 : next(path, status);
+}
+
+INTERPOSED DIR *opendir(const char *path)
+{
+    NEXT(opendir)
+    DIR *directory = fails(OPENDIR) ? NULL : next(path);
+    atomic_fetch_add(&directories, directory != NULL);
+    return directory;
+}
+
+INTERPOSED struct dirent *readdir(DIR *directory)
+{
+    NEXT(readdir)
+    return fails(READDIR) ? NULL : next(directory);
+}
+
+INTERPOSED int closedir(DIR *directory)
+{
+    NEXT(closedir)
+    atomic_fetch_sub(&directories, 1);
+    return next(directory);
+}
+
+INTERPOSED int glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *found)
+{
+    NEXT(glob)
+    return fails(GLOB) ? armed.fault->error : next(pattern, flags, error, found);
+}
+
+INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*start)(void *), void *argument)
+{
+    NEXT(pthread_create)
+    return fails(THREAD) ? armed.fault->error : next(thread, attributes, start, argument);
+}
+
+static int processors;
+
+INTERPOSED long sysconf(int name)
+{
+    NEXT(sysconf)
+    return name == _SC_NPROCESSORS_ONLN ? processors : next(name);
+}
+
+/* Questions and answers. */
+
+static const char *extension;
+
+/* What a connection has said: rows as text, or an error. */
+struct answer {
+    int code;
+    char *text;
+    size_t length, capacity;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct answer *answer, const char *format,
+                                                      ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t needed = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
+    va_end(arguments);
+    if (answer->length + needed > answer->capacity) {
+        answer->capacity = 2 * (answer->length + needed);
+        answer->text = realloc(answer->text, answer->capacity);
+    }
+    va_start(arguments, format);
+    vsnprintf(answer->text + answer->length, needed, format, arguments);
+    va_end(arguments);
+    answer->length += needed - 1;
+}
+
+static int say_row(struct answer *answer, sqlite3_stmt *statement)
+{
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+        const char *text;
+        switch (sqlite3_column_type(statement, i)) {
+        case SQLITE_INTEGER:
+            say(answer, "%lld|", (long long)sqlite3_column_int64(statement, i));
+            break;
+        case SQLITE_FLOAT:
+            say(answer, "%.17g|", sqlite3_column_double(statement, i));
+            break;
+        case SQLITE_NULL:
+            say(answer, "NULL|");
+            break;
+        default:
+            text = (const char *)sqlite3_column_text(statement, i);
+            if (!text)
+                return SQLITE_NOMEM;
+            say(answer, "'%s'|", text);
+        }
+    }
+    say(answer, "\n");
+    return SQLITE_OK;
+}
+
+static void ask(sqlite3 *db, const char *sql, struct answer *answer)
+{
+    int code = SQLITE_OK;
+    answer->length = 0;
+    say(answer, "%s", "");
+    while (*sql && code == SQLITE_OK) {
+        sqlite3_stmt *statement = NULL;
+        code = sqlite3_prepare_v2(db, sql, -1, &statement, &sql);
+        while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            code = say_row(answer, statement);
+        int finalized = sqlite3_finalize(statement);
+        if (code == SQLITE_DONE)
+            code = finalized;
+    }
+    answer->code = code;
+    if (code != SQLITE_OK) {
+        answer->length = 0;
+        say(answer, "%s", code == SQLITE_NOMEM ? "out of memory" : sqlite3_errmsg(db));
+    }
+}
+
+static int load(sqlite3 *db)
+{
+    return sqlite3_load_extension(db, extension, NULL, NULL);
+}
+
+static sqlite3 *opened(const struct trial *trial)
+{
+    sqlite3 *db;
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL) != SQLITE_OK ||
+        (trial->utf16 && sqlite3_exec(db, "PRAGMA encoding = 'UTF-16'", 0, 0, 0) != SQLITE_OK) ||
+        (!trial->load && load(db) != SQLITE_OK)) {
+        printf("cannot load %s: %s\n", extension, sqlite3_errmsg(db));
+        exit(2);
+    }
+    return db;
+}
+
+/* Whether an answer is right, or tells of the fault. */
+static bool acceptable(const struct trial *trial, const struct fault *fault,
+                       const struct answer *right, const struct answer *answer)
+{
+    if (answer->code == right->code && strcmp(answer->text, right->text) == 0)
+        return true;
+    if (fault->harmless)
+        return false;
+    if (fault->call == ALLOCATE || fault->call == GLOB)
+        return answer->code == SQLITE_NOMEM || /* the error may go without its message then */
+               (atomic_load(&armed.benign_hit) && trial->fails && answer->code == SQLITE_ERROR);
+    return (answer->code == SQLITE_ERROR || trial->tells) &&
+           strstr(answer->text, strerror(fault->error));
+}
+
+/* What is wrong after the fault at a point, or NULL. `*last` is true if there is
+** no such point. */
+static const char *point(const struct trial *trial, const struct fault *fault, long at,
+                         const struct answer *right, struct answer *answer, bool *last)
+{
+    long blocks_before = atomic_load(&blocks);
+    const char *wrong = NULL;
+    sqlite3 *db = opened(trial);
+    if (fault->warm && !trial->load)
+        ask(db, trial->sql, answer);
+    arm(fault, at);
+    int code = trial->load ? load(db) : SQLITE_OK;
+    if (code == SQLITE_OK)
+        ask(db, trial->sql, answer);
+    disarm();
+    *last = atomic_load(&armed.hits) == 0;
+    if (code != SQLITE_OK && fault->call == ALLOCATE) /* SQLite makes SQLITE_ERROR of it */
+        code = load(db) == SQLITE_OK ? SQLITE_OK : SQLITE_ERROR;
+    else if (code == SQLITE_OK && !acceptable(trial, fault, right, answer))
+        wrong = "a wrong answer";
+    if (code != SQLITE_OK)
+        wrong = "cannot load";
+    if (!wrong) {
+        ask(db, trial->sql, answer);
+        if (answer->code != right->code || strcmp(answer->text, right->text) != 0)
+            wrong = "a wrong answer afterwards";
+    }
+    if (sqlite3_close(db) != SQLITE_OK)
+        wrong = wrong ? wrong : "the connection cannot be closed";
+    if (atomic_load(&blocks) != blocks_before)
+        wrong = wrong ? wrong : "a leak of memory";
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        if (atomic_exchange(&files[i], false))
+            wrong = wrong ? wrong : "a file left open";
+    if (atomic_exchange(&directories, 0) != 0)
+        wrong = wrong ? wrong : "a directory left open";
+    return wrong;
+}
+
+/* All the points of a statement; returns how many are wrong. */
+static long sweep(const struct trial *trial, const struct fault *fault, const struct answer *right,
+                  long stride, long *points)
+{
+    struct answer answer = {0, NULL, 0, 0};
+    long wrong = 0, tried = -1; /* the last point is none */
+    bool last = false;
+    processors = fault->processors;
+    for (long at = 1; !last; at += stride) {
+        tried++;
+        const char *what = point(trial, fault, at, right, &answer, &last);
+        if (what && ++wrong <= MOST_SHOWN)
+            printf("%s: %s, at %ld: %s: %d %.400s\n", trial->name, fault->name, at, what,
+                   answer.code, answer.text);
+    }
+    free(answer.text);
+    *points += tried;
+    if (tried > 0)
+        printf("%-34s %-28s %6ld points%s\n", trial->name, fault->name, tried,
+               wrong ? "  WRONG" : "");
+    fflush(stdout);
+    return wrong;
+}
+
+/* The right answer; false if it is not the one expected. */
+static bool right_answer(const struct trial *trial, struct answer *right)
+{
+    sqlite3 *db = opened(trial);
+    if (trial->load)
+        load(db);
+    ask(db, trial->sql, right);
+    sqlite3_close(db);
+    bool expected = right->code == (trial->fails ? SQLITE_ERROR : SQLITE_OK) && right->length > 0;
+    if (!expected)
+        printf("%s: without a fault: %d %.400s\n", trial->name, right->code, right->text);
+    return expected;
+}
+
+int main(int count, char **arguments)
+{
+    sqlite3_mem_methods wrapped;
+    long points = 0, wrong = 0;
+    if (count < 2)
+        return 2;
+    extension = arguments[1];
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
+    wrapped = memory;
+    wrapped.xMalloc = allocate;
+    wrapped.xRealloc = resize;
+    wrapped.xFree = release;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &wrapped);
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0); /* every allocation is to be seen */
+    sqlite3_test_control(SQLITE_TESTCTRL_BENIGN_MALLOC_HOOKS, begin_benign, end_benign);
+    void *stays = dlopen(extension, RTLD_NOW); /* so that loading is quick */
+    for (size_t t = 0; t < COUNT_OF(trials); t++) {
+        struct answer right = {0, NULL, 0, 0};
+        if (count > 3 && strcmp(trials[t].name, arguments[3]) != 0)
+            continue;
+        processors = 1;
+        if (!right_answer(&trials[t], &right))
+            wrong++;
+        for (size_t f = 0; f < COUNT_OF(faults); f++)
+            if (count < 3 || !*arguments[2] || strcmp(faults[f].name, arguments[2]) == 0)
+                wrong += sweep(&trials[t], &faults[f], &right, count < 3 ? faults[f].stride : 1,
+                               &points);
+        free(right.text);
+    }
+    if (stays)
+        dlclose(stays);
+    printf("%ld points, %ld wrong\n", points, wrong);
+    return wrong > 0;
+}

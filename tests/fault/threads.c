@@ -1,0 +1,438 @@
+/*
+** Several threads and processes, closing in the middle, and being stopped.
+**
+** usage: threads EXTENSION [TEST]      in the folder test_fault.py makes
+**
+** SLACK is how many times longer than it should stopping may take (default 1): a
+** program that is watched is slower. Each test is a process of its own; a line for
+** each says what it found.
+*/
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ThreadSanitizer calls some of these before it is ready. */
+#define INTERPOSED __attribute__((visibility("default"), no_sanitize_thread))
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { SECONDS = 120, LATEST = 100 /* ms from the wish to stop to the end */, ROUNDS = 10 };
+
+static const char small_sql[] = "SELECT count(*), sum(counts), sum(total_duration), "
+                                "group_concat(name) FROM trace_ops('a', 'all', 'all')";
+static const char diff_sql[] = "SELECT count(*), sum(diff_counts), sum(diff_duration) FROM "
+                               "top_duration_changes('a', 'b', 'all', 'all')";
+static const char scan_sql[] = "SELECT name, ts FROM trace_events('a')";
+static const char long_sql[] = "SELECT count(*) FROM trace_events('big')";
+static const char long_file_sql[] =
+    "SELECT count(*), sum(dur) FROM trace_events('big/rank0.json.gz')";
+static const char long_diff_sql[] =
+    "SELECT count(*) FROM ops_diff('big', 'big', 'all', 'all', 'all', 'all')";
+
+static const char *extension;
+static int failures;
+static atomic_int threads_started;
+static int processors = 3;
+
+INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*start)(void *), void *argument)
+{
+    __typeof__(pthread_create) *next;
+    void *symbol_of_next = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy((void *)&next, &symbol_of_next, sizeof next);
+    atomic_fetch_add(&threads_started, 1);
+    return next(thread, attributes, start, argument);
+}
+
+INTERPOSED long sysconf(int name)
+{
+    __typeof__(sysconf) *next;
+    void *symbol_of_next = dlsym(RTLD_NEXT, "sysconf");
+    memcpy((void *)&next, &symbol_of_next, sizeof next);
+    return name == _SC_NPROCESSORS_ONLN ? processors : next(name);
+}
+
+static bool check(bool right, const char *what, int line)
+{
+    if (!right) {
+        printf("threads.c:%d: %s\n", line, what);
+        failures++;
+    }
+    return right;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static sqlite3 *opened(void)
+{
+    sqlite3 *db;
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL) != SQLITE_OK ||
+        sqlite3_load_extension(db, extension, NULL, NULL) != SQLITE_OK) {
+        printf("cannot load %s: %s\n", extension, sqlite3_errmsg(db));
+        exit(2);
+    }
+    return db;
+}
+
+/* Runs a query; the first row, as text, if there is one. */
+static int ask(sqlite3 *db, const char *sql, char *answer, size_t size)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    answer[0] = 0;
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(statement) && answer[0] != '!'; i++) {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+            size_t length = strlen(answer);
+            snprintf(answer + length, size - length, "%s|", text ? text : "NULL");
+        }
+        code = SQLITE_OK;
+    }
+    int finalized = sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? finalized : code;
+}
+
+static char right_answers[2][4096]; /* to small_sql and diff_sql */
+static const char *const questions[] = {small_sql, diff_sql};
+
+static void find_right_answers(void)
+{
+    sqlite3 *db = opened();
+    for (size_t i = 0; i < COUNT_OF(questions); i++)
+        CHECK(ask(db, questions[i], right_answers[i], sizeof right_answers[i]) == SQLITE_OK);
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static bool answers_right(sqlite3 *db)
+{
+    char answer[4096];
+    bool right = true;
+    for (size_t i = 0; i < COUNT_OF(questions); i++)
+        right = ask(db, questions[i], answer, sizeof answer) == SQLITE_OK &&
+                strcmp(answer, right_answers[i]) == 0 && right;
+    return right;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void sleep_ms(double ms)
+{
+    struct timespec time = {(time_t)(ms / 1e3), 0};
+    time.tv_nsec = (long)((ms - (double)time.tv_sec * 1e3) * 1e6);
+    nanosleep(&time, NULL);
+}
+
+static void *use_own_connection(void *argument)
+{
+    bool *right = argument;
+    *right = true;
+    for (int i = 0; i < ROUNDS; i++) {
+        sqlite3 *db = opened();
+        *right = answers_right(db) && *right;
+        *right = sqlite3_close(db) == SQLITE_OK && *right;
+    }
+    return NULL;
+}
+
+/* The library stays loaded meanwhile: ThreadSanitizer does not see that unloading
+** it is ordered before loading it again, at the same address. */
+static void run_two(void *(*function)(void *), void *first, void *second)
+{
+    pthread_t threads[2];
+    void *stays = dlopen(extension, RTLD_NOW);
+    CHECK(stays != NULL);
+    CHECK(pthread_create(&threads[0], NULL, function, first) == 0);
+    CHECK(pthread_create(&threads[1], NULL, function, second) == 0);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    dlclose(stays);
+}
+
+static void two_connections(void)
+{
+    bool right[2] = {false, false};
+    find_right_answers();
+    run_two(use_own_connection, &right[0], &right[1]);
+    CHECK(right[0] && right[1]);
+}
+
+struct shared {
+    sqlite3 *db;
+    bool right;
+};
+
+static void *use_shared_connection(void *argument)
+{
+    struct shared *shared = argument;
+    shared->right = true;
+    for (int i = 0; i < ROUNDS; i++)
+        shared->right = answers_right(shared->db) && shared->right;
+    return NULL;
+}
+
+static void one_connection(void)
+{
+    find_right_answers();
+    struct shared first = {opened(), false}, second = {first.db, false};
+    run_two(use_shared_connection, &first, &second);
+    CHECK(first.right && second.right);
+    CHECK(sqlite3_close(first.db) == SQLITE_OK);
+}
+
+static void fork_after_load(void)
+{
+    find_right_answers();
+    sqlite3 *db = opened();
+    CHECK(answers_right(db)); /* threads have run, and files are kept */
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        bool right = answers_right(db);
+        sqlite3 *own = opened();
+        right = answers_right(own) && right;
+        right = sqlite3_close(own) == SQLITE_OK && right;
+        _exit(sqlite3_close(db) == SQLITE_OK && right ? 0 : 1);
+    }
+    CHECK(answers_right(db));
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(answers_right(db));
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void load_twice(void)
+{
+    find_right_answers();
+    sqlite3 *db = opened();
+    CHECK(sqlite3_load_extension(db, extension, NULL, NULL) == SQLITE_OK);
+    CHECK(answers_right(db));
+    CHECK(sqlite3_load_extension(db, extension, "sqlite3_tracediff_nofs_init", NULL) == SQLITE_OK);
+    CHECK(answers_right(db));
+    sqlite3_stmt *statement;
+    CHECK(sqlite3_prepare_v2(db, scan_sql, -1, &statement, NULL) == SQLITE_OK);
+    CHECK(sqlite3_step(statement) == SQLITE_ROW);
+    CHECK(sqlite3_load_extension(db, extension, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_step(statement) == SQLITE_ROW);
+    CHECK(sqlite3_finalize(statement) == SQLITE_OK);
+    CHECK(answers_right(db));
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void close_in_a_scan(void)
+{
+    static const char *const scans[] = {
+        scan_sql, "SELECT name FROM ops_diff('a', 'b')", "SELECT name FROM tracediff_help",
+        "SELECT a.name FROM trace_events('a') AS a JOIN trace_events('b') AS b USING (name)"};
+    for (size_t i = 0; i < COUNT_OF(scans); i++)
+        for (int v2 = 0; v2 < 2; v2++) {
+            sqlite3 *db = opened();
+            sqlite3_stmt *statement;
+            CHECK(sqlite3_prepare_v2(db, scans[i], -1, &statement, NULL) == SQLITE_OK);
+            CHECK(sqlite3_step(statement) == SQLITE_ROW);
+            CHECK((v2 ? sqlite3_close_v2(db) : sqlite3_close(db)) ==
+                  (v2 ? SQLITE_OK : SQLITE_BUSY));
+            CHECK(sqlite3_step(statement) == SQLITE_ROW);
+            CHECK(strlen((const char *)sqlite3_column_text(statement, 0)) > 0);
+            CHECK(sqlite3_finalize(statement) == SQLITE_OK);
+            CHECK(v2 || sqlite3_close(db) == SQLITE_OK);
+        }
+    CHECK(sqlite3_memory_used() == 0);
+}
+
+static void singlethread(void)
+{
+    CHECK(sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) == SQLITE_OK);
+    find_right_answers();
+    CHECK(atomic_load(&threads_started) == 0);
+}
+
+static void multithread(void)
+{
+    CHECK(sqlite3_config(SQLITE_CONFIG_MULTITHREAD) == SQLITE_OK);
+    find_right_answers();
+    CHECK(atomic_load(&threads_started) > 0);
+    bool right[2] = {false, false};
+    run_two(use_own_connection, &right[0], &right[1]);
+    CHECK(right[0] && right[1]);
+}
+
+static void no_memory_statistics(void)
+{
+    CHECK(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK);
+    two_connections();
+}
+
+/* Stopping. */
+
+struct wish {
+    sqlite3 *db;
+    double after;           /* ms */
+    _Atomic double uttered; /* when */
+};
+
+static void *interrupt(void *argument)
+{
+    struct wish *wish = argument;
+    sleep_ms(wish->after);
+    wish->uttered = now();
+    sqlite3_interrupt(wish->db);
+    return NULL;
+}
+
+static double slack(void)
+{
+    const char *text = getenv("SLACK");
+    return text ? atof(text) : 1;
+}
+
+/* Interrupts a query at many moments of the time that it takes. */
+static void interrupt_query(const char *sql, int processors_there)
+{
+    char answer[4096], whole[4096];
+    processors = processors_there;
+    find_right_answers();
+    sqlite3 *db = opened();
+    double start = now(), latest = 0, latest_after = 0;
+    CHECK(ask(db, sql, whole, sizeof whole) == SQLITE_OK);
+    double takes = now() - start;
+    int stopped = 0, tries = slack() > 1 ? ROUNDS / 2 : ROUNDS;
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    for (int i = 0; i < tries; i++) {
+        db = opened();
+        struct wish wish = {db, takes * (i + 0.5) / tries, 0};
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, interrupt, &wish) == 0);
+        int code = ask(db, sql, answer, sizeof answer);
+        double ended = now();
+        pthread_join(thread, NULL);
+        if (code == SQLITE_INTERRUPT) {
+            stopped++;
+            if (ended - wish.uttered > latest) {
+                latest = ended - wish.uttered;
+                latest_after = wish.after;
+            }
+        } else {
+            CHECK(code == SQLITE_OK && strcmp(answer, whole) == 0);
+        }
+        CHECK(answers_right(db));
+        CHECK(sqlite3_close(db) == SQLITE_OK);
+    }
+    printf("  %s: takes %.0f ms, stopped %d of %d times, at the latest %.1f ms after, at %.0f ms\n",
+           sql, takes, stopped, tries, latest, latest_after);
+    CHECK(stopped > 0);
+    CHECK(latest < LATEST * slack());
+}
+
+static void interrupt_threads(void)
+{
+    interrupt_query(long_sql, 3);
+}
+
+static void interrupt_one_thread(void)
+{
+    interrupt_query(long_sql, 1);
+}
+
+static void interrupt_a_file(void)
+{
+    interrupt_query(long_file_sql, 3);
+}
+
+static void interrupt_a_diff(void)
+{
+    interrupt_query(long_diff_sql, 3);
+}
+
+static int stop_after(void *argument)
+{
+    int *left = argument;
+    return --*left < 0;
+}
+
+static void progress_handler(void)
+{
+    static const struct {
+        int left, operations;
+    } handlers[] = {{0, 1}, {30, 1}, {0, 1000}, {3, 1000}};
+    char answer[4096];
+    find_right_answers();
+    for (size_t i = 0; i < COUNT_OF(handlers); i++) {
+        sqlite3 *db = opened();
+        int left = handlers[i].left;
+        sqlite3_progress_handler(db, handlers[i].operations, stop_after, &left);
+        double start = now();
+        CHECK(ask(db, long_sql, answer, sizeof answer) == SQLITE_INTERRUPT);
+        double took = now() - start;
+        printf("  %d times %d operations: %.1f ms\n", handlers[i].left + 1, handlers[i].operations,
+               took);
+        sqlite3_progress_handler(db, 0, NULL, NULL);
+        CHECK(answers_right(db));
+        CHECK(sqlite3_close(db) == SQLITE_OK);
+    }
+}
+
+static const struct test {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    {"two connections, each in a thread", two_connections},
+    {"one connection in two threads", one_connection},
+    {"fork after load", fork_after_load},
+    {"load twice", load_twice},
+    {"close in a scan", close_in_a_scan},
+    {"SQLITE_CONFIG_SINGLETHREAD", singlethread},
+    {"SQLITE_CONFIG_MULTITHREAD", multithread},
+    {"SQLITE_CONFIG_MEMSTATUS off", no_memory_statistics},
+    {"interrupt, reading in threads", interrupt_threads},
+    {"interrupt, reading in no thread", interrupt_one_thread},
+    {"interrupt, one file", interrupt_a_file},
+    {"interrupt, a diff", interrupt_a_diff},
+    {"progress handler", progress_handler},
+};
+
+/* In a process of its own: SQLite's configuration is for a whole process. */
+static bool passes(const struct test *test)
+{
+    double start = now();
+    int status = -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        test->run();
+        CHECK(sqlite3_memory_used() == 0);
+        exit(failures > 0);
+    }
+    bool passed = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    printf("%s %s, %.0f ms", passed ? "ok" : "not ok", test->name, now() - start);
+    if (WIFSIGNALED(status))
+        printf(", signal %d", WTERMSIG(status));
+    printf("\n");
+    return passed;
+}
+
+int main(int count, char **arguments)
+{
+    bool passed = true;
+    if (count < 2)
+        return 2;
+    extension = arguments[1];
+    for (size_t i = 0; i < COUNT_OF(tests); i++)
+        if (count < 3 || strcmp(tests[i].name, arguments[2]) == 0)
+            passed = passes(&tests[i]) && passed;
+    return passed ? 0 : 1;
+}

@@ -1,0 +1,91 @@
+"""What happens when memory, files or threads fail, and what several threads may do: the programs of tests/fault, in a
+folder of small traces.
+
+FAULT  where these programs are   (default build/fault)
+"""
+import os
+import subprocess
+import tempfile
+import unittest
+
+from made import document, kernel, launch, run, step, write
+from support import EXTENSION, ROOT
+
+PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
+LIMIT = 300  # seconds, several times what is needed
+
+
+def rank(number, slower=1, extra=()):
+    """A trace that has something of everything."""
+    made = run(4, slower, extra)
+    made["traceEvents"] += [
+        {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "GPU 0"}},
+        {"ph": "B", "name": "span", "cat": "x", "pid": "p", "tid": "t", "ts": 1},
+        {"ph": "B", "name": "span", "pid": "p", "tid": "t", "ts": 2},
+        {"ph": "E", "name": "span", "pid": "p", "tid": "t", "ts": 3},
+        {"ph": "E", "pid": "p", "tid": "t", "ts": 5},
+        {"ph": "C", "name": "memory", "pid": 1, "ts": 5, "args": {"bytes": 7}},
+        {"ph": "i", "name": "mark", "pid": 1, "ts": 6},
+        {"ph": "X", "name": "on \u00e4 \"device\"\n", "pid": 9, "tid": 2, "ts": 7, "dur": 1}, 5]
+    return document(*made["traceEvents"], schemaVersion=1, baseTimeNanoseconds=10 ** 18,
+                    distributedInfo={"rank": number, "world_size": 2, "backend": "nccl"},
+                    deviceProperties=[{"id": 0, "name": "GPU"}])
+
+
+def write_traces(folder):
+    """What tests/fault/fault.c asks for."""
+    def place(name):
+        return os.path.join(folder, name)
+    write(place("a/rank0.json"), rank(0))
+    write(place("a/rank1.json.gz"), rank(1))
+    write(place("a/notes.json"), {"no": "trace"})
+    write(place("b/rank0.json"), rank(0, 2, ["op3"]))
+    write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
+    write(place("bad/not.json"), "x")
+    write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
+    write(place("bad/good.json"), run())
+    with open(place("a/rank1.json.gz"), "rb") as whole, open(place("bad/cut.json.gz"), "wb") as cut:
+        cut.write(whole.read(300))
+    os.symlink("nothing", place("bad/dangling.json"))
+
+
+def write_many_events(folder):
+    """Two ranks that take long to read, of all the kinds that are worked on when all has been read."""
+    for number in range(2):
+        lines = []
+        for i in range(20000):
+            at = 37 * (i * 7919 % 20000)
+            lines += [launch(at, 5, i + 1), kernel(f"kernel {i % 999}", at + 20, 9, i + 1)]
+            if i % 5 == 0:
+                lines += [{"ph": "B", "name": f"span {i % 7}", "pid": 1, "tid": 3, "ts": at},
+                          {"ph": "E", "name": f"span {i % 7}", "pid": 1, "tid": 3, "ts": at + 30}]
+            if i % 50 == 0:
+                lines.append(step(i // 50, 37 * i, 37 * 50))
+        write(os.path.join(folder, f"rank{number}.json.gz"), document(*lines * 2, distributedInfo={"rank": number}))
+
+
+class Fault(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = place.name
+
+    def run_program(self, name):
+        program = os.path.join(PROGRAMS, name)
+        if not os.path.exists(program):
+            self.skipTest("make fault has not been run")
+        try:
+            ended = subprocess.run([program, EXTENSION], cwd=self.folder, timeout=LIMIT, check=False,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired as late:
+            self.fail(f"not done after {LIMIT} seconds\n{(late.output or b'').decode(errors='replace')}")
+        self.assertEqual(ended.returncode, 0, ended.stdout.decode(errors="replace"))
+
+    def test_fault(self):
+        write_traces(self.folder)
+        self.run_program("fault")
+
+    def test_threads(self):
+        write_traces(self.folder)
+        write_many_events(os.path.join(self.folder, "big"))
+        self.run_program("threads")
