@@ -18,10 +18,10 @@ SQLITE_EXTENSION_INIT1
 #define ENTRY_POINT __attribute__((visibility("default")))
 
 /* Whether a scalar function is there already (S16: loading twice does nothing). */
-static bool is_there(sqlite3 *db, const char *name)
+static bool is_there(sqlite3 *db, const struct scalar *scalar)
 {
     sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s()", name);
+    char *sql = sqlite3_mprintf("SELECT %s(%s)", scalar->name, scalar->argument ? "NULL" : "");
     bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
     sqlite3_finalize(statement);
     sqlite3_free(sql);
@@ -32,8 +32,8 @@ static int register_scalars(sqlite3 *db)
 {
     int code = SQLITE_OK;
     for (int i = 0; i < scalar_count && code == SQLITE_OK; i++)
-        if (!is_there(db, scalars[i].name))
-            code = sqlite3_create_function_v2(db, scalars[i].name, 0,
+        if (!is_there(db, &scalars[i]))
+            code = sqlite3_create_function_v2(db, scalars[i].name, scalars[i].argument ? 1 : 0,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
                                               NULL, scalars[i].call, NULL, NULL, NULL);
     return code;

@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+--   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
 -- Columns
 --   name                      TEXT     name of operators and kernels
 --   control_counts            INTEGER  events in control
@@ -25,5 +26,6 @@ SELECT name, control_counts, control_total_duration, test_counts,
        test_total_duration, diff_counts, diff_duration,
        counts_change_categories
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
-                :control_iteration, :test_iteration, :device_type)
+                :control_iteration, :test_iteration, :device_type,
+                :use_short_name)
 ORDER BY control_counts = 0, name;

@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+--   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
 -- Columns
 --   change          TEXT     added, deleted, increased, decreased or unchanged, by counts
 --   name            TEXT     name of operators and kernels
@@ -18,7 +19,8 @@
 -- Differs from HTA: rows with their counts instead of five lists of names.
 SELECT change, name, control_counts, test_counts
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
-                :control_iteration, :test_iteration, :device_type)
+                :control_iteration, :test_iteration, :device_type,
+                :use_short_name)
 ORDER BY CASE change
            WHEN 'added' THEN 1
            WHEN 'deleted' THEN 2

@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
+--   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
 -- Columns
 --   name            TEXT     name of operators and kernels
 --   control_counts  INTEGER  events in control
@@ -19,7 +20,8 @@
 -- Differs from HTA: names whose count did not grow are left out.
 SELECT name, control_counts, test_counts, diff_counts, diff_duration
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
-                :control_iteration, :test_iteration, :device_type)
+                :control_iteration, :test_iteration, :device_type,
+                :use_short_name)
 WHERE diff_counts > 0
 ORDER BY diff_counts DESC, name
 LIMIT 10;

@@ -198,8 +198,8 @@ class Arguments(Errors):
 
     def test_too_many_arguments(self):
         self.assert_error("too many arguments on trace_files() - max 1", "SELECT * FROM trace_files('d', 1)")
-        self.assert_error("too many arguments on ops_diff() - max 7",
-                          "SELECT * FROM ops_diff('d', 'd', 0, 0, 0, 0, 'ALL', 0)")
+        self.assert_error("too many arguments on ops_diff() - max 8",
+                          "SELECT * FROM ops_diff('d', 'd', 0, 0, 0, 0, 'ALL', 0, 0)")
 
     def test_selections_of_another_type_or_value(self):
         ranks = "an integer, a JSON array of integers or 'all'"

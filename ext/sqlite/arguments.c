@@ -297,6 +297,17 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
                                               : false;
 }
 
+bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
+{
+    sqlite3_value *value = call->values[argument];
+    *use_short_name = value ? sqlite3_value_int(value) : 0;
+    if (!value || (sqlite3_value_type(value) == SQLITE_INTEGER &&
+                   sqlite3_value_int64(value) == *use_short_name && *use_short_name >= 0 &&
+                   *use_short_name <= 2))
+        return true;
+    return refuse(call, argument, "0 (the full name), 1 (the short name) or 2 (the stable name)");
+}
+
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
 {
     *given = call->values[argument] != NULL;

@@ -23,6 +23,9 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
 
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 
+/* use_short_name: 0, 1 or 2. */
+bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
+
 /* A string of phase letters or 'all'; `*given` is false for the default. */
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given);
 

@@ -2,6 +2,7 @@
 ** trace_ops: what ran in a trace, summed up. trace_diff: two of these side by
 ** side, as HTA's TraceDiff.compare_traces has them.
 */
+#include "../trace/short_name.h"
 #include "../trace/summary.h"
 #include "arguments.h"
 #include "functions.h"
@@ -54,11 +55,14 @@ static const struct argument arguments_of_diff[] = {
      "integer, JSON array, 'all' or 'steady'; default the lowest step"},
     {"test_iteration", "", false, "the same for test"},
     {"device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"},
+    {"use_short_name", "INTEGER", false,
+     "0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0"},
 };
 
 /* A trace to be summed up: which arguments say what of it. */
 struct side {
     int trace, ranks, iterations, device_type;
+    int use_short_name; /* -1: there is none */
     enum trace_use use;
     enum grouping grouping;
     const char *subject;
@@ -73,9 +77,12 @@ static bool summarize(struct call *call, const struct side *side, struct summary
     struct selection ranks = {.kind = SELECT_DEFAULT}, iterations = {.kind = SELECT_DEFAULT};
     struct step_choice choice = {.everything = false};
     enum device_type device_type;
+    int use_short_name = 0;
     struct trace_request request = {side->use, NULL, &ranks, side->subject};
     struct cache *cache = &call->database->cache;
-    bool done = argument_device_type(call, side->device_type, &device_type) &&
+    bool done = (side->use_short_name < 0 ||
+                 argument_use_short_name(call, side->use_short_name, &use_short_name)) &&
+                argument_device_type(call, side->device_type, &device_type) &&
                 argument_selection(call, side->ranks, false, &ranks) &&
                 argument_selection(call, side->iterations, true, &iterations) &&
                 argument_trace(call, side->trace, &paths) &&
@@ -83,6 +90,9 @@ static bool summarize(struct call *call, const struct side *side, struct summary
                 trace_choose_steps(&trace, &iterations, side->subject, &choice, &call->failure) &&
                 summary_make(summary, &trace, &choice, device_type, side->grouping, &cache->stopper,
                              &call->failure);
+    if (done && use_short_name > 0)
+        done = summary_rename(summary, use_short_name == 1 ? name_short : name_stable,
+                              &cache->stopper, &call->failure);
     *steps = choice.steps;
     step_choice_clear(&trace, &choice);
     trace_close(&trace);
@@ -94,7 +104,7 @@ static bool summarize(struct call *call, const struct side *side, struct summary
 
 static int ops_produce(struct call *call, struct rows **rows)
 {
-    static const struct side side = {0, 1, 2, 3, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
+    static const struct side side = {0, 1, 2, 3, -1, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct summary summary = {.count = 0};
     struct result *result = NULL;
@@ -235,8 +245,8 @@ static struct pair *join(const struct summary *control, const struct summary *te
 
 static int diff_produce(struct call *call, struct rows **rows)
 {
-    static const struct side sides[] = {{0, 2, 4, 6, TRACE_FOR_DIFF, BY_NAME, "control"},
-                                        {1, 3, 5, 6, TRACE_FOR_DIFF, BY_NAME, "test"}};
+    static const struct side sides[] = {{0, 2, 4, 6, 7, TRACE_FOR_DIFF, BY_NAME, "control"},
+                                        {1, 3, 5, 6, 7, TRACE_FOR_DIFF, BY_NAME, "test"}};
     struct summary control = {.count = 0}, test = {.count = 0};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct pair *pairs = NULL;

@@ -22,6 +22,7 @@ const struct table_function *table_function_at(int i);
 
 struct scalar {
     const char *name, *type, *text;
+    const char *argument, *argument_text; /* NULL: it takes none */
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
 };
 extern const struct scalar scalars[];

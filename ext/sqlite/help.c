@@ -74,9 +74,15 @@ static int help_produce(struct call *call, struct rows **rows)
                                            it->text, NULL});
         }
     }
-    for (int i = 0; i < scalar_count; i++)
-        add_part(result, (struct part){scalars[i].name, "scalar", "function", 0, NULL,
-                                       scalars[i].type, scalars[i].text, NULL});
+    static const bool required = true;
+    for (int i = 0; i < scalar_count; i++) {
+        const struct scalar *it = &scalars[i];
+        add_part(result,
+                 (struct part){it->name, "scalar", "function", 0, NULL, it->type, it->text, NULL});
+        if (it->argument)
+            add_part(result, (struct part){it->name, "scalar", "argument", 1, it->argument, "TEXT",
+                                           it->argument_text, &required});
+    }
     *rows = result_finish(result);
     return *rows ? SQLITE_OK : SQLITE_NOMEM;
 }

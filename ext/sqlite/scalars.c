@@ -1,7 +1,9 @@
 /*
-** Scalar functions: tracediff_version and tracediff_debug.
+** Scalar functions.
 */
+#include "../reader/memory.h"
 #include "../reader/source.h"
+#include "../trace/short_name.h"
 #include "../version.h"
 #include "functions.h"
 
@@ -28,8 +30,42 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error_nomem(context);
 }
 
+/* NULL for NULL; another value that is no text is taken as its text. */
+static void put_renamed(sqlite3_context *context, sqlite3_value *value,
+                        size_t (*change)(const char *name, size_t length, char *to))
+{
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        return;
+    const char *name = (const char *)sqlite3_value_text(value);
+    size_t length = (size_t)sqlite3_value_bytes(value);
+    char *to = name ? memory_allocate(length + 1) : NULL;
+    if (to)
+        sqlite3_result_text64(context, to, change(name, length, to), memory_free, SQLITE_UTF8);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
+static void shortNameCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    put_renamed(context, values[0], name_short);
+}
+
+static void stableNameCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    put_renamed(context, values[0], name_stable);
+}
+
+static const char name_text[] = "name of an operator, a kernel or a Python frame";
+
 const struct scalar scalars[] = {
-    {"tracediff_version", "TEXT", "version of this extension, such as v0.1.0", versionCall},
-    {"tracediff_debug", "TEXT", "how it was built and on what it runs", debugCall},
+    {"trace_short_name", "TEXT", "the name without template arguments, parameters, return type",
+     "name", name_text, shortNameCall},
+    {"trace_stable_name", "TEXT", "the name without what changes from run to run", "name",
+     name_text, stableNameCall},
+    {"tracediff_version", "TEXT", "version of this extension, such as v0.1.0", NULL, NULL,
+     versionCall},
+    {"tracediff_debug", "TEXT", "how it was built and on what it runs", NULL, NULL, debugCall},
 };
 const int scalar_count = COUNT_OF(scalars);

@@ -200,6 +200,46 @@ bool summary_sort(struct summary *summary, const struct stopper *stopper, struct
     return done;
 }
 
+static void merge_row(struct summary_row *into, const struct summary_row *row)
+{
+    into->counts += row->counts;
+    into->total += row->total;
+    into->in_steps += row->in_steps;
+    into->min = row->min < into->min ? row->min : into->min;
+    into->max = row->max > into->max ? row->max : into->max;
+}
+
+bool summary_rename(struct summary *summary,
+                    size_t (*rename)(const char *name, size_t length, char *to),
+                    const struct stopper *stopper, struct failure *failure)
+{
+    struct summary renamed = {.count = 0};
+    struct summing summing = {.summary = &renamed, .grouping = BY_NAME};
+    size_t longest = 0;
+    for (size_t i = 0; i < summary->count; i++)
+        if (summary->names.items[i].length > longest)
+            longest = summary->names.items[i].length;
+    char *scratch = memory_allocate(longest + 1);
+    bool done = scratch != NULL;
+    for (size_t i = 0; i < summary->count && done; i++) {
+        const struct name *name = &summary->names.items[i];
+        size_t length = rename(name->text, name->length, scratch);
+        struct summary_row key = {.name = names_intern(&renamed.names, scratch, length)};
+        struct summary_row *row = key.name == NAME_NONE ? NULL : row_of(&summing, &key);
+        done = row && stopper_goes_on(stopper, i, failure);
+        if (done)
+            merge_row(row, &summary->rows[i]);
+    }
+    memory_free(scratch);
+    if (!done) {
+        summary_clear(&renamed);
+        return failure_memory(failure);
+    }
+    summary_clear(summary);
+    *summary = renamed;
+    return true;
+}
+
 void summary_clear(struct summary *summary)
 {
     names_clear(&summary->names);

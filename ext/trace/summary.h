@@ -43,6 +43,12 @@ bool summary_make(struct summary *summary, const struct trace *trace,
 ** first), category and name. */
 bool summary_sort(struct summary *summary, const struct stopper *stopper, struct failure *failure);
 
+/* Puts together the rows of a summary BY_NAME whose names are the same after
+** `rename`, which is one of short_name.h. */
+bool summary_rename(struct summary *summary,
+                    size_t (*rename)(const char *name, size_t length, char *to),
+                    const struct stopper *stopper, struct failure *failure);
+
 void summary_clear(struct summary *summary);
 
 /* Sums are us at the surface. */
