@@ -10,7 +10,7 @@
 
 enum {
     CHUNK = 256 * 1024,
-    LONGEST_VALUE = 64 * 1024 * 1024,
+    LONGEST_VALUE = 32 * 1024 * 1024,
     LONGEST_METADATA = 1024 * 1024,
     MOST_READ_TWICE = 256 * 1024 * 1024
 };
@@ -30,6 +30,7 @@ struct document {
     bool first;       /* no element or key has been read in this list */
     int64_t events, skipped;
     bool base_seen;     /* baseTimeNanoseconds, whatever its value */
+    int64_t endless;    /* the first byte of an event without an end, from 1; 0: none */
     int64_t read_twice; /* bytes that were read again after something bad */
     struct metadata metadata;
     struct problems problems;
@@ -144,6 +145,11 @@ static int ended(struct document *document)
         return not_trace(document, "no trace: its array holds no events", 0);
     if (!document->events_seen)
         return not_trace(document, "no trace: there is no list traceEvents", 0);
+    if (document->endless > 0) {
+        document->outcome = DOCUMENT_DAMAGED;
+        failure_at(&document->trouble, FAILURE_DAMAGE, document->path,
+                   "an event begins that does not end", document->endless);
+    }
     if (source_trailing(document->in.source))
         problem_add(&document->problems, PROBLEM_GZIP_TRAILING, 0);
     return 0;
@@ -461,6 +467,8 @@ static bool go_on(struct document *document, size_t start, bool end_too, bool *f
                   struct failure *failure)
 {
     struct window *in = &document->in;
+    if (window_stopped(in, failure))
+        return false;
     document->read_twice += (int64_t)(in->at - start);
     in->at = document->read_twice > MOST_READ_TWICE ? in->at : start;
     if (in->at < in->end)
@@ -520,17 +528,19 @@ static int element(struct document *document, struct event *event, struct failur
     /* From where something has no end, nothing can be said of its bytes but that
     ** another event may begin among them. */
     int64_t byte = window_byte(in, read == READ_BAD ? in->at : start);
-    if (read == READ_END)
-        in->at = in->end;
     if (read == READ_TOO_LONG && !object) {
         if (skip_long_value(document, failure) == MORE_FAILED)
             return -1;
         return pass_over(document, PROBLEM_TOO_LONG, byte);
     }
+    if (read != READ_BAD)
+        in->at = in->end;
     if (!go_on(document, start, read != READ_END, &found, failure))
         return -1;
     if (read == READ_END && !found)
         return ended_early(document);
+    if (read == READ_END && document->endless == 0)
+        document->endless = byte;
     return pass_over(document, read == READ_TOO_LONG ? PROBLEM_TOO_LONG : PROBLEM_EVENT_SKIPPED,
                      byte);
 }
@@ -543,13 +553,15 @@ static int after(struct document *document, struct failure *failure)
         return -1;
     if (c == WINDOW_END)
         return ended(document);
-    if (document->problems.count[PROBLEM_TRAILING] == 0)
-        problem_add(&document->problems, PROBLEM_TRAILING,
-                    window_byte(&document->in, document->in.at));
-    if (c == ',' && document->events_seen) {
+    int64_t byte = window_byte(&document->in, document->in.at);
+    if (c == ',' && document->events_seen && document->problems.count[PROBLEM_TRAILING] == 0) {
         document->in.at++;
-        return reopen(document, failure) < 0 ? -1 : 0;
+        int reopened = reopen(document, failure);
+        if (reopened != 0)
+            return reopened < 0 ? -1 : 0;
     }
+    if (document->problems.count[PROBLEM_TRAILING] == 0)
+        problem_add(&document->problems, PROBLEM_TRAILING, byte);
     document->in.at = document->in.end;
     return 0;
 }

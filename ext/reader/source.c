@@ -10,7 +10,7 @@
 
 #include "memory.h"
 
-enum { INPUT_SIZE = 64 * 1024 };
+enum { INPUT_SIZE = 64 * 1024, MOST_PADDING = 1024 * 1024 };
 
 struct source {
     const char *path; /* borrowed */
@@ -206,8 +206,12 @@ static ptrdiff_t damaged(struct source *source, const char *what, struct failure
 static bool next_member(struct source *source, struct failure *failure)
 {
     z_stream *stream = &source->stream;
-    bool padding = false;
+    int64_t padding = 0;
     for (;;) {
+        if (padding > MOST_PADDING) {
+            source->ended = true;
+            return true;
+        }
         if (stream->avail_in == 0) {
             if (!fill_input(source, failure))
                 return false;
@@ -218,11 +222,11 @@ static bool next_member(struct source *source, struct failure *failure)
         }
         if (*stream->next_in != 0)
             break;
-        padding = true;
+        padding++;
         stream->next_in++;
         stream->avail_in--;
     }
-    if (padding || *stream->next_in != 0x1f) {
+    if (padding > 0 || *stream->next_in != 0x1f) {
         source->ended = true;
         source->trailing = position(source);
     } else {

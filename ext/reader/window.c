@@ -17,18 +17,22 @@ int64_t window_byte(const struct window *window, size_t index)
     return window->origin + (int64_t)index + 1;
 }
 
-/* Makes sure that a chunk can be read behind `kept` bytes. */
-static enum more make_room(struct window *window, size_t kept, struct failure *failure)
+bool window_stopped(const struct window *window, struct failure *failure)
 {
-    size_t needed = kept + window->chunk;
+    if (!window->stop || !window->stop(window->argument))
+        return false;
+    failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
+    return true;
+}
+
+/* Makes sure that `more` bytes can be read behind `kept` bytes. */
+static enum more make_room(struct window *window, size_t kept, size_t more, struct failure *failure)
+{
+    size_t needed = kept + more;
     if (kept > window->longest)
         return MORE_TOO_LONG;
     if (needed <= window->capacity)
         return MORE_YES;
-    if (needed < window->capacity * 2)
-        needed = window->capacity * 2;
-    if (needed > window->longest + window->chunk)
-        needed = window->longest + window->chunk;
     unsigned char *bytes = memory_resize(window->bytes, needed + SCAN_PADDING);
     if (!bytes) {
         failure_memory(failure);
@@ -39,12 +43,28 @@ static enum more make_room(struct window *window, size_t kept, struct failure *f
     return MORE_YES;
 }
 
-enum more window_read(struct window *window, size_t keep, struct failure *failure)
+/* Reads a chunk behind what there is. */
+static enum more read_chunk(struct window *window, struct failure *failure)
 {
-    if (window->stop && window->stop(window->argument)) {
-        failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
+    struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
+    if (window_stopped(window, failure))
+        return MORE_FAILED;
+    ptrdiff_t got = source_read(window->source, window->bytes + window->end, window->chunk, &seen);
+    if (got < 0 && seen.code != FAILURE_DAMAGE) {
+        failure_move(failure, &seen);
         return MORE_FAILED;
     }
+    if (got <= 0) {
+        window->last = true;
+        failure_move(&window->damage, &seen);
+        return MORE_END;
+    }
+    window->end += (size_t)got;
+    return MORE_YES;
+}
+
+enum more window_read(struct window *window, size_t keep, struct failure *failure)
+{
     if (window->last)
         return MORE_END;
     size_t kept = window->end - keep;
@@ -54,23 +74,19 @@ enum more window_read(struct window *window, size_t keep, struct failure *failur
         window->at -= keep;
         window->end = kept;
     }
-    enum more more = make_room(window, kept, failure);
+    /* What is kept is looked at again. For that to take no longer than the text is,
+    ** there must be half as much again behind it. */
+    size_t chunks = 1 + kept / 2 / window->chunk;
+    size_t most = kept > window->longest ? 1 : 1 + (window->longest - kept) / window->chunk;
+    if (chunks > most)
+        chunks = most;
+    enum more more = make_room(window, kept, chunks * window->chunk, failure);
     if (more != MORE_YES)
         return more;
-    struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
-    ptrdiff_t got = source_read(window->source, window->bytes + window->end, window->chunk, &seen);
-    if (got < 0 && seen.code != FAILURE_DAMAGE) {
-        failure_move(failure, &seen);
-        return MORE_FAILED;
-    }
-    if (got <= 0) {
-        window->last = true;
-        failure_move(&window->damage, &seen);
-        got = 0;
-    }
-    window->end += (size_t)got;
+    for (; more == MORE_YES && chunks > 0; chunks--)
+        more = read_chunk(window, failure);
     memset(window->bytes + window->end, 0, SCAN_PADDING);
-    return got > 0 ? MORE_YES : MORE_END;
+    return more == MORE_END && window->end > kept ? MORE_YES : more;
 }
 
 int window_peek(struct window *window, struct failure *failure)

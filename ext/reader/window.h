@@ -45,6 +45,9 @@ enum more window_read(struct window *window, size_t keep, struct failure *failur
 enum { WINDOW_END = -1, WINDOW_FAILED = -2 };
 int window_peek(struct window *window, struct failure *failure);
 
+/* Whether the reading is to stop: FAILURE_INTERRUPTED. window_read() asks it, too. */
+bool window_stopped(const struct window *window, struct failure *failure);
+
 /* The byte of the document, from 1, at an index. */
 int64_t window_byte(const struct window *window, size_t index);
 

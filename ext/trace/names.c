@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "hash.h"
 
 enum { FIRST_BLOCK = 512, LARGEST_BLOCK = 64 * 1024, FIRST_SLOTS = 32 };
 
@@ -19,35 +20,26 @@ static uint64_t word_at(const unsigned char *text)
     return word;
 }
 
-static uint64_t mixed(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
-    return a ^ a >> 32;
-}
-
-/* Two lanes of words, for one would wait for its own multiplications; the last
-** words may overlap those before them. */
+/* The last words may overlap those before them. */
 static uint32_t hash_of(const unsigned char *text, size_t length)
 {
-    uint64_t a = length, b = ~a;
+    const uint64_t key = hash_key();
+    uint64_t hash = key ^ length * UINT64_C(0xff51afd7ed558ccd);
     if (length >= 16) {
         const unsigned char *last = text + length - 16;
-        for (; text < last; text += 16) {
-            a = mixed(a, word_at(text));
-            b = mixed(b, word_at(text + 8));
-        }
-        a = mixed(a, word_at(last));
-        b = mixed(b, word_at(last + 8));
+        for (; text < last; text += 16)
+            hash = hash_mixed(word_at(text) ^ key, word_at(text + 8) ^ hash);
+        hash = hash_mixed(word_at(last) ^ key, word_at(last + 8) ^ hash);
     } else if (length >= 8) {
-        a = mixed(a, word_at(text));
-        b = mixed(b, word_at(text + length - 8));
+        hash = hash_mixed(word_at(text) ^ key, word_at(text + length - 8) ^ hash);
     } else {
+        uint64_t word = 0;
         for (; length > 0; length--)
-            a = a << 8 | *text++;
-        a = mixed(a, 0);
+            word = word << 8 | *text++;
+        hash = hash_mixed(word ^ key, hash);
     }
-    a = mixed(a, b);
-    return (uint32_t)(a ^ a >> 29);
+    hash = hash_mixed(hash ^ key, UINT64_C(0x9e3779b97f4a7c15));
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* The slot that holds a text, or the empty one where it belongs. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "hash.h"
 
 /* What is needed while rows are made. */
 struct summing {
@@ -38,13 +39,12 @@ static bool translate(struct summing *summing, const struct names *names, uint32
     return *translated != NAME_NONE;
 }
 
-static uint64_t key_hash(const struct summary_row *key)
+static uint64_t key_hash(const struct summary_row *row)
 {
-    uint64_t hash = (uint64_t)key->name << 32 | key->cat;
-    hash = (hash ^ (uint64_t)key->iteration) * UINT64_C(0x9e3779b97f4a7c15);
-    hash =
-        (hash ^ hash >> 32 ^ (uint64_t)key->rank << 1 ^ key->device) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ hash >> 33;
+    const uint64_t key = hash_key();
+    uint64_t hash = hash_mixed(((uint64_t)row->name << 32 | row->cat) ^ key, ~key ^ row->device);
+    hash = hash_mixed((uint64_t)row->iteration ^ hash, key);
+    return hash_mixed((uint64_t)row->rank ^ hash, key);
 }
 
 static bool same_key(const struct summary_row *a, const struct summary_row *b)

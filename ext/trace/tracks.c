@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "hash.h"
 
 static uint64_t hash_of(const struct track *track)
 {
-    uint64_t hash = (uint64_t)track->pid.value * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 32 ^ (uint64_t)track->tid.value) * UINT64_C(0xff51afd7ed558ccd);
-    hash ^= (uint64_t)track->pid.kind << 8 ^ (uint64_t)track->tid.kind << 16;
-    return hash ^ hash >> 33;
+    const uint64_t key = hash_key();
+    uint64_t kinds = (uint64_t)track->pid.kind << 8 | (uint64_t)track->tid.kind;
+    uint64_t hash = hash_mixed((uint64_t)track->pid.value ^ key, kinds ^ ~key);
+    return hash_mixed((uint64_t)track->tid.value ^ hash, key);
 }
 
 static bool same(struct identifier a, struct identifier b)

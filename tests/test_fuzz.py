@@ -1,0 +1,30 @@
+"""Inputs that `make fuzz` starts from, and those that once broke the reader: each
+is read in every way that tests/fuzz/reader_fuzz.c knows.
+
+FUZZ  the folder of the programs that read them  (default build/fuzz)
+"""
+import os
+import subprocess
+import unittest
+
+from support import ROOT
+
+FUZZ = os.environ.get("FUZZ") or os.path.join(ROOT, "build", "fuzz")
+
+
+class Fuzz(unittest.TestCase):
+    def replay(self, name):
+        program = os.path.abspath(os.path.join(FUZZ, "reader_fuzz"))
+        if not os.path.exists(program):
+            self.skipTest("the fuzz target is not built: make replay")
+        folder = os.path.join(ROOT, "tests", "fuzz", name)
+        for file in sorted(os.listdir(folder)):
+            with self.subTest(input=f"{name}/{file}"):
+                done = subprocess.run([program, os.path.join(folder, file)], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_seeds(self):
+        self.replay("seeds")
+
+    def test_found(self):
+        self.replay("found")
