@@ -72,7 +72,7 @@ tsan: setup-test ## run the tests of threads under ThreadSanitizer
 	SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
-# document_test reads values of 32 MiB: too slow here.
+# document_test reads values of 16 MiB: too slow here.
 valgrind: setup-valgrind all unit ## run the tests of SQL and of units under valgrind
 	@for test in $(filter-out %/document_test,$(UNIT_TESTS)); do \
 		echo "  valgrind $$test"; $(VALGRIND) --leak-check=full $$test > $$test.log 2>&1 || { cat $$test.log; exit 1; }; \

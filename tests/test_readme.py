@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from support import EXTENSION, ROOT, connect
@@ -122,6 +123,16 @@ class Hosts(unittest.TestCase):
         with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
             printed = shell(f".load ./dist/tracediff\n{file.read()}")
         self.assertEqual(len(printed.splitlines()), 12)
+
+    @RUNS
+    def test_install_makes_the_bare_name_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["make", "-o", "all", "install", f"DESTDIR={folder}", f"DIST={os.path.dirname(EXTENSION)}"],
+                           cwd=ROOT, check=True, capture_output=True, env={**os.environ, "LD_PRELOAD": ""})
+            path = ":".join(filter(None, (f"{folder}/usr/local/lib", os.environ.get("LD_LIBRARY_PATH"))))
+            done = subprocess.run(["sqlite3", ":memory:", ".load tracediff", "SELECT tracediff_version()"], text=True,
+                                  capture_output=True, cwd="/", env={**os.environ, "LD_LIBRARY_PATH": path})
+        self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", done.stderr)
 
     def test_generated_examples_are_current(self):
         done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generate_gpu_pair.py"), "--check"],

@@ -10,7 +10,7 @@
 ** 2. A comma too few or too many, an element that is no object, text after the
 **    document, a byte order mark: read on; counted. A comma after the last event
 **    is what many writers leave there, and is not counted.
-** 3. An event or another value longer than 32 MiB: passed over; counted.
+** 3. An event or another value longer than 16 MiB: passed over; counted.
 ** 4. The document, or its gzip data, ends too early: what is whole before that
 **    was given, and the outcome is DOCUMENT_DAMAGED. So it is if an event never
 **    ends, whatever was found behind its beginning: that may be a part of it. The bare array needs
@@ -18,7 +18,7 @@
 **    closing bracket, but its last event must be whole.
 ** 5. No list of events at all: the outcome is DOCUMENT_NOT_TRACE.
 **
-** Memory: one chunk and the longest single value, at most 32 MiB, and 1 MiB of
+** Memory: one chunk and the longest single value, at most 16 MiB, and 1 MiB of
 ** metadata.
 */
 #ifndef TRACEDIFF_DOCUMENT_H

@@ -3,7 +3,7 @@
 static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_EVENT_SKIPPED] = "event skipped: not JSON",
     [PROBLEM_NOT_OBJECT] = "event skipped: not an object",
-    [PROBLEM_TOO_LONG] = "value skipped: longer than 32 MiB",
+    [PROBLEM_TOO_LONG] = "value skipped: longer than 16 MiB",
     [PROBLEM_COMMA] = "comma missing or doubled",
     [PROBLEM_LIST_CLOSED] = "list of events closed before its end",
     [PROBLEM_NO_PHASE] = "event skipped: ph is not one letter",

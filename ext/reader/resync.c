@@ -79,7 +79,7 @@ bool resync_events(struct window *window, bool array_form, bool end_too, struct 
         if (more == MORE_END && window->at >= window->end)
             return true;
         if (more == MORE_TOO_LONG)
-            window->at++; /* no event, with 32 MiB of white space after it */
+            window->at++; /* no event, with 16 MiB of white space after it */
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "reader/document.h"
 
-enum { ROOM = 16 * 1024, HELD = 32 * 1024 * 1024 /* the longest value */ };
+enum { ROOM = 16 * 1024, HELD = 16 * 1024 * 1024 /* the longest value */ };
 
 /* What a file said. */
 struct reading {
