@@ -206,11 +206,12 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
             document->in.at = (size_t)((stop ? stop : scan.bad) - document->in.bytes);
             return stop ? READ_DONE : READ_BAD;
         }
+        bool last = document->in.last; /* or a reader may end where the document does */
         enum more more = window_read(&document->in, document->in.at, failure);
         *start = document->in.at;
         if (more == MORE_TOO_LONG)
             return READ_TOO_LONG;
-        if (more == MORE_END)
+        if (more == MORE_END && last)
             return READ_END;
         if (more == MORE_FAILED)
             return READ_FAILED;
