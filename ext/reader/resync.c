@@ -26,20 +26,27 @@ static const char *const document_keys[] = {
     "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
 
 /* Whether the byte at `p`, a brace, is likely the beginning of an event; or, a
-** bracket, the end of the list of events. `*undecided` is set if more text is
-** needed to tell. */
-static bool may_go_on(const struct window *window, bool array_form, const unsigned char *p,
-                      bool *undecided)
+** bracket, the end of the list of events. What stands before it is looked at for a
+** little way, and not before the byte `from` of the document, so that it does not
+** matter what of it is in memory. `*undecided` is set if more text is needed. */
+static bool may_go_on(const struct window *window, int64_t from, bool array_form,
+                      const unsigned char *p, bool *undecided)
 {
     const unsigned char *end = window->bytes + window->end, *before = p;
-    while (before > window->bytes && before[-1] <= ' ')
+    const unsigned char *first = window->bytes;
+    if (from > window->origin)
+        first += from - window->origin;
+    if (p - first > LOOK_BACK / 2)
+        first = p - LOOK_BACK / 2;
+    while (before > first && before[-1] <= ' ')
         before--;
-    unsigned char previous = before > window->bytes ? before[-1] : ',';
+    bool known = before > first;
+    unsigned char previous = known ? before[-1] : 0;
     const unsigned char *next = scan_space(p + 1);
     *undecided = !window->last && end - next < LOOK_BACK / 2;
     if (*p == '{')
         return previous != ':' && previous != '[' && *next == '"' && is_key(next, end, event_keys);
-    if (previous != '}')
+    if (known && previous != '}')
         return false;
     if (!array_form && *next == ',') {
         next = scan_space(next + 1);
@@ -56,6 +63,7 @@ static bool may_go_on(const struct window *window, bool array_form, const unsign
 
 bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
 {
+    const int64_t from = window->origin + (int64_t)window->at;
     for (;;) {
         const unsigned char *p = window->bytes + window->at;
         const unsigned char *end = window->bytes + window->end;
@@ -63,7 +71,7 @@ bool resync_events(struct window *window, bool array_form, bool end_too, struct 
             bool undecided = false;
             if (*p != '{' && (*p != ']' || !end_too))
                 continue;
-            bool found = may_go_on(window, array_form, p, &undecided);
+            bool found = may_go_on(window, from, array_form, p, &undecided);
             if (undecided)
                 break;
             if (found) {
