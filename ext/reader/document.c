@@ -307,10 +307,10 @@ static int start(struct document *document, struct failure *failure)
     } else if (c == WINDOW_END) {
         return not_trace(document, "empty", 0);
     } else {
-        bool utf16 =
-            document->in.end >= 2 && (memcmp(document->in.bytes, "\xff\xfe", 2) == 0 ||
-                                      memcmp(document->in.bytes, "\xfe\xff", 2) == 0 ||
-                                      document->in.bytes[0] == 0 || document->in.bytes[1] == 0);
+        bool utf16 = document->in.origin == 0 && document->in.end >= 2 &&
+                     (memcmp(document->in.bytes, "\xff\xfe", 2) == 0 ||
+                      memcmp(document->in.bytes, "\xfe\xff", 2) == 0 ||
+                      document->in.bytes[0] == 0 || document->in.bytes[1] == 0);
         return not_trace(document, utf16 ? "not UTF-8 but UTF-16 or binary" : "not JSON",
                          window_byte(&document->in, document->in.at));
     }
