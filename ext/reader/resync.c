@@ -4,17 +4,40 @@
 
 #include "scan.h"
 
-enum { LOOK_BACK = 256 /* bytes kept before a place where reading may go on */ };
+/* How far is looked back from a place where reading may go on, and how far ahead: so
+** many bytes are in memory there, or all there are. What is decided must not depend on
+** what more is. */
+enum { LOOK_BACK = 128, LOOK_AHEAD = 256 };
 
-/* Whether a key stands at the quote `p`, with a colon after it, that is one of a
-** NULL-terminated list. */
-static bool is_key(const unsigned char *p, const unsigned char *end, const char *const *keys)
+static const unsigned char *limit_of(const struct window *window, const unsigned char *p)
 {
-    for (; *keys; keys++) {
+    const unsigned char *end = window->bytes + window->end;
+    return end - p > LOOK_AHEAD ? p + LOOK_AHEAD : end;
+}
+
+/* Whether more must be read before anything is decided at `p`. */
+static bool is_undecided(const struct window *window, const unsigned char *p)
+{
+    return !window->last && window->bytes + window->end - p < LOOK_AHEAD;
+}
+
+static const unsigned char *next_after(const unsigned char *p, const unsigned char *limit)
+{
+    p = scan_space(p + 1);
+    return p < limit ? p : limit;
+}
+
+/* Whether a key stands at `p`, with a colon after it, that is one of a NULL-terminated
+** list. */
+static bool is_key(const unsigned char *p, const unsigned char *limit, const char *const *keys)
+{
+    for (; p < limit && *p == '"' && *keys; keys++) {
         size_t length = strlen(*keys);
-        if ((size_t)(end - p) > length + 2 && memcmp(p + 1, *keys, length) == 0 &&
-            p[length + 1] == '"' && *scan_space(p + length + 2) == ':')
-            return true;
+        if ((size_t)(limit - p) > length + 2 && memcmp(p + 1, *keys, length) == 0 &&
+            p[length + 1] == '"') {
+            p = next_after(p + length + 1, limit);
+            return p < limit && *p == ':';
+        }
     }
     return false;
 }
@@ -26,95 +49,90 @@ static const char *const document_keys[] = {
     "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
 
 /* Whether the byte at `p`, a brace, is likely the beginning of an event; or, a
-** bracket, the end of the list of events. What stands before it is looked at for a
-** little way, and not before the byte `from` of the document, so that it does not
-** matter what of it is in memory. `*undecided` is set if more text is needed. */
+** bracket, the end of the list of events. What stands before it is looked at, too, but
+** not before the byte `from` of the document. */
 static bool may_go_on(const struct window *window, int64_t from, bool array_form,
-                      const unsigned char *p, bool *undecided)
+                      const unsigned char *p)
 {
-    const unsigned char *end = window->bytes + window->end, *before = p;
+    const unsigned char *limit = limit_of(window, p), *before = p;
     const unsigned char *first = window->bytes;
     if (from > window->origin)
         first += from - window->origin;
-    if (p - first > LOOK_BACK / 2)
-        first = p - LOOK_BACK / 2;
+    if (p - first > LOOK_BACK)
+        first = p - LOOK_BACK;
     while (before > first && before[-1] <= ' ')
         before--;
     bool known = before > first;
     unsigned char previous = known ? before[-1] : 0;
-    const unsigned char *next = scan_space(p + 1);
-    *undecided = !window->last && end - next < LOOK_BACK / 2;
+    const unsigned char *next = next_after(p, limit);
     if (*p == '{')
-        return previous != ':' && previous != '[' && *next == '"' && is_key(next, end, event_keys);
+        return previous != ':' && previous != '[' && is_key(next, limit, event_keys);
     if (known && previous != '}')
         return false;
-    if (!array_form && *next == ',') {
-        next = scan_space(next + 1);
-        return *next == '"' && is_key(next, end, document_keys);
-    }
+    if (!array_form && next < limit && *next == ',')
+        return is_key(next_after(next, limit), limit, document_keys);
     if (!array_form) {
-        if (*next != '}')
+        if (next >= limit || *next != '}')
             return false;
-        next = scan_space(next + 1);
+        next = next_after(next, limit);
     }
-    *undecided = *undecided || (next >= end && !window->last);
-    return next >= end;
+    return next >= limit;
+}
+
+/* Reads on at `at`, keeping what is looked back at. False on failure; `*done` at the
+** end of the document. */
+static bool read_on(struct window *window, bool *done, struct failure *failure)
+{
+    size_t keep = window->at > LOOK_BACK ? window->at - LOOK_BACK : 0;
+    enum more more = window_read(window, keep, failure);
+    *done = more == MORE_END && window->at >= window->end;
+    return more != MORE_FAILED;
 }
 
 bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
 {
     const int64_t from = window->origin + (int64_t)window->at;
-    for (;;) {
-        const unsigned char *p = window->bytes + window->at;
-        const unsigned char *end = window->bytes + window->end;
-        for (; p < end; p++) {
-            bool undecided = false;
+    for (bool done = false; !done;) {
+        for (; window->at < window->end; window->at++) {
+            const unsigned char *p = window->bytes + window->at;
             if (*p != '{' && (*p != ']' || !end_too))
                 continue;
-            bool found = may_go_on(window, from, array_form, p, &undecided);
-            if (undecided)
+            if (is_undecided(window, p))
                 break;
-            if (found) {
-                window->at = (size_t)(p - window->bytes);
+            if (may_go_on(window, from, array_form, p))
                 return true;
-            }
         }
-        window->at = (size_t)(p - window->bytes);
-        size_t keep = window->at > LOOK_BACK ? window->at - LOOK_BACK : 0;
-        enum more more = window_read(window, keep, failure);
-        if (more == MORE_FAILED)
+        if (!read_on(window, &done, failure))
             return false;
-        if (more == MORE_END && window->at >= window->end)
-            return true;
-        if (more == MORE_TOO_LONG)
-            window->at++; /* no event, with 16 MiB of white space after it */
     }
+    return true;
 }
 
 bool resync_is_event(struct window *window, bool *event, struct failure *failure)
 {
-    while (!window->last && window->end - window->at < LOOK_BACK)
-        if (window_read(window, window->at, failure) == MORE_FAILED)
+    bool done;
+    while (is_undecided(window, window->bytes + window->at))
+        if (!read_on(window, &done, failure))
             return false;
-    const unsigned char *next = scan_space(window->bytes + window->at + 1);
-    *event = *next == '"' && is_key(next, window->bytes + window->end, event_keys);
+    const unsigned char *p = window->bytes + window->at, *limit = limit_of(window, p);
+    *event = is_key(next_after(p, limit), limit, event_keys);
     return true;
 }
 
 bool resync_keys(struct window *window, struct failure *failure)
 {
-    for (;;) {
+    for (bool done = false; !done;) {
         for (; window->at < window->end; window->at++) {
             const unsigned char *p = window->bytes + window->at;
-            if (!window->last && window->end - window->at < LOOK_BACK)
+            if (*p != '"')
+                continue;
+            if (is_undecided(window, p))
                 break;
-            if (*p == '"' && is_key(p, window->bytes + window->end, document_keys))
+            if (is_key(p, limit_of(window, p), document_keys))
                 return true;
         }
-        enum more more = window_read(window, window->at, failure);
-        if (more == MORE_FAILED)
+        if (!read_on(window, &done, failure))
             return false;
-        if (more == MORE_END && window->at >= window->end)
-            return true;
     }
+    return true;
 }
