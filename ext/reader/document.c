@@ -289,7 +289,7 @@ static int start(struct document *document, struct failure *failure)
     while (document->in.end < 3 && !document->in.last)
         if (window_read(&document->in, 0, failure) == MORE_FAILED)
             return -1;
-    if (document->in.at == 0 && document->in.end >= 3 &&
+    if (document->in.origin == 0 && document->in.at == 0 && document->in.end >= 3 &&
         memcmp(document->in.bytes, "\xef\xbb\xbf", 3) == 0) {
         problem_add(&document->problems, PROBLEM_BYTE_ORDER_MARK, 1);
         document->in.at = 3;

@@ -23,6 +23,8 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_TRAILING] = "bytes after the document",
     [PROBLEM_GZIP_TRAILING] = "bytes after the gzip data",
     [PROBLEM_NO_LAUNCH] = "device work without a launch",
+    [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
+    [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",
 };
 
 void problem_add(struct problems *problems, enum problem problem, int64_t byte)

@@ -31,6 +31,8 @@ enum problem {
     PROBLEM_TRAILING,
     PROBLEM_GZIP_TRAILING,
     PROBLEM_NO_LAUNCH,
+    PROBLEM_ARGS_MENDED, /* these two are known once the args have been read */
+    PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT
 };
 

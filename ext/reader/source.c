@@ -54,6 +54,12 @@ static bool identity_of(const char *path, const struct stat *status, struct iden
     return true;
 }
 
+bool source_same(const struct identity *a, const struct identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->modified == b->modified && a->changed == b->changed;
+}
+
 bool source_identify(const char *path, struct identity *identity, struct failure *failure)
 {
     struct stat status;

@@ -38,7 +38,9 @@ void source_close(struct source *source);
 /* The identity at the time of opening. */
 const struct identity *source_identity(const struct source *source);
 
-/* The same without opening: false and FAILURE_READ if that cannot be had. */
+bool source_same(const struct identity *a, const struct identity *b);
+
+/* The identity without opening: false and FAILURE_READ if that cannot be had. */
 bool source_identify(const char *path, struct identity *identity, struct failure *failure);
 
 /* Reads up to `room` bytes to `to`; the number of bytes read, 0 at the end, -1

@@ -20,11 +20,16 @@ static bool interrupted(void *argument)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (!database->poll || nanoseconds - database->polled < POLL_EVERY)
+    if (database->working == 0 || nanoseconds - database->polled < POLL_EVERY)
         return false;
     database->polled = nanoseconds;
-    int code = sqlite3_step(database->poll);
-    sqlite3_reset(database->poll);
+    int code = SQLITE_OK;
+    if (!database->poll)
+        code = sqlite3_prepare_v2(database->db, poll_sql, -1, &database->poll, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(database->poll);
+        sqlite3_reset(database->poll);
+    }
     return code == SQLITE_INTERRUPT;
 }
 
@@ -59,18 +64,28 @@ void database_release(struct database *database)
     memory_free(database);
 }
 
-int database_begin_work(struct database *database)
+void database_begin_work(struct database *database)
 {
-    if (database->poll)
-        return SQLITE_OK; /* a function written in SQL is running this one */
-    return sqlite3_prepare_v2(database->db, poll_sql, -1, &database->poll, NULL);
+    database->working++;
 }
 
 void database_end_work(struct database *database)
 {
+    if (--database->working > 0)
+        return; /* a function written in SQL is running this one */
     sqlite3_finalize(database->poll);
     database->poll = NULL;
     cache_trim(&database->cache, false);
+}
+
+bool database_interrupted(struct database *database, struct failure *failure)
+{
+    database_begin_work(database);
+    bool stop = interrupted(database);
+    database_end_work(database);
+    if (stop)
+        failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
+    return stop;
 }
 
 void database_cursor_opened(struct database *database)

@@ -22,7 +22,8 @@ struct database {
     int cursors;          /* open ones */
     int nesting;          /* functions written in SQL that are running */
     const char *speaking; /* the outermost of them: its name stands before errors */
-    sqlite3_stmt *poll;   /* a short statement, while a function computes its rows */
+    int working;          /* functions that are computing something */
+    sqlite3_stmt *poll;   /* a short statement, while they are */
     int64_t polled;       /* ns: when it was run last */
 };
 
@@ -31,9 +32,12 @@ struct database *database_new(sqlite3 *db);
 
 void database_release(struct database *database);
 
-/* Around the computing of rows: lets the cache notice interrupts (S19). */
-int database_begin_work(struct database *database);
+/* Around all that may take long: lets the cache notice interrupts (S19). */
+void database_begin_work(struct database *database);
 void database_end_work(struct database *database);
+
+/* For what is mostly short, and does not begin work: whether it is to stop. */
+bool database_interrupted(struct database *database, struct failure *failure);
 
 /* A cursor was opened or closed. With the last one, no text of a file is in use
 ** any more. */

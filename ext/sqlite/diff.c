@@ -11,18 +11,25 @@ SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
 
+enum { OPS_SHORT_NAME = 5, OPS_SELF_DURATION = 8, DIFF_SELF_DURATION = 10 };
+
 static const struct column columns_of_ops[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
     {"device", "TEXT", "CPU or GPU"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
+    {"short_name", "TEXT", "trace_short_name(name)"},
     {"counts", "INTEGER", "events"},
     {"total_duration", "REAL", "us, the sum of their durations"},
+    {"self_duration", "REAL", "us, of it, not in events nested in them (T5)"},
     {"mean_duration", "REAL", "us"},
     {"min_duration", "REAL", "us"},
     {"max_duration", "REAL", "us"},
 };
+
+static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {
+    [OPS_SHORT_NAME] = ON_DEMAND, [OPS_SELF_DURATION] = ON_DEMAND};
 
 static const struct argument arguments_of_ops[] = {
     {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
@@ -42,9 +49,13 @@ static const struct column columns_of_diff[] = {
     {"counts_change_categories", "TEXT", "+, - or =: the sign of diff_counts"},
     {"change", "TEXT", "added, deleted, increased, decreased or unchanged, by counts"},
     {"diff_duration_pct", "REAL", "100 x diff_duration / control; NULL when that is 0"},
+    {"diff_self_duration", "REAL", "us, test minus control of the time not in nested events (T5)"},
     {"diff_duration_per_step", "REAL",
      "us, each side divided by its number of steps; NULL without steps"},
 };
+
+static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {[DIFF_SELF_DURATION] =
+                                                                            ON_DEMAND};
 
 static const struct argument arguments_of_diff[] = {
     {"control", "TEXT", true, "trace to compare with"},
@@ -63,6 +74,7 @@ static const struct argument arguments_of_diff[] = {
 struct side {
     int trace, ranks, iterations, device_type;
     int use_short_name; /* -1: there is none */
+    int self_duration;  /* the column */
     enum trace_use use;
     enum grouping grouping;
     const char *subject;
@@ -88,8 +100,10 @@ static bool summarize(struct call *call, const struct side *side, struct summary
                 argument_trace(call, side->trace, &paths) &&
                 trace_open(&trace, &paths, cache, &request, &call->failure) &&
                 trace_choose_steps(&trace, &iterations, side->subject, &choice, &call->failure) &&
-                summary_make(summary, &trace, &choice, device_type, side->grouping, &cache->stopper,
-                             &call->failure);
+                summary_make(summary,
+                             &(struct summary_request){&trace, &choice, device_type, side->grouping,
+                                                       call->columns >> side->self_duration & 1},
+                             &cache->stopper, &call->failure);
     if (done && use_short_name > 0)
         done = summary_rename(summary, use_short_name == 1 ? name_short : name_stable,
                               &cache->stopper, &call->failure);
@@ -102,45 +116,72 @@ static bool summarize(struct call *call, const struct side *side, struct summary
     return done;
 }
 
+static size_t longest_name(const struct summary *summary)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < summary->names.count; i++)
+        if (summary->names.items[i].length > longest)
+            longest = summary->names.items[i].length;
+    return longest;
+}
+
+/* `short_name` has room for the longest name; NULL: it is not asked for. */
+static void add_op(struct result *result, const struct names *names, const struct summary_row *row,
+                   char *short_name)
+{
+    const struct name *name = &names->items[row->name];
+    result_integer(result, row->rank);
+    if (row->iteration == NUMBER_NONE)
+        result_null(result);
+    else
+        result_integer(result, row->iteration);
+    result_text(result, row->device ? "GPU" : "CPU", 3);
+    if (row->cat == NAME_NONE)
+        result_null(result);
+    else
+        result_text(result, names->items[row->cat].text, names->items[row->cat].length);
+    result_text(result, name->text, name->length);
+    if (short_name)
+        result_text(result, short_name, name_short(name->text, name->length, short_name));
+    else
+        result_null(result);
+    result_integer(result, row->counts);
+    result_real(result, microseconds(row->total));
+    result_real(result, microseconds(row->self));
+    result_real(result, microseconds(row->total) / (double)row->counts);
+    result_real(result, microseconds(row->min));
+    result_real(result, microseconds(row->max));
+}
+
 static int ops_produce(struct call *call, struct rows **rows)
 {
-    static const struct side side = {0, 1, 2, 3, -1, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
+    static const struct side side = {
+        0, 1, 2, 3, -1, OPS_SELF_DURATION, TRACE_FOR_STEPS, BY_EVERYTHING, "the trace"};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct summary summary = {.count = 0};
     struct result *result = NULL;
+    char *short_name = NULL;
     int64_t steps;
     int code = SQLITE_ERROR;
     if (!summarize(call, &side, &summary, &steps) ||
         !summary_sort(&summary, stopper, &call->failure))
         goto cleanup;
+    if (call->columns >> OPS_SHORT_NAME & 1 &&
+        !(short_name = memory_allocate(longest_name(&summary) + 1))) {
+        code = SQLITE_NOMEM;
+        goto cleanup;
+    }
     result = result_new(call->function->column_count);
     for (size_t i = 0; i < summary.count; i++) {
         if (!stopper_goes_on(stopper, i, &call->failure))
             goto cleanup;
-        const struct summary_row *row = &summary.rows[i];
-        const struct name *name = &summary.names.items[row->name];
-        result_integer(result, row->rank);
-        if (row->iteration == NUMBER_NONE)
-            result_null(result);
-        else
-            result_integer(result, row->iteration);
-        result_text(result, row->device ? "GPU" : "CPU", 3);
-        if (row->cat == NAME_NONE)
-            result_null(result);
-        else
-            result_text(result, summary.names.items[row->cat].text,
-                        summary.names.items[row->cat].length);
-        result_text(result, name->text, name->length);
-        result_integer(result, row->counts);
-        result_real(result, microseconds(row->total));
-        result_real(result, microseconds(row->total) / (double)row->counts);
-        result_real(result, microseconds(row->min));
-        result_real(result, microseconds(row->max));
+        add_op(result, &summary.names, &summary.rows[i], short_name);
     }
     *rows = result_finish(result);
     result = NULL;
     code = *rows ? SQLITE_OK : SQLITE_NOMEM;
 cleanup:
+    memory_free(short_name);
     result_free(result);
     summary_clear(&summary);
     return code;
@@ -153,6 +194,7 @@ const struct table_function trace_ops_function = {
     .column_count = COUNT_OF(columns_of_ops),
     .arguments = arguments_of_ops,
     .argument_count = COUNT_OF(arguments_of_ops),
+    .serves = served_of_ops,
     .reads_files = true,
     .produce = ops_produce,
 };
@@ -207,6 +249,7 @@ static void add_pair(struct result *result, const struct pair *pair, int64_t con
         result_null(result);
     else
         result_real(result, 100.0 * (double)difference(pair) / (double)control->total);
+    result_real(result, microseconds(test->self - control->self));
     if (control_steps == 0 || test_steps == 0)
         result_null(result);
     else
@@ -245,8 +288,9 @@ static struct pair *join(const struct summary *control, const struct summary *te
 
 static int diff_produce(struct call *call, struct rows **rows)
 {
-    static const struct side sides[] = {{0, 2, 4, 6, 7, TRACE_FOR_DIFF, BY_NAME, "control"},
-                                        {1, 3, 5, 6, 7, TRACE_FOR_DIFF, BY_NAME, "test"}};
+    static const struct side sides[] = {
+        {0, 2, 4, 6, 7, DIFF_SELF_DURATION, TRACE_FOR_DIFF, BY_NAME, "control"},
+        {1, 3, 5, 6, 7, DIFF_SELF_DURATION, TRACE_FOR_DIFF, BY_NAME, "test"}};
     struct summary control = {.count = 0}, test = {.count = 0};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct pair *pairs = NULL;
@@ -284,6 +328,7 @@ const struct table_function trace_diff_function = {
     .column_count = COUNT_OF(columns_of_diff),
     .arguments = arguments_of_diff,
     .argument_count = COUNT_OF(arguments_of_diff),
+    .serves = served_of_diff,
     .reads_files = true,
     .produce = diff_produce,
 };

@@ -3,33 +3,15 @@
 */
 #include <string.h>
 
+#include "../trace/stacks.h"
 #include "../trace/summary.h"
 #include "arguments.h"
+#include "event_scan.h"
 #include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
-
-enum {
-    EVENTS_RANK,
-    EVENTS_ITERATION,
-    EVENTS_DEVICE,
-    EVENTS_CAT,
-    EVENTS_NAME,
-    EVENTS_TS,
-    EVENTS_DUR,
-    EVENTS_PID,
-    EVENTS_TID,
-    EVENTS_STREAM,
-    EVENTS_CORRELATION,
-    EVENTS_LINK,
-    EVENTS_PH,
-    EVENTS_FILE,
-    EVENTS_EVENT,
-    EVENTS_TS_NS,
-    EVENTS_DUR_NS
-};
 
 static const struct column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
@@ -44,7 +26,11 @@ static const struct column columns_of_events[] = {
     {"stream", "INTEGER", "args.stream"},
     {"correlation", "INTEGER", "args.correlation"},
     {"link", "INTEGER", "event of the launch of device work, or of the first work launched"},
+    {"parent", "INTEGER", "event of the one that encloses it on its thread (T5)"},
+    {"depth", "INTEGER", "0 at the top of the thread"},
+    {"self_dur", "REAL", "us, not in events that are nested in it"},
     {"ph", "TEXT", "phase: X, or B for a B with its E"},
+    {"args", "TEXT", "JSON object, read from the file again (T6)"},
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "position in traceEvents, from 0: with file, the key"},
     {"ts_ns", "INTEGER", "ns, absolute: baseTimeNanoseconds + ts"},
@@ -55,33 +41,6 @@ static const struct argument arguments_of_events[] = {
     {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
     {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
 };
-
-struct event_rows {
-    struct rows rows; /* must be first */
-    struct trace trace;
-    bool phases[256];
-};
-
-/* From where a cursor is to the next row that is wanted, itself included. */
-static void settle(const struct event_rows *events, struct position *position)
-{
-    for (; position->part < events->trace.count; position->part++, position->part_row = 0) {
-        const struct trace_member *member = &events->trace.members[position->part];
-        if (!member->chosen)
-            continue;
-        const struct columns *columns = &member->file->columns;
-        for (; (size_t)position->part_row < columns->count; position->part_row++)
-            if (events->phases[columns->phase[position->part_row]])
-                return;
-    }
-}
-
-static void events_next(const struct rows *rows, struct position *position)
-{
-    if (position->row > 0)
-        position->part_row++;
-    settle((const struct event_rows *)rows, position);
-}
 
 static void put_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
 {
@@ -108,12 +67,48 @@ static void put_identifier(sqlite3_context *context, const struct trace_file *fi
         put_name(context, file, (uint32_t)identifier->value);
 }
 
-static void events_column(const struct rows *rows, const struct position *position, int column,
-                          sqlite3_context *context)
+/* parent, depth and self_dur, found when the first of them is asked for. */
+static int put_stack(sqlite3_context *context, const struct event_rows *events,
+                     struct trace_file *file, size_t row, int column, struct failure *failure)
+{
+    const struct stacks *stacks = &file->stacks;
+    if (!stacks->made) {
+        database_begin_work(events->database);
+        bool found = stacks_find(file, &events->database->cache.stopper, failure);
+        database_end_work(events->database);
+        if (!found)
+            return SQLITE_ERROR;
+    }
+    if (column == EVENTS_PARENT && stacks->parent[row] != ROW_NONE)
+        sqlite3_result_int64(context, file->columns.event[stacks->parent[row]]);
+    else if (column == EVENTS_DEPTH && stacks->depth[row] != DEPTH_NONE)
+        sqlite3_result_int64(context, stacks->depth[row]);
+    else if (column == EVENTS_SELF_DUR && stacks->self[row] != NUMBER_NONE)
+        sqlite3_result_double(context, microseconds(stacks->self[row]));
+    return SQLITE_OK;
+}
+
+static int put_args(sqlite3_context *context, struct row_scan *scan,
+                    const struct event_rows *events, struct trace_file *file, size_t row,
+                    struct failure *failure)
+{
+    const unsigned char *text;
+    size_t length;
+    database_begin_work(events->database);
+    bool read = args_read(event_scan_args(scan), file, row, &events->database->cache.stopper, &text,
+                          &length, failure);
+    database_end_work(events->database);
+    if (read && text)
+        sqlite3_result_text64(context, (const char *)text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+    return read ? SQLITE_OK : SQLITE_ERROR;
+}
+
+static int events_column(struct rows *rows, struct row_scan *scan, const struct position *position,
+                         int column, sqlite3_context *context, struct failure *failure)
 {
     const struct event_rows *events = (const struct event_rows *)rows;
     const struct trace_member *member = &events->trace.members[position->part];
-    const struct trace_file *file = member->file;
+    struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     size_t row = (size_t)position->part_row;
     const struct track *track = &file->tracks.items[columns->track[row]];
@@ -161,6 +156,12 @@ static void events_column(const struct rows *rows, const struct position *positi
         if (columns->link[row] != ROW_NONE)
             sqlite3_result_int64(context, columns->event[columns->link[row]]);
         break;
+    case EVENTS_PARENT:
+    case EVENTS_DEPTH:
+    case EVENTS_SELF_DUR:
+        return put_stack(context, events, file, row, column, failure);
+    case EVENTS_ARGS:
+        return put_args(context, scan, events, file, row, failure);
     case EVENTS_PH:
         sqlite3_result_text(context, (const char *)&columns->phase[row], 1, SQLITE_TRANSIENT);
         break;
@@ -177,16 +178,19 @@ static void events_column(const struct rows *rows, const struct position *positi
         put_integer(context, columns->dur[row]);
         break;
     }
+    return SQLITE_OK;
 }
 
 static void events_destroy(struct rows *rows)
 {
     struct event_rows *events = (struct event_rows *)rows;
     trace_close(&events->trace);
+    memory_free(events->first);
     memory_free(events);
 }
 
-static const struct rows_methods event_methods = {events_next, events_column, events_destroy};
+static const struct rows_methods event_methods = {event_scan_begin, event_scan_next, event_scan_end,
+                                                  events_column, events_destroy};
 
 static int events_produce(struct call *call, struct rows **rows)
 {
@@ -199,6 +203,7 @@ static int events_produce(struct call *call, struct rows **rows)
         return SQLITE_NOMEM;
     }
     events->rows.methods = &event_methods;
+    events->database = call->database;
     struct trace_request request = {TRACE_FOR_EVENTS, NULL, &every_rank, "the trace"};
     if (!argument_phases(call, 1, events->phases, &given) || !argument_trace(call, 0, &paths))
         goto failed;
@@ -206,14 +211,18 @@ static int events_produce(struct call *call, struct rows **rows)
         request.phases = events->phases;
     if (!trace_open(&events->trace, &paths, &call->database->cache, &request, &call->failure))
         goto failed;
+    if (!(events->first = memory_zeroed(events->trace.count, sizeof *events->first))) {
+        failure_memory(&call->failure);
+        goto failed;
+    }
     for (size_t i = 0; i < events->trace.count; i++) {
         const struct trace_member *member = &events->trace.members[i];
+        events->first[i] = (size_t)events->rows.count;
         if (!member->chosen)
             continue;
         member->file->lent = true;
         events->rows.memory += file_memory(member->file);
-        for (size_t row = 0; row < member->file->columns.count; row++)
-            events->rows.count += events->phases[member->file->columns.phase[row]];
+        events->rows.count += (int64_t)member->file->columns.count;
     }
     *rows = &events->rows;
     return SQLITE_OK;
@@ -231,5 +240,7 @@ const struct table_function trace_events_function = {
     .arguments = arguments_of_events,
     .argument_count = COUNT_OF(arguments_of_events),
     .reads_files = true,
+    .serves = served_of_events,
+    .typical_rows = 1000000,
     .produce = events_produce,
 };

@@ -33,10 +33,12 @@ struct result {
     struct text_block *texts;
 };
 
-static void result_column(const struct rows *rows, const struct position *position, int column,
-                          sqlite3_context *context)
+static int result_column(struct rows *rows, struct row_scan *scan, const struct position *position,
+                         int column, sqlite3_context *context, struct failure *failure)
 {
     const struct result *result = (const struct result *)rows;
+    (void)scan;
+    (void)failure;
     const struct cell *cell = &result->cells[position->row * result->columns + column];
     switch (cell->type) {
     case SQLITE_INTEGER:
@@ -55,6 +57,7 @@ static void result_column(const struct rows *rows, const struct position *positi
     default:
         sqlite3_result_null(context);
     }
+    return SQLITE_OK;
 }
 
 static void result_destroy(struct rows *rows)
@@ -62,7 +65,8 @@ static void result_destroy(struct rows *rows)
     result_free((struct result *)rows);
 }
 
-static const struct rows_methods result_methods = {NULL, result_column, result_destroy};
+static const struct rows_methods result_methods = {.column = result_column,
+                                                   .destroy = result_destroy};
 
 struct result *result_new(int columns)
 {

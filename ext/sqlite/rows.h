@@ -11,21 +11,34 @@
 
 #include <sqlite3ext.h>
 
-/* Where a cursor is; what it means beyond `row` is the rows' own business. */
+#include "../reader/failure.h"
+#include "plan.h"
+
 struct rows;
 
+/* Going through rows: what a cursor keeps for them. */
+struct row_scan;
+
+/* Where a cursor is; what it means beyond `row` is the rows' own business. */
 struct position {
-    int64_t row;
-    size_t part;      /* zero at the first row */
-    int64_t part_row; /* likewise */
+    int64_t row; /* its number, the same in every scan of these rows */
+    size_t part;
+    int64_t part_row;
 };
 
+/* Those that can fail return a code of SQLite, and say why in the failure. */
 struct rows_methods {
-    /* Moves on to the row whose number `position` has already, from the one
-    ** before it; also called for row 0. NULL: only the number counts. */
-    void (*next)(const struct rows *rows, struct position *position);
-    void (*column)(const struct rows *rows, const struct position *position, int column,
-                   sqlite3_context *context);
+    /* Begins a scan of the rows that a wish names, at the least, in the order it
+    ** wants. `*scan` is NULL, or one of these rows that is over. NULL: all rows are
+    ** gone through by their numbers. */
+    int (*begin)(struct rows *rows, const struct wish *wish, struct row_scan **scan,
+                 struct failure *failure);
+    /* Moves on, first to the first row; `*end`: there is none. */
+    int (*next)(struct row_scan *scan, struct position *position, bool *end,
+                struct failure *failure);
+    void (*end)(struct row_scan *scan); /* frees it */
+    int (*column)(struct rows *rows, struct row_scan *scan, const struct position *position,
+                  int column, sqlite3_context *context, struct failure *failure);
     void (*destroy)(struct rows *rows);
 };
 

@@ -15,6 +15,8 @@ SQLITE_EXTENSION_INIT3
 struct tuple {
     unsigned char *key; /* types and values of the arguments */
     size_t key_length;
+    uint64_t columns;  /* of those on demand: which the rows have */
+    size_t number;     /* of the first tuple of these arguments, whatever its columns */
     struct rows *rows; /* NULL if they are not kept */
     int cursors;       /* that are on these rows */
     uint64_t used;
@@ -34,9 +36,11 @@ struct function_table {
 struct function_cursor {
     sqlite3_vtab_cursor base;             /* must be first */
     sqlite3_value *given[MOST_ARGUMENTS]; /* NULL: not given by the call */
-    size_t tuple;                         /* number + 1; 0: no rows */
-    const struct rows *rows;
+    size_t tuple;                         /* its index + 1; 0: no rows */
+    struct rows *rows;                    /* of that tuple */
+    struct row_scan *scan;                /* of those rows; NULL: they are gone through by number */
     struct position position;
+    bool end;
 };
 
 /* What a module's registration carries. */
@@ -51,6 +55,37 @@ static int table_error(struct function_table *table, char *message)
     sqlite3_free(table->base.zErrMsg);
     table->base.zErrMsg = message;
     return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+/* A message of the layers below, which may hold a path that is no UTF-8. Frees
+** nothing. */
+static char *message_of(const char *name, const char *text)
+{
+    size_t length = strlen(text);
+    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
+    if (repaired) {
+        size_t size = text_repair((const unsigned char *)text, length, (unsigned char *)repaired);
+        repaired[size] = 0;
+        message = sqlite3_mprintf("%s: %s", name, repaired);
+    }
+    sqlite3_free(repaired);
+    return message;
+}
+
+/* What a failure is to SQLite: `code`, or what the failure says. Frees the failure. */
+static int failed(struct function_table *table, int code, struct failure *failure)
+{
+    const struct database *database = table->database;
+    if (failure->code == FAILURE_MEMORY)
+        code = SQLITE_NOMEM;
+    else if (failure->code == FAILURE_INTERRUPTED)
+        code = SQLITE_INTERRUPT;
+    else if (failure->text)
+        code = table_error(
+            table, message_of(database->speaking ? database->speaking : table->function->name,
+                              failure->text));
+    failure_clear(failure);
+    return code;
 }
 
 /* The declaration a reader would see. */
@@ -157,10 +192,17 @@ static void drop_rows(struct function_table *table, size_t limit)
 /* Takes a cursor off its rows, which are kept. */
 static void leave_rows(struct function_table *table, struct function_cursor *cursor)
 {
+    if (cursor->scan)
+        cursor->rows->methods->end(cursor->scan);
     if (cursor->tuple > 0)
         table->tuples[cursor->tuple - 1].cursors--;
     cursor->tuple = 0;
     cursor->rows = NULL;
+    cursor->scan = NULL;
+}
+
+static void forget_given(struct function_cursor *cursor)
+{
     for (int i = 0; i < MOST_ARGUMENTS; i++) {
         sqlite3_value_free(cursor->given[i]);
         cursor->given[i] = NULL;
@@ -172,6 +214,7 @@ static int functionClose(sqlite3_vtab_cursor *base)
     struct function_cursor *cursor = (struct function_cursor *)base;
     struct function_table *table = (struct function_table *)base->pVtab;
     leave_rows(table, cursor);
+    forget_given(cursor);
     if (--table->cursors == 0) {
         for (size_t i = 0; i < table->count; i++)
             if (table->tuples[i].rows) {
@@ -187,33 +230,43 @@ static int functionClose(sqlite3_vtab_cursor *base)
 static int functionNext(sqlite3_vtab_cursor *base)
 {
     struct function_cursor *cursor = (struct function_cursor *)base;
-    cursor->position.row++;
-    if (cursor->rows->methods->next && cursor->position.row < cursor->rows->count)
-        cursor->rows->methods->next(cursor->rows, &cursor->position);
-    return SQLITE_OK;
+    struct failure failure = {0};
+    if (!cursor->scan) {
+        cursor->end = ++cursor->position.row >= cursor->rows->count;
+        return SQLITE_OK;
+    }
+    int code = cursor->rows->methods->next(cursor->scan, &cursor->position, &cursor->end, &failure);
+    return code == SQLITE_OK ? code : failed((struct function_table *)base->pVtab, code, &failure);
 }
 
 static int functionEof(sqlite3_vtab_cursor *base)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    return !cursor->rows || cursor->position.row >= cursor->rows->count;
+    return !cursor->rows || cursor->end;
 }
 
 static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    const struct function_table *table = (const struct function_table *)base->pVtab;
-    if (column < table->function->column_count)
-        cursor->rows->methods->column(cursor->rows, &cursor->position, column, context);
-    else if (cursor->given[column - table->function->column_count])
-        sqlite3_result_value(context, cursor->given[column - table->function->column_count]);
-    return SQLITE_OK;
+    struct function_table *table = (struct function_table *)base->pVtab;
+    int argument = column - table->function->column_count;
+    if (argument >= 0) {
+        if (cursor->given[argument])
+            sqlite3_result_value(context, cursor->given[argument]);
+        return SQLITE_OK;
+    }
+    struct failure failure = {0};
+    int code = cursor->rows->methods->column(cursor->rows, cursor->scan, &cursor->position, column,
+                                             context, &failure);
+    return code == SQLITE_OK ? code : failed(table, code, &failure);
 }
 
 static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    *rowid = (sqlite3_int64)cursor->tuple << 40 | cursor->position.row;
+    const struct function_table *table = (const struct function_table *)base->pVtab;
+    size_t number = table->tuples[cursor->tuple - 1].number + 1;
+    *rowid = (sqlite3_int64)number << 40 | cursor->position.row;
     return SQLITE_OK;
 }
 
@@ -246,38 +299,31 @@ static unsigned char *tuple_key(const struct call *call, size_t *length)
     return (unsigned char *)sqlite3_str_finish(text);
 }
 
-/* The number of the tuple of a call, new or known; table->count when there is no
-** memory. */
+/* The index of the tuple of a call that has some columns, new or known; table->count
+** when there is no memory. */
 static size_t tuple_of(struct function_table *table, const struct call *call)
 {
-    size_t length, i = 0;
+    size_t length, number = table->count;
     unsigned char *key = tuple_key(call, &length);
     if (!key)
         return table->count;
-    while (i < table->count && (table->tuples[i].key_length != length ||
-                                memcmp(table->tuples[i].key, key, length) != 0))
-        i++;
-    if (i == table->count && MEMORY_GROW(table->tuples, table->capacity, table->count + 1)) {
-        table->tuples[table->count++] = (struct tuple){.key = key, .key_length = length};
-        return i;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct tuple *tuple = &table->tuples[i];
+        if (tuple->key_length != length || memcmp(tuple->key, key, length) != 0)
+            continue;
+        if ((tuple->columns & call->columns) == call->columns) {
+            sqlite3_free(key);
+            return i;
+        }
+        number = tuple->number;
     }
-    sqlite3_free(key);
-    return i;
-}
-
-/* A message of the layers below, which may hold a path that is no UTF-8. Frees
-** nothing. */
-static char *message_of(const char *name, const char *text)
-{
-    size_t length = strlen(text);
-    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
-    if (repaired) {
-        size_t size = text_repair((const unsigned char *)text, length, (unsigned char *)repaired);
-        repaired[size] = 0;
-        message = sqlite3_mprintf("%s: %s", name, repaired);
+    if (!MEMORY_GROW(table->tuples, table->capacity, table->count + 1)) {
+        sqlite3_free(key);
+        return table->count;
     }
-    sqlite3_free(repaired);
-    return message;
+    table->tuples[table->count] = (struct tuple){
+        .key = key, .key_length = length, .columns = call->columns, .number = number};
+    return table->count++;
 }
 
 /* A message of inner SQL, with the function's name before it unless it stands there
@@ -295,27 +341,12 @@ static char *with_name(const struct table_function *function, char *message)
 /* Computes the rows of a call; the error goes to the table. */
 static int produce(struct function_table *table, struct call *call, struct rows **rows)
 {
-    struct database *database = table->database;
-    bool outermost = database->poll == NULL;
-    int code = database_begin_work(database);
-    if (code != SQLITE_OK)
-        return code;
-    code = table->function->produce(call, rows);
-    if (outermost)
-        database_end_work(database);
-    if (code == SQLITE_OK)
-        return SQLITE_OK;
-    enum failure_code failed = call->failure.code;
-    if (call->error)
-        table_error(table, with_name(table->function, call->error));
-    else if (failed == FAILURE_MEMORY)
-        code = SQLITE_NOMEM;
-    else if (failed == FAILURE_INTERRUPTED)
-        code = SQLITE_INTERRUPT;
-    else if (call->failure.text)
-        code = table_error(
-            table, message_of(database->speaking ? database->speaking : table->function->name,
-                              call->failure.text));
+    database_begin_work(table->database);
+    int code = table->function->produce(call, rows);
+    database_end_work(table->database);
+    if (code == SQLITE_OK || !call->error)
+        return code == SQLITE_OK ? code : failed(table, code, &call->failure);
+    table_error(table, with_name(table->function, call->error));
     call->error = NULL;
     failure_clear(&call->failure);
     return code;
@@ -324,27 +355,69 @@ static int produce(struct function_table *table, struct call *call, struct rows 
 /* Of the required arguments, which come first. */
 static const char *const ordinals[] = {"first", "second", "third", "fourth"};
 
-/* `plan` has a bit for each argument given, whose values stand in `argv` in the
-** order of the arguments. */
-static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc,
+/* The rows of a call, kept or computed; SQLITE_OK, or what xFilter returns. */
+static int find_rows(struct function_table *table, struct function_cursor *cursor,
+                     struct call *call)
+{
+    size_t index = tuple_of(table, call);
+    if (index == table->count)
+        return SQLITE_NOMEM;
+    table->tuples[index].used = ++table->clock;
+    if (!table->tuples[index].rows) {
+        struct rows *rows = NULL;
+        int code = produce(table, call, &rows);
+        if (code != SQLITE_OK)
+            return code;
+        if (table->tuples[index].rows) /* computed meanwhile, by a nested use */
+            rows->methods->destroy(rows);
+        else
+            table->tuples[index].rows = rows;
+    }
+    if (cursor->tuple != index + 1) {
+        leave_rows(table, cursor);
+        table->tuples[index].cursors++;
+        cursor->tuple = index + 1;
+        cursor->rows = table->tuples[index].rows;
+    }
+    drop_rows(table, KEPT_MEMORY);
+    return SQLITE_OK;
+}
+
+static int begin_scan(struct function_table *table, struct function_cursor *cursor,
+                      const struct wish *wish)
+{
+    struct failure failure = {0};
+    cursor->position = (struct position){-1, 0, 0};
+    if (cursor->rows->methods->begin) {
+        database_begin_work(table->database);
+        int code = cursor->rows->methods->begin(cursor->rows, wish, &cursor->scan, &failure);
+        database_end_work(table->database);
+        if (code != SQLITE_OK)
+            return failed(table, code, &failure);
+    }
+    return functionNext(&cursor->base);
+}
+
+static int functionFilter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
                           sqlite3_value **argv)
 {
     struct function_cursor *cursor = (struct function_cursor *)base;
     struct function_table *table = (struct function_table *)base->pVtab;
     const struct table_function *function = table->function;
     struct call call = {.database = table->database, .function = function};
+    sqlite3_value *given[MOST_ARGUMENTS];
+    struct wish wish;
     bool null_required = false;
-    (void)unused;
-    leave_rows(table, cursor);
-    cursor->position = (struct position){0, 0, 0};
-    for (int i = 0, used = 0; i < function->argument_count; i++) {
-        bool given = plan >> i & 1;
-        sqlite3_value *value = given && used < argc ? argv[used++] : NULL;
-        bool null = !value || sqlite3_value_type(value) == SQLITE_NULL;
-        if (value && !(cursor->given[i] = sqlite3_value_dup(value)))
+    (void)argc;
+    forget_given(cursor);
+    cursor->end = true;
+    call.columns = plan_read(function, number, text, argv, given, &wish);
+    for (int i = 0; i < function->argument_count; i++) {
+        bool null = !given[i] || sqlite3_value_type(given[i]) == SQLITE_NULL;
+        if (given[i] && !(cursor->given[i] = sqlite3_value_dup(given[i])))
             return SQLITE_NOMEM;
         call.values[i] = null ? table->defaults[i] : cursor->given[i];
-        null_required = null_required || (given && null && function->arguments[i].required);
+        null_required = null_required || (given[i] && null && function->arguments[i].required);
     }
     if (null_required)
         return SQLITE_OK;
@@ -353,67 +426,14 @@ static int functionFilter(sqlite3_vtab_cursor *base, int plan, const char *unuse
             return table_error(table,
                                sqlite3_mprintf("%s: %s argument (%s) is missing", function->name,
                                                ordinals[i], function->arguments[i].name));
-    size_t number = tuple_of(table, &call);
-    if (number == table->count)
-        return SQLITE_NOMEM;
-    table->tuples[number].used = ++table->clock;
-    if (!table->tuples[number].rows) {
-        struct rows *rows = NULL;
-        int code = produce(table, &call, &rows);
-        if (code != SQLITE_OK)
-            return code;
-        if (table->tuples[number].rows) /* computed meanwhile, by a nested use */
-            rows->methods->destroy(rows);
-        else
-            table->tuples[number].rows = rows;
-    }
-    table->tuples[number].cursors++;
-    cursor->tuple = number + 1;
-    cursor->rows = table->tuples[number].rows;
-    if (cursor->rows->methods->next && cursor->rows->count > 0)
-        cursor->rows->methods->next(cursor->rows, &cursor->position);
-    drop_rows(table, KEPT_MEMORY);
-    return SQLITE_OK;
+    int code = find_rows(table, cursor, &call);
+    return code == SQLITE_OK ? begin_scan(table, cursor, &wish) : code;
 }
 
-/* See the rules in table_function.h. A term on an argument is used if it is an
-** equality and usable; the first of them is enough, for the hidden column lets
-** SQLite check the others. A plan is refused only if an argument has terms and
-** none of them is usable. */
 static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct function_table *table = (const struct function_table *)vtab;
-    const struct table_function *function = table->function;
-    int term[MOST_ARGUMENTS], used = 0;
-    bool asked[MOST_ARGUMENTS] = {false}, complete = true;
-    for (int i = 0; i < MOST_ARGUMENTS; i++)
-        term[i] = -1;
-    for (int i = 0; i < info->nConstraint; i++) {
-        unsigned char op = info->aConstraint[i].op;
-        if (op != SQLITE_INDEX_CONSTRAINT_EQ && op != SQLITE_INDEX_CONSTRAINT_IS)
-            continue;
-        int argument = info->aConstraint[i].iColumn - function->column_count;
-        if (argument < 0)
-            continue;
-        asked[argument] = true;
-        if (info->aConstraint[i].usable && term[argument] < 0)
-            term[argument] = i;
-    }
-    info->idxNum = 0;
-    for (int i = 0; i < function->argument_count; i++) {
-        if (asked[i] && term[i] < 0)
-            return SQLITE_CONSTRAINT;
-        complete =
-            complete && (term[i] >= 0 || !function->arguments[i].required || table->defaults[i]);
-        if (term[i] < 0)
-            continue;
-        info->aConstraintUsage[term[i]].argvIndex = ++used;
-        info->aConstraintUsage[term[i]].omit = 1;
-        info->idxNum |= 1 << i;
-    }
-    info->estimatedCost = complete ? 10000.0 - 100.0 * used : 1e200;
-    info->estimatedRows = 1000;
-    return SQLITE_OK;
+    return plan_make(table->function, table->defaults, info);
 }
 
 #define FUNCTION_MODULE(create)                                                         \

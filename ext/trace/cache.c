@@ -117,9 +117,7 @@ static bool read_side_by_side(struct cache *cache, struct work *work)
 static bool same_file(const struct trace_file *file, const char *path,
                       const struct identity *identity)
 {
-    return file->identity.device == identity->device && file->identity.inode == identity->inode &&
-           file->identity.size == identity->size && file->identity.modified == identity->modified &&
-           file->identity.changed == identity->changed && strcmp(file->path, path) == 0;
+    return source_same(&file->identity, identity) && strcmp(file->path, path) == 0;
 }
 
 /* Whether the events of a loaded file are those that are wanted. */

@@ -1,6 +1,7 @@
 /*
 ** The events of one file as columns, in the order of the file, and what is
-** derived from them. Everything here is plain data: loaded once, then only read.
+** derived from them. Everything here is plain data: loaded once, then only read,
+** but for what is derived when it is first asked for.
 */
 #ifndef TRACEDIFF_COLUMNS_H
 #define TRACEDIFF_COLUMNS_H
@@ -12,6 +13,7 @@
 #define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
 #define ROW_NONE UINT32_MAX   /* no link */
 #define STEP_NONE UINT32_MAX  /* in no step */
+#define DEPTH_NONE UINT32_MAX /* in no call stack */
 
 /* What an event is by its category (T9, T10). */
 enum kind {
@@ -51,6 +53,14 @@ struct profiler_step {
     int64_t start, end; /* ns, [start, end) */
 };
 
+/* Call stacks (T5), by row, found only when they are asked for. */
+struct stacks {
+    bool made;
+    uint32_t *parent; /* row; ROW_NONE */
+    uint32_t *depth;  /* DEPTH_NONE: takes no part */
+    int64_t *self;    /* ns; NUMBER_NONE: has no duration, or takes no part */
+};
+
 struct trace_file {
     int references;
     bool lent; /* SQLite may hold pointers to its texts while a statement runs */
@@ -74,7 +84,10 @@ struct trace_file {
     struct names names;
     struct columns columns;
     struct tracks tracks;
-    int64_t first, last; /* ns: earliest X, B or E, latest end; NUMBER_NONE (T2) */
+    struct stacks stacks;
+    unsigned char *args_counted; /* by row, a bit each: its args are among the problems */
+    uint32_t *orders[3];         /* by enum order (order.h); NULL: not asked for yet */
+    int64_t first, last;         /* ns: earliest X, B or E, latest end; NUMBER_NONE (T2) */
 
     int64_t *iterations; /* the numbers of the steps, ascending, each once */
     size_t iteration_count;

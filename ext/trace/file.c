@@ -6,7 +6,9 @@
 #include "../reader/number.h"
 #include "../reader/text.h"
 #include "link.h"
+#include "order.h"
 #include "pairs.h"
+#include "stacks.h"
 #include "steps.h"
 
 enum { SHORT_TOKEN = 24, PEEK_CHUNK = 16 * 1024 };
@@ -489,6 +491,10 @@ void file_shrink(struct trace_file *file)
 {
     columns_clear(&file->columns);
     tracks_clear(&file->tracks);
+    stacks_clear(&file->stacks);
+    orders_clear(file);
+    memory_free(file->args_counted);
+    file->args_counted = NULL;
     memory_free(file->iterations);
     memory_free(file->steps);
     file->iterations = NULL;
@@ -513,5 +519,6 @@ size_t file_memory(const struct trace_file *file)
 {
     size_t row = 4 * sizeof(int64_t) + 6 * sizeof(uint32_t) + 2;
     return sizeof *file + file->columns.capacity * row + names_memory(&file->names) +
+           stacks_memory(file) + orders_memory(file) +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length;
 }

@@ -4,11 +4,14 @@
 
 #include "../reader/memory.h"
 #include "hash.h"
+#include "stacks.h"
 
 /* What is needed while rows are made. */
 struct summing {
     struct summary *summary;
+    const struct summary_request *request;
     const struct stopper *stopper;
+    struct failure *failure;
     enum grouping grouping;
     uint32_t *slots; /* BY_EVERYTHING: rows, open addressing, index + 1 */
     size_t slot_count;
@@ -102,19 +105,19 @@ static struct summary_row *row_of(struct summing *summing, const struct summary_
 }
 
 static bool add_file(struct summing *summing, const struct trace_member *member,
-                     const struct step_choice *choice, const unsigned char *chosen,
-                     enum device_type device_type, struct failure *failure)
+                     const unsigned char *chosen)
 {
+    const struct summary_request *request = summing->request;
     const struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     for (size_t row = 0; row < columns->count; row++) {
         uint32_t iteration = columns->iteration[row];
         bool in_chosen = iteration != STEP_NONE && chosen[iteration];
         enum kind kind = columns->kind[row];
-        if (!stopper_goes_on(summing->stopper, row, failure))
+        if (!stopper_goes_on(summing->stopper, row, summing->failure))
             return false;
-        if ((!in_chosen && !choice->everything) || !row_counts(columns, row) ||
-            !device_matches(kind, device_type))
+        if ((!in_chosen && !request->choice->everything) || !row_counts(columns, row) ||
+            !device_matches(kind, request->device_type))
             continue;
         struct summary_row key = {.device = kind_is_device(kind)};
         if (!translate(summing, &file->names, columns->name[row], &key.name))
@@ -134,19 +137,24 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
         sum->in_steps += in_chosen ? dur : 0;
         sum->min = dur < sum->min ? dur : sum->min;
         sum->max = dur > sum->max ? dur : sum->max;
+        if (request->self && file->stacks.self[row] != NUMBER_NONE)
+            sum->self += file->stacks.self[row];
     }
     return true;
 }
 
-bool summary_make(struct summary *summary, const struct trace *trace,
-                  const struct step_choice *choice, enum device_type device_type,
-                  enum grouping grouping, const struct stopper *stopper, struct failure *failure)
+bool summary_make(struct summary *summary, const struct summary_request *request,
+                  const struct stopper *stopper, struct failure *failure)
 {
-    struct summing summing = {.summary = summary, .grouping = grouping, .stopper = stopper};
+    struct summing summing = {.summary = summary,
+                              .request = request,
+                              .grouping = request->grouping,
+                              .stopper = stopper,
+                              .failure = failure};
     bool done = true;
     *summary = (struct summary){.count = 0};
-    for (size_t i = 0; i < trace->count && done; i++) {
-        const struct trace_member *member = &trace->members[i];
+    for (size_t i = 0; i < request->trace->count && done; i++) {
+        const struct trace_member *member = &request->trace->members[i];
         if (!member->chosen)
             continue;
         size_t size = (member->file->names.count + 1) * sizeof *summing.ids;
@@ -154,7 +162,8 @@ bool summary_make(struct summary *summary, const struct trace *trace,
         done = summing.ids != NULL;
         if (done) {
             memset(summing.ids, 0xff, size);
-            done = add_file(&summing, member, choice, choice->chosen[i], device_type, failure);
+            done = (!request->self || stacks_find(member->file, stopper, failure)) &&
+                   add_file(&summing, member, request->choice->chosen[i]);
         }
         memory_free(summing.ids);
     }
@@ -205,6 +214,7 @@ static void merge_row(struct summary_row *into, const struct summary_row *row)
     into->counts += row->counts;
     into->total += row->total;
     into->in_steps += row->in_steps;
+    into->self += row->self;
     into->min = row->min < into->min ? row->min : into->min;
     into->max = row->max > into->max ? row->max : into->max;
 }

@@ -19,6 +19,7 @@ struct summary_row {
     int64_t counts;
     nanoseconds_sum total;    /* ns */
     nanoseconds_sum in_steps; /* ns: of it, in steps */
+    nanoseconds_sum self;     /* ns: of it, own time (T5), if that was asked for */
     int64_t min, max;         /* ns */
 };
 
@@ -33,11 +34,18 @@ struct summary {
     size_t count, capacity;
 };
 
+struct summary_request {
+    const struct trace *trace;
+    const struct step_choice *choice;
+    enum device_type device_type;
+    enum grouping grouping;
+    bool self; /* whether own times are asked for */
+};
+
 /* Sums up the chosen steps of the chosen files of a trace. Only events that
 ** count (row_counts), of the kind of device asked for. */
-bool summary_make(struct summary *summary, const struct trace *trace,
-                  const struct step_choice *choice, enum device_type device_type,
-                  enum grouping grouping, const struct stopper *stopper, struct failure *failure);
+bool summary_make(struct summary *summary, const struct summary_request *request,
+                  const struct stopper *stopper, struct failure *failure);
 
 /* Puts the rows in the order of rank, iteration (no step first), device (CPU
 ** first), category and name. */

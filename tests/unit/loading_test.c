@@ -230,11 +230,12 @@ static bool open_trace(struct failure *failure)
         .use = TRACE_FOR_DIFF, .ranks = &ranks, .subject = "control"};
     bool done = paths_add(&paths, folder, failure);
     paths_sort(&paths);
-    done =
-        done && trace_open(&trace, &paths, &cache, &request, failure) &&
-        trace_choose_steps(&trace, &steps, "control", &choice, failure) &&
-        summary_make(&summary, &trace, &choice, DEVICE_ALL, BY_EVERYTHING, &no_stopper, failure) &&
-        summary_sort(&summary, &no_stopper, failure);
+    done = done && trace_open(&trace, &paths, &cache, &request, failure) &&
+           trace_choose_steps(&trace, &steps, "control", &choice, failure) &&
+           summary_make(&summary,
+                        &(struct summary_request){&trace, &choice, DEVICE_ALL, BY_EVERYTHING, true},
+                        &no_stopper, failure) &&
+           summary_sort(&summary, &no_stopper, failure);
     if (done) {
         CHECK_INT(trace.count, 2);
         CHECK_INT(trace.rank_count, 2);

@@ -1,0 +1,183 @@
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "table_function.h"
+
+/*
+** A plan is a number, which has a bit for each argument that is given, and a text,
+** which EXPLAIN QUERY PLAN shows: a word for each term in the order of its values
+** (`name=`, `ts<`, `rank*`), then `+ts` or `-ts` for an order, and `#` with the bits
+** of the columns that are named.
+*/
+
+static int serves(const struct table_function *function, int column)
+{
+    return function->serves && column >= 0 && column < function->column_count
+               ? function->serves[column]
+               : 0;
+}
+
+/* Columns with one of some flags that a query names, by bit. */
+static uint64_t named(const struct table_function *function, const sqlite3_index_info *info,
+                      int flag)
+{
+    uint64_t columns = 0;
+    for (int i = 0; i < function->column_count && i < 63; i++)
+        if (serves(function, i) & flag)
+            columns |= info->colUsed & (uint64_t)1 << i;
+    return columns;
+}
+
+/* The first usable term on each argument; false if one has terms and none of them is. */
+static bool find_arguments(const struct table_function *function, const sqlite3_index_info *info,
+                           int *term)
+{
+    bool asked[MOST_ARGUMENTS] = {false};
+    for (int i = 0; i < info->nConstraint; i++) {
+        unsigned char op = info->aConstraint[i].op;
+        if (op != SQLITE_INDEX_CONSTRAINT_EQ && op != SQLITE_INDEX_CONSTRAINT_IS)
+            continue;
+        int argument = info->aConstraint[i].iColumn - function->column_count;
+        if (argument < 0)
+            continue;
+        asked[argument] = true;
+        if (info->aConstraint[i].usable && term[argument] < 0)
+            term[argument] = i;
+    }
+    for (int i = 0; i < function->argument_count; i++)
+        if (asked[i] && term[i] < 0)
+            return false;
+    return true;
+}
+
+/* What a constraint on a column is to the scan; 0: nothing. */
+static char term_op(const struct table_function *function, sqlite3_index_info *info, int i)
+{
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+    char op;
+    switch (constraint->op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        op = '=';
+        break;
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        op = '<';
+        break;
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        op = '>';
+        break;
+    default:
+        return 0;
+    }
+    if (!constraint->usable)
+        return 0;
+    int served = serves(function, constraint->iColumn);
+    if (op == '=' ? !(served & (SERVES_EQUAL | SERVES_RANGE)) : !(served & SERVES_RANGE))
+        return 0;
+    const char *collation = sqlite3_vtab_collation(info, i);
+    return collation && sqlite3_stricmp(collation, "BINARY") == 0 ? op : 0;
+}
+
+/* Takes the terms on columns; returns how many fewer rows they leave, as a guess. */
+static double take_terms(const struct table_function *function, sqlite3_index_info *info, int *used,
+                         sqlite3_str *text)
+{
+    uint64_t equal = 0, below = 0, above = 0;
+    double fewer = 1;
+    int terms = 0;
+    for (int i = 0; i < info->nConstraint && terms < MOST_TERMS; i++) {
+        char op = term_op(function, info, i);
+        if (!op)
+            continue;
+        uint64_t bit = (uint64_t)1 << info->aConstraint[i].iColumn;
+        uint64_t *taken = op == '<' ? &below : op == '>' ? &above : &equal;
+        if (*taken & bit)
+            continue;
+        *taken |= bit;
+        if (op == '=' && serves(function, info->aConstraint[i].iColumn) & SERVES_EQUAL &&
+            sqlite3_vtab_in(info, i, 1))
+            op = '*';
+        info->aConstraintUsage[i].argvIndex = ++*used;
+        sqlite3_str_appendf(text, "%s%s%c", terms++ ? " " : "",
+                            function->columns[info->aConstraint[i].iColumn].name, op);
+        fewer *= op == '=' || op == '*' ? 10 : 3;
+    }
+    return fewer;
+}
+
+int plan_make(const struct table_function *function, sqlite3_value *const *defaults,
+              sqlite3_index_info *info)
+{
+    int term[MOST_ARGUMENTS], used = 0;
+    bool complete = true;
+    for (int i = 0; i < MOST_ARGUMENTS; i++)
+        term[i] = -1;
+    if (!find_arguments(function, info, term))
+        return SQLITE_CONSTRAINT;
+    info->idxNum = 0;
+    for (int i = 0; i < function->argument_count; i++) {
+        complete = complete && (term[i] >= 0 || !function->arguments[i].required || defaults[i]);
+        if (term[i] < 0)
+            continue;
+        info->aConstraintUsage[term[i]].argvIndex = ++used;
+        info->aConstraintUsage[term[i]].omit = 1;
+        info->idxNum |= 1 << i;
+    }
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int left_out = function->argument_count - used;
+    double rows = function->typical_rows ? function->typical_rows : 1000;
+    rows /= take_terms(function, info, &used, text);
+    info->estimatedCost = complete ? 10 * rows + 100 * left_out : 1e200;
+    info->estimatedRows = (sqlite3_int64)rows + 1;
+    if (info->nOrderBy == 1 && serves(function, info->aOrderBy[0].iColumn) & SERVES_ORDER &&
+        !named(function, info, IN_FILE_ORDER)) {
+        info->orderByConsumed = 1;
+        sqlite3_str_appendf(text, " %c%s", info->aOrderBy[0].desc ? '-' : '+',
+                            function->columns[info->aOrderBy[0].iColumn].name);
+    }
+    uint64_t on_demand = named(function, info, ON_DEMAND);
+    if (on_demand)
+        sqlite3_str_appendf(text, " #%llx", (unsigned long long)on_demand);
+    info->needToFreeIdxStr = 1;
+    int code = sqlite3_str_errcode(text);
+    info->idxStr = sqlite3_str_finish(text);
+    return code;
+}
+
+static int column_named(const struct table_function *function, const char *name, size_t length)
+{
+    int i = 0;
+    while (i < function->column_count && (strncmp(function->columns[i].name, name, length) != 0 ||
+                                          function->columns[i].name[length] != 0))
+        i++;
+    return i;
+}
+
+uint64_t plan_read(const struct table_function *function, int number, const char *text,
+                   sqlite3_value **argv, sqlite3_value **given, struct wish *wish)
+{
+    uint64_t on_demand = 0;
+    *wish = (struct wish){.order = -1};
+    for (int i = 0; i < function->argument_count; i++)
+        given[i] = number >> i & 1 ? *argv++ : NULL;
+    for (const char *word = text ? text : ""; *word;) {
+        size_t length = strcspn(word, " ");
+        if (*word == '#') {
+            on_demand = strtoull(word + 1, NULL, 16);
+        } else if (*word == '+' || *word == '-') {
+            wish->order = column_named(function, word + 1, length - 1);
+            wish->descending = *word == '-';
+        } else if (length > 0) {
+            wish->terms[wish->term_count++] =
+                (struct term){column_named(function, word, length - 1), word[length - 1], *argv++};
+        }
+        word += length;
+        word += strspn(word, " ");
+    }
+    return on_demand;
+}

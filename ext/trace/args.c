@@ -1,0 +1,106 @@
+#include "args.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "../reader/mend.h"
+
+void args_close(struct args_reader *reader)
+{
+    document_close(reader->document);
+    memory_free(reader->text);
+    memset(reader, 0, sizeof *reader);
+}
+
+static bool changed(const struct trace_file *file, struct failure *failure)
+{
+    return failure_set(failure, FAILURE_READ, "'%s' has changed while it was read", file->path);
+}
+
+/* Opens the file at its beginning, if it is still the one that was loaded. */
+static bool open_file(struct args_reader *reader, const struct trace_file *file,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    args_close(reader);
+    reader->file = file;
+    reader->options = (struct document_options){file->phases, stopper->stop, stopper->argument, 0};
+    reader->document = document_open(file->path, &reader->options, failure);
+    if (!reader->document)
+        return false;
+    return source_same(document_identity(reader->document), &file->identity) ||
+           changed(file, failure);
+}
+
+/* Counts the args of a row as a problem, once. */
+static bool count_problem(struct trace_file *file, size_t row, enum problem problem, int64_t byte,
+                          struct failure *failure)
+{
+    if (!file->args_counted)
+        file->args_counted = memory_zeroed(file->columns.count / 8 + 1, 1);
+    if (!file->args_counted)
+        return failure_memory(failure);
+    unsigned char bit = (unsigned char)(1 << row % 8);
+    if (!(file->args_counted[row / 8] & bit))
+        problem_add(&file->problems, problem, byte);
+    file->args_counted[row / 8] |= bit;
+    return true;
+}
+
+/* Takes the args of an event over. */
+static bool take(struct args_reader *reader, struct trace_file *file, const struct event *event,
+                 struct failure *failure)
+{
+    const struct token *args = &event->field[EVENT_ARGS];
+    enum mended mended = MEND_IMPOSSIBLE;
+    if (args->kind == TOKEN_NONE)
+        return true;
+    if (args->kind == TOKEN_NESTED) {
+        if (!MEMORY_GROW(reader->text, reader->capacity, args->length * MEND_ROOM))
+            return failure_memory(failure);
+        mended = mend_json(args->at, args->length, reader->text, &reader->length);
+    }
+    reader->there = mended != MEND_IMPOSSIBLE;
+    if (mended == MEND_STRICT)
+        return true;
+    return count_problem(file, reader->row,
+                         mended == MEND_MENDED ? PROBLEM_ARGS_MENDED : PROBLEM_ARGS_LEFT_OUT,
+                         event->byte, failure);
+}
+
+static bool find(struct args_reader *reader, struct trace_file *file, size_t row,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    int64_t wanted = file->columns.event[row];
+    struct event event = {.position = -1};
+    if ((!reader->document || reader->file != file || reader->next > wanted) &&
+        !open_file(reader, file, stopper, failure))
+        return false;
+    reader->found = reader->there = false;
+    while (event.position < wanted) {
+        int result = document_next(reader->document, &event, failure);
+        if (result < 0)
+            return false;
+        if (result == 0)
+            return changed(file, failure);
+    }
+    reader->next = event.position + 1;
+    if (event.position > wanted)
+        return changed(file, failure);
+    reader->row = row;
+    reader->found = take(reader, file, &event, failure);
+    return reader->found;
+}
+
+bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
+               const struct stopper *stopper, const unsigned char **text, size_t *length,
+               struct failure *failure)
+{
+    bool known = reader->found && reader->file == file && reader->row == row;
+    if (!known && !find(reader, file, row, stopper, failure)) {
+        args_close(reader);
+        return false;
+    }
+    *text = reader->there ? reader->text : NULL;
+    *length = reader->length;
+    return true;
+}
