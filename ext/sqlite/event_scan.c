@@ -118,7 +118,7 @@ static int all_are(const struct term *term, int type, int or_type, bool *all)
 }
 
 /* The integers among the values of a term; a column of integers has no others. */
-static int take_integers(const struct term *term, struct integers *integers)
+static int take_integers(struct row_scan *scan, const struct term *term, struct integers *integers)
 {
     sqlite3_value *value;
     int code = all_are(term, SQLITE_INTEGER, SQLITE_FLOAT, &integers->given);
@@ -136,6 +136,7 @@ static int take_integers(const struct term *term, struct integers *integers)
         integers->items[integers->count++] = integer;
     }
     integers->count = sort_integers(integers->items, integers->count);
+    scan->nothing = scan->nothing || integers->count == 0;
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -167,6 +168,7 @@ static int take_texts(struct row_scan *scan, const struct term *term)
     }
     if (term->column == EVENTS_DEVICE)
         scan->kinds &= kinds;
+    scan->nothing = scan->nothing || scan->kinds == 0;
     for (int c = 0; c < 256 && term->column == EVENTS_PH; c++)
         scan->phases[c] = scan->phases[c] && phases[c];
     return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -199,13 +201,13 @@ static int take_term(struct row_scan *scan, const struct term *term)
 {
     switch (term->column) {
     case EVENTS_RANK:
-        return take_integers(term, &scan->ranks);
+        return take_integers(scan, term, &scan->ranks);
     case EVENTS_ITERATION:
-        return take_integers(term, &scan->iterations);
+        return take_integers(scan, term, &scan->iterations);
     case EVENTS_STREAM:
-        return take_integers(term, &scan->streams);
+        return take_integers(scan, term, &scan->streams);
     case EVENTS_EVENT:
-        return take_integers(term, &scan->numbers);
+        return take_integers(scan, term, &scan->numbers);
     case EVENTS_NAME:
         return take_name(term, &scan->name);
     case EVENTS_CAT:
@@ -230,11 +232,12 @@ static int64_t bound(int64_t origin, const struct term *term, int direction)
     return sum < INT64_MIN ? INT64_MIN : sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
-/* Marks the names of a file that a term has. */
+/* Marks the names of a file that a term has; a part of a file that has none is empty. */
 static int mark_names(struct part *part, const struct names *names, const struct term *term,
                       enum name_use use)
 {
     sqlite3_value *value;
+    bool any = false;
     if (!part->names_wanted && !(part->names_wanted = memory_zeroed(names->count, 1)))
         return SQLITE_NOMEM;
     int code = first_value(term, &value);
@@ -246,7 +249,10 @@ static int mark_names(struct part *part, const struct names *names, const struct
             text ? names_find(names, text, (size_t)sqlite3_value_bytes(value)) : NAME_NONE;
         if (id != NAME_NONE)
             part->names_wanted[id] |= (unsigned char)use;
+        any = any || id != NAME_NONE;
     }
+    if (!any)
+        part->end = part->at;
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -276,22 +282,18 @@ static int take_order(const struct row_scan *scan, struct part *part, struct tra
     return SQLITE_OK;
 }
 
-/* The rows of the events with a number: none, or one. */
-static void find_number(struct part *part, int64_t number)
+/* How many of a file's rows are of events before a number. */
+static size_t rows_before(const struct columns *columns, int64_t number)
 {
-    size_t low = 0, high = part->end;
+    size_t low = 0, high = columns->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (part->columns->event[middle] < number)
+        if (columns->event[middle] < number)
             low = middle + 1;
         else
             high = middle;
     }
-    part->at = low;
-    if (low < part->end && part->columns->event[low] == number)
-        part->end = low + 1;
-    else
-        part->end = low;
+    return low;
 }
 
 static int make_part(struct row_scan *scan, size_t member, struct part *part,
@@ -312,8 +314,10 @@ static int make_part(struct row_scan *scan, size_t member, struct part *part,
         for (size_t i = 0; i < file->iteration_count; i++)
             part->steps_wanted[i] = has(&scan->iterations, file->iterations[i]);
     }
-    if (scan->order < 0 && scan->numbers.count == 1) {
-        find_number(part, scan->numbers.items[0]);
+    if (scan->order < 0 && scan->numbers.given) {
+        part->at = rows_before(part->columns, scan->numbers.items[0]);
+        int64_t last = scan->numbers.items[scan->numbers.count - 1];
+        part->end = rows_before(part->columns, last < INT64_MAX ? last + 1 : last);
     } else {
         code = take_order(scan, part, file, failure);
     }

@@ -94,6 +94,19 @@ static const struct trial {
      .sql = "SELECT work.name, call.name, work.ts - call.ts"
             " FROM trace_events('a') AS work JOIN trace_events('a') AS call"
             " ON call.file = work.file AND call.event = work.link WHERE work.device = 'GPU'"},
+    {.name = "trace_events, orders",
+     .sql = "SELECT name, ts FROM trace_events('a') ORDER BY ts;"
+            "SELECT name FROM trace_events('a') WHERE rank IN (0, 1) ORDER BY dur DESC;"
+            "SELECT name, count(*) FROM trace_events('a') GROUP BY name"},
+    {.name = "trace_events, terms",
+     .sql = "SELECT name FROM trace_events('a') WHERE name = 'op1' AND cat IN ('cpu_op', 'kernel');"
+            "SELECT name FROM trace_events('a') WHERE iteration IN (1, 2) AND ts > 1 AND ts < 1e9"
+            " AND stream = 7 AND device IN ('CPU', 'GPU') AND ph = 'X';"
+            "SELECT a.name, b.self_dur FROM trace_events('a') AS a JOIN trace_events('a') AS b"
+            " ON b.event = a.link AND b.rank = a.rank"},
+    {.name = "trace_events, stacks and args",
+     .sql = "SELECT parent, depth, self_dur FROM trace_events('a');"
+            "SELECT name, args FROM trace_events('bad/cut.json.gz') WHERE args IS NOT NULL"},
     {.name = "trace_files", .sql = "SELECT * FROM trace_files('a')", .tells = true},
     {.name = "trace_files, UTF-16",
      .sql = "SELECT * FROM trace_files('a')",

@@ -16,6 +16,8 @@
 #include <sqlite3.h>
 
 #include "columns.h"
+#include "derived.h"
+#include "reader/mend.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -160,6 +162,31 @@ static bool check_strict(const unsigned char *bytes, size_t length, const struct
     return !array;
 }
 
+/* The document as if it were args: what comes out is JSON to SQLite, and is mended to
+** itself; and what is JSON to SQLite comes out as it is, but for bytes that are no
+** UTF-8. */
+static void check_mending(const unsigned char *bytes, size_t length)
+{
+    unsigned char *to = malloc(length * MEND_ROOM + 1), *again;
+    size_t written = 0, rewritten = 0;
+    enum mended mended = mend_json(bytes, length, to, &written);
+    bool object = !memchr(bytes, 0, length) && length > 0 && bytes[0] == '{' &&
+                  bytes[length - 1] == '}' && ask("SELECT json_valid(?)", bytes, length) == 1;
+    MUST(written <= length * MEND_ROOM);
+    if (object && is_utf8((const char *)bytes, length) && length < MEND_DEEPEST)
+        MUST(mended == MEND_STRICT);
+    if (mended == MEND_STRICT)
+        MUST(written == length && memcmp(to, bytes, length) == 0);
+    if (mended != MEND_IMPOSSIBLE) {
+        MUST(is_utf8((const char *)to, written) && !memchr(to, 0, written));
+        MUST(ask("SELECT json_valid(?)", to, written) == 1);
+        again = malloc(written * MEND_ROOM + 1);
+        MUST(mend_json(to, written, again, &rewritten) == MEND_STRICT && rewritten == written);
+        free(again);
+    }
+    free(to);
+}
+
 /* Loads the file; `text` becomes its columns. */
 static void load(const bool *phases, const struct reading *reading, struct text *text)
 {
@@ -176,6 +203,8 @@ static void load(const bool *phases, const struct reading *reading, struct text 
         check_file(trace);
         put_file(text, trace);
     }
+    if (trace)
+        derive(trace);
     file_release(head);
     file_release(trace);
     failure_clear(&failure);
@@ -196,6 +225,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     struct reading first = read_events(wanted, 0), damaged;
     read_again(wanted, chunk, &first);
     bool object = check_strict(document, length, &first);
+    check_mending(document, length);
 
     struct text once = {0}, twice = {0};
     const bool *phases = (data[0] & 3) == 0 ? NULL : wanted;
