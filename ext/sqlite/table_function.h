@@ -12,7 +12,8 @@
 ** 3. An argument's hidden column gives back the value of the call.
 ** 4. Rows are computed once for each tuple of arguments and kept while a cursor is
 **    open on the table, so that a join does not compute them again and again; at
-**    most KEPT_MEMORY bytes beyond those in use.
+**    most KEPT_MEMORY bytes beyond those in use. Terms on columns, and an order, are
+**    served as plan.h says.
 ** 5. A rowid is the number of the tuple of arguments, and the row.
 ** 6. CREATE VIRTUAL TABLE temp.x USING f(arguments): its arguments are defaults
 **    for a call's. Other schemas are refused, for such a table would make a
