@@ -105,14 +105,27 @@ static int next_value(const struct term *term, sqlite3_value **value)
     return term->op == '*' ? sqlite3_vtab_in_next(term->value, value) : SQLITE_DONE;
 }
 
-/* Whether all values of a term are of some types, or NULL; and no other trouble. */
-static int all_are(const struct term *term, int type, int or_type, bool *all)
+/* Whether a value may be equal to texts that are not the same: what looks like a number
+** is compared as one if the expression it comes from has that affinity. */
+static bool looks_like_number(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    while (text && *text && strchr(" \t\n\v\f\r", *text))
+        text++;
+    return text && *text && strchr("+-.0123456789", *text);
+}
+
+/* Whether all values of a term are numbers, or all texts, or NULL; and no other
+** trouble. */
+static int all_are(const struct term *term, bool texts, bool *all)
 {
     sqlite3_value *value;
     int code = first_value(term, &value);
     for (*all = true; code == SQLITE_OK; code = next_value(term, &value)) {
-        int is = sqlite3_value_type(value);
-        *all = *all && (is == type || is == or_type || is == SQLITE_NULL);
+        int type = sqlite3_value_type(value);
+        if (texts ? type != SQLITE_TEXT || looks_like_number(value)
+                  : type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+            *all = *all && type == SQLITE_NULL;
     }
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
@@ -121,14 +134,14 @@ static int all_are(const struct term *term, int type, int or_type, bool *all)
 static int take_integers(struct row_scan *scan, const struct term *term, struct integers *integers)
 {
     sqlite3_value *value;
-    int code = all_are(term, SQLITE_INTEGER, SQLITE_FLOAT, &integers->given);
+    int code = all_are(term, false, &integers->given);
     if (code != SQLITE_OK || !integers->given)
         return code;
     code = first_value(term, &value);
     for (; code == SQLITE_OK; code = next_value(term, &value)) {
         int type = sqlite3_value_type(value);
         double real = sqlite3_value_double(value);
-        if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !(fabs(real) < 9.2e18)))
+        if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !(fabs(real) < 0x1p63)))
             continue;
         int64_t integer = type == SQLITE_FLOAT ? (int64_t)real : sqlite3_value_int64(value);
         if (!MEMORY_GROW(integers->items, integers->capacity, integers->count + 1))
@@ -151,7 +164,7 @@ static int take_texts(struct row_scan *scan, const struct term *term)
     sqlite3_value *value;
     bool texts, phases[256] = {false};
     unsigned kinds = 0;
-    int code = all_are(term, SQLITE_TEXT, SQLITE_TEXT, &texts);
+    int code = all_are(term, true, &texts);
     if (code != SQLITE_OK || !texts)
         return code;
     code = first_value(term, &value);
@@ -178,7 +191,7 @@ static int take_texts(struct row_scan *scan, const struct term *term)
 static int take_name(const struct term *term, const struct term **to)
 {
     bool texts;
-    int code = all_are(term, SQLITE_TEXT, SQLITE_TEXT, &texts);
+    int code = all_are(term, true, &texts);
     if (code == SQLITE_OK && texts)
         *to = term;
     return code;

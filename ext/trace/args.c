@@ -40,8 +40,11 @@ static bool count_problem(struct trace_file *file, size_t row, enum problem prob
     if (!file->args_counted)
         return failure_memory(failure);
     unsigned char bit = (unsigned char)(1 << row % 8);
-    if (!(file->args_counted[row / 8] & bit))
+    if (!(file->args_counted[row / 8] & bit)) {
         problem_add(&file->problems, problem, byte);
+        if (byte < file->problems.first_byte[problem])
+            file->problems.first_byte[problem] = byte;
+    }
     file->args_counted[row / 8] |= bit;
     return true;
 }

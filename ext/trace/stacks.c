@@ -6,7 +6,7 @@
 
 /* An event that takes part. */
 struct span {
-    int64_t start, end; /* ns */
+    int64_t start, dur; /* ns; 0 without a duration */
     uint32_t row;
 };
 
@@ -20,14 +20,21 @@ struct sweep {
     size_t open_capacity;
 };
 
+/* Behind its last instant, cut at the end of time. */
+static int64_t end_of(const struct span *span)
+{
+    int64_t end;
+    return __builtin_add_overflow(span->start, span->dur, &end) ? INT64_MAX : end;
+}
+
 /* Rule 2: outer before inner. */
 static int span_order(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
+    if (x->dur != y->dur)
+        return x->dur > y->dur ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
@@ -61,9 +68,7 @@ static bool collect(struct sweep *sweep)
         struct span *span = &sweep->spans[next[columns->track[row]]++];
         span->row = (uint32_t)row;
         span->start = columns->ts[row];
-        int64_t dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
-        if (__builtin_add_overflow(span->start, dur, &span->end))
-            span->end = INT64_MAX;
+        span->dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
     }
     return true;
 }
@@ -82,11 +87,12 @@ static bool sort_thread(struct sweep *sweep, struct span *spans, size_t count)
 static size_t pass(const struct sweep *sweep, size_t open, int64_t since, int64_t now)
 {
     int64_t *self = sweep->file->stacks.self;
-    while (open > 0 && sweep->open[open - 1]->end <= now) {
+    while (open > 0 && end_of(sweep->open[open - 1]) <= now) {
         const struct span *span = sweep->open[--open];
-        if (span->end > since) {
-            self[span->row] += span->end - since;
-            since = span->end;
+        int64_t end = end_of(span);
+        if (end > since) {
+            self[span->row] += end - since;
+            since = end;
         }
     }
     if (open > 0)
@@ -109,7 +115,7 @@ static bool sweep_thread(struct sweep *sweep, const struct span *spans, size_t c
         stacks->depth[span->row] = parent == ROW_NONE ? 0 : stacks->depth[parent] + 1;
         if (columns->dur[span->row] != NUMBER_NONE)
             stacks->self[span->row] = 0;
-        if (span->end == span->start)
+        if (span->dur == 0)
             continue;
         if (!MEMORY_GROW(sweep->open, sweep->open_capacity, open + 1))
             return failure_memory(sweep->failure);

@@ -26,8 +26,10 @@ static bool inner(const struct columns *columns, uint32_t one, uint32_t other)
 {
     if (columns->ts[one] != columns->ts[other])
         return columns->ts[one] > columns->ts[other];
-    if (end_of(columns, one) != end_of(columns, other))
-        return end_of(columns, one) < end_of(columns, other);
+    int64_t a = columns->dur[one] == NUMBER_NONE ? 0 : columns->dur[one];
+    int64_t b = columns->dur[other] == NUMBER_NONE ? 0 : columns->dur[other];
+    if (a != b)
+        return a < b;
     return one > other;
 }
 
