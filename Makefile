@@ -162,7 +162,7 @@ install_missing = \
 $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz
+	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm
 
 $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)

@@ -17,25 +17,48 @@ SQLITE_EXTENSION_INIT1
 
 #define ENTRY_POINT __attribute__((visibility("default")))
 
-/* Whether a scalar function is there already (S16: loading twice does nothing). */
-static bool is_there(sqlite3 *db, const struct scalar *scalar)
+/* Whether a function is there already (S16: loading twice does nothing). */
+static bool is_there(sqlite3 *db, const struct function *function, int arguments)
 {
     sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s(%s)", scalar->name, scalar->argument ? "NULL" : "");
+    char *sql = sqlite3_mprintf("SELECT %s(%.*s)", function->name,
+                                arguments ? 6 * arguments - 2 : 0, "NULL, NULL, NULL, NULL");
     bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
     sqlite3_finalize(statement);
     sqlite3_free(sql);
     return there;
 }
 
-static int register_scalars(sqlite3 *db)
+static void release(void *database)
+{
+    database_release(database);
+}
+
+/* Registers a function for every number of arguments it can have. */
+static int register_function(struct database *database, const struct function *function)
+{
+    int code = SQLITE_OK, fewest = 0, most = 0;
+    for (; most < MOST_FUNCTION_ARGUMENTS && function->arguments[most].name; most++)
+        fewest += function->arguments[most].required;
+    for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
+        if (is_there(database->db, function, count))
+            continue;
+        database->references++;
+        code = sqlite3_create_function_v2(database->db, function->name, count,
+                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                          database, function->call, function->step, function->final,
+                                          release);
+    }
+    return code;
+}
+
+static int register_functions(struct database *database)
 {
     int code = SQLITE_OK;
     for (int i = 0; i < scalar_count && code == SQLITE_OK; i++)
-        if (!is_there(db, &scalars[i]))
-            code = sqlite3_create_function_v2(db, scalars[i].name, scalars[i].argument ? 1 : 0,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                              NULL, scalars[i].call, NULL, NULL, NULL);
+        code = register_function(database, &scalars[i]);
+    for (int i = 0; i < aggregate_count && code == SQLITE_OK; i++)
+        code = register_function(database, &aggregates[i]);
     return code;
 }
 
@@ -49,7 +72,7 @@ static int register_all(sqlite3 *db, char **error, bool files)
     struct database *database = database_new(db);
     if (!database)
         return SQLITE_NOMEM;
-    int code = register_scalars(db);
+    int code = register_functions(database);
     const struct table_function *function;
     for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         if (files || !function->reads_files)

@@ -92,23 +92,56 @@ class Help(unittest.TestCase):
 
 
 class Queries(unittest.TestCase):
-    """The files of sql/ give the same run by themselves and as functions."""
+    """The files of sql/: their heads say what the functions are, and they give the same run by themselves."""
+
+    PAIR = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
+    ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
+                 "max_queue_length": 2}
+
+    def setUp(self):
+        self.db = connect()
+        self.files = {}
+        for name in sorted(os.listdir(os.path.join(ROOT, "sql"))):
+            if name.endswith(".sql"):
+                with open(os.path.join(ROOT, "sql", name), encoding="utf-8") as file:
+                    self.files[name[:-4]] = file.read()
 
     def test_file_equals_function(self):
-        db = connect()
-        db.row_factory = sqlite3.Row
-        paths = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
-        for name in sorted(os.listdir(os.path.join(ROOT, "sql"))):
-            if not name.endswith(".sql"):
-                continue
-            text = open(os.path.join(ROOT, "sql", name), encoding="utf-8").read()
-            parameters = dict.fromkeys(re.findall(r":(\w+)", text))
-            parameters.update(paths)
-            by_file = [tuple(row) for row in db.execute(text, parameters)]
-            by_function = [tuple(row) for row in db.execute(
-                f"SELECT * FROM {name[:-4]}(:control, :test)", paths)]
-            self.assertEqual(by_file, by_function, name)
-            self.assertGreater(len(by_file), 0, name)
+        for name, text in self.files.items():
+            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
+            given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
+            by_file = self.db.execute(text, {**parameters, **given})
+            by_function = self.db.execute(
+                f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)
+            with self.subTest(name):
+                self.assertEqual([column[0] for column in by_file.description],
+                                 [column[0] for column in by_function.description])
+                rows = by_file.fetchall()
+                self.assertEqual(rows, by_function.fetchall())
+                self.assertGreater(len(rows), 0)
+
+    def test_head_is_the_manual(self):
+        for name, text in self.files.items():
+            head = text[:text.index("\n", text.rindex("\n--"))].splitlines()
+            found = {"argument": [], "column": []}
+            part = None
+            for line in head[1:]:
+                part = {"-- Parameters": "argument", "-- Columns": "column"}.get(line, part)
+                entry = re.fullmatch(r"--   :?(\w+) +(TEXT|INTEGER|REAL|any) +(required )?(.*)", line)
+                part = part if entry or line in ("--", "-- Parameters", "-- Columns") else None
+                if part and entry:
+                    found[part].append((entry[1], entry[2], entry[4].strip()))
+            listed = {"argument": [], "column": []}
+            for part, column, type_, text_ in self.db.execute(
+                    "SELECT part, name, coalesce(type, 'any'), description FROM tracediff_help"
+                    " WHERE function = ? AND position IS NOT NULL ORDER BY position", (name,)):
+                listed[part].append((column, type_, text_))
+            with self.subTest(name):
+                self.assertEqual(found, listed)
+                self.assertEqual([column for column, _, _ in found["column"]],
+                                 [row[1] for row in self.db.execute(f"PRAGMA table_info({name})")])
+                self.assertRegex(text, "-- Grain: ")
+                self.assertRegex(text, "-- (Rules:|Differs from HTA: |Order: )")
 
 
 class Hosts(unittest.TestCase):

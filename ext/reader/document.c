@@ -86,6 +86,16 @@ const struct identity *document_identity(const struct document *document)
     return source_identity(document->in.source);
 }
 
+int64_t document_read_to(const struct document *document)
+{
+    return document->in.origin + (int64_t)document->in.end;
+}
+
+bool document_changed(const struct document *document)
+{
+    return source_changed(document->in.source);
+}
+
 struct metadata *document_metadata(struct document *document)
 {
     return &document->metadata;

@@ -165,6 +165,18 @@ void source_close(struct source *source)
     memory_free(source);
 }
 
+bool source_changed(const struct source *source)
+{
+    struct stat status;
+    struct identity now = {0};
+    struct failure unused = {0};
+    bool same = fstat(source->file, &status) == 0 &&
+                identity_of(source->path, &status, &now, &unused) &&
+                source_same(&now, &source->identity);
+    failure_clear(&unused);
+    return !same;
+}
+
 const struct identity *source_identity(const struct source *source)
 {
     return &source->identity;

@@ -38,6 +38,9 @@ void source_close(struct source *source);
 /* The identity at the time of opening. */
 const struct identity *source_identity(const struct source *source);
 
+/* Whether the file is another one by now, or cannot be looked at. */
+bool source_changed(const struct source *source);
+
 bool source_same(const struct identity *a, const struct identity *b);
 
 /* The identity without opening: false and FAILURE_READ if that cannot be had. */

@@ -308,6 +308,17 @@ bool argument_use_short_name(struct call *call, int argument, int *use_short_nam
     return refuse(call, argument, "0 (the full name), 1 (the short name) or 2 (the stable name)");
 }
 
+bool argument_last_step(struct call *call, int argument, bool *included, bool *given)
+{
+    sqlite3_value *value = call->values[argument];
+    sqlite3_int64 number = value ? sqlite3_value_int64(value) : 0;
+    *given = value != NULL;
+    *included = number == 1;
+    if (!value || (sqlite3_value_type(value) == SQLITE_INTEGER && (number == 0 || number == 1)))
+        return true;
+    return refuse(call, argument, "0 (without the last step) or 1 (with it)");
+}
+
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
 {
     *given = call->values[argument] != NULL;

@@ -26,6 +26,9 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
 /* use_short_name: 0, 1 or 2. */
 bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
 
+/* include_last_profiler_step: 0 or 1; `*given` is false for the default. */
+bool argument_last_step(struct call *call, int argument, bool *included, bool *given);
+
 /* A string of phase letters or 'all'; `*given` is false for the default. */
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given);
 

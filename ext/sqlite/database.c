@@ -75,7 +75,6 @@ void database_end_work(struct database *database)
         return; /* a function written in SQL is running this one */
     sqlite3_finalize(database->poll);
     database->poll = NULL;
-    cache_trim(&database->cache, false);
 }
 
 bool database_interrupted(struct database *database, struct failure *failure)

@@ -205,7 +205,7 @@ struct pair {
     const struct summary_row *control, *test;
 };
 
-static nanoseconds_sum difference(const struct pair *pair)
+static wide_time difference(const struct pair *pair)
 {
     return pair->test->total - pair->control->total;
 }
@@ -213,7 +213,7 @@ static nanoseconds_sum difference(const struct pair *pair)
 /* |diff_duration| descending, then name. */
 static int pair_order(const void *a, const void *b)
 {
-    nanoseconds_sum x = difference(a), y = difference(b);
+    wide_time x = difference(a), y = difference(b);
     x = x < 0 ? -x : x;
     y = y < 0 ? -y : y;
     if (x != y)

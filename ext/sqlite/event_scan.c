@@ -39,6 +39,7 @@ struct part {
     const uint32_t *rows;        /* in which order; NULL: as they are */
     size_t at, end;              /* what is left of them; descending, from the end */
     int64_t low, high;           /* ns: ts must be from the one to the other */
+    int64_t limit;               /* ns: T13 */
     unsigned char *names_wanted; /* by id, bits of name_use; NULL: anything goes */
     unsigned char *steps_wanted; /* by index of the file's iterations; NULL: anything goes */
 };
@@ -241,7 +242,7 @@ static int64_t bound(int64_t origin, const struct term *term, int direction)
     ns += direction * (2 + fabs(ns) * 1e-12);
     if (!(fabs(ns) < 9e18))
         return direction < 0 ? INT64_MIN : INT64_MAX;
-    nanoseconds_sum sum = (nanoseconds_sum)origin + (int64_t)ns;
+    wide_time sum = (wide_time)origin + (int64_t)ns;
     return sum < INT64_MIN ? INT64_MIN : sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
@@ -319,7 +320,10 @@ static int make_part(struct row_scan *scan, size_t member, struct part *part,
                           .columns = &file->columns,
                           .end = file->columns.count,
                           .low = bound(origin, scan->low, -1),
-                          .high = bound(origin, scan->high, 1)};
+                          .high = bound(origin, scan->high, 1),
+                          .limit = INT64_MAX};
+    if (scan->events->limits)
+        part->limit = scan->events->limits[scan->events->trace.members[member].rank_index];
     if (scan->iterations.given) {
         part->steps_wanted = memory_zeroed(file->iteration_count, 1);
         if (!part->steps_wanted)
@@ -347,6 +351,17 @@ static bool id_wanted(const struct row_scan *scan, const struct part *part, uint
     return !(scan->names_used & use) || (id != NAME_NONE && part->names_wanted[id] & use);
 }
 
+/* T4, T13: whether an analysis counts a row. Work and syncs go with their launch. */
+static bool row_analysed(const struct part *part, size_t row)
+{
+    const struct columns *columns = part->columns;
+    if (!row_counts(columns, row) || part->limit == INT64_MAX)
+        return row_counts(columns, row);
+    if (columns->kind[row] != KIND_WORK && columns->kind[row] != KIND_SYNC)
+        return columns->ts[row] < part->limit;
+    return columns->link[row] != ROW_NONE && columns->ts[columns->link[row]] < part->limit;
+}
+
 static bool row_wanted(const struct row_scan *scan, const struct part *part, size_t row)
 {
     const struct columns *columns = part->columns;
@@ -356,6 +371,7 @@ static bool row_wanted(const struct row_scan *scan, const struct part *part, siz
            id_wanted(scan, part, columns->cat[row], USE_CAT) &&
            (!part->steps_wanted || (columns->iteration[row] != STEP_NONE &&
                                     part->steps_wanted[columns->iteration[row]])) &&
+           (!scan->events->limits || row_analysed(part, row)) &&
            has(&scan->streams, columns->stream[row]) && has(&scan->numbers, columns->event[row]);
 }
 
@@ -384,21 +400,21 @@ static int settle(struct row_scan *scan, struct part *part, struct failure *fail
     return SQLITE_OK;
 }
 
-static int compare(nanoseconds_sum x, nanoseconds_sum y)
+static int compare(wide_time x, wide_time y)
 {
     return x < y ? -1 : x > y;
 }
 
 /* The time that a row has in the order of ts or dur, after a missing one. */
-static nanoseconds_sum time_of(const struct row_scan *scan, const struct part *part, size_t row)
+static wide_time time_of(const struct row_scan *scan, const struct part *part, size_t row)
 {
     const struct trace *trace = &scan->events->trace;
     bool ts = scan->order == EVENTS_TS;
     int64_t time = ts ? part->columns->ts[row] : part->columns->dur[row];
     int64_t origin = ts ? trace->origins[trace->members[part->member].rank_index] : 0;
     if (time == NUMBER_NONE || origin == NUMBER_NONE)
-        return (nanoseconds_sum)INT64_MIN * 4;
-    return (nanoseconds_sum)time - origin;
+        return (wide_time)INT64_MIN * 4;
+    return (wide_time)time - origin;
 }
 
 static const struct name *name_of(const struct row_scan *scan, const struct part *part, size_t row)

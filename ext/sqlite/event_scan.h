@@ -53,6 +53,7 @@ struct event_rows {
     struct trace trace;
     size_t *first;    /* by member: how many rows stand before its first */
     bool phases[256]; /* that are wanted */
+    int64_t *limits;  /* by rank, T13; NULL: every event, whether it counts or not */
 };
 
 int event_scan_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,

@@ -40,6 +40,9 @@ static const struct column columns_of_events[] = {
 static const struct argument arguments_of_events[] = {
     {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
     {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
+    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {"include_last_profiler_step", "INTEGER", false,
+     "0 or 1: only what an analysis counts (T4, T13); default every event"},
 };
 
 static void put_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
@@ -133,8 +136,7 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
         break;
     case EVENTS_TS:
         if (columns->ts[row] != NUMBER_NONE && origin != NUMBER_NONE)
-            sqlite3_result_double(context,
-                                  microseconds((nanoseconds_sum)columns->ts[row] - origin));
+            sqlite3_result_double(context, microseconds((wide_time)columns->ts[row] - origin));
         break;
     case EVENTS_DUR:
         if (columns->dur[row] != NUMBER_NONE)
@@ -186,37 +188,27 @@ static void events_destroy(struct rows *rows)
     struct event_rows *events = (struct event_rows *)rows;
     trace_close(&events->trace);
     memory_free(events->first);
+    memory_free(events->limits);
     memory_free(events);
 }
 
 static const struct rows_methods event_methods = {event_scan_begin, event_scan_next, event_scan_end,
                                                   events_column, events_destroy};
 
-static int events_produce(struct call *call, struct rows **rows)
+/* What the rows of a call need besides the files. */
+static bool prepare(struct event_rows *events, bool analysis, bool last_step,
+                    struct failure *failure)
 {
-    static const struct selection every_rank = {.kind = SELECT_ALL};
-    struct trace_paths paths = {NULL, 0, 0};
-    bool given;
-    struct event_rows *events = memory_zeroed(1, sizeof *events);
-    if (!events) {
-        failure_memory(&call->failure);
-        return SQLITE_NOMEM;
-    }
-    events->rows.methods = &event_methods;
-    events->database = call->database;
-    struct trace_request request = {TRACE_FOR_EVENTS, NULL, &every_rank, "the trace"};
-    if (!argument_phases(call, 1, events->phases, &given) || !argument_trace(call, 0, &paths))
-        goto failed;
-    if (given)
-        request.phases = events->phases;
-    if (!trace_open(&events->trace, &paths, &call->database->cache, &request, &call->failure))
-        goto failed;
-    if (!(events->first = memory_zeroed(events->trace.count, sizeof *events->first))) {
-        failure_memory(&call->failure);
-        goto failed;
-    }
-    for (size_t i = 0; i < events->trace.count; i++) {
-        const struct trace_member *member = &events->trace.members[i];
+    const struct trace *trace = &events->trace;
+    events->first = memory_zeroed(trace->count, sizeof *events->first);
+    if (analysis)
+        events->limits = memory_zeroed(trace->rank_count, sizeof *events->limits);
+    if (!events->first || (analysis && !events->limits))
+        return failure_memory(failure);
+    if (analysis)
+        trace_last_step(trace, last_step, events->limits);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
         events->first[i] = (size_t)events->rows.count;
         if (!member->chosen)
             continue;
@@ -224,12 +216,39 @@ static int events_produce(struct call *call, struct rows **rows)
         events->rows.memory += file_memory(member->file);
         events->rows.count += (int64_t)member->file->columns.count;
     }
-    *rows = &events->rows;
-    return SQLITE_OK;
-failed:
+    return true;
+}
+
+static int events_produce(struct call *call, struct rows **rows)
+{
+    struct trace_paths paths = {NULL, 0, 0};
+    struct selection ranks = {.kind = SELECT_DEFAULT};
+    bool given, analysis, last_step;
+    struct event_rows *events = memory_zeroed(1, sizeof *events);
+    if (!events)
+        return SQLITE_NOMEM;
+    events->rows.methods = &event_methods;
+    events->database = call->database;
+    bool done = argument_phases(call, 1, events->phases, &given) &&
+                argument_selection(call, 2, false, &ranks) &&
+                argument_last_step(call, 3, &last_step, &analysis) &&
+                argument_trace(call, 0, &paths);
+    if (done && ranks.kind == SELECT_DEFAULT)
+        ranks.kind = SELECT_ALL;
+    if (done) {
+        struct trace_request request = {analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
+                                        given ? events->phases : NULL, &ranks, "the trace"};
+        done =
+            trace_open(&events->trace, &paths, &call->database->cache, &request, &call->failure) &&
+            prepare(events, analysis, last_step, &call->failure);
+    }
     paths_clear(&paths);
-    events_destroy(&events->rows);
-    return SQLITE_ERROR;
+    selection_clear(&ranks);
+    if (done)
+        *rows = &events->rows;
+    else
+        events_destroy(&events->rows);
+    return done ? SQLITE_OK : SQLITE_ERROR;
 }
 
 const struct table_function trace_events_function = {

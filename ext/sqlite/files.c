@@ -248,9 +248,9 @@ static int steps_produce(struct call *call, struct rows **rows)
             const struct profiler_step *step = &member->file->steps[s];
             result_integer(result, member->rank);
             result_integer(result, member->file->iterations[step->iteration]);
-            result_real(result, microseconds((nanoseconds_sum)step->start -
-                                             trace.origins[member->rank_index]));
-            result_real(result, microseconds((nanoseconds_sum)step->end - step->start));
+            result_real(result,
+                        microseconds((wide_time)step->start - trace.origins[member->rank_index]));
+            result_real(result, microseconds((wide_time)step->end - step->start));
             result_string(result, member->path);
             result_integer(result, step->start);
             result_integer(result, step->end - step->start);

@@ -20,13 +20,18 @@ extern const int sql_function_count;
 /* The table function of a number, or NULL: first those in C, then those in SQL. */
 const struct table_function *table_function_at(int i);
 
-struct scalar {
+/* A scalar function, or an aggregate. Its user data is the struct database. */
+enum { MOST_FUNCTION_ARGUMENTS = 4 };
+
+struct function {
     const char *name, *type, *text;
-    const char *argument, *argument_text; /* NULL: it takes none */
+    struct argument arguments[MOST_FUNCTION_ARGUMENTS]; /* up to the first without a name */
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
+    void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
+    void (*final)(sqlite3_context *context);
 };
-extern const struct scalar scalars[];
-extern const int scalar_count;
+extern const struct function scalars[], aggregates[];
+extern const int scalar_count, aggregate_count;
 
 /* The producer of functions written in SQL. */
 int sql_function_produce(struct call *call, struct rows **rows);

@@ -7,7 +7,7 @@ SQLITE_EXTENSION_INIT3
 
 static const struct column columns_of_help[] = {
     {"function", "TEXT", "name of the function"},
-    {"kind", "TEXT", "table or scalar"},
+    {"kind", "TEXT", "table, scalar or aggregate"},
     {"part", "TEXT", "function, argument or column"},
     {"position", "INTEGER", "of the argument or column, from 1"},
     {"name", "TEXT", "of the argument or column"},
@@ -55,6 +55,16 @@ static void add_part(struct result *result, struct part part)
     result_string(result, part.description);
 }
 
+static void add_function(struct result *result, const struct function *it, const char *kind)
+{
+    add_part(result, (struct part){it->name, kind, "function", 0, NULL, it->type, it->text, NULL});
+    for (int i = 0; i < MOST_FUNCTION_ARGUMENTS && it->arguments[i].name; i++) {
+        const struct argument *argument = &it->arguments[i];
+        add_part(result, (struct part){it->name, kind, "argument", i + 1, argument->name,
+                                       argument->type, argument->text, &argument->required});
+    }
+}
+
 static int help_produce(struct call *call, struct rows **rows)
 {
     struct result *result = result_new(call->function->column_count);
@@ -74,15 +84,10 @@ static int help_produce(struct call *call, struct rows **rows)
                                            it->text, NULL});
         }
     }
-    static const bool required = true;
-    for (int i = 0; i < scalar_count; i++) {
-        const struct scalar *it = &scalars[i];
-        add_part(result,
-                 (struct part){it->name, "scalar", "function", 0, NULL, it->type, it->text, NULL});
-        if (it->argument)
-            add_part(result, (struct part){it->name, "scalar", "argument", 1, it->argument, "TEXT",
-                                           it->argument_text, &required});
-    }
+    for (int i = 0; i < scalar_count; i++)
+        add_function(result, &scalars[i], "scalar");
+    for (int i = 0; i < aggregate_count; i++)
+        add_function(result, &aggregates[i], "aggregate");
     *rows = result_finish(result);
     return *rows ? SQLITE_OK : SQLITE_NOMEM;
 }

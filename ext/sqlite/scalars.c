@@ -3,6 +3,7 @@
 */
 #include "../reader/memory.h"
 #include "../reader/source.h"
+#include "../trace/kernel_type.h"
 #include "../trace/short_name.h"
 #include "../version.h"
 #include "functions.h"
@@ -57,15 +58,52 @@ static void stableNameCall(sqlite3_context *context, int count, sqlite3_value **
     put_renamed(context, values[0], name_stable);
 }
 
-static const char name_text[] = "name of an operator, a kernel or a Python frame";
+static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const char *texts[2] = {NULL, NULL}, *type;
+    size_t lengths[2] = {0, 0};
+    for (int i = 0; i < count; i++) {
+        if (sqlite3_value_type(values[i]) == SQLITE_NULL)
+            continue;
+        texts[i] = (const char *)sqlite3_value_text(values[i]);
+        lengths[i] = (size_t)sqlite3_value_bytes(values[i]);
+        if (!texts[i]) {
+            sqlite3_result_error_nomem(context);
+            return;
+        }
+    }
+    if (texts[0] && (type = kernel_type(texts[0], lengths[0], texts[1], lengths[1])) != NULL)
+        sqlite3_result_text(context, type, -1, SQLITE_STATIC);
+}
 
-const struct scalar scalars[] = {
-    {"trace_short_name", "TEXT", "the name without template arguments, parameters, return type",
-     "name", name_text, shortNameCall},
-    {"trace_stable_name", "TEXT", "the name without what changes from run to run", "name",
-     name_text, stableNameCall},
-    {"tracediff_version", "TEXT", "version of this extension, such as v0.1.0", NULL, NULL,
-     versionCall},
-    {"tracediff_debug", "TEXT", "how it was built and on what it runs", NULL, NULL, debugCall},
+#define NAME                                                                    \
+    {                                                                           \
+        "name", "TEXT", true, "name of an operator, a kernel or a Python frame" \
+    }
+
+const struct function scalars[] = {
+    {.name = "trace_short_name",
+     .type = "TEXT",
+     .text = "the name without template arguments, parameters, return type",
+     .arguments = {NAME},
+     .call = shortNameCall},
+    {.name = "trace_stable_name",
+     .type = "TEXT",
+     .text = "the name without what changes from run to run",
+     .arguments = {NAME},
+     .call = stableNameCall},
+    {.name = "trace_kernel_type",
+     .type = "TEXT",
+     .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for what is no device work",
+     .arguments = {NAME, {"cat", "TEXT", false, "category; without it the name alone decides"}},
+     .call = kernelTypeCall},
+    {.name = "tracediff_version",
+     .type = "TEXT",
+     .text = "version of this extension, such as v0.1.0",
+     .call = versionCall},
+    {.name = "tracediff_debug",
+     .type = "TEXT",
+     .text = "how it was built and on what it runs",
+     .call = debugCall},
 };
 const int scalar_count = COUNT_OF(scalars);

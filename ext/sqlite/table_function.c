@@ -344,6 +344,8 @@ static int produce(struct function_table *table, struct call *call, struct rows 
     database_begin_work(table->database);
     int code = table->function->produce(call, rows);
     database_end_work(table->database);
+    if (table->database->working == 0)
+        cache_trim(&table->database->cache, false);
     if (code == SQLITE_OK || !call->error)
         return code == SQLITE_OK ? code : failed(table, code, &call->failure);
     table_error(table, with_name(table->function, call->error));

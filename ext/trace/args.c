@@ -87,6 +87,11 @@ static bool find(struct args_reader *reader, struct trace_file *file, size_t row
             return changed(file, failure);
     }
     reader->next = event.position + 1;
+    if (document_read_to(reader->document) != reader->checked) {
+        if (document_changed(reader->document))
+            return changed(file, failure);
+        reader->checked = document_read_to(reader->document);
+    }
     if (event.position > wanted)
         return changed(file, failure);
     reader->row = row;

@@ -13,10 +13,11 @@ struct args_reader {
     const struct trace_file *file; /* borrowed */
     struct document *document;     /* NULL: none is open */
     struct document_options options;
-    int64_t next; /* position of the event it gives next */
-    size_t row;   /* whose args `text` is */
-    bool found;   /* `text` is valid */
-    bool there;   /* there are args to give */
+    int64_t next;    /* position of the event it gives next */
+    int64_t checked; /* bytes of JSON that are of the file that was loaded */
+    size_t row;      /* whose args `text` is */
+    bool found;      /* `text` is valid */
+    bool there;      /* there are args to give */
     unsigned char *text;
     size_t length, capacity;
 };

@@ -18,7 +18,7 @@ struct summing {
     uint32_t *ids; /* of a file's names in the summary's, NAME_NONE: not yet */
 };
 
-double microseconds(nanoseconds_sum nanoseconds)
+double microseconds(wide_time nanoseconds)
 {
     return (double)nanoseconds / 1000.0;
 }

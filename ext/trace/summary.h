@@ -5,10 +5,7 @@
 #define TRACEDIFF_SUMMARY_H
 
 #include "trace.h"
-
-/* Sums of durations of many events may go beyond int64. SQLite's memory is
-** aligned to 8 bytes. */
-__extension__ typedef __int128 nanoseconds_sum __attribute__((aligned(8)));
+#include "wide.h"
 
 struct summary_row {
     int64_t rank;
@@ -17,10 +14,10 @@ struct summary_row {
     uint32_t name;
     bool device;
     int64_t counts;
-    nanoseconds_sum total;    /* ns */
-    nanoseconds_sum in_steps; /* ns: of it, in steps */
-    nanoseconds_sum self;     /* ns: of it, own time (T5), if that was asked for */
-    int64_t min, max;         /* ns */
+    wide_time total;    /* ns */
+    wide_time in_steps; /* ns: of it, in steps */
+    wide_time self;     /* ns: of it, own time (T5), if that was asked for */
+    int64_t min, max;   /* ns */
 };
 
 enum grouping {
@@ -60,6 +57,6 @@ bool summary_rename(struct summary *summary,
 void summary_clear(struct summary *summary);
 
 /* Sums are us at the surface. */
-double microseconds(nanoseconds_sum nanoseconds);
+double microseconds(wide_time nanoseconds);
 
 #endif

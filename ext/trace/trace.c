@@ -283,6 +283,29 @@ void trace_close(struct trace *trace)
     memset(trace, 0, sizeof *trace);
 }
 
+void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
+{
+    for (size_t rank = 0; rank < trace->rank_count; rank++) {
+        size_t steps = 0;
+        int64_t start = INT64_MIN, end = INT64_MIN;
+        for (size_t i = 0; i < trace->count; i++) {
+            const struct trace_member *member = &trace->members[i];
+            if (!member->chosen || member->rank_index != rank)
+                continue;
+            for (size_t s = 0; s < member->file->step_count; s++) {
+                const struct profiler_step *step = &member->file->steps[s];
+                start = step->start > start ? step->start : start;
+                end = step->end > end ? step->end : end;
+            }
+            steps += member->file->step_count;
+        }
+        if (steps < 2)
+            limits[rank] = INT64_MAX;
+        else
+            limits[rank] = included ? end + (end < INT64_MAX) : start;
+    }
+}
+
 /* The numbers of the steps of a file, ascending, each once. */
 static size_t own_steps(const struct trace_file *file, int64_t *numbers)
 {

@@ -1,0 +1,275 @@
+/*
+** Aggregates over events. All are plain, no window functions (S21).
+**
+** 1. A row with a NULL is left out. Without rows, a length is 0, and a quantile and a
+**    standard deviation (of fewer than two) are NULL.
+** 2. What is no number is an error, and so are a negative duration, a side that is not
+**    0 or 1, a q that is not from 0 to 1 or not the same in every row.
+** 3. Lengths of integers are integers, exact; of reals they are exact to a millionth of
+**    their unit.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../trace/intervals.h"
+#include "database.h"
+#include "functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+enum { FRACTIONS = 1000000 }; /* of a unit that times are kept in */
+
+/* What an aggregate keeps for a group. */
+struct group {
+    struct intervals side[2];
+    bool real; /* a time was no integer */
+    double *values;
+    size_t count, capacity;
+    double q, mean, squares;
+};
+
+static void fail(sqlite3_context *context, const char *name, const char *what)
+{
+    char *message = sqlite3_mprintf("%s: %s", name, what);
+    if (message)
+        sqlite3_result_error(context, message, -1);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(message);
+}
+
+/* Whether all arguments are there (rule 1) and numbers (rule 2). */
+static bool has_numbers(sqlite3_context *context, const char *name, int count,
+                        sqlite3_value **values)
+{
+    for (int i = 0; i < count; i++)
+        if (sqlite3_value_type(values[i]) == SQLITE_NULL)
+            return false;
+    for (int i = 0; i < count; i++) {
+        int type = sqlite3_value_type(values[i]);
+        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+            continue;
+        fail(context, name, "an argument is no number");
+        return false;
+    }
+    return true;
+}
+
+/* A time in fractions; false if it is too large. */
+static bool take_time(struct group *group, sqlite3_value *value, wide_time *time)
+{
+    if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+        *time = (wide_time)sqlite3_value_int64(value) * FRACTIONS;
+        return true;
+    }
+    double fractions = sqlite3_value_double(value) * FRACTIONS;
+    group->real = true;
+    if (!(fabs(fractions) < 1e36))
+        return false;
+    double whole = nearbyint(fractions);
+    *time = (wide_time)whole;
+    return true;
+}
+
+static void put_length(sqlite3_context *context, const struct group *group, wide_time length,
+                       const char *name)
+{
+    if (!group || !group->real) {
+        length /= FRACTIONS;
+        if (length > INT64_MAX)
+            fail(context, name, "integer overflow");
+        else
+            sqlite3_result_int64(context, (sqlite3_int64)length);
+        return;
+    }
+    sqlite3_result_double(context, (double)length / FRACTIONS);
+}
+
+static struct group *group_of(sqlite3_context *context)
+{
+    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
+    if (!group)
+        sqlite3_result_error_nomem(context);
+    return group;
+}
+
+static void add_interval(sqlite3_context *context, const char *name, sqlite3_value **values,
+                         int side)
+{
+    struct group *group = group_of(context);
+    wide_time start, length;
+    if (!group)
+        return;
+    if (!take_time(group, values[0], &start) || !take_time(group, values[1], &length))
+        fail(context, name, "a time is too large");
+    else if (length < 0)
+        fail(context, name, "negative duration");
+    else if (!intervals_add(&group->side[side], start, start + length))
+        sqlite3_result_error_nomem(context);
+}
+
+static void clear(struct group *group)
+{
+    intervals_clear(&group->side[0]);
+    intervals_clear(&group->side[1]);
+    memory_free(group->values);
+}
+
+/* Merges both sides; false after saying why not. */
+static bool merge(sqlite3_context *context, struct group *group)
+{
+    struct database *database = sqlite3_user_data(context);
+    struct failure failure = {0};
+    database_begin_work(database);
+    bool merged = intervals_merge(&group->side[0], &database->cache.stopper, &failure) &&
+                  intervals_merge(&group->side[1], &database->cache.stopper, &failure);
+    database_end_work(database);
+    if (!merged)
+        sqlite3_result_error_code(context, failure.code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
+                                                                               : SQLITE_NOMEM);
+    failure_clear(&failure);
+    return merged;
+}
+
+static const char busy_time[] = "trace_busy_time", overlap_time[] = "trace_overlap_time",
+                  quantile[] = "trace_quantile", stddev[] = "trace_stddev";
+
+static void busyTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    if (has_numbers(context, busy_time, count, values))
+        add_interval(context, busy_time, values, 0);
+}
+
+static void busyTimeFinal(sqlite3_context *context)
+{
+    struct group *group = sqlite3_aggregate_context(context, 0);
+    if (!group)
+        put_length(context, NULL, 0, busy_time);
+    else if (merge(context, group))
+        put_length(context, group, intervals_length(&group->side[0]), busy_time);
+    if (group)
+        clear(group);
+}
+
+static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    if (!has_numbers(context, overlap_time, count, values))
+        return;
+    double side = sqlite3_value_double(values[2]);
+    if (side == 0 || side == 1)
+        add_interval(context, overlap_time, values, (int)side);
+    else
+        fail(context, overlap_time, "a side is 0 or 1");
+}
+
+static void overlapTimeFinal(sqlite3_context *context)
+{
+    struct group *group = sqlite3_aggregate_context(context, 0);
+    if (!group)
+        put_length(context, NULL, 0, overlap_time);
+    else if (merge(context, group))
+        put_length(context, group, intervals_common(&group->side[0], &group->side[1]),
+                   overlap_time);
+    if (group)
+        clear(group);
+}
+
+static void quantileStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    if (!has_numbers(context, quantile, count, values))
+        return;
+    struct group *group = group_of(context);
+    double q = sqlite3_value_double(values[1]);
+    if (!group)
+        return;
+    if (!(q >= 0 && q <= 1))
+        fail(context, quantile, "q is not from 0 to 1");
+    else if (group->count > 0 && q != group->q)
+        fail(context, quantile, "q is not the same in every row");
+    else if (!MEMORY_GROW(group->values, group->capacity, group->count + 1))
+        sqlite3_result_error_nomem(context);
+    else
+        group->values[group->count++] = sqlite3_value_double(values[0]);
+    group->q = q;
+}
+
+static int number_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void quantileFinal(sqlite3_context *context)
+{
+    struct group *group = sqlite3_aggregate_context(context, 0);
+    struct database *database = sqlite3_user_data(context);
+    struct failure failure = {0};
+    if (!group || group->count == 0)
+        return;
+    database_begin_work(database);
+    bool sorted = sort_items(group->values, group->count, sizeof(double), number_order,
+                             &database->cache.stopper, &failure);
+    database_end_work(database);
+    if (sorted) {
+        double position = group->q * (double)(group->count - 1);
+        size_t below = (size_t)position, above = below + (below + 1 < group->count);
+        double low = group->values[below], part = position - (double)below;
+        sqlite3_result_double(context, low + (group->values[above] - low) * part);
+    } else {
+        sqlite3_result_error_code(context, failure.code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
+                                                                               : SQLITE_NOMEM);
+    }
+    failure_clear(&failure);
+    clear(group);
+}
+
+/* Welford's recurrence. */
+static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct group *group = has_numbers(context, stddev, count, values) ? group_of(context) : NULL;
+    if (!group)
+        return;
+    double value = sqlite3_value_double(values[0]), difference = value - group->mean;
+    group->mean += difference / (double)++group->count;
+    group->squares += difference * (value - group->mean);
+}
+
+static void stddevFinal(sqlite3_context *context)
+{
+    const struct group *group = sqlite3_aggregate_context(context, 0);
+    if (group && group->count > 1)
+        sqlite3_result_double(context, sqrt(group->squares / (double)(group->count - 1)));
+}
+
+const struct function aggregates[] = {
+    {.name = busy_time,
+     .type = "",
+     .text = "how long something runs: the length of the union of intervals",
+     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
+                   {"dur", "", true, "its length, in the same unit"}},
+     .step = busyTimeStep,
+     .final = busyTimeFinal},
+    {.name = overlap_time,
+     .type = "",
+     .text = "how long both sides run at once",
+     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
+                   {"dur", "", true, "its length, in the same unit"},
+                   {"side", "INTEGER", true, "0 or 1"}},
+     .step = overlapTimeStep,
+     .final = overlapTimeFinal},
+    {.name = quantile,
+     .type = "REAL",
+     .text = "the quantile, interpolated between the two nearest values",
+     .arguments = {{"x", "", true, "value"}, {"q", "REAL", true, "0 the least, 1 the greatest"}},
+     .step = quantileStep,
+     .final = quantileFinal},
+    {.name = stddev,
+     .type = "REAL",
+     .text = "the standard deviation of a sample; NULL for fewer than two values",
+     .arguments = {{"x", "", true, "value"}},
+     .step = stddevStep,
+     .final = stddevFinal},
+};
+const int aggregate_count = COUNT_OF(aggregates);

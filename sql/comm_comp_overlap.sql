@@ -1,0 +1,29 @@
+-- comm_comp_overlap: how much of each rank's communication is hidden behind computation.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank                    INTEGER  rank
+--   comp_comm_overlap_pctg  REAL     percent of the time of communication, two decimals; NULL without any
+-- Grain: one row per rank that has device work, by rank.
+-- Rules:
+--   1. Communication and computation are device work of these types (K1 to K4).
+--   2. Both are taken as sets of instants: what runs twice at once counts once.
+-- Reference: HTA TraceAnalysis.get_comm_comp_overlap
+-- Differs from HTA: types go by category (D26, D27); nanoseconds are kept (D4); a rank without
+--   device work has no row (D39).
+WITH work AS (
+  SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU')
+SELECT rank,
+       round(100.0 * trace_overlap_time(ts_ns, dur_ns, type = 'COMMUNICATION')
+                       FILTER (WHERE type <> 'MEMORY') /
+             trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMMUNICATION'), 2)
+         AS comp_comm_overlap_pctg
+FROM work
+WHERE type IS NOT NULL
+GROUP BY rank
+ORDER BY rank;

@@ -1,0 +1,36 @@
+-- cuda_kernel_launch_stats: how long launches take, their kernels run, and one waits for the other.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_memory_events       INTEGER        0 without copies and fills; default 1
+-- Columns
+--   rank          INTEGER  rank
+--   correlation   INTEGER  of the launch and its work
+--   cpu_duration  REAL     us, of the call
+--   gpu_duration  REAL     us, of the work
+--   launch_delay  REAL     us, from the end of the call to the start of the work; 0 if that is earlier
+-- Grain: one row per device work that has a launch (T10), by rank, launch and start.
+-- Rules:
+--   1. Each work is joined to its one launch.
+--   2. With include_memory_events = 0, work of type MEMORY (K1) is left out.
+-- Reference: HTA TraceAnalysis.get_cuda_kernel_launch_stats
+-- Differs from HTA: every kind of launch counts, cuLaunchKernel, hip and graphs among them (D29); no
+--   cross joins over a missing correlation (D11); nanoseconds are kept (D4).
+WITH work AS (
+  SELECT rank, file, event, link, correlation, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU' AND link IS NOT NULL),
+call AS MATERIALIZED (
+  SELECT file, event, ts_ns, dur_ns
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'CPU' AND link IS NOT NULL)
+SELECT work.rank, work.correlation,
+       call.dur_ns / 1000.0 AS cpu_duration,
+       work.dur_ns / 1000.0 AS gpu_duration,
+       max(work.ts_ns - call.ts_ns - call.dur_ns, 0) / 1000.0 AS launch_delay
+FROM work
+JOIN call ON call.file = work.file AND call.event = work.link
+WHERE work.type <> CASE WHEN coalesce(:include_memory_events, 1) THEN '' ELSE 'MEMORY' END
+ORDER BY work.rank, call.ts_ns, work.file, call.event, work.ts_ns, work.event;

@@ -1,0 +1,62 @@
+-- gpu_kernel_breakdown: which kernels take the time of each type of device work.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :duration_ratio              REAL           the longest kernels are listed up to this share; default 0.8
+--   :num_kernels                 INTEGER        and so many of them at most; default 10
+--   :include_memory_kernels      INTEGER        0 without copies and fills; default 1
+-- Columns
+--   name         TEXT     name of the kernel, or others
+--   sum          REAL     us
+--   max          REAL     us
+--   min          REAL     us
+--   mean         REAL     us
+--   stddev       REAL     us, of the sample; 0 for one event
+--   kernel_type  TEXT     COMPUTATION, COMMUNICATION or MEMORY
+--   rank         INTEGER  rank
+-- Grain: one row per rank, type and listed name; the others of a rank and type are one row.
+-- Rules:
+--   1. The names of a rank and type are listed if there are no more than num_kernels.
+--   2. Else a name is listed if it is among the first num_kernels, by sum, then name, and the sums
+--      before it are less than duration_ratio of all.
+--   3. Every statistic is over events, that of others, too.
+-- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, second table
+-- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
+--   is a share, not a quantile (D8); types go by category (D26, D27); nanoseconds are kept (D4).
+WITH work AS (
+  SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU'),
+named AS (
+  SELECT rank, type, name, sum(dur_ns) AS total
+  FROM work
+  WHERE type IS NOT NULL AND (type <> 'MEMORY' OR coalesce(:include_memory_kernels, 1))
+  GROUP BY rank, type, name),
+placed AS (
+  SELECT rank, type, name,
+         row_number() OVER longest AS place,
+         sum(total) OVER longest - total AS before,
+         count(*) OVER (PARTITION BY rank, type) AS names,
+         sum(total) OVER (PARTITION BY rank, type) AS all_of_them
+  FROM named
+  WINDOW longest AS (PARTITION BY rank, type ORDER BY total DESC, name ROWS UNBOUNDED PRECEDING)),
+labelled AS MATERIALIZED (
+  SELECT rank, type, name,
+         CASE WHEN names <= coalesce(:num_kernels, 10) OR
+                   (place <= coalesce(:num_kernels, 10) AND
+                    before < coalesce(:duration_ratio, 0.8) * all_of_them)
+              THEN name ELSE 'others' END AS label
+  FROM placed)
+SELECT label AS name,
+       sum(dur_ns) / 1000.0 AS sum,
+       max(dur_ns) / 1000.0 AS max,
+       min(dur_ns) / 1000.0 AS min,
+       avg(dur_ns) / 1000.0 AS mean,
+       coalesce(trace_stddev(dur_ns), 0) / 1000.0 AS stddev,
+       work.type AS kernel_type, work.rank AS rank
+FROM labelled
+JOIN work ON work.rank = labelled.rank AND work.type = labelled.type AND work.name = labelled.name
+GROUP BY work.rank, work.type, label
+ORDER BY rank, kernel_type, sum(dur_ns) DESC, label;

@@ -1,0 +1,65 @@
+-- gpu_user_annotation_breakdown: which of the user's annotations take the time.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :use_gpu_annotation          INTEGER        1 those of the device, 0 those of the host; default 1
+--   :duration_ratio              REAL           the longest annotations are listed up to this share; default 0.8
+--   :num_kernels                 INTEGER        and so many of them at most; default 1000
+--   :allowlist_patterns          TEXT           JSON array of GLOB patterns of names that are always listed
+-- Columns
+--   name    TEXT     name of the annotation, or others
+--   sum     REAL     us
+--   max     REAL     us
+--   min     REAL     us
+--   mean    REAL     us
+--   stddev  REAL     us, of the sample; 0 for one event
+--   rank    INTEGER  rank
+-- Grain: one row per rank and listed name; the others of a rank are one row.
+-- Rules:
+--   1. Annotations are the events of category gpu_user_annotation, or user_annotation.
+--   2. The names of a rank are listed if there are no more than num_kernels.
+--   3. Else a name is listed if it is in the allow list, or among the first num_kernels, by sum, then
+--      name, and the sums before it are less than duration_ratio of all.
+--   4. Nested annotations are each counted in full.
+-- Reference: HTA TraceAnalysis.get_gpu_user_annotation_breakdown
+-- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
+--   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4).
+WITH annotation AS (
+  SELECT rank, name, dur_ns
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE cat = CASE WHEN coalesce(:use_gpu_annotation, 1) THEN 'gpu_user_annotation'
+                   ELSE 'user_annotation' END),
+named AS (
+  SELECT rank, name, sum(dur_ns) AS total
+  FROM annotation
+  GROUP BY rank, name),
+placed AS (
+  SELECT rank, name,
+         row_number() OVER longest AS place,
+         sum(total) OVER longest - total AS before,
+         count(*) OVER (PARTITION BY rank) AS names,
+         sum(total) OVER (PARTITION BY rank) AS all_of_them
+  FROM named
+  WINDOW longest AS (PARTITION BY rank ORDER BY total DESC, name ROWS UNBOUNDED PRECEDING)),
+labelled AS MATERIALIZED (
+  SELECT rank, name,
+         CASE WHEN names <= coalesce(:num_kernels, 1000) OR
+                   (place <= coalesce(:num_kernels, 1000) AND
+                    before < coalesce(:duration_ratio, 0.8) * all_of_them) OR
+                   EXISTS (SELECT 1 FROM json_each(coalesce(:allowlist_patterns, '[]'))
+                           WHERE placed.name GLOB value)
+              THEN name ELSE 'others' END AS label
+  FROM placed)
+SELECT label AS name,
+       sum(dur_ns) / 1000.0 AS sum,
+       max(dur_ns) / 1000.0 AS max,
+       min(dur_ns) / 1000.0 AS min,
+       avg(dur_ns) / 1000.0 AS mean,
+       coalesce(trace_stddev(dur_ns), 0) / 1000.0 AS stddev,
+       annotation.rank AS rank
+FROM labelled
+JOIN annotation ON annotation.rank = labelled.rank AND annotation.name = labelled.name
+GROUP BY annotation.rank, label
+ORDER BY rank, sum(dur_ns) DESC, label;

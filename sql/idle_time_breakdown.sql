@@ -1,0 +1,59 @@
+-- idle_time_breakdown: why each stream idles between its kernels.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :consecutive_kernel_delay    REAL           us, a shorter gap is the usual one between kernels; default 30
+-- Columns
+--   rank             INTEGER  rank
+--   stream           INTEGER  stream
+--   idle_category    TEXT     host_wait, kernel_wait or other
+--   idle_time        REAL     us
+--   idle_time_ratio  REAL     of the stream's idle time, 0 to 1; NULL if it has none
+-- Grain: three rows per rank and stream with device work, by rank and stream.
+-- Rules:
+--   1. A gap lies before each device work of a stream but the first: from the latest end of all
+--      before it (by start, then file) to its start, if that is later.
+--   2. Up to the end of the call that launched the work, the gap is host_wait.
+--   3. What is left of it, or a gap without such a call, is kernel_wait if it is shorter than
+--      consecutive_kernel_delay, else other.
+-- Reference: HTA TraceAnalysis.get_idle_time_breakdown
+-- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
+--   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
+--   launch is not joined to event 0 (D6).
+WITH work AS (
+  SELECT rank, stream, file, event, link, ts_ns,
+         max(ts_ns + dur_ns) OVER (
+           PARTITION BY rank, stream ORDER BY ts_ns, file, event
+           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU' AND stream IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL),
+call AS MATERIALIZED (
+  SELECT file, event, ts_ns + dur_ns AS call_end
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'CPU' AND link IS NOT NULL),
+gap AS (
+  SELECT work.rank, work.stream,
+         max(ts_ns - idle_from, 0) AS length,
+         max(min(coalesce(call_end, idle_from), ts_ns) - idle_from, 0) AS host
+  FROM work
+  LEFT JOIN call ON call.file = work.file AND call.event = work.link),
+part AS (
+  SELECT rank, stream, host, length - host AS rest,
+         length - host < 1000 * coalesce(:consecutive_kernel_delay, 30) AS short
+  FROM gap),
+total AS (
+  SELECT rank, stream,
+         coalesce(sum(host), 0) AS host_wait,
+         coalesce(sum(rest) FILTER (WHERE short), 0) AS kernel_wait,
+         coalesce(sum(rest) FILTER (WHERE NOT short), 0) AS other
+  FROM part
+  GROUP BY rank, stream)
+SELECT rank, stream, column1 AS idle_category,
+       CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
+       END / 1000.0 AS idle_time,
+       CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
+       END * 1.0 / nullif(host_wait + kernel_wait + other, 0) AS idle_time_ratio
+FROM total, (VALUES ('host_wait'), ('kernel_wait'), ('other'))
+ORDER BY rank, stream, idle_category;

@@ -1,0 +1,42 @@
+-- memory_bw_summary: how fast copies and fills are.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank            INTEGER  rank
+--   name            TEXT     as in memory_bw_time_series
+--   count           INTEGER  points of memory_bw_time_series at which something runs
+--   mean            REAL     GB/s, of these points
+--   std             REAL     GB/s, of the sample
+--   min             REAL     GB/s
+--   p25             REAL     GB/s
+--   p50             REAL     GB/s
+--   p75             REAL     GB/s
+--   max             REAL     GB/s
+--   mean_over_time  REAL     GB/s, each point weighted by the time to the next
+-- Grain: one row per rank and name.
+-- Rules:
+--   1. Points are those of memory_bw_time_series with a bandwidth above 0.
+--   2. Quantiles are interpolated between the two nearest points.
+--   3. A point lasts until the next of its rank and name.
+-- Reference: HTA TraceAnalysis.get_memory_bw_summary
+-- Differs from HTA: residues of sums are no points; mean_over_time weighs points by time (D28).
+WITH point AS (
+  SELECT rank, name, memory_bw_gbps AS bw,
+         lead(ts) OVER (PARTITION BY rank, name ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts
+  FROM memory_bw_time_series(:trace, :ranks, :include_last_profiler_step))
+SELECT rank, name, count(*) AS count,
+       avg(bw) AS mean,
+       trace_stddev(bw) AS std,
+       min(bw) AS min,
+       trace_quantile(bw, 0.25) AS p25,
+       trace_quantile(bw, 0.5) AS p50,
+       trace_quantile(bw, 0.75) AS p75,
+       max(bw) AS max,
+       sum(bw * lasts) / nullif(sum(lasts), 0) AS mean_over_time
+FROM point
+WHERE bw > 0
+GROUP BY rank, name
+ORDER BY rank, name;

@@ -1,0 +1,45 @@
+-- memory_bw_time_series: the bandwidth of copies and fills over time.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank            INTEGER  rank
+--   ts              REAL     us from the origin of the rank (T2)
+--   pid             any      device of the copy that begins or ends
+--   name            TEXT     Memset, Memcpy HtoD, Memcpy DtoH, Memcpy DtoD, Memcpy PtoP or Memcpy Unknown
+--   memory_bw_gbps  REAL     GB/s, of all that run from here on
+-- Grain: two rows per copy or fill: where it begins and where it ends; by rank, name and time.
+-- Rules:
+--   1. Copies and fills are device work of type MEMORY; their bandwidth is "memory bandwidth (GB/s)" of
+--      their args; 0 if it is not there, or not from 0 to a million.
+--   2. Their name is Memset for fills; else the first 11 characters of a name that begins with Memcpy,
+--      else Memcpy Unknown.
+--   3. One without a duration takes 1 us.
+--   4. Sums are exact: when nothing runs they are 0. At one time, ends come before beginnings.
+-- Reference: HTA TraceAnalysis.get_memory_bw_time_series
+-- Differs from HTA: sums return to 0, and ends come first (D28); types go by category (D26).
+WITH copy AS (
+  SELECT rank, pid, file, event,
+         CASE WHEN cat IN ('gpu_memset', 'Memset') OR substr(name, 1, 6) = 'Memset' THEN 'Memset'
+              WHEN substr(name, 1, 6) = 'Memcpy' THEN substr(name, 1, 11)
+              ELSE 'Memcpy Unknown' END AS name,
+         CAST(round(ts * 1000) AS INTEGER) AS start,
+         CASE dur_ns WHEN 0 THEN 1000 ELSE dur_ns END AS length,
+         CAST(args ->> '$."memory bandwidth (GB/s)"' AS REAL) AS gbps
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'MEMORY'),
+billionth AS MATERIALIZED (
+  SELECT rank, pid, file, event, name, start, length,
+         CASE WHEN gbps BETWEEN 0 AND 1e6 THEN CAST(round(gbps * 1e12) AS INTEGER) ELSE 0 END AS bw
+  FROM copy),
+change AS (
+  SELECT rank, pid, file, event, name, start + length AS ns, 0 AS begins, -bw AS bw FROM billionth
+  UNION ALL
+  SELECT rank, pid, file, event, name, start, 1, bw FROM billionth)
+SELECT rank, ns / 1000.0 AS ts, pid, name,
+       sum(bw) OVER (PARTITION BY rank, name ORDER BY ns, begins, file, event
+                     ROWS UNBOUNDED PRECEDING) / 1e12 AS memory_bw_gbps
+FROM change
+ORDER BY rank, name, ns, begins, file, event;

@@ -1,0 +1,42 @@
+-- queue_length_summary: how long the queues of launched kernels are.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank            INTEGER  rank
+--   stream          INTEGER  stream
+--   count           INTEGER  points of queue_length_time_series
+--   mean            REAL     of these points
+--   std             REAL     of the sample
+--   min             INTEGER  the shortest
+--   p25             REAL     quantile
+--   p50             REAL     quantile
+--   p75             REAL     quantile
+--   max             INTEGER  the longest
+--   mean_over_time  REAL     each point weighted by the time to the next
+-- Grain: one row per rank and stream.
+-- Rules:
+--   1. Points are those of queue_length_time_series.
+--   2. Quantiles are interpolated between the two nearest points.
+--   3. A point lasts until the next of its rank and stream.
+-- Reference: HTA TraceAnalysis.get_queue_length_summary
+-- Differs from HTA: as queue_length_time_series does; mean_over_time weighs points by time (D28).
+WITH point AS (
+  SELECT rank, stream, queue_length,
+         lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts, queue_length DESC
+                        ROWS UNBOUNDED PRECEDING) - ts AS lasts
+  FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step))
+SELECT rank, stream, count(*) AS count,
+       avg(queue_length) AS mean,
+       trace_stddev(queue_length) AS std,
+       min(queue_length) AS min,
+       trace_quantile(queue_length, 0.25) AS p25,
+       trace_quantile(queue_length, 0.5) AS p50,
+       trace_quantile(queue_length, 0.75) AS p75,
+       max(queue_length) AS max,
+       sum(queue_length * lasts) / nullif(sum(lasts), 0) AS mean_over_time
+FROM point
+GROUP BY rank, stream
+ORDER BY rank, stream;

@@ -1,0 +1,46 @@
+-- temporal_breakdown: how much of each rank's time the device computes, does other work, or idles.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank                   INTEGER  rank
+--   idle_time              REAL     us, no device work runs
+--   compute_time           REAL     us, computation runs, whatever else does
+--   non_compute_time       REAL     us, device work runs, but no computation
+--   kernel_time            REAL     us, from the first start of device work to its last end
+--   idle_time_pctg         REAL     percent of kernel_time, two decimals
+--   compute_time_pctg      REAL     the same
+--   non_compute_time_pctg  REAL     the same
+-- Grain: one row per rank that has device work, by rank.
+-- Rules:
+--   1. kernel_time is from the first start of device work to its last end.
+--   2. compute_time is the time in which work of type COMPUTATION runs (K1 to K4).
+--   3. idle_time is kernel_time without the time in which any device work runs.
+--   4. non_compute_time is the rest.
+-- Reference: HTA TraceAnalysis.get_temporal_breakdown
+-- Differs from HTA: waiting for the device is not busy (D24); types go by category (D26, D27);
+--   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39).
+WITH work AS (
+  SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  WHERE device = 'GPU'),
+time AS (
+  SELECT rank,
+         max(ts_ns + dur_ns) - min(ts_ns) AS kernel,
+         trace_busy_time(ts_ns, dur_ns) AS busy,
+         trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMPUTATION') AS compute
+  FROM work
+  WHERE type IS NOT NULL
+  GROUP BY rank)
+SELECT rank,
+       (kernel - busy) / 1000.0 AS idle_time,
+       compute / 1000.0 AS compute_time,
+       (busy - compute) / 1000.0 AS non_compute_time,
+       kernel / 1000.0 AS kernel_time,
+       round(100.0 * (kernel - busy) / kernel, 2) AS idle_time_pctg,
+       round(100.0 * compute / kernel, 2) AS compute_time_pctg,
+       round(100.0 * (busy - compute) / kernel, 2) AS non_compute_time_pctg
+FROM time
+ORDER BY rank;

@@ -1,0 +1,36 @@
+-- time_spent_blocked_on_full_queue: how long each stream's queue of launched kernels is full.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :max_queue_length            INTEGER        launches that a queue takes; default 1024
+-- Columns
+--   rank                                   INTEGER  rank
+--   stream                                 INTEGER  stream
+--   duration_at_max_queue_length           REAL     us
+--   relative_duration_at_max_queue_length  REAL     of the time from the rank's first start to its last, 0 to 1
+-- Grain: one row per rank and stream whose queue was full, by rank and stream.
+-- Rules:
+--   1. A queue is full from a point of queue_length_time_series with max_queue_length or more to the next
+--      point of its stream; the last point takes no time.
+--   2. The rank's time is from the first to the last start of its events.
+-- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
+-- Differs from HTA: every stream has a row, not only the last one (D9); and as
+--   queue_length_time_series does.
+WITH point AS (
+  SELECT rank, stream, queue_length,
+         lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts
+  FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),
+span AS (
+  SELECT rank, max(ts) - min(ts) AS length
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  GROUP BY rank)
+SELECT point.rank, stream,
+       coalesce(sum(lasts), 0.0) AS duration_at_max_queue_length,
+       coalesce(sum(lasts), 0.0) / span.length AS relative_duration_at_max_queue_length
+FROM point
+JOIN span ON span.rank = point.rank
+WHERE queue_length >= coalesce(:max_queue_length, 1024)
+GROUP BY point.rank, stream
+ORDER BY point.rank, stream;
