@@ -81,7 +81,19 @@ static const struct trial {
      .fails = true,
      .load = true},
     {.name = "tracediff_help", .sql = "SELECT * FROM tracediff_help"},
-    {.name = "scalars", .sql = "SELECT tracediff_version(), tracediff_debug()"},
+    {.name = "scalars",
+     .sql = "SELECT tracediff_version(), tracediff_debug(), trace_kernel_type('nccl', 'kernel')"},
+    {.name = "aggregates",
+     .sql = "SELECT trace_busy_time(column1, 2), trace_overlap_time(column1, 2, column1 % 2),"
+            " trace_quantile(column1, 0.5), trace_stddev(column1)"
+            " FROM (VALUES (40), (10), (30), (20), (1), (60), (50), (80), (70), (100), (5), (15),"
+            " (25), (35), (45), (55), (65), (75), (85), (95))"},
+    {.name = "aggregates: error", .sql = "SELECT trace_busy_time(1, 'x')", .fails = true},
+    {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
+    {.name = "memory_bw_time_series", .sql = "SELECT * FROM memory_bw_time_series('a')"},
+    {.name = "error: a last step",
+     .sql = "SELECT * FROM comm_comp_overlap('a', 0, 7)",
+     .fails = true},
     {.name = "trace_events", .sql = "SELECT *, rowid FROM trace_events('a')"},
     {.name = "trace_events, phases", .sql = "SELECT * FROM trace_events('a', 'all')"},
     {.name = "trace_events, UTF-16", .sql = "SELECT * FROM trace_events('a', 'XC')", .utf16 = true},
