@@ -91,9 +91,9 @@ int64_t document_read_to(const struct document *document)
     return document->in.origin + (int64_t)document->in.end;
 }
 
-bool document_changed(const struct document *document)
+bool document_unchanged(const struct document *document, struct failure *failure)
 {
-    return source_changed(document->in.source);
+    return source_unchanged(document->in.source, failure);
 }
 
 struct metadata *document_metadata(struct document *document)

@@ -71,10 +71,11 @@ void document_take_trouble(struct document *document, struct failure *failure);
 
 const struct identity *document_identity(const struct document *document);
 
-/* Bytes of JSON read so far, whether they have been used or not; and whether the file
-** was written to since it was opened. */
+/* Bytes of JSON read so far, whether they have been used or not. */
 int64_t document_read_to(const struct document *document);
-bool document_changed(const struct document *document);
+
+/* As source_unchanged(). */
+bool document_unchanged(const struct document *document, struct failure *failure);
 struct metadata *document_metadata(struct document *document);
 struct problems *document_problems(struct document *document);
 

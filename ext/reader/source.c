@@ -165,16 +165,16 @@ void source_close(struct source *source)
     memory_free(source);
 }
 
-bool source_changed(const struct source *source)
+bool source_unchanged(const struct source *source, struct failure *failure)
 {
     struct stat status;
-    struct identity now = {0};
-    struct failure unused = {0};
-    bool same = fstat(source->file, &status) == 0 &&
-                identity_of(source->path, &status, &now, &unused) &&
-                source_same(&now, &source->identity);
-    failure_clear(&unused);
-    return !same;
+    struct identity now = source->identity;
+    if (fstat(source->file, &status) != 0)
+        return cannot_read(source->path, errno, failure);
+    if (!identity_of(source->path, &status, &now, failure))
+        return false;
+    return source_same(&now, &source->identity) ||
+           failure_set(failure, FAILURE_READ, "'%s' has changed while it was read", source->path);
 }
 
 const struct identity *source_identity(const struct source *source)

@@ -38,8 +38,8 @@ void source_close(struct source *source);
 /* The identity at the time of opening. */
 const struct identity *source_identity(const struct source *source);
 
-/* Whether the file is another one by now, or cannot be looked at. */
-bool source_changed(const struct source *source);
+/* Whether nobody has written to the file since it was opened; else FAILURE_READ. */
+bool source_unchanged(const struct source *source, struct failure *failure);
 
 bool source_same(const struct identity *a, const struct identity *b);
 

@@ -88,8 +88,8 @@ static bool find(struct args_reader *reader, struct trace_file *file, size_t row
     }
     reader->next = event.position + 1;
     if (document_read_to(reader->document) != reader->checked) {
-        if (document_changed(reader->document))
-            return changed(file, failure);
+        if (!document_unchanged(reader->document, failure))
+            return false;
         reader->checked = document_read_to(reader->document);
     }
     if (event.position > wanted)

@@ -90,7 +90,7 @@ static const struct trial {
             " (25), (35), (45), (55), (65), (75), (85), (95))"},
     {.name = "aggregates: error", .sql = "SELECT trace_busy_time(1, 'x')", .fails = true},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
-    {.name = "memory_bw_time_series", .sql = "SELECT * FROM memory_bw_time_series('a')"},
+    {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
     {.name = "error: a last step",
      .sql = "SELECT * FROM comm_comp_overlap('a', 0, 7)",
      .fails = true},
