@@ -39,6 +39,41 @@ JOIN event AS call ON call.file = work.file AND call.event = work.link
 WHERE work.device = 'GPU' AND work.stream < 100
 GROUP BY work.stream;
 
+-- Where does the device's time go?
+SELECT rank, round(idle_time, 1) AS idle, round(compute_time, 1) AS compute,
+       round(non_compute_time, 1) AS other_work, idle_time_pctg
+FROM temporal_breakdown('examples/gpu/test');
+
+-- What do the streams of rank 0 wait for? host_wait is time in which nothing had been
+-- launched.
+SELECT stream, idle_category, idle_time, round(idle_time_ratio, 3) AS ratio
+FROM idle_time_breakdown('examples/gpu/test', 0)
+WHERE idle_time > 0;
+
+-- How much of it runs at the same time?
+SELECT * FROM gpu_kernel_type_breakdown('examples/gpu/test');
+
+-- An analysis of two traces, side by side:
+SELECT kernel_type, sum(sum) FILTER (WHERE side = 0) AS control,
+       sum(sum) FILTER (WHERE side = 1) AS test,
+       round(sum(CASE side WHEN 1 THEN sum ELSE -sum END), 1) AS diff
+FROM (SELECT 0 AS side, * FROM gpu_kernel_type_breakdown('examples/gpu/control')
+      UNION ALL
+      SELECT 1, * FROM gpu_kernel_type_breakdown('examples/gpu/test'))
+GROUP BY kernel_type
+ORDER BY abs(diff) DESC;
+
+-- Which call is an event nested in, and what were its shapes? parent is the event around it
+-- on its thread, args is JSON.
+SELECT parent.name AS inside, event.name, event.depth, event.dur, event.self_dur,
+       event.args ->> '$."Input Dims"' AS shapes
+FROM trace_events('examples/cpu/test') AS event
+JOIN trace_events('examples/cpu/test') AS parent
+  ON parent.file = event.file AND parent.event = event.parent
+WHERE event.name = 'aten::addmm' AND event.rank = 0
+ORDER BY event.dur DESC
+LIMIT 3;
+
 -- The ten largest changes of duration, on real traces:
 SELECT name, round(control_total_duration) AS control,
        round(test_total_duration) AS test, round(diff_duration) AS diff
