@@ -345,9 +345,9 @@ class ByHand(InFolder):
                     mark("M", "thread_name", 0), at("c", 2, 4)], (3, None, 0, 8), (5, 3, 1, 2))
 
     def test_ends_beyond_the_last_instant_are_cut(self):
-        self.check([at("late", LAST - 10, LAST + 90), at("in", LAST - 4, LAST + 10**9), at("cut", LAST, LAST + 5),
-                    at("inner", LAST - 4, LAST + 10)],
-                   (0, None, 0, 6), (1, 0, 1, 0), (2, None, 0, 0), (3, 1, 2, 4))
+        self.check([at("late", LAST - 10, LAST + 90), at("in", LAST - 4, LAST + 10**9), at("none", LAST, LAST + 5),
+                    at("inner", LAST - 4, LAST + 10), at("none", LAST, LAST + 3), at("zero", LAST, LAST)],
+                   (0, None, 0, 6), (1, 0, 1, 0), (2, None, 0, 0), (3, 1, 2, 4), (4, None, 0, 0), (5, None, 0, 0))
 
     def test_the_longer_of_two_that_are_cut_is_outer(self):
         self.check([at("in", LAST - 7, LAST + 3), at("out", LAST - 7, LAST + 5)], (0, 1, 1, 7), (1, None, 0, 0))

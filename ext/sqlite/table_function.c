@@ -72,18 +72,21 @@ static char *message_of(const char *name, const char *text)
     return message;
 }
 
+/* Whose name stands before an error: the outermost function's. */
+static const char *speaker(const struct function_table *table)
+{
+    return table->database->speaking ? table->database->speaking : table->function->name;
+}
+
 /* What a failure is to SQLite: `code`, or what the failure says. Frees the failure. */
 static int failed(struct function_table *table, int code, struct failure *failure)
 {
-    const struct database *database = table->database;
     if (failure->code == FAILURE_MEMORY)
         code = SQLITE_NOMEM;
     else if (failure->code == FAILURE_INTERRUPTED)
         code = SQLITE_INTERRUPT;
     else if (failure->text)
-        code = table_error(
-            table, message_of(database->speaking ? database->speaking : table->function->name,
-                              failure->text));
+        code = table_error(table, message_of(speaker(table), failure->text));
     failure_clear(failure);
     return code;
 }
@@ -326,14 +329,14 @@ static size_t tuple_of(struct function_table *table, const struct call *call)
     return table->count++;
 }
 
-/* A message of inner SQL, with the function's name before it unless it stands there
-** already. Frees the message. */
-static char *with_name(const struct table_function *function, char *message)
+/* A message of inner SQL, with a name before it unless that stands there already. Frees
+** the message. */
+static char *with_name(const char *name, char *message)
 {
-    size_t length = strlen(function->name);
-    if (strncmp(message, function->name, length) == 0 && message[length] == ':')
+    size_t length = strlen(name);
+    if (strncmp(message, name, length) == 0 && message[length] == ':')
         return message;
-    char *named = sqlite3_mprintf("%s: %s", function->name, message);
+    char *named = sqlite3_mprintf("%s: %s", name, message);
     sqlite3_free(message);
     return named;
 }
@@ -348,7 +351,7 @@ static int produce(struct function_table *table, struct call *call, struct rows 
         cache_trim(&table->database->cache, false);
     if (code == SQLITE_OK || !call->error)
         return code == SQLITE_OK ? code : failed(table, code, &call->failure);
-    table_error(table, with_name(table->function, call->error));
+    table_error(table, with_name(speaker(table), call->error));
     call->error = NULL;
     failure_clear(&call->failure);
     return code;
