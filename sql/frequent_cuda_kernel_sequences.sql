@@ -21,25 +21,28 @@
 -- Differs from HTA: the outermost operators of every call stack count, not only those of the least depth
 --   of all (D30); device work of stream 0 counts (D5); the backward thread is a thread of its own;
 --   nothing is written.
-WITH RECURSIVE host AS MATERIALIZED (
-  SELECT rank, file, event, parent, name, dur_ns,
-         instr(name, :operator_name) > 0 AND coalesce(cat, '') NOT IN ('cuda_driver', 'Runtime')
-           AND coalesce(substr(cat, -8), '') <> '_runtime' AS named
+WITH RECURSIVE work AS MATERIALIZED (
+  SELECT file, event, link, name, ts_ns, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'CPU'),
-inside(file, event, operator) AS (
-  SELECT file, event, CASE WHEN named THEN event END FROM host WHERE parent IS NULL
+  WHERE device = 'GPU' AND link IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL),
+-- from each launch up its call stack; the last operator that is met is the outermost
+climb(file, launch, event, operator) AS (
+  SELECT DISTINCT file, link, link, NULL FROM work
   UNION ALL
-  SELECT host.file, host.event, coalesce(operator, CASE WHEN named THEN host.event END)
-  FROM inside
-  JOIN host ON host.file = inside.file AND host.parent = inside.event),
+  SELECT climb.file, launch, up.parent,
+         CASE WHEN instr(up.name, :operator_name) > 0
+                   AND coalesce(up.cat, '') NOT IN ('cuda_driver', 'Runtime')
+                   AND coalesce(substr(up.cat, -8), '') <> '_runtime'
+              THEN up.event ELSE operator END
+  FROM climb
+  CROSS JOIN trace_events(:trace, NULL, :ranks) AS up
+  WHERE up.file = climb.file AND up.event = climb.event),
 launch AS MATERIALIZED (
-  SELECT file, event, operator FROM inside WHERE operator IS NOT NULL),
+  SELECT file, launch, operator FROM climb WHERE event IS NULL AND operator IS NOT NULL),
 kernel AS (
   SELECT work.file, operator, work.name, work.dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
-  JOIN launch ON launch.file = work.file AND launch.event = work.link
-  WHERE device = 'GPU' AND trace_kernel_type(work.name, cat) IS NOT NULL
+  FROM work
+  JOIN launch ON launch.file = work.file AND launch.launch = work.link
   ORDER BY work.file, operator, work.ts_ns, work.event),
 sequence AS MATERIALIZED (
   SELECT file, operator, group_concat(name, '|') AS names, sum(dur_ns) AS kernels
@@ -50,6 +53,7 @@ SELECT host.rank, host.name || '|' || names AS pattern, count(*) AS count,
        sum(kernels) / 1000.0 AS gpu_kernel_duration,
        sum(host.dur_ns) / 1000.0 AS cpu_op_duration
 FROM sequence
-JOIN host ON host.file = sequence.file AND host.event = sequence.operator
+CROSS JOIN trace_events(:trace, NULL, :ranks) AS host
+WHERE host.file = sequence.file AND host.event = sequence.operator
 GROUP BY host.rank, pattern
 ORDER BY host.rank, count DESC, pattern;

@@ -22,6 +22,7 @@ const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_STREAM] = SERVES_EQUAL,
     [EVENTS_PH] = SERVES_EQUAL,
     [EVENTS_ARGS] = IN_FILE_ORDER,
+    [EVENTS_FILE] = SERVES_EQUAL,
     [EVENTS_EVENT] = SERVES_EQUAL,
 };
 
@@ -59,8 +60,8 @@ struct row_scan {
     unsigned kinds; /* a bit for each enum kind */
     bool phases[256];
     struct integers ranks, iterations, streams, numbers;
-    const struct term *name, *cat, *low, *high; /* while the scan begins */
-    unsigned names_used;                        /* of enum name_use */
+    const struct term *name, *cat, *file, *low, *high; /* while the scan begins */
+    unsigned names_used;                               /* of enum name_use */
 
     int order; /* an event_column, or -1 */
     bool descending;
@@ -111,9 +112,7 @@ static int next_value(const struct term *term, sqlite3_value **value)
 static bool looks_like_number(sqlite3_value *value)
 {
     const char *text = (const char *)sqlite3_value_text(value);
-    while (text && *text && strchr(" \t\n\v\f\r", *text))
-        text++;
-    return text && *text && strchr("+-.0123456789", *text);
+    return text && *text && text[strspn(text, " \t\n\v\f\r0123456789+-.eE")] == 0;
 }
 
 /* Whether all values of a term are numbers, or all texts, or NULL; and no other
@@ -226,6 +225,8 @@ static int take_term(struct row_scan *scan, const struct term *term)
         return take_name(term, &scan->name);
     case EVENTS_CAT:
         return take_name(term, &scan->cat);
+    case EVENTS_FILE:
+        return take_name(term, &scan->file);
     case EVENTS_TS:
         take_bound(scan, term);
         return SQLITE_OK;
@@ -267,6 +268,20 @@ static int mark_names(struct part *part, const struct names *names, const struct
     }
     if (!any)
         part->end = part->at;
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Whether a term on the path has that of a file; a code of SQLite. */
+static int has_path(const struct term *term, const char *path, bool *has)
+{
+    sqlite3_value *value;
+    int code = first_value(term, &value);
+    for (*has = false; code == SQLITE_OK; code = next_value(term, &value)) {
+        const char *text = (const char *)sqlite3_value_text(value);
+        if (!text && sqlite3_value_type(value) != SQLITE_NULL)
+            return SQLITE_NOMEM;
+        *has = *has || (text && strcmp(text, path) == 0);
+    }
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -473,8 +488,16 @@ static int make_parts(struct row_scan *scan, struct failure *failure)
     for (size_t i = 0; i < trace->count && !scan->nothing; i++) {
         if (!trace->members[i].chosen || !has(&scan->ranks, trace->members[i].rank))
             continue;
+        bool wanted = true;
+        int code = SQLITE_OK;
+        if (scan->file)
+            code = has_path(scan->file, trace->members[i].file->path, &wanted);
+        if (code != SQLITE_OK)
+            return code;
+        if (!wanted)
+            continue;
         struct part *part = &scan->parts[scan->part_count++];
-        int code = make_part(scan, i, part, failure);
+        code = make_part(scan, i, part, failure);
         if (code == SQLITE_OK)
             code = settle(scan, part, failure);
         if (code != SQLITE_OK)
@@ -506,7 +529,7 @@ int event_scan_begin(struct rows *rows, const struct wish *wish, struct row_scan
     }
     it->names_used = (it->name ? USE_NAME : 0u) | (it->cat ? USE_CAT : 0u);
     int code = make_parts(it, failure);
-    it->name = it->cat = it->low = it->high = NULL;
+    it->name = it->cat = it->file = it->low = it->high = NULL;
     return code;
 }
 
