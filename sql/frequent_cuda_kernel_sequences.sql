@@ -19,8 +19,8 @@
 --   2. An operator's kernels are the device work whose launches are nested in it, by their start.
 -- Reference: HTA TraceAnalysis.get_frequent_cuda_kernel_sequences
 -- Differs from HTA: the outermost operators of every call stack count, not only those of the least depth
---   of all (D30); device work of stream 0 counts (D5); the backward thread is a thread of its own;
---   nothing is written.
+--   of all (D30); device work of stream 0 counts (D5), and waiting for the device is none (D24); the
+--   backward thread is a thread of its own; nothing is written.
 WITH RECURSIVE work AS MATERIALIZED (
   SELECT file, event, link, name, ts_ns, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

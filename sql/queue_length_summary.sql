@@ -22,7 +22,8 @@
 --   2. Quantiles are interpolated between the two nearest points.
 --   3. A point lasts until the next of its rank and stream.
 -- Reference: HTA TraceAnalysis.get_queue_length_summary
--- Differs from HTA: as queue_length_time_series does; mean_over_time weighs points by time (D28).
+-- Differs from HTA: as queue_length_time_series does (D24, D29); mean_over_time weighs points by
+--   time (D28).
 WITH point AS (
   SELECT rank, stream, queue_length,
          lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts, queue_length DESC

@@ -1,0 +1,547 @@
+"""HTA's analyses in plain Python, its defects one by one put right.
+
+    trace = load("runs/a", right)           # hta_load.py says what `right` holds
+    temporal_breakdown(trace)               # a list of rows: {column: value}
+
+Transcriptions of what HolisticTraceAnalysis' TraceAnalysis computes, for tests:
+without anything in `right` the rows are HTA's own, its columns' names included,
+and where HTA raises an exception so does this. With all of RIGHT they are what
+tracediff has to give. Times are microseconds in double, each divided once from
+integer nanoseconds; None is SQL's NULL. A test may compare rows in any order.
+"""
+import re
+import statistics
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import oracle
+from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, key, load  # noqa: F401, load is for those who import this
+from hta_stacks import Tree
+
+COMPUTATION, COMMUNICATION, MEMORY, OTHER = "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"
+MEMORY_CATEGORIES = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
+IDLE_CATEGORIES = {"kernel", "Kernel", "gpu_memset", "Memset", "gpu_memcpy", "Memcpy", "mtia_ccp_events"}
+MTIA_LAUNCH = "runFunction - job_prep_and_submit_for_execution"
+QUEUE_LAUNCHES = {
+    "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "cudaMemcpyAsync",
+    "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemcpyAsync", "hipMemsetAsync",
+    "hipMemcpyWithStream", MTIA_LAUNCH}
+KERNEL_LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", MTIA_LAUNCH}
+MEMORY_LAUNCHES = {"cudaMemcpyAsync", "cudaMemsetAsync"}
+
+# HTA's patterns of names, from the start of the name
+HTA_COMMUNICATION = re.compile(r"nccl|hip|hccl|.*ncclKernel")
+HTA_MEMORY = re.compile(r"(hip)?Memcpy|(hip)?Memset|dma")
+HTA_NO_COMPUTATION = re.compile(
+    r"nccl|hip|hccl|Stream Wait Event|runFunction|job_exe|packet|pe_exe|cpum_exe_subgraph|"
+    r"collective_subgraph_execution|cuda.*LaunchKernel|.*(Memcpy|Memset|dma|Sync)")
+
+
+# ---- numbers --------------------------------------------------------------
+
+def us(ns):
+    return None if ns is None else float(Fraction(ns, MICROSECOND))
+
+
+def ratio(part, whole):
+    return part / whole if whole else None
+
+
+def percentage(part, whole):
+    return None if not whole else 100 * (part / whole)
+
+
+def rounded(value, digits, right):
+    """To decimals as numpy does it."""
+    if value is None or UNROUNDED in right:
+        return value
+    return round(value * 10 ** digits) / 10 ** digits
+
+
+def quantile(ordered, share):
+    """Linear between order statistics."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def describe(values):
+    """count, mean, std, min, 25%, 50%, 75%, max."""
+    ordered = sorted(values)
+    row = dict.fromkeys(("count", "mean", "std", "min", "25%", "50%", "75%", "max"))
+    row["count"] = len(ordered)
+    if ordered:
+        row.update({"mean": float(statistics.mean(map(Fraction, ordered))), "min": float(ordered[0]),
+                    "25%": float(quantile(ordered, 0.25)), "50%": float(quantile(ordered, 0.5)),
+                    "75%": float(quantile(ordered, 0.75)), "max": float(ordered[-1])})
+    if len(ordered) > 1:
+        row["std"] = float(statistics.stdev(ordered))
+    return row
+
+
+# ---- rows -----------------------------------------------------------------
+
+def choose(trace, ranks, by_default=None):
+    """The ranks asked for; by default those that are given, else all."""
+    if ranks == "all" or ranks is None and (by_default is None or "D17" in trace.right):
+        ranks = sorted(trace.ranks)
+    elif ranks is None:
+        ranks = by_default
+    if not set(ranks) <= set(trace.ranks):
+        raise ValueError(ranks)
+    return [trace.ranks[rank] for rank in ranks]
+
+
+def is_work(row, right):
+    """Whether the row counts as busy time of the device."""
+    if "D24" in right and row.cat == "cuda_sync":
+        return False
+    if "D23" in right:
+        return row.device == "GPU" and row.cat != "gpu_user_annotation"
+    return row.stream is not None
+
+
+def work_of(rank, right):
+    return [row for row in rank.rows if is_work(row, right)]
+
+
+def kernel_type(row, right):
+    if row.cat == "cuda_sync" and "D27" in right:
+        return OTHER
+    if "D26" in right:
+        if row.cat in MEMORY_CATEGORIES:
+            return MEMORY
+        if re.search("nccl|rccl|hccl", row.name, re.IGNORECASE):
+            return COMMUNICATION
+    elif HTA_COMMUNICATION.match(row.name):
+        return COMMUNICATION
+    elif HTA_MEMORY.match(row.name):
+        return MEMORY
+    return OTHER if "D27" not in right and HTA_NO_COMPUTATION.match(row.name) else COMPUTATION
+
+
+def launch_of(row, rank, right):
+    """The launch of a device event, if it is there and analysed."""
+    launch = row.link
+    if launch is None or key(launch) not in rank.kept or "D6" not in right and launch.event == 0:
+        return None
+    return launch
+
+
+def merged(rows):
+    """The union of the rows' intervals: [[start, end]] in order."""
+    union = []
+    for row in sorted(rows, key=lambda row: row.ts_ns):
+        if union and row.ts_ns <= union[-1][1]:
+            union[-1][1] = max(union[-1][1], row.end_ns)
+        else:
+            union.append([row.ts_ns, row.end_ns])
+    return union
+
+
+def length(intervals):
+    return sum(end - start for start, end in intervals)
+
+
+def lengths_by_set(sides):
+    """{bits of the sides that run: length} from each side's merged intervals."""
+    changes = []
+    for bit, intervals in enumerate(sides):
+        changes += [(start, 1 << bit) for start, _ in intervals] + [(end, -1 << bit) for _, end in intervals]
+    changes.sort(key=lambda change: change[0])
+    running, lengths = 0, Counter()
+    for (time, change), (after, _) in zip(changes, changes[1:]):
+        running += change
+        if running > 0:
+            lengths[running] += after - time
+    return lengths
+
+
+# ---- breakdowns of time ---------------------------------------------------
+
+def temporal_breakdown(trace, ranks=None):
+    right, result = trace.right, []
+    for rank in choose(trace, ranks):
+        work = work_of(rank, right)
+        if not work:
+            if "D39" in right:
+                continue
+            raise IndexError(f"rank {rank.rank} has no device work")
+        union = merged(work)
+        total = union[-1][1] - union[0][0]
+        idle = total - length(union)
+        compute = length(merged(row for row in work if kernel_type(row, right) == COMPUTATION))
+        rest = total - compute - idle
+        assert idle <= total and compute <= total and rest >= 0
+        row = {"rank": rank.rank, "idle_time(us)": us(idle), "compute_time(us)": us(compute),
+               "non_compute_time(us)": us(rest), "kernel_time(us)": us(total)}
+        for name, part in (("idle", idle), ("compute", compute), ("non_compute", rest)):
+            row[f"{name}_time_pctg"] = rounded(percentage(part, total), 2, right)
+        result.append(row)
+    return result
+
+
+def comm_comp_overlap(trace, ranks=None):
+    right, result = trace.right, []
+    for rank in choose(trace, ranks):
+        work = work_of(rank, right)
+        if not work and "D39" in right:
+            continue
+        communication, computation = (merged(row for row in work if kernel_type(row, right) == wanted)
+                                      for wanted in (COMMUNICATION, COMPUTATION))
+        both = lengths_by_set([communication, computation])[3]
+        result.append({"rank": rank.rank, "comp_comm_overlap_pctg":
+                       rounded(percentage(both, length(communication)), 2, right)})
+    return result
+
+
+def idle_time_breakdown(trace, ranks=None, consecutive_kernel_delay=30):
+    return [row for row, _ in idle_times(trace, ranks, consecutive_kernel_delay)]
+
+
+def idle_interval_stats(trace, ranks=None, consecutive_kernel_delay=30):
+    """HTA's second table: what the intervals of each idle category are like. Only without D25."""
+    result = []
+    for row, gaps in idle_times(trace, ranks, consecutive_kernel_delay):
+        described = describe([Fraction(gap, MICROSECOND) for gap in gaps])
+        result.append({"idle_category": row["idle_category"], "rank": row["rank"], "stream": row["stream"],
+                       **{name: rounded(value, 2, trace.right) for name, value in described.items()}})
+    return result
+
+
+def idle_times(trace, ranks, consecutive_kernel_delay):
+    """(row, idle times) of each rank, stream and category."""
+    right, result = trace.right, []
+    delay = consecutive_kernel_delay * MICROSECOND
+    for rank in choose(trace, ranks, [0]):
+        streams = defaultdict(list)
+        for row in rank.rows:
+            if row.stream is not None and (is_work(row, right | {"D24"}) if "D23" in right
+                                           else row.cat in IDLE_CATEGORIES):
+                streams[row.stream].append(row)
+        if not streams and "D39" not in right:
+            raise ValueError(f"rank {rank.rank} has no device work")
+        for stream, rows in streams.items():
+            if "D25" in right:
+                times = {"host_wait": [], "kernel_wait": [], "other": []}
+                parts = split_gaps(sorted(rows, key=lambda row: (row.ts_ns, row.file, row.event)), delay, rank, right)
+            else:
+                times = {}
+                parts = whole_gaps(in_numpy_order(rows, lambda row: row.ts_ns), delay, rank, right)
+            for category, gap in parts:
+                times.setdefault(category, []).extend([] if gap is None else [gap])
+            total = sum(map(sum, times.values()))
+            for category, gaps in times.items():
+                row = {"rank": rank.rank, "stream": stream, "idle_category": category,
+                       "idle_time": us(sum(gaps)), "idle_time_ratio": ratio(sum(gaps), total)}
+                if "D25" not in right:
+                    row.update((name, rounded(row[name], 2, right)) for name in ("idle_time", "idle_time_ratio"))
+                result.append((row, gaps))
+    return result
+
+
+def whole_gaps(rows, delay, rank, right):
+    """HTA's (category, gap) of each event of a stream: its gap begins where the event before it ends."""
+    end = None
+    for row in rows:
+        gap = None if end is None else row.ts_ns - end
+        launch = start_of_launch(row, rank, right)
+        if gap is not None and launch is not None and launch > end:
+            yield "host_wait", gap
+        else:
+            yield "kernel_wait" if gap is not None and gap < delay else "other", gap
+        end = row.end_ns
+
+
+def start_of_launch(row, rank, right):
+    """Where there is no link, HTA takes event 0 for it (D6)."""
+    launch = launch_of(row, rank, right)
+    if launch is None and "D6" not in right and row.correlation is not None:
+        if row.link is None or row.link.event == 0:
+            launch = next((other for other in rank.rows if other.event == 0), None)
+    return None if launch is None else launch.ts_ns
+
+
+def split_gaps(rows, delay, rank, right):
+    """(category, part) of each gap of a stream: up to the end of the launch, and what is left."""
+    reached = rows[0].end_ns
+    for row in rows[1:]:
+        gap = row.ts_ns - reached
+        if gap > 0:
+            launch, waited = launch_of(row, rank, right), 0
+            if launch is not None and launch.end_ns > reached:
+                waited = min(launch.end_ns - reached, gap)
+                yield "host_wait", waited
+            if gap > waited:
+                yield "kernel_wait" if gap - waited < delay else "other", gap - waited
+        reached = max(reached, row.end_ns)
+
+
+# ---- breakdowns by kernel -------------------------------------------------
+
+def types_listed(include_memory_kernels):
+    return [COMPUTATION, COMMUNICATION] + [MEMORY] * bool(include_memory_kernels)
+
+
+def gpu_kernel_type_breakdown(trace, ranks=None, include_memory_kernels=True):
+    """Sets of length 0, which HTA lists or not by the accident of its sort, are left out."""
+    right, lengths = trace.right, Counter()
+    types = types_listed(include_memory_kernels)
+    for rank in choose(trace, ranks):
+        work = work_of(rank, right)
+        lengths.update(lengths_by_set([merged(row for row in work if kernel_type(row, right) == wanted)
+                                       for wanted in types]))
+    total = sum(lengths.values())
+    return [{"kernel_type": " overlapping ".join(name for bit, name in enumerate(types) if running >> bit & 1),
+             "sum": us(sum_), "percentage": rounded(percentage(sum_, total), 1, right)}
+            for running, sum_ in lengths.items() if sum_]
+
+
+def gpu_kernel_breakdown(trace, ranks=None, duration_ratio=0.8, num_kernels=10, include_memory_kernels=True):
+    right, result = trace.right, []
+    for rank in choose(trace, ranks):
+        for wanted in types_listed(include_memory_kernels):
+            rows = [row for row in work_of(rank, right) if kernel_type(row, right) == wanted]
+            for row in by_name(rows, duration_ratio, num_kernels, right):
+                result.append({**row, "kernel_type": wanted, "rank": rank.rank})
+    return result
+
+
+def gpu_user_annotation_breakdown(trace, ranks=None, use_gpu_annotation=True, duration_ratio=0.8, num_kernels=1000):
+    """Without HTA's allowlist_patterns. None if there is no such category anywhere."""
+    right, result = trace.right, []
+    category = "gpu_user_annotation" if use_gpu_annotation else "user_annotation"
+    if "D39" not in right and not any(row.cat == category for rank in trace.ranks.values() for row in rank.every):
+        return None
+    for rank in choose(trace, ranks):
+        rows = [row for row in rank.rows if row.cat == category]
+        for row in by_name(rows, duration_ratio, num_kernels, right):
+            result.append({**row, "rank": rank.rank})
+    return result
+
+
+def by_name(rows, duration_ratio, num_kernels, right):
+    """Statistics of the durations by name; beyond num_kernels names the smaller ones are one row, others."""
+    durations = defaultdict(list)
+    for row in rows:
+        durations[row.name].append(row.dur_ns)
+    if len(durations) > num_kernels:
+        durations = (collapsed if "D8" in right else collapsed_sums)(durations, duration_ratio, num_kernels)
+    return [statistics_row(name, durations[name]) for name in sorted(durations)]
+
+
+def collapsed(durations, duration_ratio, num_kernels):
+    total, before, result = sum(map(sum, durations.values())), 0, defaultdict(list)
+    names = sorted(durations, key=lambda name: (-sum(durations[name]), name))
+    for place, name in enumerate(names):
+        kept = place < num_kernels and before < duration_ratio * total
+        result[name if kept else "others"] += durations[name]
+        before += sum(durations[name])
+    return result
+
+
+def collapsed_sums(durations, duration_ratio, num_kernels):
+    """As HTA has it: of each name only the sum is left, and the ratio is a quantile of their running sum."""
+    names = sorted(durations, reverse=True)
+    names = in_numpy_order(names, lambda name: sum(durations[name]))[::-1]
+    running, cumulated, result = 0, [], defaultdict(list)
+    for name in names:
+        running += sum(durations[name])
+        cumulated.append(running)
+    limit = quantile(sorted(cumulated), duration_ratio)
+    for place, name in enumerate(names):
+        kept = place < num_kernels and cumulated[place] <= limit
+        result[name if kept else "others"].append(sum(durations[name]))
+    return result
+
+
+def statistics_row(name, durations):
+    return {"name": name, "sum (us)": us(sum(durations)), "max (us)": us(max(durations)),
+            "min (us)": us(min(durations)), "mean (us)": us(Fraction(sum(durations), len(durations))),
+            "stddev": float(statistics.stdev(map(Fraction, durations))) / MICROSECOND if len(durations) > 1 else 0.0}
+
+
+# ---- bandwidth ------------------------------------------------------------
+
+def bandwidth_label(row, right):
+    if row.name.startswith("Memset") or "D28" in right and row.cat in ("gpu_memset", "Memset"):
+        return "Memset"
+    return row.name[:11] if row.name.startswith("Memcpy") else "Memcpy Unknown"
+
+
+def bandwidth_points(trace, ranks):
+    """(rank, row, ts in ns, running sum) of each start and end, by label."""
+    right = trace.right
+    for rank in choose(trace, ranks, [0]):
+        rows = [row for row in work_of(rank, right) if kernel_type(row, right) == MEMORY]
+        ends = [(row, row.ts_ns + MICROSECOND if row.dur_ns == 0 else row.end_ns, -1) for row in rows]
+        points = [(row, row.ts_ns, 1) for row in rows] + ends
+        if "D28" in right:
+            points.sort(key=lambda point: (point[1], point[2]))
+        else:
+            points = in_numpy_order(points, lambda point: point[1])
+        running = defaultdict(Fraction if "D28" in right else float)
+        for row, ts, sign in points:
+            label = bandwidth_label(row, right)
+            running[label] += sign * (Fraction if "D28" in right else float)(row.bandwidth)
+            yield rank, row, label, ts, running[label]
+
+
+def memory_bw_time_series(trace, ranks=None):
+    return [{"rank": rank.rank, "ts": us(ts), "pid": row.pid, "name": label, "memory_bw_gbps": float(value)}
+            for rank, row, label, ts, value in bandwidth_points(trace, ranks)]
+
+
+def memory_bw_summary(trace, ranks=None):
+    values, seen = defaultdict(list), False
+    for rank, _, label, _, value in bandwidth_points(trace, ranks):
+        seen = True
+        if value > 0:
+            values[rank.rank, label].append(value)
+    if not seen and "D39" not in trace.right:
+        return None
+    return [{"rank": rank, "name": label,
+             **{f"memory_bw_gbps_{name}": value for name, value in describe(found).items()}}
+            for (rank, label), found in values.items()]
+
+
+# ---- queues and launches --------------------------------------------------
+
+def queue_points(rank, right):
+    """(stream, event, pid, tid, ts in ns, length) in the order of the points of each stream."""
+    if "D29" in right:
+        changes = []
+        for row in work_of(rank, right):
+            launch = launch_of(row, rank, right)
+            if launch is not None and row.stream is not None:
+                changes += [(launch, row, launch.ts_ns, 1), (row, row, max(row.ts_ns, launch.ts_ns), -1)]
+        changes.sort(key=lambda change: (change[2], -change[3]))
+    else:
+        launches = [row for row in rank.rows if row.name in QUEUE_LAUNCHES and row.link is not None
+                    and ("D6" in right or row.link.event > 0)]
+        wanted, work = {row.correlation for row in launches}, defaultdict(list)
+        for row in work_of(rank, right):
+            if row.correlation in wanted:
+                work[row.correlation].append(row)
+        changes = [(launch, row, launch.ts_ns, 1) for launch in launches for row in work[launch.correlation]]
+        unmatched = sum(not work[launch.correlation] for launch in launches)
+        starts = [(row, row, row.ts_ns, -1) for row in work_of(rank, right) if row.correlation in wanted]
+        assert len(changes) + unmatched == len(starts)
+        changes = in_numpy_order(changes + starts, lambda change: change[2])
+    lengths = Counter()
+    for event, row, ts, change in changes:
+        lengths[row.stream] += change
+        yield row.stream, event.event, row.pid, row.tid, ts, lengths[row.stream]
+
+
+def queue_length_time_series(trace, ranks=None):
+    return [{"rank": rank.rank, "index": event, "ts": us(ts), "pid": pid, "tid": tid, "stream": stream,
+             "queue_length": queued}
+            for rank in choose(trace, ranks, [0])
+            for stream, event, pid, tid, ts, queued in queue_points(rank, trace.right)]
+
+
+def queue_length_summary(trace, ranks=None):
+    values = defaultdict(list)
+    for row in queue_length_time_series(trace, ranks):
+        values[row["rank"], row["stream"]].append(row["queue_length"])
+    if not values and "D39" not in trace.right:
+        return None
+    return [{"rank": rank, "stream": stream,
+             **{f"queue_length_{name}": value for name, value in describe(found).items()}}
+            for (rank, stream), found in values.items()]
+
+
+def time_spent_blocked_on_full_queue(trace, ranks=None, max_queue_length=1024):
+    right, result = trace.right, []
+    for rank in choose(trace, ranks, [0]):
+        points = defaultdict(list)
+        for stream, _, _, _, ts, queued in queue_points(rank, right):
+            points[stream].append((ts, queued))
+        starts = [row.ts_ns for row in rank.rows]
+        blocked = []
+        for stream in sorted(points):
+            series = points[stream]
+            if any(queued >= max_queue_length for _, queued in series):
+                full = sum(after - ts for (ts, queued), (after, _) in zip(series, series[1:])
+                           if queued >= max_queue_length)
+                blocked.append({"rank": rank.rank, "stream": stream, "duration_at_max_queue_length": us(full),
+                                "relative_duration_at_max_queue_length": ratio(full, max(starts) - min(starts))})
+        result += blocked if "D9" in right else blocked[-1:]
+    return result
+
+
+def cuda_kernel_launch_stats(trace, ranks=None, include_memory_events=True):
+    right, result = trace.right, []
+    for rank in choose(trace, ranks, [0]):
+        work = work_of(rank, right)
+        if "D29" in right:
+            pairs = [(launch_of(row, rank, right), row) for row in work
+                     if include_memory_events or kernel_type(row, right) != MEMORY]
+            pairs = [(call, row) for call, row in pairs if call is not None]
+        else:
+            names = KERNEL_LAUNCHES | (MEMORY_LAUNCHES if include_memory_events else set())
+            wanted = {row.correlation for row in rank.rows if row.name in names}
+            if "D11" in right:
+                wanted.discard(None)
+            launched = defaultdict(list)
+            for row in work:
+                launched[row.correlation].append(row)
+            pairs = [(call, row) for call in rank.rows if call.stream is None and call.correlation in wanted
+                     for row in launched[call.correlation]]
+        for call, row in pairs:
+            result.append({"rank": rank.rank, "correlation": row.correlation, "cpu_duration": us(call.dur_ns),
+                           "gpu_duration": us(row.dur_ns),
+                           "launch_delay": us(max(0, row.ts_ns - call.ts_ns - call.dur_ns))})
+    return result
+
+
+# ---- sequences ------------------------------------------------------------
+
+def frequent_cuda_kernel_sequences(trace, operator_name, ranks=None, min_pattern_len=3):
+    """All patterns; without the overlaid trace that HTA writes."""
+    right, result = trace.right, []
+    for rank in choose(trace, ranks, [0]):
+        if right not in rank.trees:
+            rank.trees[right] = Tree(rank, right)
+        sequences = rule_sequences if "D30" in right else hta_sequences
+        found = defaultdict(lambda: [0, 0, 0])
+        for root, kernels in sequences(rank, rank.trees[right], operator_name, min_pattern_len, right):
+            sums = found["|".join([root.name, *(row.name for row in kernels)])]
+            for place, value in enumerate((1, sum(row.dur_ns for row in kernels), root.dur_ns)):
+                sums[place] += value
+        result += [{"rank": rank.rank, "pattern": pattern, "count": count, "GPU kernel duration (us)": us(device),
+                    "CPU op duration (us)": us(host)} for pattern, (count, device, host) in found.items()]
+    return result
+
+
+def hta_sequences(rank, tree, operator_name, min_pattern_len, right):
+    """(root, kernels) of the shallowest events of that name, of whatever kind."""
+    rows = {key(row): row for row in rank.rows}
+    candidates = [row for row in rank.rows if operator_name in row.name]
+    shallowest = min((tree.depth(key(row)) for row in candidates), default=-1)
+    for root in candidates:
+        if shallowest >= 0 and tree.depth(key(root)) == shallowest:
+            below = [event for _, event in tree.below(key(root))]
+            below = list(set(list(set(below))))  # a set's order, from which HTA sorts by ts, twice
+            subtree = [rows[root.file, event] for event in below]
+            kernels = [row for row in in_numpy_order(subtree, lambda row: row.ts_ns) if is_work(row, right)]
+            if len(kernels) >= min_pattern_len:
+                yield root, in_numpy_order(kernels, lambda row: row.ts_ns)
+
+
+def rule_sequences(rank, tree, operator_name, min_pattern_len, right):
+    """(root, kernels) of the outermost host events of that name, calls aside."""
+    roots = {key(row): row for row in rank.rows
+             if row.device == "CPU" and not oracle.is_call(row) and operator_name in row.name}
+    kernels = {event: [] for event in roots if not any(above in roots for above in list(tree.path(event))[1:])}
+    for row in work_of(rank, right):
+        launch = launch_of(row, rank, right)
+        if launch is not None and ("D5" in right or row.stream is not None and row.stream > 0):
+            above = [event for event in tree.path(key(launch)) if event in kernels]
+            if above:
+                kernels[above[-1]].append(row)
+    for event, launched in kernels.items():
+        if len(launched) >= min_pattern_len:
+            yield roots[event], sorted(launched, key=lambda row: (row.ts_ns, row.file, row.event))
