@@ -30,14 +30,16 @@ WITH copy AS (
          CAST(args ->> '$."memory bandwidth (GB/s)"' AS REAL) AS gbps
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'MEMORY'),
-billionth AS MATERIALIZED (
+exact AS MATERIALIZED (
   SELECT rank, pid, file, event, name, start, length,
          CASE WHEN gbps BETWEEN 0 AND 1e6 THEN CAST(round(gbps * 1e12) AS INTEGER) ELSE 0 END AS bw
   FROM copy),
 change AS (
-  SELECT rank, pid, file, event, name, start + length AS ns, 0 AS begins, -bw AS bw FROM billionth
-  UNION ALL
-  SELECT rank, pid, file, event, name, start, 1, bw FROM billionth)
+  SELECT rank, pid, file, event, name, column1 AS begins,
+         CASE column1 WHEN 1 THEN start ELSE start + length END AS ns,
+         CASE column1 WHEN 1 THEN bw ELSE -bw END AS bw
+  FROM exact
+  CROSS JOIN (VALUES (0), (1)))
 SELECT rank, ns / 1000.0 AS ts, pid, name,
        sum(bw) OVER (PARTITION BY rank, name ORDER BY ns, begins, file, event
                      ROWS UNBOUNDED PRECEDING) / 1e12 AS memory_bw_gbps

@@ -36,9 +36,10 @@ launched AS MATERIALIZED (
   FROM work
   JOIN call ON call.file = work.file AND call.event = work.link),
 change AS (
-  SELECT rank, pid, tid, stream, file, event, launch AS ns, 1 AS more FROM launched
-  UNION ALL
-  SELECT rank, pid, tid, stream, file, event, max(start, launch), -1 FROM launched)
+  SELECT rank, pid, tid, stream, file, event, column1 AS more,
+         CASE column1 WHEN 1 THEN launch ELSE max(start, launch) END AS ns
+  FROM launched
+  CROSS JOIN (VALUES (1), (-1)))
 SELECT rank, ns / 1000.0 AS ts, pid, tid, stream,
        sum(more) OVER (PARTITION BY rank, stream ORDER BY ns, more DESC, file, event
                        ROWS UNBOUNDED PRECEDING) AS queue_length
