@@ -11,9 +11,9 @@ bool intervals_add(struct intervals *intervals, wide_time start, wide_time end)
         last->end = end > last->end ? end : last->end;
         return true;
     }
+    intervals->unsorted = intervals->unsorted || (last && start < last->start);
     if (!MEMORY_GROW(intervals->items, intervals->capacity, intervals->count + 1))
         return false;
-    intervals->unsorted = intervals->unsorted || (last && start < last->start);
     intervals->items[intervals->count++] = (struct interval){start, end};
     return true;
 }
