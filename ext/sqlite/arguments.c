@@ -281,20 +281,28 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     return true;
 }
 
-bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
+bool argument_word(struct call *call, int argument, const char *const *words, int count,
+                   const char *expected, int *chosen)
 {
-    static const char *const names[] = {"ALL", "CPU", "GPU"};
-    *device_type = DEVICE_ALL;
+    *chosen = 0;
     if (!call->values[argument])
         return true;
     const char *text = argument_text(call, argument);
-    for (int i = 0; text && i < 3; i++)
-        if (sqlite3_stricmp(text, names[i]) == 0) {
-            *device_type = (enum device_type)i;
+    for (int i = 0; text && i < count; i++)
+        if (sqlite3_stricmp(text, words[i]) == 0) {
+            *chosen = i;
             return true;
         }
-    return call->failure.code == FAILURE_NONE ? refuse(call, argument, "'ALL', 'CPU' or 'GPU'")
-                                              : false;
+    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+}
+
+bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
+{
+    static const char *const names[] = {"ALL", "CPU", "GPU"};
+    int chosen;
+    bool done = argument_word(call, argument, names, 3, "'ALL', 'CPU' or 'GPU'", &chosen);
+    *device_type = (enum device_type)chosen;
+    return done;
 }
 
 bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
