@@ -152,6 +152,8 @@ static const struct trial {
      .sql = "DROP TABLE IF EXISTS temp.x;"
             "CREATE VIRTUAL TABLE temp.x USING trace_ops('a', iterations = 'it''s', ranks = +1);"
             "SELECT name, counts FROM x WHERE iterations = 'all'; DROP TABLE x"},
+    {.name = "trace_step_time", .sql = "SELECT * FROM trace_step_time('a', 'all', 'all', 'module')"},
+    {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
     {.name = "error: no such file", .sql = "SELECT * FROM trace_events('none')", .fails = true},
     {.name = "error: what is no selection",
