@@ -26,6 +26,11 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
                    const char *expected, int *chosen);
 
+/* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
+** room for all. */
+bool argument_words(struct call *call, int argument, const char *const *words, int count,
+                    const char *expected, int *chosen, size_t *chosen_count);
+
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 
 /* use_short_name: 0, 1 or 2. */

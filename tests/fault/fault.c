@@ -156,6 +156,7 @@ static const struct trial {
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
+    {.name = "trace_diff_by", .sql = "SELECT * FROM trace_diff_by('a', 'b', 'op,shapes,stream')"},
     {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
     {.name = "error: no such file", .sql = "SELECT * FROM trace_events('none')", .fails = true},
     {.name = "error: what is no selection",
