@@ -19,6 +19,7 @@ def rank(number, slower=1, extra=()):
     """A trace that has something of everything."""
     made = run(4, slower, extra)
     made["traceEvents"] += [
+        kernel("ncclDevKernel_AllReduce", 1700, 20, 2, 20),
         {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "GPU 0"}},
         {"ph": "B", "name": "span", "cat": "x", "pid": "p", "tid": "t", "ts": 1},
         {"ph": "B", "name": "span", "pid": "p", "tid": "t", "ts": 2},

@@ -281,20 +281,62 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     return true;
 }
 
-bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
+bool argument_word(struct call *call, int argument, const char *const *words, int count,
+                   const char *expected, int *chosen)
 {
-    static const char *const names[] = {"ALL", "CPU", "GPU"};
-    *device_type = DEVICE_ALL;
+    *chosen = 0;
     if (!call->values[argument])
         return true;
     const char *text = argument_text(call, argument);
-    for (int i = 0; text && i < 3; i++)
-        if (sqlite3_stricmp(text, names[i]) == 0) {
-            *device_type = (enum device_type)i;
+    for (int i = 0; text && i < count; i++)
+        if (sqlite3_stricmp(text, words[i]) == 0) {
+            *chosen = i;
             return true;
         }
-    return call->failure.code == FAILURE_NONE ? refuse(call, argument, "'ALL', 'CPU' or 'GPU'")
-                                              : false;
+    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+}
+
+/* The number of the word that a text is, up to its end or a comma, without spaces around;
+** -1: none. `*rest` is what stands after it. */
+static int next_word(const char *text, const char *const *words, int count, const char **rest)
+{
+    text += strspn(text, " ");
+    size_t length = strcspn(text, ",");
+    *rest = text + length;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    for (int i = 0; i < count; i++)
+        if (strlen(words[i]) == length && sqlite3_strnicmp(text, words[i], (int)length) == 0)
+            return i;
+    return -1;
+}
+
+bool argument_words(struct call *call, int argument, const char *const *words, int count,
+                    const char *expected, int *chosen, size_t *chosen_count)
+{
+    const char *text = argument_text(call, argument);
+    *chosen_count = 0;
+    for (bool more = text != NULL; more; text += more) {
+        int word = next_word(text, words, count, &text);
+        bool twice = false;
+        for (size_t i = 0; i < *chosen_count; i++)
+            twice = twice || chosen[i] == word;
+        if (word < 0 || twice)
+            return refuse(call, argument, expected);
+        chosen[(*chosen_count)++] = word;
+        more = *text == ',';
+    }
+    return *chosen_count > 0 ||
+           (call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false);
+}
+
+bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
+{
+    static const char *const names[] = {"ALL", "CPU", "GPU"};
+    int chosen;
+    bool done = argument_word(call, argument, names, 3, "'ALL', 'CPU' or 'GPU'", &chosen);
+    *device_type = (enum device_type)chosen;
+    return done;
 }
 
 bool argument_use_short_name(struct call *call, int argument, int *use_short_name)

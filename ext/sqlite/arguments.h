@@ -21,6 +21,16 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 ** iterations 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
+/* One of these words, in any case: its number; the first is the default. `expected`
+** lists them for the error. */
+bool argument_word(struct call *call, int argument, const char *const *words, int count,
+                   const char *expected, int *chosen);
+
+/* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
+** room for all. */
+bool argument_words(struct call *call, int argument, const char *const *words, int count,
+                    const char *expected, int *chosen, size_t *chosen_count);
+
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 
 /* use_short_name: 0, 1 or 2. */

@@ -11,6 +11,9 @@ extern const struct table_function trace_files_function;
 extern const struct table_function trace_steps_function;
 extern const struct table_function trace_ops_function;
 extern const struct table_function trace_diff_function;
+extern const struct table_function trace_step_time_function;
+extern const struct table_function trace_kernel_owners_function;
+extern const struct table_function trace_diff_by_function;
 extern const struct table_function tracediff_help_function;
 
 /* Those written in SQL, made from sql/ when building. */

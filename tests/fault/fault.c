@@ -152,6 +152,11 @@ static const struct trial {
      .sql = "DROP TABLE IF EXISTS temp.x;"
             "CREATE VIRTUAL TABLE temp.x USING trace_ops('a', iterations = 'it''s', ranks = +1);"
             "SELECT name, counts FROM x WHERE iterations = 'all'; DROP TABLE x"},
+    {.name = "trace_step_time", .sql = "SELECT * FROM trace_step_time('a', 'all', 'all', 'module')"},
+    {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
+    {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
+    {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
+    {.name = "trace_diff_by", .sql = "SELECT * FROM trace_diff_by('a', 'b', 'op,shapes,stream')"},
     {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
     {.name = "error: no such file", .sql = "SELECT * FROM trace_events('none')", .fails = true},
     {.name = "error: what is no selection",

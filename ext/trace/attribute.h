@@ -1,0 +1,81 @@
+/*
+** Where the time of each step went: every instant of a step belongs to one class and
+** one name, so that its parts sum to its length exactly.
+**
+** 1. Device work is what takes part in busy.h; its launch and step: T10, T11. Each file
+**    is by itself.
+** 2. Windows. By the device's clock, R(N) is the latest end of device work of step N, or
+**    the end of the host's step if it launched none, and R(N-1) at the least. The window
+**    of step N is [R(N-1), R(N)), N-1 being the step that starts before it in the file,
+**    chosen or not; the first step has none. A single step has [start on the host,
+**    the later of R and end on the host). By the host's clock, and in a file without
+**    device work, it is the host's [start, end). A file without steps is one window,
+**    over all its events. Events of one number are one step, from the earliest start to
+**    the latest end, on the thread of the one that starts first.
+** 3. While device work runs the instant is `compute`, `comm` or `memory`, as busy.h has
+**    it. Its name is the owner's own for comm and by level kernel; else the label
+**    (labels.h) at the start of the owner's launch, on the launch's thread.
+** 4. Otherwise the device is idle until the device event X starts. Until L, the launch
+**    of X, starts the host is late: its thread is in a call (`idle_call`, named by it),
+**    in something else (`idle_host`, named by the label), or in nothing; then the step's
+**    thread is asked in the same way, and then it is `idle_unrecorded`. The step's thread
+**    is the host step's; without steps it is the one with most operators, of several the
+**    one that has its first one first, and without operators there is none.
+** 5. While L runs it is `idle_launch`, named by the call; after L, `idle_wait`, named as
+**    the label of L.
+** 6. Without X, or L, or with an L that does not start before the window ends, the step's
+**    thread is asked throughout. A file without device work has the classes `call`,
+**    `host` and `unrecorded` instead.
+** 7. Names are stable names (short_name.h). What has no label has no name.
+** 8. A window of no length has a row of no class and no time, so that it counts.
+*/
+#ifndef TRACEDIFF_ATTRIBUTE_H
+#define TRACEDIFF_ATTRIBUTE_H
+
+#include "labels.h"
+#include "trace.h"
+#include "wide.h"
+
+enum step_class {
+    CLASS_COMPUTE,
+    CLASS_COMM,
+    CLASS_MEMORY,
+    CLASS_IDLE_CALL,
+    CLASS_IDLE_HOST,
+    CLASS_IDLE_UNRECORDED,
+    CLASS_IDLE_LAUNCH,
+    CLASS_IDLE_WAIT,
+    CLASS_CALL,
+    CLASS_HOST,
+    CLASS_UNRECORDED,
+    CLASS_NONE /* rule 8 */
+};
+
+/* As users read it; NULL for CLASS_NONE. */
+const char *step_class_name(enum step_class step_class);
+
+enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
+
+struct attributed {
+    int64_t rank;
+    int64_t iteration; /* NUMBER_NONE: the file has no steps */
+    enum step_class step_class;
+    uint32_t name;  /* of attribution.names, or NAME_NONE */
+    wide_time time; /* ns */
+};
+
+struct attribution {
+    struct names names;
+    struct attributed *rows; /* by rank, iteration, time descending, class, name */
+    size_t count, capacity;
+};
+
+/* Attributes the chosen steps of the chosen files of a trace. */
+bool attribution_make(struct attribution *attribution, const struct trace *trace,
+                      const struct step_choice *choice, enum label_level level,
+                      enum step_clock clock, const struct stopper *stopper,
+                      struct failure *failure);
+
+void attribution_clear(struct attribution *attribution);
+
+#endif

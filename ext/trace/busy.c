@@ -1,0 +1,178 @@
+#include "busy.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "kernel_type.h"
+
+enum { KINDS = BUSY_NOT };
+
+struct work {
+    int64_t start, end; /* ns */
+    uint32_t row;
+    enum busy_kind kind;
+};
+
+/* One kind alone: who owns which instants, ascending and apart. */
+struct line {
+    struct work *items;
+    size_t count, next;
+};
+
+struct making {
+    const struct trace_file *file;
+    const struct stopper *stopper;
+    struct failure *failure;
+    struct work *work; /* by start, then file */
+    size_t count;
+    struct line lines[KINDS];
+};
+
+/* The kind of work of a name and a category, which many have in common. */
+struct known_kind {
+    uint32_t cat;
+    unsigned char kind, known;
+};
+
+static enum busy_kind kind_of(const struct trace_file *file, uint32_t row, struct known_kind *known)
+{
+    uint32_t cat = file->columns.cat[row];
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    known += file->columns.name[row];
+    if (known->known && known->cat == cat)
+        return (enum busy_kind)known->kind;
+    const struct name *cat_name = cat == NAME_NONE ? NULL : &file->names.items[cat];
+    const char *type = kernel_type(name->text, name->length, cat_name ? cat_name->text : NULL,
+                                   cat_name ? cat_name->length : 0);
+    enum busy_kind kind = BUSY_COMPUTE;
+    if (type && strcmp(type, "MEMORY") == 0)
+        kind = BUSY_MEMORY;
+    else if (type && strcmp(type, "COMMUNICATION") == 0)
+        kind = BUSY_COMM;
+    *known = (struct known_kind){cat, (unsigned char)kind, 1};
+    return kind;
+}
+
+static int work_order(const void *a, const void *b)
+{
+    const struct work *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool collect(struct making *making)
+{
+    const struct columns *columns = &making->file->columns;
+    bool sorted = true;
+    size_t count = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        count += busy_takes(columns, row);
+    making->work = memory_allocate((count + 1) * sizeof *making->work);
+    struct known_kind *known = memory_zeroed(making->file->names.count + 1, sizeof *known);
+    bool done = making->work && known;
+    if (!done)
+        failure_memory(making->failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(making->stopper, row, making->failure);
+        if (!busy_takes(columns, row))
+            continue;
+        struct work *work = &making->work[making->count++];
+        *work = (struct work){columns->ts[row], busy_end(columns, row), (uint32_t)row,
+                              kind_of(making->file, (uint32_t)row, known)};
+        sorted = sorted && (making->count < 2 || work[-1].start <= work->start);
+    }
+    memory_free(known);
+    return done && (sorted || sort_items(making->work, making->count, sizeof *making->work,
+                                         work_order, making->stopper, making->failure));
+}
+
+/* Rule 2 within a kind: by start, each owns what it runs beyond all before. */
+static bool make_lines(struct making *making)
+{
+    size_t counts[KINDS] = {0};
+    int64_t reach[KINDS] = {INT64_MIN, INT64_MIN, INT64_MIN};
+    for (size_t i = 0; i < making->count; i++)
+        counts[making->work[i].kind]++;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct line *line = &making->lines[kind];
+        line->items = memory_allocate((counts[kind] + 1) * sizeof *line->items);
+        if (!line->items)
+            return failure_memory(making->failure);
+    }
+    for (size_t i = 0; i < making->count; i++) {
+        struct work work = making->work[i];
+        struct line *line = &making->lines[work.kind];
+        if (!stopper_goes_on(making->stopper, i, making->failure))
+            return false;
+        if (work.end <= reach[work.kind])
+            continue;
+        if (work.start < reach[work.kind])
+            work.start = reach[work.kind];
+        reach[work.kind] = work.end;
+        line->items[line->count++] = work;
+    }
+    return true;
+}
+
+/* Rules 2 and 3 across kinds: one sweep. */
+static bool put_together(struct making *making, struct busy *busy)
+{
+    size_t next = 0; /* work that starts now or later */
+    int64_t now = INT64_MIN;
+    busy->items = memory_allocate((2 * making->count + 2) * sizeof *busy->items);
+    if (!busy->items)
+        return failure_memory(making->failure);
+    for (size_t step = 0;; step++) {
+        const struct work *owner = NULL;
+        int64_t until = INT64_MAX;
+        if (!stopper_goes_on(making->stopper, step, making->failure))
+            return false;
+        for (int kind = 0; kind < KINDS && !owner; kind++) {
+            struct line *line = &making->lines[kind];
+            while (line->next < line->count && line->items[line->next].end <= now)
+                line->next++;
+            if (line->next == line->count)
+                continue;
+            const struct work *first = &line->items[line->next];
+            int64_t change = first->start <= now ? first->end : first->start;
+            owner = first->start <= now ? first : NULL;
+            until = change < until ? change : until;
+        }
+        while (next < making->count && making->work[next].start < now)
+            next++;
+        struct busy_stretch stretch = {now, ROW_NONE, BUSY_NOT};
+        if (owner) {
+            stretch.row = owner->row;
+            stretch.kind = owner->kind;
+        } else if (next < making->count) {
+            stretch.row = making->work[next].row;
+        }
+        const struct busy_stretch *last = busy->count > 0 ? &busy->items[busy->count - 1] : NULL;
+        if (!last || last->row != stretch.row || last->kind != stretch.kind)
+            busy->items[busy->count++] = stretch;
+        if (until == INT64_MAX)
+            return true;
+        now = until;
+    }
+}
+
+bool busy_make(struct busy *busy, const struct trace_file *file, const struct stopper *stopper,
+               struct failure *failure)
+{
+    struct making making = {.file = file, .stopper = stopper, .failure = failure};
+    *busy = (struct busy){NULL, 0};
+    bool done = collect(&making) && make_lines(&making) && put_together(&making, busy);
+    memory_free(making.work);
+    for (int kind = 0; kind < KINDS; kind++)
+        memory_free(making.lines[kind].items);
+    if (!done)
+        busy_clear(busy);
+    return done;
+}
+
+void busy_clear(struct busy *busy)
+{
+    memory_free(busy->items);
+    *busy = (struct busy){NULL, 0};
+}

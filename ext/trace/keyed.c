@@ -1,0 +1,325 @@
+#include "keyed.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "hash.h"
+#include "kernel_type.h"
+#include "labels.h"
+#include "owners.h"
+#include "stacks.h"
+
+/* What is around a host event, and itself (rule 2): rows, or ROW_NONE. */
+struct around {
+    uint32_t op, event, top_op, top_event, module, annotation;
+    bool known;
+};
+
+struct adding {
+    struct keyed *keyed;
+    const struct keyed_request *request;
+    const struct stopper *stopper;
+    struct failure *failure;
+    const struct trace_file *file;
+    struct label_categories categories;
+    bool *is_step;         /* by row */
+    struct around *around; /* by row */
+    uint32_t *key_of;      /* by row: the row of keyed; ROW_NONE: takes no part */
+    uint32_t *renamed;     /* by name of the file: id in keyed->names; NAME_NONE: not yet */
+    uint32_t *path;        /* rows whose parents are not known yet */
+    size_t path_capacity;
+    char *scratch; /* room for the longest name */
+};
+
+static bool wanted(const struct adding *adding, size_t row)
+{
+    const struct columns *columns = &adding->file->columns;
+    uint32_t iteration = columns->iteration[row];
+    const unsigned char *chosen = adding->request->chosen;
+    enum device_type type = adding->request->device_type;
+    bool device = kind_is_device(columns->kind[row]);
+    if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* rule 4 */
+        (type == DEVICE_CPU && device) || (type == DEVICE_GPU && !device))
+        return false;
+    return !chosen || (iteration != STEP_NONE && chosen[iteration]);
+}
+
+static size_t slot_of(const struct keyed *keyed, const uint32_t *ids)
+{
+    uint64_t hash = hash_key();
+    for (size_t i = 0; i < keyed->width; i++)
+        hash = hash_mixed(hash ^ ids[i], UINT64_C(0x9e3779b97f4a7c15));
+    size_t mask = keyed->slot_count - 1, slot = hash & mask;
+    while (keyed->slots[slot] && memcmp(keyed->ids + (keyed->slots[slot] - 1) * keyed->width, ids,
+                                        keyed->width * sizeof *ids) != 0)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+/* The row of some keys, new or known. */
+static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
+{
+    if (2 * (keyed->count + 1) > keyed->slot_count) {
+        size_t slot_count = keyed->slot_count ? 2 * keyed->slot_count : 1024;
+        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
+        if (!slots)
+            return false;
+        memory_free(keyed->slots);
+        keyed->slots = slots;
+        keyed->slot_count = slot_count;
+        for (size_t i = 0; i < keyed->count; i++)
+            slots[slot_of(keyed, keyed->ids + i * keyed->width)] = (uint32_t)i + 1;
+    }
+    size_t slot = slot_of(keyed, ids);
+    if (!keyed->slots[slot]) {
+        if (!MEMORY_GROW(keyed->ids, keyed->id_capacity, (keyed->count + 1) * keyed->width) ||
+            !MEMORY_GROW(keyed->sums, keyed->sum_capacity, keyed->count + 1))
+            return false;
+        memcpy(keyed->ids + keyed->count * keyed->width, ids, keyed->width * sizeof *ids);
+        memset(&keyed->sums[keyed->count], 0, sizeof *keyed->sums);
+        keyed->slots[slot] = (uint32_t)++keyed->count;
+    }
+    *row = keyed->slots[slot] - 1;
+    return true;
+}
+
+/* The id of a name of the file in keyed->names, renamed or as it is. */
+static bool put_name(struct adding *adding, uint32_t name, bool rename, uint32_t *id)
+{
+    *id = NAME_NONE;
+    if (name == NAME_NONE)
+        return true;
+    const struct name *from = &adding->file->names.items[name];
+    if (!rename || !adding->keyed->rename) {
+        *id = names_adopt(&adding->keyed->names, from);
+        return *id != NAME_NONE;
+    }
+    if (adding->renamed[name] == NAME_NONE)
+        adding->renamed[name] =
+            names_intern(&adding->keyed->names, adding->scratch,
+                         adding->keyed->rename(from->text, from->length, adding->scratch));
+    *id = adding->renamed[name];
+    return *id != NAME_NONE;
+}
+
+static bool put_text(struct adding *adding, const char *text, uint32_t *id)
+{
+    *id = names_intern(&adding->keyed->names, text, strlen(text));
+    return *id != NAME_NONE;
+}
+
+static bool put_integer(struct adding *adding, int64_t value, uint32_t *id)
+{
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    *id = NAME_NONE;
+    if (value == NUMBER_NONE)
+        return true;
+    do
+        *--p = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--p = '-';
+    *id = names_intern(&adding->keyed->names, p, (size_t)(digits + sizeof digits - p));
+    return *id != NAME_NONE;
+}
+
+static const char *type_of(const struct trace_file *file, uint32_t row)
+{
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    uint32_t cat = file->columns.cat[row];
+    if (cat == NAME_NONE)
+        return kernel_type(name->text, name->length, NULL, 0);
+    return kernel_type(name->text, name->length, file->names.items[cat].text,
+                       file->names.items[cat].length);
+}
+
+/* Rules 1 and 2: the keys of a row, whose labels are rows. */
+static bool key_row(struct adding *adding, uint32_t row, const uint32_t *labels)
+{
+    const struct columns *columns = &adding->file->columns;
+    bool device = columns->kind[row] == KIND_WORK;
+    uint32_t ids[KEY_COUNT];
+    for (size_t i = 0; i < adding->keyed->width; i++) {
+        enum key key = adding->keyed->keys[i];
+        uint32_t label = key < KEY_KERNEL ? labels[key] : labels[KEY_OP];
+        bool done = true;
+        ids[i] = NAME_NONE;
+        if (key < KEY_KERNEL)
+            done = put_name(adding, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
+                            &ids[i]);
+        else if (key == KEY_NAME || (key == KEY_KERNEL && device))
+            done = put_name(adding, columns->name[row], true, &ids[i]);
+        else if (key == KEY_CAT)
+            done = put_name(adding, columns->cat[row], false, &ids[i]);
+        else if (key == KEY_KERNEL_TYPE && device)
+            done = put_text(adding, type_of(adding->file, row), &ids[i]);
+        else if (key == KEY_STREAM && device)
+            done = put_integer(adding, columns->stream[row], &ids[i]);
+        else if (key == KEY_SHAPES && label != ROW_NONE &&
+                 label_is_operator(&adding->categories, columns->cat[label]))
+            ids[i] = adding->request->shapes[label];
+        if (!done)
+            return failure_memory(adding->failure);
+    }
+    return row_of(adding->keyed, ids, &adding->key_of[row]) || failure_memory(adding->failure);
+}
+
+static void add_around(const struct adding *adding, uint32_t row, const struct around *parent)
+{
+    static const char module[] = "nn.Module: ";
+    static const struct around nothing = {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE,
+                                          ROW_NONE, ROW_NONE, true};
+    const struct columns *columns = &adding->file->columns;
+    struct around *around = &adding->around[row];
+    *around = parent ? *parent : nothing;
+    if (columns->kind[row] != KIND_HOST || columns->name[row] == NAME_NONE || adding->is_step[row])
+        return;
+    const struct name *name = &adding->file->names.items[columns->name[row]];
+    uint32_t cat = columns->cat[row];
+    around->event = row;
+    around->top_event = around->top_event == ROW_NONE ? row : around->top_event;
+    if (label_is_operator(&adding->categories, cat)) {
+        around->op = row;
+        around->top_op = around->top_op == ROW_NONE ? row : around->top_op;
+    }
+    if (name->length >= sizeof module - 1 && memcmp(name->text, module, sizeof module - 1) == 0)
+        around->module = row;
+    if (cat != NAME_NONE && cat == adding->categories.user_annotation)
+        around->annotation = row;
+}
+
+/* Fills in what is around a row, and around those it is nested in. */
+static bool find_around(struct adding *adding, uint32_t row)
+{
+    const uint32_t *parents = adding->file->stacks.parent;
+    size_t length = 0;
+    for (; row != ROW_NONE && !adding->around[row].known; row = parents[row]) {
+        if (!MEMORY_GROW(adding->path, adding->path_capacity, length + 1))
+            return failure_memory(adding->failure);
+        adding->path[length++] = row;
+    }
+    while (length > 0) {
+        uint32_t inner = adding->path[--length];
+        add_around(adding, inner, row == ROW_NONE ? NULL : &adding->around[row]);
+        row = inner;
+    }
+    return true;
+}
+
+static bool key_host(struct adding *adding)
+{
+    const struct columns *columns = &adding->file->columns;
+    for (uint32_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(adding->stopper, row, adding->failure))
+            return false;
+        if (kind_is_device(columns->kind[row]) || !wanted(adding, row))
+            continue;
+        if (!find_around(adding, row))
+            return false;
+        const struct around *around = &adding->around[row];
+        uint32_t labels[KEY_KERNEL];
+        labels[KEY_OP] = around->op != ROW_NONE ? around->op : around->event;
+        labels[KEY_TOP_OP] = around->top_op != ROW_NONE ? around->top_op : around->top_event;
+        labels[KEY_MODULE] = around->module != ROW_NONE ? around->module : labels[KEY_TOP_OP];
+        labels[KEY_ANNOTATION] = around->annotation;
+        if (!key_row(adding, row, labels))
+            return false;
+    }
+    return true;
+}
+
+static bool key_device(struct adding *adding)
+{
+    struct owners owners;
+    unsigned levels = 0;
+    for (size_t i = 0; i < adding->keyed->width; i++) {
+        enum key key = adding->keyed->keys[i];
+        levels |= key < KEY_KERNEL ? 1u << key : key == KEY_SHAPES ? 1u << KEY_OP : 0;
+    }
+    if (!owners_find(&owners, adding->file, adding->request->chosen, levels, adding->stopper,
+                     adding->failure))
+        return false;
+    bool done = true;
+    for (size_t i = 0; i < owners.count && done; i++)
+        if (wanted(adding, owners.items[i].row))
+            done = stopper_goes_on(adding->stopper, i, adding->failure) &&
+                   key_row(adding, owners.items[i].row, owners.items[i].label);
+    owners_clear(&owners);
+    return done;
+}
+
+/* Rule 3. */
+static void add_up(const struct adding *adding)
+{
+    const struct columns *columns = &adding->file->columns;
+    const struct stacks *stacks = &adding->file->stacks;
+    for (uint32_t row = 0; row < columns->count; row++) {
+        uint32_t key = adding->key_of[row];
+        if (key == ROW_NONE)
+            continue;
+        struct keyed_sums *sums = &adding->keyed->sums[key][adding->request->side];
+        if (columns->kind[row] == KIND_WORK) {
+            sums->counts++;
+            sums->device_time += columns->dur[row];
+            continue;
+        }
+        uint32_t parent = stacks->parent[row];
+        if (parent == ROW_NONE || adding->key_of[parent] != key)
+            sums->host_time += columns->dur[row];
+        if (stacks->self[row] != NUMBER_NONE)
+            sums->self_time += stacks->self[row];
+    }
+}
+
+static bool prepare(struct adding *adding)
+{
+    const struct trace_file *file = adding->file;
+    size_t count = file->columns.count, longest = 0;
+    for (size_t i = 0; i < file->names.count; i++)
+        longest = file->names.items[i].length > longest ? file->names.items[i].length : longest;
+    adding->is_step = memory_zeroed(count, sizeof *adding->is_step);
+    adding->around = memory_zeroed(count, sizeof *adding->around);
+    adding->key_of = memory_allocate((count + 1) * sizeof *adding->key_of);
+    adding->renamed = memory_allocate((file->names.count + 1) * sizeof *adding->renamed);
+    adding->scratch = memory_allocate(longest + 1);
+    if (!adding->is_step || !adding->around || !adding->key_of || !adding->renamed ||
+        !adding->scratch)
+        return failure_memory(adding->failure);
+    memset(adding->key_of, 0xff, count * sizeof *adding->key_of);
+    memset(adding->renamed, 0xff, file->names.count * sizeof *adding->renamed);
+    for (size_t i = 0; i < file->step_count; i++)
+        adding->is_step[file->steps[i].row] = true;
+    return true;
+}
+
+bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
+               const struct stopper *stopper, struct failure *failure)
+{
+    struct adding adding = {.keyed = keyed,
+                            .request = request,
+                            .stopper = stopper,
+                            .failure = failure,
+                            .file = request->file,
+                            .categories = label_categories_of(request->file)};
+    bool done = prepare(&adding) && stacks_find(request->file, stopper, failure) &&
+                key_host(&adding) && key_device(&adding);
+    if (done)
+        add_up(&adding);
+    memory_free(adding.is_step);
+    memory_free(adding.around);
+    memory_free(adding.key_of);
+    memory_free(adding.renamed);
+    memory_free(adding.scratch);
+    memory_free(adding.path);
+    return done;
+}
+
+void keyed_clear(struct keyed *keyed)
+{
+    names_clear(&keyed->names);
+    memory_free(keyed->ids);
+    memory_free(keyed->sums);
+    memory_free(keyed->slots);
+    *keyed = (struct keyed){.width = 0};
+}

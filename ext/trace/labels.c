@@ -1,0 +1,362 @@
+#include "labels.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+
+/* An event that takes part. */
+struct span {
+    int64_t start, dur; /* ns; dur > 0 */
+    uint32_t row;
+};
+
+/* From `start` on, this event; or none, ROW_NONE. */
+struct change {
+    int64_t start;
+    uint32_t row;
+};
+
+/* One event of a thread at a time: the innermost or the outermost of some. */
+struct line {
+    enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS } among;
+    bool outermost;
+    struct change *changes; /* ascending */
+    size_t count, next;
+    uint32_t now; /* while lines are put together */
+};
+
+enum { MOST_LINES = 4 };
+
+struct making {
+    const struct trace_file *file;
+    const struct stopper *stopper;
+    struct failure *failure;
+    struct label_categories categories;
+    struct span *spans;            /* by thread, then from outer to inner */
+    size_t *first;                 /* by track: its first span; one more at the end */
+    struct line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
+    size_t line_count;
+    size_t change_capacity;   /* of each line */
+    const struct span **open; /* as many */
+};
+
+struct label_categories label_categories_of(const struct trace_file *file)
+{
+    return (struct label_categories){
+        .cpu_op = names_find(&file->names, "cpu_op", strlen("cpu_op")),
+        .operator_ = names_find(&file->names, "Operator", strlen("Operator")),
+        .user_annotation = names_find(&file->names, "user_annotation", strlen("user_annotation"))};
+}
+
+/* Behind its last instant, cut at the end of time. */
+static int64_t end_of(const struct span *span)
+{
+    int64_t end;
+    return __builtin_add_overflow(span->start, span->dur, &end) ? INT64_MAX : end;
+}
+
+/* Rule 2: outer before inner. */
+static int span_order(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->dur != y->dur)
+        return x->dur > y->dur ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Whether a row takes part (rule 1); `*step` is the next step of the file. */
+static bool takes_part(const struct making *making, const bool *wanted, size_t row, size_t *step)
+{
+    const struct columns *columns = &making->file->columns;
+    if (*step < making->file->step_count && making->file->steps[*step].row == row) {
+        ++*step;
+        return false;
+    }
+    return wanted[columns->track[row]] && columns->ts[row] != NUMBER_NONE &&
+           columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
+}
+
+/* Puts the events of each thread side by side, in the order of the file. */
+static bool collect(struct making *making, const bool *wanted)
+{
+    const struct columns *columns = &making->file->columns;
+    size_t tracks = making->file->tracks.count, total = 0, step = 0;
+    making->first = memory_zeroed(tracks + 2, sizeof *making->first);
+    if (!making->first)
+        return failure_memory(making->failure);
+    size_t *next = making->first + 1; /* by track, while they are filled in */
+    for (size_t row = 0; row < columns->count; row++)
+        next[columns->track[row]] += takes_part(making, wanted, row, &step);
+    for (size_t track = 0; track <= tracks; track++) {
+        size_t count = next[track];
+        next[track] = total;
+        total += count;
+    }
+    making->spans = memory_allocate((total + 1) * sizeof *making->spans);
+    if (!making->spans)
+        return failure_memory(making->failure);
+    step = 0;
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(making->stopper, row, making->failure))
+            return false;
+        if (takes_part(making, wanted, row, &step))
+            making->spans[next[columns->track[row]]++] =
+                (struct span){columns->ts[row], columns->dur[row], (uint32_t)row};
+    }
+    return true;
+}
+
+static bool sort_thread(const struct making *making, struct span *spans, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (span_order(&spans[i - 1], &spans[i]) > 0)
+            return sort_items(spans, count, sizeof *spans, span_order, making->stopper,
+                              making->failure);
+    return true;
+}
+
+static bool is_among(const struct making *making, enum among among, uint32_t row)
+{
+    static const char module[] = "nn.Module: ";
+    const struct columns *columns = &making->file->columns;
+    enum kind kind = columns->kind[row];
+    uint32_t cat = columns->cat[row];
+    if (among == AMONG_ALL)
+        return true;
+    if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
+        return false;
+    if (among == AMONG_OPERATORS)
+        return label_is_operator(&making->categories, cat);
+    if (among == AMONG_ANNOTATIONS)
+        return cat != NAME_NONE && cat == making->categories.user_annotation;
+    const struct name *name = &making->file->names.items[columns->name[row]];
+    return among == AMONG_EVENTS || (name->length >= sizeof module - 1 &&
+                                     memcmp(name->text, module, sizeof module - 1) == 0);
+}
+
+static void add_change(struct line *line, int64_t start, uint32_t row)
+{
+    struct change *last = line->count > 0 ? &line->changes[line->count - 1] : NULL;
+    if (last && last->start == start)
+        last->row = row;
+    else
+        line->changes[line->count++] = (struct change){start, row};
+}
+
+/* Ends what is open and has ended at `now`; the innermost is the last one. One below it
+** that has ended meanwhile is dropped when it comes to be the last. */
+static size_t close_open(const struct making *making, struct line *line, size_t open, int64_t now)
+{
+    while (open > 0 && end_of(making->open[open - 1]) <= now) {
+        int64_t end = end_of(making->open[--open]);
+        while (open > 0 && end_of(making->open[open - 1]) <= end)
+            open--;
+        add_change(line, end, open > 0 ? making->open[open - 1]->row : ROW_NONE);
+    }
+    return open;
+}
+
+static bool find_innermost(struct making *making, struct line *line, const struct span *spans,
+                           size_t count)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(making->stopper, i, making->failure))
+            return false;
+        if (!is_among(making, line->among, spans[i].row))
+            continue;
+        open = close_open(making, line, open, spans[i].start);
+        making->open[open++] = &spans[i];
+        add_change(line, spans[i].start, spans[i].row);
+    }
+    (void)close_open(making, line, open, INT64_MAX);
+    return true;
+}
+
+/* From outer to inner, an event is the outermost where it reaches beyond all before. */
+static bool find_outermost(const struct making *making, struct line *line, const struct span *spans,
+                           size_t count)
+{
+    int64_t reach = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(making->stopper, i, making->failure))
+            return false;
+        if (end_of(&spans[i]) <= reach || !is_among(making, line->among, spans[i].row))
+            continue;
+        if (reach != INT64_MIN)
+            add_change(line, reach, ROW_NONE);
+        add_change(line, spans[i].start > reach ? spans[i].start : reach, spans[i].row);
+        reach = end_of(&spans[i]);
+    }
+    if (reach != INT64_MIN)
+        add_change(line, reach, ROW_NONE);
+    return true;
+}
+
+/* Rules 3 and 4. */
+static void choose_lines(struct making *making, enum label_level level)
+{
+    static const struct line all = {.among = AMONG_ALL};
+    static const struct line by_level[][MOST_LINES - 1] = {
+        [LEVEL_OP] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}},
+        [LEVEL_TOP_OP] = {{.among = AMONG_OPERATORS, .outermost = true},
+                          {.among = AMONG_EVENTS, .outermost = true}},
+        [LEVEL_MODULE] = {{.among = AMONG_MODULES},
+                          {.among = AMONG_OPERATORS, .outermost = true},
+                          {.among = AMONG_EVENTS, .outermost = true}},
+        [LEVEL_ANNOTATION] = {{.among = AMONG_ANNOTATIONS}},
+        [LEVEL_KERNEL] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}}};
+    making->lines[0] = all;
+    making->line_count = 1;
+    for (size_t i = 0; i < MOST_LINES - 1 && by_level[level][i].among != AMONG_ALL; i++)
+        making->lines[making->line_count++] = by_level[level][i];
+}
+
+/* Room for the changes of a thread of so many spans. */
+static bool make_room(struct making *making, size_t count)
+{
+    size_t needed = 2 * count + 1;
+    if (needed <= making->change_capacity)
+        return true;
+    making->change_capacity = 0;
+    if (!memory_assign(&making->open, memory_resize(making->open, needed * sizeof *making->open)))
+        return failure_memory(making->failure);
+    for (size_t i = 0; i < making->line_count; i++) {
+        struct change **changes = &making->lines[i].changes;
+        if (!memory_assign(changes, memory_resize(*changes, needed * sizeof **changes)))
+            return failure_memory(making->failure);
+    }
+    making->change_capacity = needed;
+    return true;
+}
+
+static uint32_t inside_of(const struct columns *columns, uint32_t row)
+{
+    if (row == ROW_NONE)
+        return IN_NOTHING;
+    enum kind kind = columns->kind[row];
+    return kind == KIND_CALL || kind == KIND_DRIVER_CALL ? row : IN_EVENT;
+}
+
+/* Puts the lines of a thread together. */
+static bool join_lines(struct making *making, struct thread_labels *thread)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < making->line_count; i++) {
+        making->lines[i].next = 0;
+        making->lines[i].now = ROW_NONE;
+        most += making->lines[i].count;
+    }
+    thread->items = memory_allocate(most * sizeof *thread->items);
+    if (!thread->items)
+        return failure_memory(making->failure);
+    thread->items[0] = (struct label_stretch){INT64_MIN, IN_NOTHING, ROW_NONE};
+    thread->count = 1;
+    for (size_t step = 0;; step++) {
+        int64_t now = INT64_MAX;
+        bool more = false;
+        if (!stopper_goes_on(making->stopper, step, making->failure))
+            return false;
+        for (size_t i = 0; i < making->line_count; i++) {
+            const struct line *line = &making->lines[i];
+            if (line->next < line->count && line->changes[line->next].start <= now) {
+                now = line->changes[line->next].start;
+                more = true;
+            }
+        }
+        if (!more)
+            return true;
+        uint32_t label = ROW_NONE;
+        for (size_t i = 0; i < making->line_count; i++) {
+            struct line *line = &making->lines[i];
+            if (line->next < line->count && line->changes[line->next].start == now)
+                line->now = line->changes[line->next++].row;
+            if (i > 0 && label == ROW_NONE)
+                label = line->now;
+        }
+        uint32_t inside = inside_of(&making->file->columns, making->lines[0].now);
+        const struct label_stretch *last = &thread->items[thread->count - 1];
+        if (last->inside != inside || last->label != label)
+            thread->items[thread->count++] = (struct label_stretch){now, inside, label};
+    }
+}
+
+static bool make_thread(struct making *making, struct thread_labels *thread, struct span *spans,
+                        size_t count)
+{
+    if (!sort_thread(making, spans, count) || !make_room(making, count))
+        return false;
+    for (size_t i = 0; i < making->line_count; i++) {
+        struct line *line = &making->lines[i];
+        line->count = 0;
+        if (!(line->outermost ? find_outermost(making, line, spans, count)
+                              : find_innermost(making, line, spans, count)))
+            return false;
+    }
+    if (!join_lines(making, thread))
+        return false;
+    (void)memory_assign(&thread->items,
+                        memory_resize(thread->items, thread->count * sizeof *thread->items));
+    return true;
+}
+
+bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
+                 const bool *wanted, const struct stopper *stopper, struct failure *failure)
+{
+    struct making making = {.file = file, .stopper = stopper, .failure = failure};
+    making.categories = label_categories_of(file);
+    choose_lines(&making, level);
+    *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
+                              file->tracks.count};
+    bool done = labels->threads ? collect(&making, wanted) : failure_memory(failure);
+    for (size_t track = 0; done && track < labels->count; track++)
+        if (wanted[track])
+            done = make_thread(&making, &labels->threads[track], making.spans + making.first[track],
+                               making.first[track + 1] - making.first[track]);
+    for (size_t i = 0; i < making.line_count; i++)
+        memory_free(making.lines[i].changes);
+    memory_free(making.open);
+    memory_free(making.spans);
+    memory_free(making.first);
+    if (!done)
+        labels_clear(labels);
+    return done;
+}
+
+size_t labels_find(struct thread_labels *thread, int64_t instant)
+{
+    const struct label_stretch *items = thread->items;
+    size_t low = thread->hint, high = low + 1, stride = 1;
+    if (items[low].start > instant) { /* backwards, in longer and longer strides */
+        do {
+            high = low;
+            low = low > stride ? low - stride : 0;
+            stride *= 2;
+        } while (items[low].start > instant && low > 0);
+    } else {
+        while (high < thread->count && items[high].start <= instant) {
+            low = high;
+            high = thread->count - high > stride ? high + stride : thread->count;
+            stride *= 2;
+        }
+    }
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (items[middle].start <= instant)
+            low = middle;
+        else
+            high = middle;
+    }
+    thread->hint = low;
+    return low;
+}
+
+void labels_clear(struct labels *labels)
+{
+    for (size_t i = 0; labels->threads && i < labels->count; i++)
+        memory_free(labels->threads[i].items);
+    memory_free(labels->threads);
+    *labels = (struct labels){NULL, 0};
+}

@@ -1,0 +1,69 @@
+/*
+** What a host thread is in at an instant: the names by which time is explained.
+**
+** 1. An event holds the instants from its start on, before its end. Host events that
+**    count (row_counts) take part; steps do not, nor what holds nothing.
+** 2. Of two events of a thread the inner one is the one that starts later, then the
+**    shorter, then the later in the file. They need not nest.
+** 3. A thread is in nothing, in a call (T10), or in something else, as its innermost
+**    event has it.
+** 4. A label is taken from the events that hold the instant, without calls. By level:
+**    op          the innermost cpu_op, else the innermost event
+**    top_op      the outermost cpu_op, else the outermost event
+**    module      the innermost `nn.Module: ...`, else as top_op
+**    annotation  the innermost user_annotation, else none
+**    kernel      as op
+** 5. `Operator` is the older name of category cpu_op.
+*/
+#ifndef TRACEDIFF_LABELS_H
+#define TRACEDIFF_LABELS_H
+
+#include "columns.h"
+#include "sort.h"
+
+enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL_KERNEL };
+
+#define IN_NOTHING ROW_NONE
+#define IN_EVENT (ROW_NONE - 1) /* the innermost event is no call */
+
+/* A thread from one change of these to the next. */
+struct label_stretch {
+    int64_t start;   /* ns; up to the start of the next one */
+    uint32_t inside; /* row of the call it is in, IN_EVENT or IN_NOTHING (rule 3) */
+    uint32_t label;  /* row of the event that is the label (rule 4); ROW_NONE */
+};
+
+struct thread_labels {
+    struct label_stretch *items; /* the first begins before everything; NULL: none are made */
+    size_t count;
+    size_t hint; /* the one found last */
+};
+
+struct labels {
+    struct thread_labels *threads; /* by track */
+    size_t count;
+};
+
+/* Categories that mean something here, as ids of file->names; NAME_NONE: not there. */
+struct label_categories {
+    uint32_t cpu_op, operator_, user_annotation;
+};
+
+struct label_categories label_categories_of(const struct trace_file *file);
+
+static inline bool label_is_operator(const struct label_categories *categories, uint32_t cat)
+{
+    return cat != NAME_NONE && (cat == categories->cpu_op || cat == categories->operator_);
+}
+
+/* Makes the stretches of the threads `wanted`, by track. n log n in their events. */
+bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
+                 const bool *wanted, const struct stopper *stopper, struct failure *failure);
+
+/* The number of the stretch of a thread that holds an instant. Quick where the
+** instants of one call and the next are near. */
+size_t labels_find(struct thread_labels *thread, int64_t instant);
+
+void labels_clear(struct labels *labels);
+
+#endif

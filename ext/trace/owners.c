@@ -1,0 +1,79 @@
+#include "owners.h"
+
+#include "../reader/memory.h"
+
+static bool is_wanted(const struct columns *columns, const unsigned char *chosen, size_t row)
+{
+    uint32_t iteration = columns->iteration[row];
+    return columns->kind[row] == KIND_WORK && row_counts(columns, row) &&
+           (!chosen || (iteration != STEP_NONE && chosen[iteration]));
+}
+
+static bool collect(struct owners *owners, const struct trace_file *file,
+                    const unsigned char *chosen, bool *threads, const struct stopper *stopper,
+                    struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t count = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        count += is_wanted(columns, chosen, row);
+    owners->items = memory_allocate((count + 1) * sizeof *owners->items);
+    if (!owners->items)
+        return failure_memory(failure);
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+        if (!is_wanted(columns, chosen, row))
+            continue;
+        struct owner *owner = &owners->items[owners->count++];
+        owner->row = (uint32_t)row;
+        for (int level = 0; level < OWNER_LEVELS; level++)
+            owner->label[level] = ROW_NONE;
+        if (columns->link[row] != ROW_NONE)
+            threads[columns->track[columns->link[row]]] = true;
+    }
+    return true;
+}
+
+static bool label(struct owners *owners, const struct trace_file *file, enum label_level level,
+                  const bool *threads, const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    struct labels labels;
+    if (!labels_make(&labels, file, level, threads, stopper, failure))
+        return false;
+    bool done = true;
+    for (size_t i = 0; i < owners->count && done; i++) {
+        struct owner *owner = &owners->items[i];
+        uint32_t launch = columns->link[owner->row];
+        done = stopper_goes_on(stopper, i, failure);
+        if (launch == ROW_NONE)
+            continue;
+        struct thread_labels *thread = &labels.threads[columns->track[launch]];
+        owner->label[level] = thread->items[labels_find(thread, columns->ts[launch])].label;
+    }
+    labels_clear(&labels);
+    return done;
+}
+
+bool owners_find(struct owners *owners, const struct trace_file *file, const unsigned char *chosen,
+                 unsigned levels, const struct stopper *stopper, struct failure *failure)
+{
+    bool *threads = memory_zeroed(file->tracks.count, sizeof *threads);
+    *owners = (struct owners){NULL, 0};
+    bool done = threads ? collect(owners, file, chosen, threads, stopper, failure)
+                        : failure_memory(failure);
+    for (int level = 0; level < OWNER_LEVELS && done; level++)
+        if (levels >> level & 1)
+            done = label(owners, file, (enum label_level)level, threads, stopper, failure);
+    memory_free(threads);
+    if (!done)
+        owners_clear(owners);
+    return done;
+}
+
+void owners_clear(struct owners *owners)
+{
+    memory_free(owners->items);
+    *owners = (struct owners){NULL, 0};
+}

@@ -1,0 +1,30 @@
+/*
+** The stretch of time that each step of a file is accounted for: rule 2 of attribute.h.
+*/
+#ifndef TRACEDIFF_WINDOWS_H
+#define TRACEDIFF_WINDOWS_H
+
+#include "columns.h"
+#include "sort.h"
+
+#define TRACK_NONE UINT32_MAX
+
+struct window {
+    int64_t start, end; /* ns, [start, end); empty if end <= start */
+    int64_t iteration;  /* number of the step; NUMBER_NONE: the file has none */
+    uint32_t step;      /* index of file->iterations; STEP_NONE */
+    uint32_t track;     /* the step's thread; TRACK_NONE */
+};
+
+struct windows {
+    struct window *items; /* by the start of their steps; owned */
+    size_t count;
+};
+
+/* By the device's clock, or the host's. */
+bool windows_make(struct windows *windows, const struct trace_file *file, bool device_clock,
+                  const struct stopper *stopper, struct failure *failure);
+
+void windows_clear(struct windows *windows);
+
+#endif

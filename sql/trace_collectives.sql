@@ -1,0 +1,50 @@
+-- trace_collectives: collectives matched across ranks: what they transfer, and who waits for whom.
+--
+-- Parameters
+--   :trace       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks       any            integer, JSON array or 'all'; default 'all'
+--   :iterations  any            integer, JSON array, 'all' or 'steady'; default 'steady'
+-- Columns
+--   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step
+--   process_group  TEXT     Process Group Name of its args, else the description, else the ranks of the group, else the name
+--   name           TEXT     stable name, on the lowest rank
+--   seq            INTEGER  the how manyth of its process group in the step, from 0, by start
+--   rank_count     INTEGER  ranks that take part
+--   transfer       REAL     us, the shortest duration: that of a rank that waits for nobody
+--   max_wait       REAL     us, the longest duration less transfer
+--   last_rank      INTEGER  rank that starts last, the lowest of several: the others wait for it; NULL if there is no other, or if spread_end is longer than transfer: then the clocks are not aligned
+--   spread_end     REAL     us, from the first end to the last
+-- Grain: one row per iteration, process group and seq, in this order.
+-- Rules:
+--   1. A collective is device work of type COMMUNICATION (K3), in the step of its launch (T11).
+--   2. The wait of a rank is its duration less transfer.
+WITH selected AS MATERIALIZED (
+  SELECT file, event, rank, iteration, name
+  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations)
+  WHERE kernel_type = 'COMMUNICATION'),
+described AS MATERIALIZED (
+  SELECT file, event, ts_ns, dur_ns,
+         coalesce(args ->> '$."Process Group Name"', args ->> '$."Process Group Description"',
+                  args ->> '$."Process Group Ranks"') AS process_group
+  FROM trace_events(:trace, NULL, coalesce(:ranks, 'all'))
+  WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'COMMUNICATION'),
+numbered AS (
+  SELECT iteration, coalesce(process_group, name) AS process_group, name, rank, ts_ns, dur_ns,
+         row_number() OVER (PARTITION BY rank, iteration, coalesce(process_group, name)
+                            ORDER BY ts_ns, file, event) - 1 AS seq
+  FROM selected
+  JOIN described USING (file, event)),
+placed AS (
+  SELECT *, row_number() OVER (collective ORDER BY rank) AS from_lowest,
+         row_number() OVER (collective ORDER BY ts_ns DESC, rank) AS from_last
+  FROM numbered
+  WINDOW collective AS (PARTITION BY iteration, process_group, seq))
+SELECT iteration, process_group, max(name) FILTER (WHERE from_lowest = 1) AS name, seq,
+       count(*) AS rank_count, min(dur_ns) / 1000.0 AS transfer,
+       (max(dur_ns) - min(dur_ns)) / 1000.0 AS max_wait,
+       CASE WHEN count(*) > 1 AND max(ts_ns + dur_ns) - min(ts_ns + dur_ns) <= min(dur_ns)
+            THEN max(rank) FILTER (WHERE from_last = 1) END AS last_rank,
+       (max(ts_ns + dur_ns) - min(ts_ns + dur_ns)) / 1000.0 AS spread_end
+FROM placed
+GROUP BY iteration, process_group, seq
+ORDER BY iteration, process_group, seq;

@@ -1,0 +1,46 @@
+-- trace_step_diff: where the time of a step went, of two traces, side by side.
+--
+-- Parameters
+--   :control            TEXT required  trace to compare with
+--   :test               TEXT required  trace that is compared
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
+--   :test_iteration     any            the same for test
+--   :level              TEXT           what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'
+--   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+-- Columns
+--   class          TEXT     as trace_step_time has it
+--   name           TEXT     what the step did; NULL if nothing is recorded
+--   control_time   REAL     us a step in control
+--   test_time      REAL     us a step in test
+--   diff_time      REAL     us a step, test minus control
+--   control_ns     INTEGER  ns, of all steps of control
+--   test_ns        INTEGER  ns, of all steps of test
+--   control_steps  INTEGER  steps of control, of all its ranks; times are NULL if there is none
+--   test_steps     INTEGER  the same of test
+-- Grain: one row per class and name, by |diff_time| descending, then class, name.
+-- Rules:
+--   1. The parts of a step are those of trace_step_time: they sum to its length.
+--   2. So diff_time sums to the difference of the mean lengths of a step.
+WITH part AS MATERIALIZED (
+  SELECT 0 AS side, rank, iteration, class, name, time_ns
+  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock)
+  UNION ALL
+  SELECT 1, rank, iteration, class, name, time_ns
+  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock)),
+steps AS MATERIALIZED (
+  SELECT count(*) FILTER (WHERE side = 0) AS control, count(*) FILTER (WHERE side = 1) AS test
+  FROM (SELECT DISTINCT side, rank, iteration FROM part)),
+both AS (
+  SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns
+  FROM part
+  WHERE class IS NOT NULL
+  GROUP BY class, name)
+SELECT class, name, control_ns / 1000.0 / control AS control_time,
+       test_ns / 1000.0 / test AS test_time,
+       test_ns / 1000.0 / test - control_ns / 1000.0 / control AS diff_time,
+       control_ns, test_ns, control AS control_steps, test AS test_steps
+FROM both, steps
+ORDER BY abs(test_ns / 1000.0 / test - control_ns / 1000.0 / control) DESC, class, name;

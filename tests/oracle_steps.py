@@ -1,0 +1,181 @@
+"""A second reading of the rules by which the time of steps is attributed: interface section 5, rules 1 to 7, which
+ext/trace/attribute.h has as well.
+
+Independent of the extension, word for word and slow: it asks of every instant where it belongs. Only for small times.
+
+    attribute(read_trace("runs/a").files[0], "device", None)    # {level: {(iteration, class, name): ns}}
+    windows(steps, ends, "device", (first, last), thread)       # [Window]
+
+Times are integer nanoseconds; None is SQL's NULL.
+"""
+import re
+from collections import Counter, defaultdict, namedtuple
+
+import oracle
+
+LEVELS = ("op", "top_op", "module", "annotation", "kernel")
+CLASSES = {"COMPUTATION": "compute", "COMMUNICATION": "comm", "MEMORY": "memory"}
+OPERATORS = ("cpu_op", "Operator")
+
+Window = namedtuple("Window", "iteration start end thread")
+
+
+def end(row):
+    return row.ts_ns + row.dur_ns
+
+
+def thread_of(row):
+    return row.pid, row.tid
+
+
+def takes_part(row):
+    return oracle.is_counted(row) and row.ts_ns is not None and row.dur_ns > 0
+
+
+def stable(name):
+    name = re.sub(r" at 0x[0-9a-fA-F]*", "", name)
+    name = re.sub(r"\(\d+\): ", ": ", name)
+    return re.sub(r"^(ProfilerStep) ?#\d+$", r"\1", name)
+
+
+def kind(work):
+    """trace_kernel_type with a category, of device work."""
+    if work.cat in ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset"):
+        return "MEMORY"
+    return "COMMUNICATION" if re.search("[nrh]ccl", work.name, re.IGNORECASE) else "COMPUTATION"
+
+
+# ---- rule 2 ---------------------------------------------------------------
+
+def windows(steps, ends, clock, span, busiest):
+    """The windows of a file: steps are (number, start, end, thread); ends is {number: latest end of device work}, or
+    None without device work; span is the first and the last instant of any event; busiest is the thread asked where
+    there are no steps."""
+    if not steps:
+        return [] if None in span else [Window(None, *span, busiest)]
+    by_number = defaultdict(list)
+    for step in steps:
+        by_number[step[0]].append(step)
+    host = []
+    for number, group in by_number.items():
+        first = min(group, key=lambda step: step[1])
+        host.append(Window(number, first[1], max(step[2] for step in group), first[3]))
+    host.sort(key=lambda window: (window.start, window.iteration))
+    if clock == "host" or ends is None:
+        return host
+    if len(host) == 1:
+        only = host[0]
+        return [only._replace(end=max(only.end, ends.get(only.iteration, only.end)))]
+    result, reached = [], None
+    for window in host:
+        reach = ends.get(window.iteration, window.end)
+        if reached is not None:
+            reach = max(reach, reached)
+            result.append(window._replace(start=reached, end=reach))
+        reached = reach
+    return result
+
+
+def windows_of(file, clock):
+    work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
+    ends = {}
+    for row in work:
+        ends[row.iteration] = max(ends.get(row.iteration, end(row)), end(row))
+    threads = {row.event: thread_of(row) for row in file.rows}
+    steps = [(step.iteration, step.ts_ns, step.ts_ns + step.dur_ns, threads[step.event]) for step in file.steps]
+    times = [row for row in file.rows if row.ts_ns is not None and row.cat != "Trace"]
+    span = (file.first_ns, max((row.ts_ns + (row.dur_ns or 0) for row in times), default=None))
+    operators = Counter(thread_of(row) for row in file.rows if row.cat in OPERATORS)
+    busiest = max(operators, key=operators.get) if operators else None
+    return windows(steps, ends if work else None, clock, span, busiest)
+
+
+# ---- rule 7 ---------------------------------------------------------------
+
+def innerness(row):
+    return row.ts_ns, -row.dur_ns, row.event
+
+
+def label(holding, level):
+    """The name for a thread at an instant, from the host events that hold it."""
+    events = [row for row in holding if not oracle.is_call(row)]
+    operators = [row for row in events if row.cat in OPERATORS]
+    outermost = [min(group, key=innerness) for group in (operators, events) if group]
+    innermost = [max(group, key=innerness) for group in (operators, events) if group]
+    if level == "annotation":
+        found = [max(group, key=innerness) for group in
+                 ([row for row in events if row.cat == "user_annotation"],) if group]
+    elif level == "module":
+        modules = [row for row in events if row.name.startswith("nn.Module: ")]
+        found = [max(modules, key=innerness)] if modules else outermost
+    else:
+        found = outermost if level == "top_op" else innermost
+    return stable(found[0].name) if found else None
+
+
+# ---- rules 3 to 6 -----------------------------------------------------------
+
+class Attributed:
+    """A file in which instants can be asked for."""
+
+    def __init__(self, file):
+        self.rows = {row.event: row for row in file.rows}
+        self.work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
+        steps = {step.event for step in file.steps}
+        self.threads = defaultdict(list)
+        for row in file.rows:
+            if row.device == "CPU" and takes_part(row) and row.event not in steps:
+                self.threads[thread_of(row)].append(row)
+
+    def holding(self, thread, instant):
+        return [row for row in self.threads.get(thread, ()) if row.ts_ns <= instant < end(row)]
+
+    def host(self, threads, instant, level):
+        """Rule 4: the first of the threads in which something is recorded says what."""
+        classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
+        for thread in threads:
+            holding = self.holding(thread, instant)
+            if holding:
+                inner = max(holding, key=innerness)
+                if oracle.is_call(inner):
+                    return classes[0], stable(inner.name)
+                return classes[1], label(holding, level)
+        return classes[2], None
+
+    def of_launch(self, launch, level):
+        return label(self.holding(thread_of(launch), launch.ts_ns), level) if launch else None
+
+    def at(self, window, instant, level):
+        """(class, name) of an instant."""
+        running = [row for row in self.work if row.ts_ns <= instant < end(row)]
+        for type_, class_ in CLASSES.items():
+            owners = [row for row in running if kind(row) == type_]
+            if owners:
+                owner = min(owners, key=lambda row: (row.ts_ns, row.event))
+                if class_ == "comm" or level == "kernel":
+                    return class_, stable(owner.name)
+                return class_, self.of_launch(self.rows.get(owner.link), level)
+        coming = [row for row in self.work if row.ts_ns > instant]
+        launch = self.rows.get(min(coming, key=lambda row: (row.ts_ns, row.event)).link) if coming else None
+        if launch is None or launch.ts_ns >= window.end:
+            return self.host([window.thread], instant, level)
+        if instant < launch.ts_ns:
+            return self.host([thread_of(launch), window.thread], instant, level)
+        if instant < launch.ts_ns + (launch.dur_ns or 0):
+            return "idle_launch", stable(launch.name)
+        return "idle_wait", self.of_launch(launch, level)
+
+
+def attribute(file, clock, chosen):
+    """{level: Counter of ns by (iteration, class, name)} of the windows whose steps are chosen; None: of all."""
+    result = {level: Counter() for level in LEVELS}
+    attributed = Attributed(file)
+    for window in windows_of(file, clock):
+        if chosen is not None and window.iteration not in chosen:
+            continue
+        for level in LEVELS:
+            if window.start >= window.end:
+                result[level][window.iteration, None, None] = 0
+            for instant in range(window.start, window.end):
+                result[level][window.iteration, *attributed.at(window, instant, level)] += 1
+    return result

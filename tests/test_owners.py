@@ -1,0 +1,168 @@
+"""trace_kernel_owners and trace_collectives: against the rules of labels word for word (oracle_steps.py) on random
+traces, against the args of events, against what is planted in examples/gpu, and on traces made by hand."""
+import json
+import os
+import unittest
+
+import generate_gpu_pair
+import oracle
+import oracle_steps
+from made import InFolder, document, event, kernel, launch, step, write
+from support import EXAMPLES, connect, corpus
+from test_step_time import random_trace
+
+CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+LEVELS = ("op", "top_op", "module", "annotation")
+ALL_REDUCE = "ncclDevKernel_AllReduce"
+
+
+class Owners(InFolder):
+    def test_random_traces(self):
+        for seed in range(1000, 1200):
+            path = write(f"{seed % 4}.json", random_trace(seed))
+            file = oracle.read_trace(path).files[0]
+            attributed = oracle_steps.Attributed(file)
+            expected = [
+                (row.rank, row.iteration, row.file, row.event, oracle_steps.stable(row.name), row.cat,
+                 oracle_steps.kind(row), row.stream, row.ts_relative_ns / 1000, row.dur_ns / 1000, row.link,
+                 *(attributed.of_launch(attributed.rows.get(row.link), level) for level in LEVELS))
+                for row in file.rows if oracle.is_device_work(row) and oracle.is_counted(row)]
+            with self.subTest(seed=seed):
+                found = self.rows("SELECT rank, iteration, file, event, name, cat, kernel_type, stream, ts, dur,"
+                                  " launch, op, top_op, module, annotation FROM trace_kernel_owners(?, 0, 'all')", path)
+                self.assertEqual(found, expected)
+                for level in LEVELS:  # one alone is found in another way
+                    alone = self.rows(f"SELECT event, {level} FROM trace_kernel_owners(?, 0, 'all')", path)
+                    self.assertEqual(alone, [(row[3], row[11 + LEVELS.index(level)]) for row in expected])
+
+    def test_shapes_are_those_of_the_operator_around_the_launch(self):
+        db = connect()
+        found = db.execute("SELECT event, op, shapes FROM trace_kernel_owners(?)", (TEST,)).fetchall()
+        self.assertGreater(len(found), 100)
+        around = {}
+        for number, parent, cat, dims, name in db.execute(
+                "SELECT event, parent, cat, args ->> '$.\"Input Dims\"', name FROM trace_events(?, NULL, 0)", (TEST,)):
+            around[number] = parent, cat, dims, name
+        launches = dict(db.execute("SELECT event, launch FROM trace_kernel_owners(?)", (TEST,)))
+        for number, op, shapes in found:
+            at = around[launches[number]][0]
+            while around[at][1] != "cpu_op":
+                at = around[at][0]
+            self.assertEqual((op, shapes), (around[at][3], around[at][2]))
+        self.assertIn("[[8,512,1024]]", {row[2] for row in found})
+
+    def test_selection(self):
+        db = connect()
+        count = "SELECT count(*), min(rank), max(rank), min(iteration), max(iteration)" \
+                " FROM trace_kernel_owners(?, ?, ?)"
+        work, = db.execute("SELECT count(*) FROM trace_events(?) WHERE device = 'GPU'"
+                           " AND trace_kernel_type(name, cat) IS NOT NULL", (TEST,)).fetchone()
+        self.assertEqual(db.execute(count, (TEST, "all", "all")).fetchone(), (work, 0, 1, 10, 15))
+        self.assertEqual(db.execute(count, (TEST, None, None)).fetchone()[1:], (0, 0, 11, 14))
+        self.assertEqual(db.execute(count, (TEST, 1, "[12,13]")).fetchone()[1:], (1, 1, 12, 13))
+        self.assert_error("trace_kernel_owners: the trace has no rank 7 (ranks: 0, 1)",
+                          "SELECT * FROM trace_kernel_owners(?, 7)", TEST)
+        self.assert_error("trace_kernel_owners: the trace has no step 9 (steps: 10, 11, 12, 13, 14, 15)",
+                          "SELECT * FROM trace_kernel_owners(?, 0, 9)", TEST)
+
+    def test_work_without_an_owner(self):
+        write("trace.json", document(kernel("k", 5, 0, 9), launch(1, 1, 3), kernel("l", 6, 1, 3),
+                                     event("f", 20, 5, cat="python_function", args={"Input Dims": [[1]]}),
+                                     launch(21, 1, 4), kernel("m", 30, 1, 4)))
+        self.assertEqual(self.rows("SELECT name, dur, launch, op, top_op, module, annotation, shapes, iteration"
+                                   " FROM trace_kernel_owners('trace.json')"),
+                         [("k", 0, None, None, None, None, None, None, None),
+                          ("l", 1, 1, None, None, None, None, None, None),
+                          ("m", 1, 4, "f", "f", "f", None, None, None)])
+
+    def test_odd_shapes(self):
+        for dims, expected in (([], "[]"), ([[2, 3], []], "[[2,3],[]]"), ("x", "x"), (None, None)):
+            write("trace.json", document(event("a", 0, 10, args={"Input Dims": dims}), launch(1, 1, 1),
+                                         kernel("k", 6, 1, 1), launch(2, 1, 2), kernel("l", 8, 1, 2)))
+            self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"), [(expected,)] * 2)
+        write("trace.json", json.dumps(document(event("a", 0, 10, args={"Input Dims": [[float("nan")]]}),
+                                                launch(1, 1, 1), kernel("k", 6, 1, 1))))
+        self.assertEqual(self.rows("SELECT op, shapes FROM trace_kernel_owners('trace.json')"), [("a", "[[null]]")])
+
+
+class Collectives(InFolder):
+    def read(self, trace, *arguments):
+        """{(iteration, group, seq): the rest of a row as a dictionary}"""
+        cursor = self.db.execute(f"SELECT * FROM trace_collectives(?{', ?' * len(arguments)})", (trace, *arguments))
+        columns = [column[0] for column in cursor.description]
+        rows = [dict(zip(columns, row)) for row in cursor]
+        return {(row.pop("iteration"), row.pop("process_group"), row.pop("seq")): row for row in rows}
+
+    def test_planted(self):
+        planted, = generate_gpu_pair.PLANTED_COLLECTIVES
+        control, test = self.read(CONTROL), self.read(TEST)
+        self.assertEqual(list(test), [(number, "0", seq) for number in range(11, 15) for seq in (0, 1)])
+        self.assertEqual(list(control), list(test))
+        for key, row in test.items():
+            if key[2] != planted["seq"]:
+                self.assertEqual(row, control[key])
+                continue
+            for column in ("transfer", "max_wait"):
+                self.assertEqual(round(1000 * (row[column] - control[key][column])), planted[f"{column}_ns"])
+            self.assertEqual((row["rank_count"], row["last_rank"], control[key]["last_rank"]),
+                             (2, planted["last_rank"], planted["last_rank"]))
+            self.assertTrue(row["name"].startswith(ALL_REDUCE))
+
+    def test_who_waits_in_a_real_job(self):
+        """Rank 1 is 5.5 ms longer in a SendRecv: it came early, and waited for rank 0."""
+        row = max(self.read(corpus("param")).values(), key=lambda row: row["max_wait"])
+        self.assertIn("SendRecv", row["name"])
+        self.assertEqual((row["transfer"], row["max_wait"], row["last_rank"]), (2146, 5489, 0))
+
+    @staticmethod
+    def collective(name, ts, dur, correlation, group=None, **args):
+        made = kernel(name, ts, dur, correlation, 20)
+        made["args"].update({"Process Group Name": group} if group else {}, **args)
+        return made
+
+    def write_ranks(self, *ranks):
+        """Each rank is a list of collectives, launched in step 1."""
+        for number, collectives in enumerate(ranks):
+            write(f"runs/rank{number}.json", document(
+                step(1, 0, 100), *(launch(i, 1, i + 1) for i in range(len(collectives))), *collectives))
+
+    def test_groups_and_places(self):
+        c = self.collective
+        self.write_ranks([c("ncclA", 200, 50, 1, "tp"), c("ncclB", 300, 10, 2, "dp"), c("ncclA", 400, 10, 3, "tp")],
+                         [c("ncclC", 230, 20, 2, "tp"), c("ncclA", 395, 15, 3, "tp"), c("RCCLx", 296, 14, 1, "dp")])
+        self.assertEqual(self.read("runs"), {
+            (1, "dp", 0): {"name": "ncclB", "rank_count": 2, "transfer": 10, "max_wait": 4, "last_rank": 0,
+                           "spread_end": 0},
+            (1, "tp", 0): {"name": "ncclA", "rank_count": 2, "transfer": 20, "max_wait": 30, "last_rank": 1,
+                           "spread_end": 0},
+            (1, "tp", 1): {"name": "ncclA", "rank_count": 2, "transfer": 10, "max_wait": 5, "last_rank": 0,
+                           "spread_end": 0}})
+        self.assertEqual({key: row["rank_count"] for key, row in self.read("runs", 1, "all").items()},
+                         {(1, "dp", 0): 1, (1, "tp", 0): 1, (1, "tp", 1): 1})
+
+    def test_clocks_that_are_not_aligned(self):
+        c = self.collective
+        self.write_ranks([c("nccl", 200, 10, 1), c("nccl", 300, 10, 2)], [c("nccl", 210, 10, 1), c("nccl", 311, 10, 2)])
+        self.assertEqual([(row["last_rank"], row["spread_end"]) for row in self.read("runs").values()],
+                         [(1, 10), (None, 11)])
+
+    def test_one_rank_waits_for_nobody(self):
+        self.write_ranks([self.collective("nccl", 200, 10, 1)])
+        self.assertEqual(self.read("runs"), {(1, "nccl", 0): {
+            "name": "nccl", "rank_count": 1, "transfer": 10, "max_wait": 0, "last_rank": None, "spread_end": 0}})
+
+    def test_names_of_groups(self):
+        c = self.collective
+        self.write_ranks([c("nccl1", 200, 10, 1, **{"Process Group Description": "d", "Process Group Ranks": "[0]"}),
+                          c("nccl2", 300, 10, 2, **{"Process Group Ranks": "[0, 1]"}), c("nccl3", 400, 10, 3),
+                          kernel("gemm", 500, 10, 4)])
+        self.assertEqual(list(self.read("runs")), [(1, "[0, 1]", 0), (1, "d", 0), (1, "nccl3", 0)])
+
+    def test_errors(self):
+        self.assert_error("trace_collectives: the trace has no rank 7 (ranks: 0, 1)",
+                          "SELECT * FROM trace_collectives(?, 7)", TEST)
+        self.assertEqual(self.rows("SELECT * FROM trace_collectives(NULL)"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
