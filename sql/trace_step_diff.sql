@@ -23,24 +23,29 @@
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.
 --   2. So diff_time sums to the difference of the mean lengths of a step.
-WITH part AS MATERIALIZED (
+WITH part AS (
   SELECT 0 AS side, rank, iteration, class, name, time_ns
   FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock)
   UNION ALL
   SELECT 1, rank, iteration, class, name, time_ns
   FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock)),
-steps AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE side = 0) AS control, count(*) FILTER (WHERE side = 1) AS test
-  FROM (SELECT DISTINCT side, rank, iteration FROM part)),
+counted AS (
+  SELECT side, class, name, time_ns,
+         row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS step
+  FROM part),
 both AS (
   SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
-         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns
-  FROM part
-  WHERE class IS NOT NULL
-  GROUP BY class, name)
-SELECT class, name, control_ns / 1000.0 / control AS control_time,
-       test_ns / 1000.0 / test AS test_time,
-       test_ns / 1000.0 / test - control_ns / 1000.0 / control AS diff_time,
-       control_ns, test_ns, control AS control_steps, test AS test_steps
-FROM both, steps
-ORDER BY abs(test_ns / 1000.0 / test - control_ns / 1000.0 / control) DESC, class, name;
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
+         sum(sum(CASE side WHEN 0 THEN step ELSE 0 END)) OVER () AS control_steps,
+         sum(sum(CASE side WHEN 1 THEN step ELSE 0 END)) OVER () AS test_steps
+  FROM counted
+  GROUP BY class, name),
+timed AS (
+  SELECT *, control_ns / 1000.0 / control_steps AS control_time,
+         test_ns / 1000.0 / test_steps AS test_time
+  FROM both
+  WHERE class IS NOT NULL)
+SELECT class, name, control_time, test_time, test_time - control_time AS diff_time,
+       control_ns, test_ns, control_steps, test_steps
+FROM timed
+ORDER BY abs(test_time - control_time) DESC, class, name;
