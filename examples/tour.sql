@@ -15,6 +15,28 @@ FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
 WHERE diff_duration <> 0
 LIMIT 5;
 
+-- Why is it slower? Parts that add up to the difference of the step times.
+SELECT class, trace_short_name(name) AS name, round(control_time, 1) AS control,
+       round(test_time, 1) AS test, round(diff_time, 1) AS diff
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test')
+LIMIT 6;
+SELECT round(sum(control_time), 1) AS control_step, round(sum(test_time), 1) AS test_step,
+       round(sum(diff_time), 1) AS diff
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
+
+-- Copies: more of them, or slower ones?
+SELECT key, round(diff_device_time, 1) AS diff, round(diff_from_counts, 1) AS from_counts,
+       round(diff_from_mean, 1) AS from_mean
+FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
+
+-- A trace without device work, by the user's annotations:
+SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,
+       round(diff_time, 1) AS diff
+FROM trace_step_diff('examples/cpu/control', 'examples/cpu/test')
+WHERE level = 'annotation'
+LIMIT 5;
+
 -- Arguments go by name too. Which operators came and went?
 SELECT change, name, control_counts, test_counts
 FROM ops_diff('examples/gpu/control', 'examples/gpu/test')

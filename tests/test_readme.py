@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from support import EXTENSION, ROOT, connect
+from support import EXTENSION, ROOT, connect, corpus
 
 README = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
 MARK = "@@@@"
@@ -142,6 +142,34 @@ class Queries(unittest.TestCase):
                                  [row[1] for row in self.db.execute(f"PRAGMA table_info({name})")])
                 self.assertRegex(text, "-- Grain: ")
                 self.assertRegex(text, "-- (Rules:|Differs from HTA: |Order: )")
+
+
+class Stories(unittest.TestCase):
+    """The sessions of examples/ on real traces say what the traces say."""
+
+    def tell(self, name, control, test, *parts):
+        told = shell(f".load ./dist/tracediff\n.parameter set :control \"'{control}'\"\n"
+                     f".parameter set :test \"'{test}'\"\n.read examples/{name}.sql\n")
+        self.assertNotRegex(told, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+        for part in parts:
+            self.assertRegex(told, part)
+
+    @RUNS
+    def test_torch_compile(self):
+        self.tell("torch_compile", corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"),
+                  r"compute +│ 47.3 +│ 85.9 +│ 38.5 ", r"memory +│ 3.3 +│ 16.3 +│ 13.0 ", r"idle_host +│ 7.5 +│ 0.1 +│ -7.4 ",
+                  r"CompiledFunctionBackward +│ 0.0 +│ 28.3 ", r"aten::copy_ +│ 67.0 +│ 865.0 +│ 17.1 +│ 74.0 +│ -56.8 ")
+
+    @RUNS
+    def test_dataloader_workers(self):
+        self.tell("dataloader_workers", corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4"),
+                  r"idle_host +│ 71.6 +│ 22.8 +│ -48.8 ", r"compute +│ 98.6 +│ 99.0 ", r"(?m)│ 5.5 +│$")
+
+    @RUNS
+    def test_other_hardware(self):
+        folder = corpus("tracelens")
+        self.tell("other_hardware", f"{folder}/h100/facebook_timesformer*", f"{folder}/mi300/facebook_timesformer*",
+                  r"│ 382.5 +│ 390.7 +│ 8.1 ", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ", r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
 
 
 class Hosts(unittest.TestCase):
