@@ -18,17 +18,30 @@ LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,d
 
 QUERIES = $(sort $(wildcard sql/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
-OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o
+OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/ext/chart/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
+# The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
+# without; so does a machine without npm or network, until `make charts` is run.
+PLOTLY = plotly.js-basic-dist-min
+PLOTLY_VERSION = 4.1.1
+PLOTLY_SHA256 = ea907f854b6cec4f6a2fa71540ec019a21ed2c61e6a109ddd5c072103a96eed0
+CHARTS ?= yes
+LIBRARY = $(if $(filter no,$(CHARTS)),build/charts/none,build/charts/plotly)
+
 .DELETE_ON_ERROR:
-.PHONY: all help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
-	uninstall clean setup setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
+.PHONY: all charts help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
+	uninstall clean setup setup-charts setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
+
+charts: setup-charts ## fetch the charting library, if `make` could not, and build with it
+	@test -s build/charts/plotly || rm -f build/charts/plotly
+	@$(MAKE) --no-print-directory all
+	@test -s build/charts/plotly
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -141,6 +154,9 @@ setup-check:
 setup-fuzz: setup-check
 	@$(call install_missing,$(call need_fuzzer,clang))
 
+setup-charts:
+	@$(call install_missing,$(call need_command,npm,npm))
+
 setup-sqlites: setup-test
 	@$(call install_missing,$(call need_command,npm,npm))
 
@@ -168,6 +184,30 @@ $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
+
+$(BUILD)/ext/chart/assets.o: ext/chart/assets.S ext/chart/page.css ext/chart/page.js $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  AS   $<"
+	@$(CC) -DLIBRARY='"$(LIBRARY)"' -c -o $@ $<
+
+build/charts/none:
+	@mkdir -p $(@D)
+	@: > $@
+
+# Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands
+# for no library.
+build/charts/plotly:
+	@mkdir -p $(@D)
+	@echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"
+	@cd $(@D) && rm -rf package && package=$(PLOTLY)-$(PLOTLY_VERSION).tgz && \
+	if npm pack --silent --fetch-retries=1 $(PLOTLY)@$(PLOTLY_VERSION) >npm.log 2>&1 && \
+		echo "$(PLOTLY_SHA256)  $$package" | sha256sum -c --quiet >>npm.log 2>&1 && tar xzf $$package; then \
+		{ echo "/*"; cat package/LICENSE; echo "*/"; cat package/plotly-basic.min.js; } | \
+			gzip -9n | base64 -w 0 > $(@F); \
+	else \
+		echo "  built without charts: npm could not give $(PLOTLY); 'make charts' tries again"; \
+		: > $(@F); \
+	fi
 
 $(BUILD)/queries.o: $(BUILD)/queries.c
 	@echo "  CC   $<"

@@ -23,8 +23,8 @@ extern const int sql_function_count;
 /* The table function of a number, or NULL: first those in C, then those in SQL. */
 const struct table_function *table_function_at(int i);
 
-/* A scalar function, or an aggregate. Its user data is the struct database. */
-enum { MOST_FUNCTION_ARGUMENTS = 4 };
+/* A scalar function, or an aggregate. */
+enum { MOST_FUNCTION_ARGUMENTS = 8 };
 
 struct function {
     const char *name, *type, *text;
@@ -32,9 +32,13 @@ struct function {
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*final)(sqlite3_context *context);
+    const void *data; /* its user data; NULL: the struct database */
 };
 extern const struct function scalars[], aggregates[];
 extern const int scalar_count, aggregate_count;
+
+/* The aggregate of a number that makes a chart; false if there is none. */
+bool chart_function_at(int i, struct function *function);
 
 /* The producer of functions written in SQL. */
 int sql_function_produce(struct call *call, struct rows **rows);

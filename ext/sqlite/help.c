@@ -89,6 +89,9 @@ static int help_produce(struct call *call, struct rows **rows)
         add_function(result, &scalars[i], "scalar");
     for (int i = 0; i < aggregate_count; i++)
         add_function(result, &aggregates[i], "aggregate");
+    struct function chart;
+    for (int i = 0; chart_function_at(i, &chart); i++)
+        add_function(result, &chart, "aggregate");
     *rows = result_finish(result);
     return *rows ? SQLITE_OK : SQLITE_NOMEM;
 }

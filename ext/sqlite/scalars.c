@@ -1,6 +1,7 @@
 /*
 ** Scalar functions.
 */
+#include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
 #include "../trace/kernel_type.h"
@@ -22,9 +23,11 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
     (void)count;
     (void)values;
     char *text = sqlite3_mprintf("tracediff v%s, commit %s, built with %s for SQLite %s or newer, "
-                                 "gzip by %s, running on SQLite %s",
+                                 "gzip by %s, %s, running on SQLite %s",
                                  TRACEDIFF_VERSION, TRACEDIFF_COMMIT, TRACEDIFF_COMPILER,
-                                 TRACEDIFF_OLDEST_SQLITE, source_decoder(), sqlite3_libversion());
+                                 TRACEDIFF_OLDEST_SQLITE, source_decoder(),
+                                 page_has_library() ? "charts by Plotly" : "no charts",
+                                 sqlite3_libversion());
     if (text)
         sqlite3_result_text(context, text, -1, sqlite3_free);
     else

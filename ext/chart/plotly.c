@@ -1,0 +1,338 @@
+/*
+** A figure as Plotly has it: {"data": [...], "layout": {...}}. Names are keys by number,
+** their labels are short, and the whole name is shown on hover.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "../trace/short_name.h"
+#include "figure.h"
+
+enum {
+    TICK = 34,        /* characters of a name on the axis */
+    HOVER_WIDTH = 48, /* and of a line of it on hover */
+    HOVER_LINES = 10,
+    TITLE_WIDTH = 90,
+    ABOVE = 96, /* px above what is drawn, for axis and legend */
+    BELOW = 24,
+    PIE = 330, /* px of a pie above bars, and to them */
+    PIE_GAP = 110,
+};
+
+static const char *const colours[] = {"#4c8bd6", "#f08a24", "#3ba272", "#b565c9", "#c9a227",
+                                      "#e0564f", "#2fa7b8", "#7a6ff0", "#9a9aa0"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+static const char *colour_of(const struct figure *figure, int series)
+{
+    const char *colour = figure->series[series].column->colour;
+    return colour ? colour : colours[series % COLOURS];
+}
+
+static void write_name(const struct figure *figure, struct writer *to, size_t row, size_t width,
+                       size_t lines)
+{
+    struct span name = figure->rows[row];
+    write_label(to, figure->names.bytes + name.at, name.length, width, lines);
+}
+
+static void write_series_name(const struct figure *figure, struct writer *to, int series)
+{
+    size_t length;
+    const char *title = figure_series(figure, series, &length);
+    write_label(to, title, length, TICK, 1);
+}
+
+static void comma(struct writer *to, bool needed)
+{
+    if (needed)
+        write_string(to, ",");
+}
+
+/* "key":[0,1,2 ...] */
+static void write_keys(const struct figure *figure, struct writer *to, const char *key)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_string(to, "\"");
+        write_integer(to, (int64_t)row);
+        write_string(to, "\"");
+    }
+    write_string(to, "]");
+}
+
+static void write_names(const struct figure *figure, struct writer *to, const char *key,
+                        size_t width, size_t lines)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_name(figure, to, row, width, lines);
+    }
+    write_string(to, "]");
+}
+
+static void write_numbers(struct writer *to, const char *key, const double *numbers, size_t count)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t i = 0; i < count; i++) {
+        comma(to, i > 0);
+        write_number(to, numbers[i]);
+    }
+    write_string(to, "]");
+}
+
+/* What stands on hover: the name, which series, and the value that `value` refers to. */
+static void write_hover(const struct figure *figure, struct writer *to, int series,
+                        const char *value)
+{
+    struct writer text = {0};
+    size_t length;
+    const char *title = figure_series(figure, series, &length);
+    write_string(&text, figure->chart->kind == CHART_LINES ? "" : "<b>%{customdata}</b><br>");
+    /* of a series' own text only what is no markup and no reference */
+    for (size_t i = 0; i < length; i++)
+        write_bytes(&text, strchr("<>&%{}", title[i]) ? "_" : &title[i], 1);
+    write_string(&text, ": ");
+    write_string(&text, value);
+    write_string(&text, figure->chart->unit);
+    if (figure->chart->kind == CHART_LINES)
+        write_string(&text, "<br>at %{x:,.3~f} µs");
+    write_string(&text, "<extra></extra>");
+    write_string(to, ",\"hovertemplate\":");
+    if (text.failed)
+        to->failed = true;
+    else
+        write_json(to, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+static void write_bars(const struct figure *figure, struct writer *to, int series)
+{
+    write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
+    write_series_name(figure, to, series);
+    write_keys(figure, to, ",\"y\":");
+    write_numbers(to, ",\"x\":", figure->series[series].y, figure->row_count);
+    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_hover(figure, to, series, "%{x:,.9~f}");
+    write_string(to, ",\"marker\":{\"color\":");
+    write_json_string(to, colour_of(figure, series));
+    write_string(to, "}}");
+}
+
+/* A colour for each row. */
+static void write_colours(const struct figure *figure, struct writer *to, const char *key)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_json_string(to, colours[row % COLOURS]);
+    }
+    write_string(to, "]");
+}
+
+static void write_pie(const struct figure *figure, struct writer *to)
+{
+    bool alone = figure->chart->kind == CHART_PIE;
+    write_string(to, "{\"type\":\"pie\",\"sort\":false,\"direction\":\"clockwise\",\"hole\":0.35,"
+                     "\"textinfo\":\"percent\",\"textposition\":\"inside\",\"name\":");
+    write_series_name(figure, to, 0);
+    if (alone)
+        write_names(figure, to, ",\"labels\":", 2 * TICK, 1);
+    else
+        write_keys(figure, to, ",\"labels\":");
+    write_numbers(to, ",\"values\":", figure->series[0].y, figure->row_count);
+    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_hover(figure, to, 0, "%{value:,.9~f}");
+    write_colours(figure, to, ",\"marker\":{\"colors\":");
+    write_string(to, "},\"showlegend\":");
+    write_string(to, alone ? "true" : "false");
+}
+
+/* The series of a role, or -1. */
+static int series_of(const struct figure *figure, enum chart_role role, int from)
+{
+    for (int i = from; i < figure->series_count; i++)
+        if (figure->series[i].column->role == role)
+            return i;
+    return -1;
+}
+
+/* How far the ends of a range lie from its value. */
+static void write_distances(const struct figure *figure, struct writer *to, const char *key,
+                            int from, int value)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_number(to, fabs(figure->series[from].y[row] - figure->series[value].y[row]));
+    }
+    write_string(to, "]");
+}
+
+/* The ends are on hover as they are: "customdata" is name, least, greatest. */
+static void write_ranges(const struct figure *figure, struct writer *to)
+{
+    int value = series_of(figure, CHART_VALUE, 1);
+    int low = series_of(figure, CHART_LOW, 0), high = series_of(figure, CHART_HIGH, 0);
+    write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"showlegend\":false,\"name\":");
+    write_series_name(figure, to, value);
+    write_keys(figure, to, ",\"y\":");
+    write_numbers(to, ",\"x\":", figure->series[value].y, figure->row_count);
+    write_string(to, ",\"customdata\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_string(to, "[");
+        write_name(figure, to, row, HOVER_WIDTH, HOVER_LINES);
+        comma(to, true);
+        write_number(to, figure->series[low].y[row]);
+        comma(to, true);
+        write_number(to, figure->series[high].y[row]);
+        write_string(to, "]");
+    }
+    write_string(to, "],\"hovertemplate\":");
+    write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.3~f} µs<br>min: "
+                          "%{customdata[1]:,.9~f} µs<br>max: %{customdata[2]:,.9~f} µs"
+                          "<extra></extra>");
+    write_distances(figure, to,
+                    ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"array\":", high, value);
+    write_distances(figure, to, ",\"arrayminus\":", low, value);
+    write_string(to, ",\"color\":\"#9a9aa0\",\"thickness\":1.5,\"width\":3}");
+    write_colours(figure, to, ",\"marker\":{\"color\":");
+    write_string(to, "}}");
+}
+
+static void write_line(const struct figure *figure, struct writer *to, int series)
+{
+    const struct series *line = &figure->series[series];
+    write_string(to, "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
+    write_series_name(figure, to, series);
+    write_numbers(to, ",\"x\":", line->x, line->count);
+    write_numbers(to, ",\"y\":", line->y, line->count);
+    write_hover(figure, to, series, "%{y:,.9~f}");
+    write_string(to, ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
+    write_json_string(to, colour_of(figure, series));
+    write_string(to, "}}");
+}
+
+/* Names without what makes them long, if they are of kernels. */
+static void write_ticks(const struct figure *figure, struct writer *to)
+{
+    write_string(to, ",\"ticktext\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct span name = figure->rows[row];
+        const char *text = figure->names.bytes + name.at;
+        char *brief = NULL;
+        comma(to, row > 0);
+        if (figure->chart->shorten && name.length > 0) {
+            brief = memory_allocate(name.length);
+            if (!brief) {
+                to->failed = true;
+                return;
+            }
+            name.length = name_short(text, name.length, brief);
+        }
+        write_label(to, brief ? brief : text, name.length, TICK, 1);
+        memory_free(brief);
+    }
+    write_string(to, "]");
+}
+
+/* Axes for horizontal bars, the first name at the top; `top` is where they end. */
+static void write_bar_axes(const struct figure *figure, struct writer *to, double top)
+{
+    write_keys(figure, to,
+               ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
+               "\"automargin\":true,\"tickmode\":\"array\",\"tickvals\":");
+    write_ticks(figure, to);
+    write_keys(figure, to, ",\"categoryorder\":\"array\",\"categoryarray\":");
+    write_string(to, ",\"domain\":[0,");
+    write_number(to, top);
+    write_string(to, "]},\"xaxis\":{\"side\":\"top\",\"automargin\":true,\"zeroline\":true,"
+                     "\"exponentformat\":\"none\",\"separatethousands\":true,\"nticks\":8,"
+                     "\"title\":{\"text\":");
+    write_json_string(to, figure->chart->axis);
+    write_string(to, "}}");
+}
+
+static void write_line_axes(const struct figure *figure, struct writer *to)
+{
+    write_string(to, ",\"xaxis\":{\"automargin\":true,\"exponentformat\":\"none\","
+                     "\"separatethousands\":true,\"nticks\":8,\"title\":{\"text\":");
+    write_json_string(to, figure->chart->at);
+    write_string(to, "}},\"yaxis\":{\"automargin\":true,\"rangemode\":\"tozero\","
+                     "\"title\":{\"text\":");
+    write_json_string(to, figure->chart->axis);
+    write_string(to, "}}");
+}
+
+static void write_layout(const struct figure *figure, struct writer *to)
+{
+    enum chart_kind kind = figure->chart->kind;
+    struct writer title = {0};
+    size_t bars = kind == CHART_BARS || kind == CHART_HISTOGRAMS ? (size_t)figure->series_count : 1;
+    size_t row = bars > 1 ? 9 * bars + 9 : 26;
+    size_t drawn = kind == CHART_LINES || kind == CHART_PIE ? 360 : row * figure->row_count + 20;
+    size_t above = kind == CHART_RANGES ? PIE + PIE_GAP : 0;
+    double plot = (double)(drawn + above);
+    figure_title(figure, &title);
+    write_string(to, "{\"title\":{\"text\":");
+    if (title.failed)
+        to->failed = true;
+    else
+        write_label(to, title.bytes, title.length, TITLE_WIDTH, 3);
+    writer_clear(&title);
+    write_string(to, "},\"height\":");
+    write_integer(to, (int64_t)(drawn + above) + ABOVE + BELOW + (kind == CHART_LINES ? 30 : 0));
+    write_string(to, ",\"barmode\":");
+    write_json_string(to, kind == CHART_STACK ? "stack" : "group");
+    write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
+                     "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
+                     "\"r\":14,\"t\":");
+    write_integer(to, ABOVE);
+    write_string(to, ",\"b\":");
+    write_integer(to, BELOW);
+    write_string(to, "},\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
+                     "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
+    write_number(to, 1 + (kind == CHART_LINES || kind == CHART_PIE ? 12 : 52) / plot);
+    write_string(to, "}");
+    if (kind == CHART_LINES)
+        write_line_axes(figure, to);
+    else if (kind != CHART_PIE)
+        write_bar_axes(figure, to, (double)drawn / plot);
+    write_string(to, "}");
+}
+
+void figure_write(const struct figure *figure, struct writer *to)
+{
+    enum chart_kind kind = figure->chart->kind;
+    write_string(to, "{\"data\":[");
+    if (kind == CHART_PIE || kind == CHART_RANGES)
+        write_pie(figure, to);
+    if (kind == CHART_PIE)
+        write_string(to, "}");
+    if (kind == CHART_RANGES) {
+        size_t drawn = 26 * figure->row_count + 20;
+        write_string(to, ",\"domain\":{\"x\":[0,1],\"y\":[");
+        write_number(to, (double)(drawn + PIE_GAP) / (double)(drawn + PIE + PIE_GAP));
+        write_string(to, ",1]}},");
+        write_ranges(figure, to);
+    }
+    for (int i = 0; i < figure->series_count && kind != CHART_PIE && kind != CHART_RANGES; i++) {
+        comma(to, i > 0);
+        if (kind == CHART_LINES)
+            write_line(figure, to, i);
+        else
+            write_bars(figure, to, i);
+    }
+    write_string(to, "],\"layout\":");
+    write_layout(figure, to);
+    write_string(to, "}");
+}
