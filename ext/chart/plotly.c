@@ -14,14 +14,15 @@ enum {
     HOVER_WIDTH = 48, /* and of a line of it on hover */
     HOVER_LINES = 10,
     TITLE_WIDTH = 90,
-    ABOVE = 96, /* px above what is drawn, for axis and legend */
+    ABOVE = 76, /* px above what is drawn, for axis and legend */
     BELOW = 24,
-    PIE = 330, /* px of a pie above bars, and to them */
-    PIE_GAP = 110,
+    PIE = 290, /* px of a pie above bars, and to them */
+    PIE_GAP = 70,
 };
 
-static const char *const colours[] = {"#4c8bd6", "#f08a24", "#3ba272", "#b565c9", "#c9a227",
-                                      "#e0564f", "#2fa7b8", "#7a6ff0", "#9a9aa0"};
+static const char *const colours[] = {"#4c8bd6", "#f08a24", "#3ba272", "#b565c9",
+                                      "#c9a227", "#e0564f", "#2fa7b8", "#7a6ff0",
+                                      "#8fae3c", "#d9709a", "#a07855", "#9a9aa0"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static const char *colour_of(const struct figure *figure, int series)
@@ -198,7 +199,7 @@ static void write_ranges(const struct figure *figure, struct writer *to)
         write_string(to, "]");
     }
     write_string(to, "],\"hovertemplate\":");
-    write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.3~f} µs<br>min: "
+    write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.9~f} µs<br>min: "
                           "%{customdata[1]:,.9~f} µs<br>max: %{customdata[2]:,.9~f} µs"
                           "<extra></extra>");
     write_distances(figure, to,
@@ -257,7 +258,7 @@ static void write_bar_axes(const struct figure *figure, struct writer *to, doubl
     write_number(to, top);
     write_string(to, "]},\"xaxis\":{\"side\":\"top\",\"automargin\":true,\"zeroline\":true,"
                      "\"exponentformat\":\"none\",\"separatethousands\":true,\"nticks\":8,"
-                     "\"title\":{\"text\":");
+                     "\"title\":{\"standoff\":6,\"text\":");
     write_json_string(to, figure->chart->axis);
     write_string(to, "}}");
 }
@@ -278,7 +279,7 @@ static void write_layout(const struct figure *figure, struct writer *to)
     enum chart_kind kind = figure->chart->kind;
     struct writer title = {0};
     size_t bars = kind == CHART_BARS || kind == CHART_HISTOGRAMS ? (size_t)figure->series_count : 1;
-    size_t row = bars > 1 ? 9 * bars + 9 : 26;
+    size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
     size_t drawn = kind == CHART_LINES || kind == CHART_PIE ? 360 : row * figure->row_count + 20;
     size_t above = kind == CHART_RANGES ? PIE + PIE_GAP : 0;
     double plot = (double)(drawn + above);
@@ -299,9 +300,11 @@ static void write_layout(const struct figure *figure, struct writer *to)
     write_integer(to, ABOVE);
     write_string(to, ",\"b\":");
     write_integer(to, BELOW);
-    write_string(to, "},\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
+    write_string(to, kind == CHART_HISTOGRAMS ? "},\"meta\":\"ordered\"" : "}");
+    write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
                      "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
-    write_number(to, 1 + (kind == CHART_LINES || kind == CHART_PIE ? 12 : 52) / plot);
+    double gap = kind == CHART_LINES || kind == CHART_PIE ? 12 : 48;
+    write_number(to, round((1 + gap / plot) * 1e4) / 1e4);
     write_string(to, "}");
     if (kind == CHART_LINES)
         write_line_axes(figure, to);
