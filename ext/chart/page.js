@@ -45,7 +45,7 @@ for (const table of document.querySelectorAll("table")) {
       tickfont: {size: small ? 10 : 12}, title: {...old.title, font: {size: small ? 11 : 13}}};
     // a label is characters and entities
     const brief = label => {
-      const parts = label.match(/&\w+;|[^]/gu) || [];
+      const parts = label.match(/&[#\w]+;|[^]/gu) || [];
       return small && parts.length > 20 ? [...parts.slice(0, 8), "…", ...parts.slice(-11)].join("") : label;
     };
     const x = axis(layout.xaxis), y = axis(layout.yaxis);

@@ -190,6 +190,8 @@ static void write_label_character(struct writer *writer, uint32_t c)
         write_string(writer, "\\u0026lt;");
     else if (c == '>')
         write_string(writer, "\\u0026gt;");
+    else if (c == '$')
+        write_string(writer, "\\u0026#36;");
     else
         write_json_character(writer, c < ' ' ? ' ' : c);
 }

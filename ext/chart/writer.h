@@ -3,8 +3,8 @@
 **
 ** 1. Strings come as bytes; what is no UTF-8 becomes U+FFFD.
 ** 2. JSON is safe within <script>: `<`, `>`, `&`, U+2028 and U+2029 are written as \uXXXX.
-** 3. Plotly reads its labels as a little HTML: in a label `<`, `>` and `&` are entities,
-**    so that a name is only ever text.
+** 3. Plotly reads its labels as a little HTML, and as formulas between dollars: in a label
+**    `<`, `>`, `&` and `$` are entities, so that a name is only ever text.
 ** 4. Numbers are read back as the same double, whatever the locale; what is not finite
 **    is null.
 ** 5. If there is no memory that is remembered: look at `failed` once, at the end.
