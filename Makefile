@@ -18,7 +18,8 @@ LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,d
 
 QUERIES = $(sort $(wildcard sql/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
-OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/ext/chart/assets.o
+COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o
+OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -33,8 +34,8 @@ CHARTS ?= yes
 LIBRARY = $(if $(filter no,$(CHARTS)),build/charts/none,build/charts/plotly)
 
 .DELETE_ON_ERROR:
-.PHONY: all charts help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
-	uninstall clean setup setup-charts setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
+.PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
+	uninstall clean setup setup-charts setup-pages setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
@@ -52,9 +53,14 @@ demo: all ## set up, build, and print a diff of the example traces
 	@echo
 	@sqlite3 -cmd '.load $(DIST)/tracediff' -cmd '.mode box' :memory: < examples/demo.sql
 
-test: setup-test all unit fault replay ## set up, build, and run the tests
-	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz \
-	$(PYTHON) tests/run.py
+test: setup-test all bare unit fault replay ## set up, build, and run the tests
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault \
+	FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
+
+pages: setup-pages charts bare ## run the tests of charts, their pages in Chromium
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts
+
+bare: $(BUILD)/bare/tracediff.so
 
 unit: $(UNIT_TESTS)
 
@@ -157,12 +163,16 @@ setup-fuzz: setup-check
 setup-charts:
 	@$(call install_missing,$(call need_command,npm,npm))
 
+setup-pages: setup-test
+	@$(call install_missing,$(call need_command,chromium,chromium) $(call need_plotly,$(PYTHON),python3-plotly))
+
 setup-sqlites: setup-test
 	@$(call install_missing,$(call need_command,npm,npm))
 
 need_header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
 need_fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
 	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
+need_plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
 need_command = $$(command -v $(1) >/dev/null || echo $(2))
 install_missing = \
 	missing=$$(echo $(1)); \
@@ -185,10 +195,19 @@ $(BUILD)/%.o: %.c | setup
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
-$(BUILD)/ext/chart/assets.o: ext/chart/assets.S ext/chart/page.css ext/chart/page.js $(LIBRARY)
-	@mkdir -p $(@D)
-	@echo "  AS   $<"
-	@$(CC) -DLIBRARY='"$(LIBRARY)"' -c -o $@ $<
+# The same without the charting library, for the tests.
+$(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
+	@echo "  LINK $@"
+	@$(CC) -o $@ $^ $(LINK) -lz -lm
+
+ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
+assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter build/charts/%,$^)"' -c -o $@ $<
+
+$(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
+	$(assemble)
+
+$(BUILD)/bare/assets.o: $(ASSETS) build/charts/none
+	$(assemble)
 
 build/charts/none:
 	@mkdir -p $(@D)

@@ -26,7 +26,7 @@ class Browser:
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (theirs_in, theirs_out)]
-        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
         self.process = subprocess.Popen(
             [CHROMIUM, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"], close_fds=False, env=environment,
             preexec_fn=lambda: (os.dup2(theirs[0], 3), os.dup2(theirs[1], 4)),
