@@ -17,8 +17,9 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -DTRACEDIFF_COMMIT='"$(COMMIT)"' $(OP
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
 QUERIES = $(sort $(wildcard sql/*.sql))
+FIGURES = $(sort $(wildcard sql/report/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
-COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o
+COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/figures.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
@@ -228,13 +229,17 @@ build/charts/plotly:
 		: > $(@F); \
 	fi
 
-$(BUILD)/queries.o: $(BUILD)/queries.c
+$(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
 $(BUILD)/queries.c: sql/embed.awk $(QUERIES) | setup
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
+
+$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | setup
+	@mkdir -p $(@D)
+	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)

@@ -223,27 +223,52 @@ static void write_line(const struct figure *figure, struct writer *to, int serie
     write_string(to, "}}");
 }
 
-/* Names without what makes them long, if they are of kernels. */
-static void write_ticks(const struct figure *figure, struct writer *to)
+/* The names without what makes them long, one after the other, `spans` saying where. */
+static bool shorten(const struct figure *figure, struct writer *to, struct span *spans)
 {
-    write_string(to, ",\"ticktext\":[");
     for (size_t row = 0; row < figure->row_count; row++) {
         struct span name = figure->rows[row];
+        if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length))
+            return false;
         const char *text = figure->names.bytes + name.at;
-        char *brief = NULL;
+        spans[row].at = to->length;
+        spans[row].length = name.length ? name_short(text, name.length, to->bytes + to->length) : 0;
+        to->length += spans[row].length;
+    }
+    return true;
+}
+
+static bool is_single(const struct writer *texts, const struct span *spans, size_t count,
+                      size_t row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (i != row && spans[i].length == spans[row].length &&
+            memcmp(texts->bytes + spans[i].at, texts->bytes + spans[row].at, spans[i].length) == 0)
+            return false;
+    return true;
+}
+
+/* Names on the axis: of kernels the short one, unless it is another's, too. */
+static void write_ticks(const struct figure *figure, struct writer *to)
+{
+    struct writer brief = {0};
+    struct span *spans = NULL;
+    if (figure->chart->shorten && figure->row_count > 0) {
+        spans = memory_zeroed(figure->row_count, sizeof *spans);
+        if (!spans || !shorten(figure, &brief, spans))
+            to->failed = true;
+    }
+    write_string(to, ",\"ticktext\":[");
+    for (size_t row = 0; row < figure->row_count && !to->failed; row++) {
         comma(to, row > 0);
-        if (figure->chart->shorten && name.length > 0) {
-            brief = memory_allocate(name.length);
-            if (!brief) {
-                to->failed = true;
-                return;
-            }
-            name.length = name_short(text, name.length, brief);
-        }
-        write_label(to, brief ? brief : text, name.length, TICK, 1);
-        memory_free(brief);
+        if (spans && is_single(&brief, spans, figure->row_count, row))
+            write_label(to, brief.bytes + spans[row].at, spans[row].length, TICK, 1);
+        else
+            write_name(figure, to, row, TICK, 1);
     }
     write_string(to, "]");
+    memory_free(spans);
+    writer_clear(&brief);
 }
 
 /* Axes for horizontal bars, the first name at the top; `top` is where they end. */

@@ -68,33 +68,31 @@ static bool begin(sqlite3_context *context, struct group *group, const struct ch
     return true;
 }
 
-/* A cell of a column; false after saying what is wrong with it. */
-static bool take(sqlite3_context *context, const struct chart *chart, int column,
-                 sqlite3_value *value, struct chart_cell *cell)
+int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
+                    struct chart_cell *cell)
 {
     int type = sqlite3_value_type(value);
     enum chart_role role = chart->columns[column].role;
     *cell = (struct chart_cell){.number = NAN};
     if (type == SQLITE_NULL)
-        return true;
+        return SQLITE_OK;
     if (role == CHART_NAME || role == CHART_SERIES) {
         cell->text = (const char *)sqlite3_value_text(value);
         cell->length = (size_t)sqlite3_value_bytes(value);
-        if (!cell->text)
-            sqlite3_result_error_nomem(context);
-        return cell->text != NULL;
+        return cell->text ? SQLITE_OK : SQLITE_NOMEM;
     }
     cell->number = sqlite3_value_double(value);
-    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
-        return true;
-    char *message =
-        sqlite3_mprintf("%s: %s is no number", chart->function, chart->columns[column].name);
-    if (message)
-        sqlite3_result_error(context, message, -1);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? SQLITE_OK : SQLITE_MISMATCH;
+}
+
+static void say_no_number(sqlite3_context *context, const struct chart *chart, int column)
+{
+    char *what = sqlite3_mprintf("%s is no number", chart->columns[column].name);
+    if (what)
+        fail(context, chart->function, what);
     else
         sqlite3_result_error_nomem(context);
-    sqlite3_free(message);
-    return false;
+    sqlite3_free(what);
 }
 
 static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
@@ -109,9 +107,15 @@ static void chartStep(sqlite3_context *context, int count, sqlite3_value **value
     }
     if (!group->begun && !begin(context, group, chart, count - columns, values + columns))
         return;
-    for (int i = 0; i < columns; i++)
-        if (!take(context, chart, i, values[i], &cells[i]))
+    for (int i = 0; i < columns; i++) {
+        int code = chart_cell_take(chart, i, values[i], &cells[i]);
+        if (code == SQLITE_MISMATCH)
+            say_no_number(context, chart, i);
+        else if (code != SQLITE_OK)
+            sqlite3_result_error_nomem(context);
+        if (code != SQLITE_OK)
             return;
+    }
     figure_add(&group->figure, cells);
     if (group->figure.too_many)
         fail(context, chart->function, "more than 64 series");
