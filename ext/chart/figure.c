@@ -285,12 +285,17 @@ bool figure_finish(struct figure *figure)
     return true;
 }
 
+const char *figure_text(const struct figure *figure, struct span span)
+{
+    return span.length > 0 ? figure->names.bytes + span.at : "";
+}
+
 const char *figure_series(const struct figure *figure, int i, size_t *length)
 {
     const struct series *series = &figure->series[i];
     if (series->title.length > 0) {
         *length = series->title.length;
-        return figure->names.bytes + series->title.at;
+        return figure_text(figure, series->title);
     }
     *length = strlen(series->column->title);
     return series->column->title;

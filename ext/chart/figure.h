@@ -68,6 +68,9 @@ void figure_title(const struct figure *figure, struct writer *to);
 /* {"data": [...], "layout": {...}}, for any Plotly from version 2 on. */
 void figure_write(const struct figure *figure, struct writer *to);
 
+/* A text of the figure; never NULL. */
+const char *figure_text(const struct figure *figure, struct span span);
+
 /* How a series is called. */
 const char *figure_series(const struct figure *figure, int i, size_t *length);
 

@@ -63,7 +63,7 @@ static void write_table(const struct figure *figure, struct writer *to)
     for (size_t row = 0; row < figure->row_count; row++) {
         struct span name = figure->rows[row];
         write_string(to, "<tr><th>");
-        write_html(to, figure->names.bytes + name.at, name.length);
+        write_html(to, figure_text(figure, name), name.length);
         for (int i = 0; i < figure->series_count; i++)
             write_cell(to, figure->series[i].y[row]);
         write_string(to, "</tr>\n");

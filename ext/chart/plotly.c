@@ -35,7 +35,7 @@ static void write_name(const struct figure *figure, struct writer *to, size_t ro
                        size_t lines)
 {
     struct span name = figure->rows[row];
-    write_label(to, figure->names.bytes + name.at, name.length, width, lines);
+    write_label(to, figure_text(figure, name), name.length, width, lines);
 }
 
 static void write_series_name(const struct figure *figure, struct writer *to, int series)
@@ -228,11 +228,11 @@ static bool shorten(const struct figure *figure, struct writer *to, struct span 
 {
     for (size_t row = 0; row < figure->row_count; row++) {
         struct span name = figure->rows[row];
-        if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length))
+        if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length + 1))
             return false;
-        const char *text = figure->names.bytes + name.at;
         spans[row].at = to->length;
-        spans[row].length = name.length ? name_short(text, name.length, to->bytes + to->length) : 0;
+        spans[row].length =
+            name_short(figure_text(figure, name), name.length, to->bytes + to->length);
         to->length += spans[row].length;
     }
     return true;
