@@ -81,12 +81,10 @@ FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady';
 
 -- Of what changes, a bar: to the right what grew, to the left what shrank.
-SELECT trace_short_name(name) AS name, change,
-       trace_bar(diff_duration, max(abs(diff_duration)) OVER ()) AS duration
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
-                NULL, NULL, 'steady', 'steady', 'GPU')
-WHERE diff_duration <> 0 AND name NOT LIKE '%multi_tensor_apply%'
-LIMIT 5;
+SELECT name, trace_bar(diff_duration, max(abs(diff_duration)) OVER ()) AS duration
+FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test',
+                          NULL, NULL, 'steady', 'steady')
+LIMIT 6;
 
 -- Pages to look at, HTA's two figures and all at once:
 SELECT writefile('build/durations.html', visualize_duration_diff(
