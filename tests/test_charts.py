@@ -114,6 +114,14 @@ class Figures(unittest.TestCase):
                 self.assertNotRegex(label.replace("<br>", "") + tick, "[<>]")
                 self.assertLessEqual(max(len(html.unescape(line)) for line in label.split("<br>")), 48)
 
+    def test_short_names_tell_kernels_apart(self):
+        apply = "void at::native::(anonymous namespace)::apply<List<4>, {}<float> >(int)"
+        names = [apply.format("FunctorOfAdd"), "aten::add", apply.format("FunctorOfMul"), apply.format("X"),
+                 "void gemm<1>(int)", "void gemm<23>(int)", "same<1>(int)", "same<1>(int)"]
+        ticks = self.figure([(name, 1, 2) for name in names])["layout"]["yaxis"]["ticktext"]
+        self.assertEqual(ticks, ["apply FunctorOfAdd", "aten::add", "apply FunctorOfMul", "apply X", "gemm 1", "gemm 23",
+                                 "same", "same"])
+
     def test_json_cannot_end_a_script(self):
         text = diff(self.db, [(name, 1, 2) for name in HOSTILE], "".join(HOSTILE[:9]), "plotly")
         self.assertNotRegex(text, "[<>&\u2028\u2029\x00-\x1f]")

@@ -52,7 +52,7 @@ static void write_cell(struct writer *to, double number)
 {
     write_string(to, "<td>");
     if (!isnan(number))
-        write_number(to, number);
+        write_shown(to, number);
 }
 
 static void write_table(const struct figure *figure, struct writer *to)

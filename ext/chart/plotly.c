@@ -238,17 +238,70 @@ static bool shorten(const struct figure *figure, struct writer *to, struct span 
     return true;
 }
 
-static bool is_single(const struct writer *texts, const struct span *spans, size_t count,
-                      size_t row)
+static bool in_word(char c)
 {
-    for (size_t i = 0; i < count; i++)
-        if (i != row && spans[i].length == spans[row].length &&
-            memcmp(texts->bytes + spans[i].at, texts->bytes + spans[row].at, spans[i].length) == 0)
-            return false;
-    return true;
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Names on the axis: of kernels the short one, unless it is another's, too. */
+/* The words of a row's name that others of its short name have not: of the first OTHERS of
+** them. Empty if it is the only one, or if they are the same. */
+static struct span own_words(const struct figure *figure, const struct writer *brief,
+                             const struct span *spans, size_t row)
+{
+    enum { OTHERS = 64 };
+    struct span name = figure->rows[row];
+    const char *text = figure_text(figure, name), *end = text + name.length;
+    size_t before = name.length, after = name.length, others = 0;
+    for (size_t i = 0; i < figure->row_count && others < OTHERS; i++) {
+        if (i == row || spans[i].length != spans[row].length ||
+            memcmp(brief->bytes + spans[i].at, brief->bytes + spans[row].at, spans[i].length) != 0)
+            continue;
+        struct span other = figure->rows[i];
+        const char *its = figure_text(figure, other), *its_end = its + other.length;
+        size_t most = other.length < name.length ? other.length : name.length, same = 0;
+        while (same < most && text[same] == its[same])
+            same++;
+        before = same < before ? same : before;
+        for (same = 0; same < most && end[-1 - (ptrdiff_t)same] == its_end[-1 - (ptrdiff_t)same];)
+            same++;
+        after = same < after ? same : after;
+        others++;
+    }
+    if (others == 0 || before == name.length)
+        return (struct span){0};
+    while (before > 0 && in_word(text[before - 1]))
+        before--;
+    while (after > 0 && in_word(end[-(ptrdiff_t)after]))
+        after--;
+    if (before + after >= name.length)
+        return (struct span){0};
+    return (struct span){name.at + before, name.length - before - after};
+}
+
+/* A short name: if it is another's, too, only the last part of it, and what tells them apart. */
+static void write_tick(const struct figure *figure, struct writer *to, const struct writer *brief,
+                       const struct span *spans, size_t row)
+{
+    const char *text = brief->bytes + spans[row].at, *end = text + spans[row].length;
+    struct span own = own_words(figure, brief, spans, row);
+    if (own.length == 0) {
+        write_label(to, text, spans[row].length, TICK, 1);
+        return;
+    }
+    for (const char *at = text; at + 1 < end; at++)
+        if (at[0] == ':' && at[1] == ':')
+            text = at + 2;
+    struct writer both = {0};
+    write_bytes(&both, text, (size_t)(end - text));
+    write_string(&both, " ");
+    write_bytes(&both, figure_text(figure, own), own.length);
+    if (both.failed)
+        to->failed = true;
+    else
+        write_label(to, both.bytes, both.length, TICK, 1);
+    writer_clear(&both);
+}
+
 static void write_ticks(const struct figure *figure, struct writer *to)
 {
     struct writer brief = {0};
@@ -261,8 +314,8 @@ static void write_ticks(const struct figure *figure, struct writer *to)
     write_string(to, ",\"ticktext\":[");
     for (size_t row = 0; row < figure->row_count && !to->failed; row++) {
         comma(to, row > 0);
-        if (spans && is_single(&brief, spans, figure->row_count, row))
-            write_label(to, brief.bytes + spans[row].at, spans[row].length, TICK, 1);
+        if (spans)
+            write_tick(figure, to, &brief, spans, row);
         else
             write_name(figure, to, row, TICK, 1);
     }

@@ -118,17 +118,17 @@ void write_grouped(struct writer *writer, int64_t integer)
     }
 }
 
-/* The fewest decimals, up to nine, of which the number is the nearest double. Below 2^53
-** both `scaled` and `power` are exact, so that their quotient is what a reader of the
-** decimals gets. */
-static bool write_decimals(struct writer *writer, double number)
+/* The fewest decimals, up to nine, of which the number is the nearest double, or that are
+** as near as `slack`, a part of it. Below 2^53 both `scaled` and `power` are exact, so that
+** their quotient is what a reader of the decimals gets. */
+static bool write_decimals(struct writer *writer, double number, double slack)
 {
     double power = 1;
     for (int decimals = 0; decimals <= 9; decimals++, power *= 10) {
         double scaled = nearbyint(number * power);
         if (!(fabs(scaled) < 9007199254740992.0))
             return false;
-        if (scaled / power != number)
+        if (!(fabs(scaled / power - number) <= slack * fabs(number)))
             continue;
         int64_t units = (int64_t)fabs(scaled), whole = (int64_t)power;
         if (scaled < 0)
@@ -145,13 +145,13 @@ static bool write_decimals(struct writer *writer, double number)
     return false;
 }
 
-void write_number(struct writer *writer, double number)
+static void write_rounded(struct writer *writer, double number, double slack)
 {
     if (!isfinite(number)) {
         write_string(writer, "null");
         return;
     }
-    if (write_decimals(writer, number))
+    if (write_decimals(writer, number, slack))
         return;
     /* -d.dddde-dd with whatever the locale has for a point */
     char digits[64];
@@ -160,6 +160,16 @@ void write_number(struct writer *writer, double number)
     write_bytes(writer, at, (size_t)(rest - at));
     write_bytes(writer, ".", 1);
     write_string(writer, rest + strcspn(rest, "0123456789"));
+}
+
+void write_number(struct writer *writer, double number)
+{
+    write_rounded(writer, number, 0);
+}
+
+void write_shown(struct writer *writer, double number)
+{
+    write_rounded(writer, number, 1e-14);
 }
 
 void write_html(struct writer *writer, const char *text, size_t length)

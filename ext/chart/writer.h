@@ -31,6 +31,9 @@ void write_string(struct writer *writer, const char *string);
 void write_json(struct writer *writer, const char *text, size_t length);
 void write_json_string(struct writer *writer, const char *string);
 void write_number(struct writer *writer, double number);
+
+/* A number for people: the fewest decimals, up to nine, that are right to 14 digits. */
+void write_shown(struct writer *writer, double number);
 void write_integer(struct writer *writer, int64_t integer);
 
 /* An integer as people read it: 1,234,567. */
