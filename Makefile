@@ -17,18 +17,33 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -DTRACEDIFF_COMMIT='"$(COMMIT)"' $(OP
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
 QUERIES = $(sort $(wildcard sql/*.sql))
+FIGURES = $(sort $(wildcard sql/report/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
-OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o
+COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/figures.o
+OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
+# The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
+# without; so does a machine without npm or network, until `make charts` is run.
+PLOTLY = plotly.js-basic-dist-min
+PLOTLY_VERSION = 4.1.1
+PLOTLY_SHA256 = ea907f854b6cec4f6a2fa71540ec019a21ed2c61e6a109ddd5c072103a96eed0
+CHARTS ?= yes
+LIBRARY = $(if $(filter no,$(CHARTS)),build/charts/none,build/charts/plotly)
+
 .DELETE_ON_ERROR:
-.PHONY: all help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
-	uninstall clean setup setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
+.PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
+	uninstall clean setup setup-charts setup-pages setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
+
+charts: setup-charts ## fetch the charting library, if `make` could not, and build with it
+	@test -s build/charts/plotly || rm -f build/charts/plotly
+	@$(MAKE) --no-print-directory all
+	@test -s build/charts/plotly
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -39,9 +54,14 @@ demo: all ## set up, build, and print a diff of the example traces
 	@echo
 	@sqlite3 -cmd '.load $(DIST)/tracediff' -cmd '.mode box' :memory: < examples/demo.sql
 
-test: setup-test all unit fault replay ## set up, build, and run the tests
-	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz \
-	$(PYTHON) tests/run.py
+test: setup-test all bare unit fault replay ## set up, build, and run the tests
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault \
+	FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
+
+pages: setup-pages charts bare ## run the tests of charts, their pages in Chromium
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts
+
+bare: $(BUILD)/bare/tracediff.so
 
 unit: $(UNIT_TESTS)
 
@@ -141,12 +161,19 @@ setup-check:
 setup-fuzz: setup-check
 	@$(call install_missing,$(call need_fuzzer,clang))
 
+setup-charts:
+	@$(call install_missing,$(call need_command,npm,npm))
+
+setup-pages: setup-test
+	@$(call install_missing,$(call need_command,chromium,chromium) $(call need_plotly,$(PYTHON),python3-plotly))
+
 setup-sqlites: setup-test
 	@$(call install_missing,$(call need_command,npm,npm))
 
 need_header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
 need_fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
 	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
+need_plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
 need_command = $$(command -v $(1) >/dev/null || echo $(2))
 install_missing = \
 	missing=$$(echo $(1)); \
@@ -169,13 +196,50 @@ $(BUILD)/%.o: %.c | setup
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
-$(BUILD)/queries.o: $(BUILD)/queries.c
+# The same without the charting library, for the tests.
+$(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
+	@echo "  LINK $@"
+	@$(CC) -o $@ $^ $(LINK) -lz -lm
+
+ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
+assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter build/charts/%,$^)"' -c -o $@ $<
+
+$(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
+	$(assemble)
+
+$(BUILD)/bare/assets.o: $(ASSETS) build/charts/none
+	$(assemble)
+
+build/charts/none:
+	@mkdir -p $(@D)
+	@: > $@
+
+# Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands
+# for no library.
+build/charts/plotly:
+	@mkdir -p $(@D)
+	@echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"
+	@cd $(@D) && rm -rf package && package=$(PLOTLY)-$(PLOTLY_VERSION).tgz && \
+	if npm pack --silent --fetch-retries=1 $(PLOTLY)@$(PLOTLY_VERSION) >npm.log 2>&1 && \
+		echo "$(PLOTLY_SHA256)  $$package" | sha256sum -c --quiet >>npm.log 2>&1 && tar xzf $$package; then \
+		{ echo "/*"; cat package/LICENSE; echo "*/"; cat package/plotly-basic.min.js; } | \
+			gzip -9n | base64 -w 0 > $(@F); \
+	else \
+		echo "  built without charts: npm could not give $(PLOTLY); 'make charts' tries again"; \
+		: > $(@F); \
+	fi
+
+$(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
 $(BUILD)/queries.c: sql/embed.awk $(QUERIES) | setup
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
+
+$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | setup
+	@mkdir -p $(@D)
+	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)

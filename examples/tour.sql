@@ -102,6 +102,25 @@ SELECT name, round(control_total_duration) AS control,
 FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady';
 
+-- Of what changes, a bar: to the right what grew, to the left what shrank.
+SELECT name, trace_bar(diff_duration, max(abs(diff_duration)) OVER ()) AS duration
+FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test',
+                          NULL, NULL, 'steady', 'steady')
+LIMIT 6;
+
+-- Pages to look at, HTA's two figures and all at once:
+SELECT writefile('build/durations.html', visualize_duration_diff(
+         name, control_total_duration, test_total_duration)) > 0 AS written
+FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test',
+                          NULL, NULL, 'steady', 'steady');
+SELECT writefile('build/counts.html', visualize_counts_diff(
+         name, control_counts, test_counts)) > 0 AS written
+FROM top_count_increases('examples/cpu/control', 'examples/cpu/test',
+                         NULL, NULL, 'steady', 'steady');
+
+SELECT writefile('build/report.html', html) > 0 AS written
+FROM trace_diff_report('examples/gpu/control', 'examples/gpu/test');
+
 -- To hand a result to a tool that cannot load extensions, make it an ordinary
 -- table:
 CREATE TABLE changes AS

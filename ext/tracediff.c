@@ -21,8 +21,9 @@ SQLITE_EXTENSION_INIT1
 static bool is_there(sqlite3 *db, const struct function *function, int arguments)
 {
     sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s(%.*s)", function->name,
-                                arguments ? 6 * arguments - 2 : 0, "NULL, NULL, NULL, NULL");
+    char *sql =
+        sqlite3_mprintf("SELECT %s(%.*s)", function->name, arguments ? 6 * arguments - 2 : 0,
+                        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
     bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
     sqlite3_finalize(statement);
     sqlite3_free(sql);
@@ -43,11 +44,12 @@ static int register_function(struct database *database, const struct function *f
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
         if (is_there(database->db, function, count))
             continue;
-        database->references++;
+        database->references += !function->data;
         code = sqlite3_create_function_v2(database->db, function->name, count,
                                           SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                          database, function->call, function->step, function->final,
-                                          release);
+                                          function->data ? (void *)function->data : database,
+                                          function->call, function->step, function->final,
+                                          function->data ? NULL : release);
     }
     return code;
 }
@@ -59,6 +61,9 @@ static int register_functions(struct database *database)
         code = register_function(database, &scalars[i]);
     for (int i = 0; i < aggregate_count && code == SQLITE_OK; i++)
         code = register_function(database, &aggregates[i]);
+    struct function chart;
+    for (int i = 0; code == SQLITE_OK && chart_function_at(i, &chart); i++)
+        code = register_function(database, &chart);
     return code;
 }
 

@@ -1,6 +1,9 @@
 # Makes a C file of the queries it is given: each a table function, its header the
 # descriptor. The build fails on a header that does not say what the query needs.
 #
+# With -v report=1 they are figures of a report instead: after NAME stands the heading, a
+# line `-- Figure FUNCTION` says what draws it, and there are no columns.
+#
 # Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
 # [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
 # description`), then what else there is to say. The query follows, one SELECT.
@@ -55,6 +58,13 @@ function query_line(line,    out, word, parameter, text) {
 function finish() {
     if (name == "")
         return
+    if (report) {
+        if (figure == "" || sql == "")
+            fail("no figure or no query")
+        functions = functions sprintf("    {.heading = %s, .function = \"%s\", .sql =\n%s     " \
+            ", .shown =\n%s    },\n", quoted(summary), figure, sql, shown)
+        return
+    }
     if (column_count == 0 || sql == "")
         fail("no columns or no query")
     printf "static const struct argument %s_arguments[] = {\n%s};\n\n", name, arguments
@@ -74,6 +84,9 @@ BEGIN {
         functions_known[words[i]] = 1
     for (i = 1; i < ARGC; i++)
         functions_known[base_name(ARGV[i])] = 1
+    count = split(queries, words, " ")
+    for (i = 1; i <= count; i++)
+        functions_known[base_name(words[i])] = 1
 }
 
 FNR == 1 {
@@ -83,9 +96,14 @@ FNR == 1 {
         fail("the first line must be `-- " name ": what it gives`")
     summary = substr($0, length(name) + 6)
     sub(/\.$/, "", summary)
-    arguments = columns = sql = section = ""
+    arguments = columns = sql = shown = section = figure = ""
     argument_count = column_count = 0
     split("", declared)
+    next
+}
+
+/^-- Figure / {
+    figure = $3
     next
 }
 
@@ -120,12 +138,18 @@ FNR == 1 {
 
 {
     sql = sql "     " quoted(query_line($0)) "\n     \"\\n\"\n"
+    shown = shown "     " quoted($0) "\n     \"\\n\"\n"
 }
 
 END {
     if (failed)
         exit 1
     finish()
+    if (report) {
+        printf "const struct report_figure report_figures[] = {\n%s};\n", functions
+        print "const int report_figure_count = COUNT_OF(report_figures);"
+        exit 0
+    }
     printf "const struct table_function sql_functions[] = {\n%s};\n", functions
     printf "const int sql_function_count = %d;\n", function_count
 }

@@ -8,7 +8,7 @@ import unittest
 
 from support import EXTENSION, ROOT
 
-LAYERS = ["reader", "trace", "sqlite"]
+LAYERS = ["reader", "trace", "chart", "sqlite"]
 
 
 def sources():

@@ -14,6 +14,7 @@ extern const struct table_function trace_diff_function;
 extern const struct table_function trace_step_time_function;
 extern const struct table_function trace_kernel_owners_function;
 extern const struct table_function trace_diff_by_function;
+extern const struct table_function trace_diff_report_function;
 extern const struct table_function tracediff_help_function;
 
 /* Those written in SQL, made from sql/ when building. */
@@ -23,8 +24,8 @@ extern const int sql_function_count;
 /* The table function of a number, or NULL: first those in C, then those in SQL. */
 const struct table_function *table_function_at(int i);
 
-/* A scalar function, or an aggregate. Its user data is the struct database. */
-enum { MOST_FUNCTION_ARGUMENTS = 4 };
+/* A scalar function, or an aggregate. */
+enum { MOST_FUNCTION_ARGUMENTS = 8 };
 
 struct function {
     const char *name, *type, *text;
@@ -32,12 +33,41 @@ struct function {
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*final)(sqlite3_context *context);
+    const void *data; /* its user data; NULL: the struct database */
 };
 extern const struct function scalars[], aggregates[];
 extern const int scalar_count, aggregate_count;
 
+/* A row's value as a chart has it: SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH for what is
+** no number. It lives as long as the value does. */
+struct chart;
+struct chart_cell;
+int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
+                    struct chart_cell *cell);
+
+/* The aggregate of a number that makes a chart; false if there is none. */
+bool chart_function_at(int i, struct function *function);
+
 /* The producer of functions written in SQL. */
 int sql_function_produce(struct call *call, struct rows **rows);
+
+/* Runs a SELECT with the call's arguments as its parameters, by name. For each row `take`
+** is called; it returns a code. SQLITE_OK, or an error code with call->error filled. */
+int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to);
+
+/* Around what runs SQL for a function: errors are said in its name, and nesting is limited. */
+int sql_enter(struct call *call);
+void sql_leave(struct call *call);
+
+/* Figures of a report, made from sql/report/ when building. */
+struct report_figure {
+    const char *heading;
+    const char *function; /* that draws it */
+    const char *sql;      /* its rows, as it runs */
+    const char *shown;    /* the same as written */
+};
+extern const struct report_figure report_figures[];
+extern const int report_figure_count;
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

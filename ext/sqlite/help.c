@@ -19,7 +19,8 @@ static const struct column columns_of_help[] = {
 static const struct table_function *const c_functions[] = {
     &trace_events_function,        &trace_files_function,   &trace_steps_function,
     &trace_ops_function,           &trace_diff_function,    &trace_step_time_function,
-    &trace_kernel_owners_function, &trace_diff_by_function, &tracediff_help_function,
+    &trace_kernel_owners_function, &trace_diff_by_function, &trace_diff_report_function,
+    &tracediff_help_function,
 };
 
 const struct table_function *table_function_at(int i)
@@ -89,6 +90,9 @@ static int help_produce(struct call *call, struct rows **rows)
         add_function(result, &scalars[i], "scalar");
     for (int i = 0; i < aggregate_count; i++)
         add_function(result, &aggregates[i], "aggregate");
+    struct function chart;
+    for (int i = 0; chart_function_at(i, &chart); i++)
+        add_function(result, &chart, "aggregate");
     *rows = result_finish(result);
     return *rows ? SQLITE_OK : SQLITE_NOMEM;
 }

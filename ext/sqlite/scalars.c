@@ -1,6 +1,8 @@
 /*
 ** Scalar functions.
 */
+#include "../chart/bar.h"
+#include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
 #include "../trace/kernel_type.h"
@@ -22,9 +24,11 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
     (void)count;
     (void)values;
     char *text = sqlite3_mprintf("tracediff v%s, commit %s, built with %s for SQLite %s or newer, "
-                                 "gzip by %s, running on SQLite %s",
+                                 "gzip by %s, %s, running on SQLite %s",
                                  TRACEDIFF_VERSION, TRACEDIFF_COMMIT, TRACEDIFF_COMPILER,
-                                 TRACEDIFF_OLDEST_SQLITE, source_decoder(), sqlite3_libversion());
+                                 TRACEDIFF_OLDEST_SQLITE, source_decoder(),
+                                 page_has_library() ? "charts by Plotly" : "no charts",
+                                 sqlite3_libversion());
     if (text)
         sqlite3_result_text(context, text, -1, sqlite3_free);
     else
@@ -76,6 +80,53 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
         sqlite3_result_text(context, type, -1, SQLITE_STATIC);
 }
 
+static void bar_error(sqlite3_context *context, const char *what)
+{
+    char *message = sqlite3_mprintf("trace_bar: %s", what);
+    if (message)
+        sqlite3_result_error(context, message, -1);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(message);
+}
+
+/* NULL for a NULL value or maximum; for the rest, NULL is the default. */
+static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    enum { VALUE, MAX, WIDTH, ASCII };
+    int types[] = {SQLITE_NULL, SQLITE_NULL, SQLITE_NULL, SQLITE_NULL};
+    struct writer bar = {0};
+    sqlite3_int64 width = 10, ascii = 0;
+    for (int i = 0; i < count; i++)
+        types[i] = sqlite3_value_type(values[i]);
+    if (types[VALUE] == SQLITE_NULL || types[MAX] == SQLITE_NULL)
+        return;
+    for (int i = 0; i <= MAX; i++)
+        if (types[i] != SQLITE_INTEGER && types[i] != SQLITE_FLOAT) {
+            bar_error(context, i == VALUE ? "value is no number" : "max is no number");
+            return;
+        }
+    if (types[WIDTH] != SQLITE_NULL)
+        width = types[WIDTH] == SQLITE_INTEGER ? sqlite3_value_int64(values[WIDTH]) : 0;
+    if (types[ASCII] != SQLITE_NULL)
+        ascii = types[ASCII] == SQLITE_INTEGER ? sqlite3_value_int64(values[ASCII]) : -1;
+    double value = sqlite3_value_double(values[VALUE]), max = sqlite3_value_double(values[MAX]);
+    if (max < 0)
+        bar_error(context, "max is negative");
+    else if (width < 1 || width > WIDEST_BAR)
+        bar_error(context, "width is not from 1 to 500");
+    else if (ascii != 0 && ascii != 1)
+        bar_error(context, "ascii is 0 or 1");
+    else
+        write_bar(&bar, value, max, (int)width, ascii != 0);
+    if (bar.failed)
+        sqlite3_result_error_nomem(context);
+    else if (bar.length > 0)
+        sqlite3_result_text64(context, bar.bytes, bar.length, memory_free, SQLITE_UTF8);
+    if (bar.failed)
+        writer_clear(&bar);
+}
+
 #define NAME                                                                    \
     {                                                                           \
         "name", "TEXT", true, "name of an operator, a kernel or a Python frame" \
@@ -97,6 +148,15 @@ const struct function scalars[] = {
      .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for what is no device work",
      .arguments = {NAME, {"cat", "TEXT", false, "category; without it the name alone decides"}},
      .call = kernelTypeCall},
+    {.name = "trace_bar",
+     .type = "TEXT",
+     .text = "a bar for a column in the shell, to the left of its axis for negative values",
+     .arguments = {{"value", "REAL", true, "its length"},
+                   {"max", "REAL", true,
+                    "the value that fills a side; what is beyond ends in > or <"},
+                   {"width", "INTEGER", false, "cells of a side, 1 to 500; default 10"},
+                   {"ascii", "INTEGER", false, "1: of # and |, 0: of blocks; default 0"}},
+     .call = barCall},
     {.name = "tracediff_version",
      .type = "TEXT",
      .text = "version of this extension, such as v0.1.0",

@@ -26,36 +26,29 @@ static int bind_arguments(sqlite3_stmt *statement, const struct call *call)
     return SQLITE_OK;
 }
 
-static int run(struct call *call, struct rows **rows)
+int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
 {
     sqlite3 *db = call->database->db;
     sqlite3_stmt *statement = NULL;
-    struct result *result = NULL;
-    int columns = call->function->column_count;
-    int code = sqlite3_prepare_v2(db, call->function->sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = bind_arguments(statement, call);
-    if (code == SQLITE_OK) {
-        result = result_new(columns);
+    if (code == SQLITE_OK)
         while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-            for (int i = 0; i < columns; i++)
-                result_value(result, sqlite3_column_value(statement, i));
-    }
+            if ((code = take(to, statement)) != SQLITE_OK)
+                break;
     if (code == SQLITE_DONE) {
-        *rows = result_finish(result);
-        result = NULL;
-        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+        code = SQLITE_OK;
     } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT) {
         call->error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
         if (!call->error)
             code = SQLITE_NOMEM;
     }
-    result_free(result);
     sqlite3_finalize(statement);
     return code;
 }
 
-int sql_function_produce(struct call *call, struct rows **rows)
+int sql_enter(struct call *call)
 {
     struct database *database = call->database;
     if (database->nesting == DEEPEST_NESTING) {
@@ -67,8 +60,36 @@ int sql_function_produce(struct call *call, struct rows **rows)
     }
     if (database->nesting++ == 0)
         database->speaking = call->function->name;
-    int code = run(call, rows);
-    if (--database->nesting == 0)
-        database->speaking = NULL;
+    return SQLITE_OK;
+}
+
+void sql_leave(struct call *call)
+{
+    if (--call->database->nesting == 0)
+        call->database->speaking = NULL;
+}
+
+static int add_row(void *to, sqlite3_stmt *row)
+{
+    int columns = sqlite3_column_count(row);
+    for (int i = 0; i < columns; i++)
+        result_value(to, sqlite3_column_value(row, i));
+    return SQLITE_OK;
+}
+
+int sql_function_produce(struct call *call, struct rows **rows)
+{
+    int code = sql_enter(call);
+    if (code != SQLITE_OK)
+        return code;
+    struct result *result = result_new(call->function->column_count);
+    code = sql_run(call, call->function->sql, add_row, result);
+    if (code == SQLITE_OK) {
+        *rows = result_finish(result);
+        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
+    } else {
+        result_free(result);
+    }
+    sql_leave(call);
     return code;
 }

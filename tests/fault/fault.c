@@ -89,6 +89,15 @@ static const struct trial {
             " FROM (VALUES (40), (10), (30), (20), (1), (60), (50), (80), (70), (100), (5), (15),"
             " (25), (35), (45), (55), (65), (75), (85), (95))"},
     {.name = "aggregates: error", .sql = "SELECT trace_busy_time(1, 'x')", .fails = true},
+    {.name = "charts",
+     .sql =
+         "SELECT visualize_counts_diff(column1, column2, 1, 'T') FROM (VALUES ('a<', 2), ('b', 3));"
+         "SELECT visualize_idle_time_breakdown(0, column1, column1 % 3, column1, NULL, 'plotly')"
+         " FROM (VALUES (1), (2), (3), (4), (1));"
+         "SELECT visualize_cuda_kernel_launch_stats(column1, 1, 2.5) FROM (VALUES (1), (20));"
+         "SELECT visualize_queue_length_time_series(0, 7, column1, 1) FROM (VALUES (1), (20));"
+         "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2)"},
+    {.name = "trace_diff_report", .sql = "SELECT length(html) FROM trace_diff_report('a', 'b')"},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
     {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
     {.name = "error: a last step",

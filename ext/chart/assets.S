@@ -1,0 +1,15 @@
+/* What pages are made of, each with a NUL behind it. */
+    .macro asset name, file
+    .hidden \name
+    .globl \name
+\name:
+    .incbin "\file"
+    .byte 0
+    .endm
+
+    .section .rodata
+    asset chart_style, "ext/chart/page.css"
+    asset chart_script, "ext/chart/page.js"
+    asset chart_library, LIBRARY
+
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,318 @@
+#include "figure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "bins.h"
+#include "thin.h"
+
+enum {
+    MOST_COST = 800 * 1000, /* bytes of a page that rows may take */
+    HOVER = 480,            /* characters of a name on hover */
+    ROW_COST = 160,         /* of a row without its name */
+    NUMBER_COST = 50,       /* of a number in a figure and in a table */
+    MOST_POINTS = 8000,     /* of all lines */
+    POINTS_OF_A_BUCKET = 4,
+};
+
+void figure_begin(struct figure *figure, const struct chart *chart)
+{
+    *figure = (struct figure){.chart = chart};
+}
+
+void figure_clear(struct figure *figure)
+{
+    for (int i = 0; i < figure->series_count; i++) {
+        memory_free(figure->series[i].x);
+        memory_free(figure->series[i].y);
+    }
+    memory_free(figure->rows);
+    writer_clear(&figure->names);
+    writer_clear(&figure->title);
+    *figure = (struct figure){0};
+}
+
+/* The texts of a role, joined, put behind the names; false if one is missing. */
+static bool join(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
+                 struct span *span)
+{
+    span->at = figure->names.length;
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
+        const struct chart_column *column = &figure->chart->columns[i];
+        if (column->role != role)
+            continue;
+        if (!cells[i].text) {
+            figure->names.length = span->at;
+            return false;
+        }
+        if (figure->names.length > span->at)
+            write_string(&figure->names, ", ");
+        if (column->title)
+            write_string(&figure->names, column->title);
+        write_bytes(&figure->names, cells[i].text, cells[i].length);
+    }
+    span->length = figure->names.length - span->at;
+    return true;
+}
+
+static bool same(const struct figure *figure, struct span a, struct span b)
+{
+    return a.length == b.length &&
+           (a.length == 0 ||
+            memcmp(figure->names.bytes + a.at, figure->names.bytes + b.at, a.length) == 0);
+}
+
+/* A new series, which has gaps in the rows so far; NULL if there are too many. */
+static struct series *add_series(struct figure *figure, const struct chart_column *column,
+                                 struct span title)
+{
+    if (figure->series_count == MOST_SERIES) {
+        figure->too_many = true;
+        return NULL;
+    }
+    struct series *series = &figure->series[figure->series_count];
+    *series = (struct series){.column = column, .title = title};
+    if (!MEMORY_GROW(series->y, series->y_capacity, figure->row_count)) {
+        figure->failed = true;
+        return NULL;
+    }
+    for (; series->count < figure->row_count; series->count++)
+        series->y[series->count] = NAN;
+    figure->series_count++;
+    return series;
+}
+
+/* The series of the texts at the end of the names. */
+static struct series *series_named(struct figure *figure, const struct chart_column *column,
+                                   struct span title)
+{
+    for (int i = 0; i < figure->series_count; i++) {
+        if (!same(figure, figure->series[i].title, title))
+            continue;
+        figure->names.length = title.at;
+        return &figure->series[i];
+    }
+    return add_series(figure, column, title);
+}
+
+static void push(struct figure *figure, struct series *series, double y)
+{
+    if (MEMORY_GROW(series->y, series->y_capacity, series->count + 1))
+        series->y[series->count++] = isfinite(y) ? y : NAN;
+    else
+        figure->failed = true;
+}
+
+/* What a name takes in a page: in a table once, and on hover in each series. */
+static size_t cost_of(const struct figure *figure, struct span name)
+{
+    size_t cost = 0, series = (size_t)figure->series_count;
+    for (size_t i = 0; i < name.length; i++) {
+        unsigned char c = (unsigned char)figure->names.bytes[name.at + i];
+        bool escaped = c < ' ' || strchr("<>&\"'\\", c) || c >= 0x80;
+        cost += (escaped ? 6 : 1) + (i < HOVER ? (escaped ? 9 : 1) * series : 0);
+    }
+    return cost + ROW_COST + NUMBER_COST * series;
+}
+
+/* Begins a row; false if it is only counted. */
+static bool add_row(struct figure *figure, struct span name)
+{
+    figure->seen++;
+    size_t cost = cost_of(figure, name);
+    if (figure->cost + cost > MOST_COST) {
+        figure->cost = MOST_COST;
+        figure->names.length = name.at;
+        return false;
+    }
+    if (!MEMORY_GROW(figure->rows, figure->row_capacity, figure->row_count + 1)) {
+        figure->failed = true;
+        return false;
+    }
+    figure->cost += cost;
+    figure->kept++;
+    figure->rows[figure->row_count++] = name;
+    return true;
+}
+
+/* A series for each column of values, and for their difference. */
+static void add_columns(struct figure *figure)
+{
+    static const struct chart_column difference = {CHART_VALUE, "difference", "test minus control",
+                                                   "difference", "#b565c9"};
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
+        if (figure->chart->columns[i].role >= CHART_VALUE)
+            add_series(figure, &figure->chart->columns[i], (struct span){0});
+    if (figure->chart->difference)
+        add_series(figure, &difference, (struct span){0});
+}
+
+/* A row whose numbers are a series each. */
+static void add_wide(struct figure *figure, const struct chart_cell *cells)
+{
+    struct span name = {0};
+    if (figure->series_count == 0)
+        add_columns(figure);
+    if (figure->failed)
+        return;
+    if (figure->chart->kind != CHART_HISTOGRAMS &&
+        (!join(figure, cells, CHART_NAME, &name) || figure->names.failed || !add_row(figure, name)))
+        return;
+    int at = 0;
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
+        if (figure->chart->columns[i].role >= CHART_VALUE)
+            push(figure, &figure->series[at++], cells[i].number);
+    if (figure->chart->difference && !figure->failed) {
+        size_t row = figure->row_count - 1;
+        push(figure, &figure->series[at], figure->series[1].y[row] - figure->series[0].y[row]);
+    }
+}
+
+static int column_of(const struct chart *chart, enum chart_role role)
+{
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
+        if (chart->columns[i].role == role)
+            return i;
+    return -1;
+}
+
+/* A row whose one number belongs to the series that its texts name. */
+static void add_long(struct figure *figure, const struct chart_cell *cells)
+{
+    int value = column_of(figure->chart, CHART_VALUE);
+    struct span name, title;
+    size_t row = 0;
+    if (!join(figure, cells, CHART_NAME, &name))
+        return;
+    for (row = figure->row_count; row > 0 && !same(figure, figure->rows[row - 1], name);)
+        row--;
+    if (row > 0)
+        figure->names.length = name.at;
+    if (!join(figure, cells, CHART_SERIES, &title)) {
+        figure->names.length = name.at;
+        return;
+    }
+    struct series *series = series_named(figure, &figure->chart->columns[value], title);
+    if (!series || figure->names.failed)
+        return;
+    if (row == 0) {
+        if (!add_row(figure, name))
+            return;
+        row = figure->row_count;
+        for (int i = 0; i < figure->series_count; i++)
+            push(figure, &figure->series[i], NAN);
+    }
+    if (!figure->failed && isfinite(cells[value].number))
+        series->y[row - 1] = cells[value].number;
+}
+
+static void add_point(struct figure *figure, const struct chart_cell *cells)
+{
+    int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
+    struct span title;
+    if (!isfinite(cells[at].number) || !isfinite(cells[value].number) ||
+        !join(figure, cells, CHART_SERIES, &title))
+        return;
+    struct series *series = series_named(figure, &figure->chart->columns[value], title);
+    if (!series || figure->names.failed)
+        return;
+    if (!MEMORY_GROW(series->x, series->x_capacity, series->count + 1)) {
+        figure->failed = true;
+        return;
+    }
+    series->x[series->count] = cells[at].number;
+    push(figure, series, cells[value].number);
+    figure->seen++;
+}
+
+void figure_add(struct figure *figure, const struct chart_cell *cells)
+{
+    if (figure->failed || figure->too_many)
+        return;
+    if (figure->chart->kind == CHART_LINES)
+        add_point(figure, cells);
+    else if (column_of(figure->chart, CHART_SERIES) >= 0)
+        add_long(figure, cells);
+    else
+        add_wide(figure, cells);
+    figure->failed = figure->failed || figure->names.failed;
+}
+
+/* Values become counts: a row for each bin between the first and the last that has any. */
+static bool count_values(struct figure *figure)
+{
+    int first = BINS, last = -1;
+    struct bins bins[MOST_SERIES];
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        bins_count(&bins[i], series->y, series->count);
+        for (int bin = 0; bin < BINS; bin++) {
+            if (bins[i].counts[bin] == 0)
+                continue;
+            first = bin < first ? bin : first;
+            last = bin > last ? bin : last;
+        }
+        series->count = 0;
+    }
+    for (int bin = first; bin <= last && !figure->failed; bin++) {
+        struct span name = {figure->names.length, 0};
+        bin_name(&figure->names, bin);
+        name.length = figure->names.length - name.at;
+        if (figure->names.failed || !add_row(figure, name))
+            return false;
+        for (int i = 0; i < figure->series_count; i++)
+            push(figure, &figure->series[i], (double)bins[i].counts[bin]);
+    }
+    return !figure->failed;
+}
+
+bool figure_finish(struct figure *figure)
+{
+    if (figure->failed || figure->title.failed)
+        return false;
+    if (figure->chart->kind == CHART_HISTOGRAMS)
+        return count_values(figure);
+    if (figure->chart->kind != CHART_LINES)
+        return true;
+    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
+    buckets /= figure->series_count > 0 ? (size_t)figure->series_count : 1;
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        series->count = thin(series->x, series->y, series->count, buckets);
+        figure->kept += (int64_t)series->count;
+    }
+    return true;
+}
+
+const char *figure_text(const struct figure *figure, struct span span)
+{
+    return span.length > 0 ? figure->names.bytes + span.at : "";
+}
+
+const char *figure_series(const struct figure *figure, int i, size_t *length)
+{
+    const struct series *series = &figure->series[i];
+    if (series->title.length > 0) {
+        *length = series->title.length;
+        return figure_text(figure, series->title);
+    }
+    *length = strlen(series->column->title);
+    return series->column->title;
+}
+
+void figure_title(const struct figure *figure, struct writer *to)
+{
+    if (figure->title.length > 0)
+        write_bytes(to, figure->title.bytes, figure->title.length);
+    else
+        write_string(to, figure->chart->title);
+    if (figure->kept >= figure->seen)
+        return;
+    bool lines = figure->chart->kind == CHART_LINES;
+    write_string(to, lines ? " (" : " (the first ");
+    write_grouped(to, figure->kept);
+    write_string(to, " of ");
+    write_grouped(to, figure->seen);
+    write_string(to, lines ? " points, extremes kept)" : " rows)");
+}

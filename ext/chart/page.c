@@ -1,0 +1,131 @@
+#include "page.h"
+
+#include <math.h>
+#include <string.h>
+
+/* assets.S; the library is gzip in base64, or empty. */
+extern const char chart_style[], chart_script[], chart_library[];
+
+bool page_has_library(void)
+{
+    return chart_library[0] != '\0';
+}
+
+void page_begin(struct writer *to, const char *title, size_t length)
+{
+    write_string(to,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    write_html(to, title, length);
+    write_string(to, "</title>\n<style>\n");
+    write_string(to, chart_style);
+    write_string(to, "</style>\n</head>\n<body>\n<main>\n<h1>");
+    write_html(to, title, length);
+    write_string(to, "</h1>\n");
+    if (!page_has_library())
+        write_string(to, "<p class=\"missing\">Charts are missing: this tracediff was built "
+                         "without Plotly. <code>make charts</code> builds it with.</p>\n");
+}
+
+static void write_head(const struct figure *figure, struct writer *to)
+{
+    size_t length;
+    bool lines = figure->chart->kind == CHART_LINES;
+    write_string(to, lines ? "<th>series<th class=\"n\">" : "<th>name");
+    if (lines) {
+        write_string(to, figure->chart->at);
+        write_string(to, "<th class=\"n\">");
+        write_string(to, figure->chart->axis);
+        return;
+    }
+    for (int i = 0; i < figure->series_count; i++) {
+        const char *title = figure_series(figure, i, &length);
+        write_string(to, "<th class=\"n\">");
+        write_html(to, title, length);
+    }
+}
+
+static void write_cell(struct writer *to, double number)
+{
+    write_string(to, "<td>");
+    if (!isnan(number))
+        write_shown(to, number);
+}
+
+static void write_table(const struct figure *figure, struct writer *to)
+{
+    write_string(to, "<table><thead><tr>");
+    write_head(figure, to);
+    write_string(to, "</thead><tbody>\n");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct span name = figure->rows[row];
+        write_string(to, "<tr><th>");
+        write_html(to, figure_text(figure, name), name.length);
+        for (int i = 0; i < figure->series_count; i++)
+            write_cell(to, figure->series[i].y[row]);
+        write_string(to, "</tr>\n");
+    }
+    for (int i = 0; i < figure->series_count && figure->chart->kind == CHART_LINES; i++) {
+        size_t length;
+        const char *title = figure_series(figure, i, &length);
+        for (size_t at = 0; at < figure->series[i].count; at++) {
+            write_string(to, "<tr><th>");
+            write_html(to, title, length);
+            write_cell(to, figure->series[i].x[at]);
+            write_cell(to, figure->series[i].y[at]);
+            write_string(to, "</tr>\n");
+        }
+    }
+    write_string(to, "</tbody></table>");
+}
+
+void page_figure(struct writer *to, const struct figure *figure, const char *heading,
+                 const char *sql)
+{
+    bool empty = figure->seen == 0 && figure->row_count == 0;
+    write_string(to, "<section>\n");
+    if (heading) {
+        write_string(to, "<h2>");
+        write_html(to, heading, strlen(heading));
+        write_string(to, "</h2>\n");
+    }
+    if (empty) {
+        write_string(to, "<p>No rows.</p>\n");
+    } else {
+        if (page_has_library()) {
+            write_string(to, "<div class=\"figure\"></div>\n"
+                             "<script type=\"application/json\">");
+            figure_write(figure, to);
+            write_string(to, "</script>\n");
+        }
+        write_string(to, page_has_library() ? "<details><summary>The figures as a table</summary>"
+                                            : "<details open><summary>The figures</summary>");
+        write_string(to, "<div class=\"table\">");
+        write_table(figure, to);
+        write_string(to, "</div></details>\n");
+    }
+    if (sql) {
+        write_string(to, "<details class=\"sql\"><summary>The SQL of this figure</summary><pre>");
+        write_html(to, sql, strlen(sql));
+        write_string(to, "</pre></details>\n");
+    }
+    write_string(to, "</section>\n");
+}
+
+void page_end(struct writer *to)
+{
+    write_string(to, "</main>\n<footer>Made by tracediff");
+    if (page_has_library()) {
+        write_string(to, ", drawn by plotly.js (MIT licence)</footer>\n"
+                         "<script type=\"text/plain\" id=\"plotly\">");
+        write_string(to, chart_library);
+        write_string(to, "</script>\n<script>\n");
+    } else {
+        write_string(to, "</footer>\n<script>\n");
+    }
+    write_string(to, chart_script);
+    write_string(to, "</script>\n</body>\n</html>\n");
+}

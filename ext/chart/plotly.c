@@ -1,0 +1,419 @@
+/*
+** A figure as Plotly has it: {"data": [...], "layout": {...}}. Names are keys by number,
+** their labels are short, and the whole name is shown on hover.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "../trace/short_name.h"
+#include "figure.h"
+
+enum {
+    TICK = 34,        /* characters of a name on the axis */
+    HOVER_WIDTH = 48, /* and of a line of it on hover */
+    HOVER_LINES = 10,
+    TITLE_WIDTH = 90,
+    ABOVE = 76, /* px above what is drawn, for axis and legend */
+    BELOW = 24,
+    PIE = 290, /* px of a pie above bars, and to them */
+    PIE_GAP = 70,
+};
+
+static const char *const colours[] = {"#4c8bd6", "#f08a24", "#3ba272", "#b565c9",
+                                      "#c9a227", "#e0564f", "#2fa7b8", "#7a6ff0",
+                                      "#8fae3c", "#d9709a", "#a07855", "#9a9aa0"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+static const char *colour_of(const struct figure *figure, int series)
+{
+    const char *colour = figure->series[series].column->colour;
+    return colour ? colour : colours[series % COLOURS];
+}
+
+static void write_name(const struct figure *figure, struct writer *to, size_t row, size_t width,
+                       size_t lines)
+{
+    struct span name = figure->rows[row];
+    write_label(to, figure_text(figure, name), name.length, width, lines);
+}
+
+static void write_series_name(const struct figure *figure, struct writer *to, int series)
+{
+    size_t length;
+    const char *title = figure_series(figure, series, &length);
+    write_label(to, title, length, TICK, 1);
+}
+
+static void comma(struct writer *to, bool needed)
+{
+    if (needed)
+        write_string(to, ",");
+}
+
+/* "key":[0,1,2 ...] */
+static void write_keys(const struct figure *figure, struct writer *to, const char *key)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_string(to, "\"");
+        write_integer(to, (int64_t)row);
+        write_string(to, "\"");
+    }
+    write_string(to, "]");
+}
+
+static void write_names(const struct figure *figure, struct writer *to, const char *key,
+                        size_t width, size_t lines)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_name(figure, to, row, width, lines);
+    }
+    write_string(to, "]");
+}
+
+static void write_numbers(struct writer *to, const char *key, const double *numbers, size_t count)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t i = 0; i < count; i++) {
+        comma(to, i > 0);
+        write_number(to, numbers[i]);
+    }
+    write_string(to, "]");
+}
+
+/* What stands on hover: the name, which series, and the value that `value` refers to. */
+static void write_hover(const struct figure *figure, struct writer *to, int series,
+                        const char *value)
+{
+    struct writer text = {0};
+    size_t length;
+    const char *title = figure_series(figure, series, &length);
+    write_string(&text, figure->chart->kind == CHART_LINES ? "" : "<b>%{customdata}</b><br>");
+    /* of a series' own text only what is no markup and no reference */
+    for (size_t i = 0; i < length; i++)
+        write_bytes(&text, strchr("<>&%{}", title[i]) ? "_" : &title[i], 1);
+    write_string(&text, ": ");
+    write_string(&text, value);
+    write_string(&text, figure->chart->unit);
+    if (figure->chart->kind == CHART_LINES)
+        write_string(&text, "<br>at %{x:,.3~f} µs");
+    write_string(&text, "<extra></extra>");
+    write_string(to, ",\"hovertemplate\":");
+    if (text.failed)
+        to->failed = true;
+    else
+        write_json(to, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+static void write_bars(const struct figure *figure, struct writer *to, int series)
+{
+    write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
+    write_series_name(figure, to, series);
+    write_keys(figure, to, ",\"y\":");
+    write_numbers(to, ",\"x\":", figure->series[series].y, figure->row_count);
+    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_hover(figure, to, series, "%{x:,.9~f}");
+    write_string(to, ",\"marker\":{\"color\":");
+    write_json_string(to, colour_of(figure, series));
+    write_string(to, "}}");
+}
+
+/* A colour for each row. */
+static void write_colours(const struct figure *figure, struct writer *to, const char *key)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_json_string(to, colours[row % COLOURS]);
+    }
+    write_string(to, "]");
+}
+
+static void write_pie(const struct figure *figure, struct writer *to)
+{
+    bool alone = figure->chart->kind == CHART_PIE;
+    write_string(to, "{\"type\":\"pie\",\"sort\":false,\"direction\":\"clockwise\",\"hole\":0.35,"
+                     "\"textinfo\":\"percent\",\"textposition\":\"inside\",\"name\":");
+    write_series_name(figure, to, 0);
+    if (alone)
+        write_names(figure, to, ",\"labels\":", 2 * TICK, 1);
+    else
+        write_keys(figure, to, ",\"labels\":");
+    write_numbers(to, ",\"values\":", figure->series[0].y, figure->row_count);
+    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_hover(figure, to, 0, "%{value:,.9~f}");
+    write_colours(figure, to, ",\"marker\":{\"colors\":");
+    write_string(to, "},\"showlegend\":");
+    write_string(to, alone ? "true" : "false");
+}
+
+/* The series of a role, or -1. */
+static int series_of(const struct figure *figure, enum chart_role role, int from)
+{
+    for (int i = from; i < figure->series_count; i++)
+        if (figure->series[i].column->role == role)
+            return i;
+    return -1;
+}
+
+/* How far the ends of a range lie from its value. */
+static void write_distances(const struct figure *figure, struct writer *to, const char *key,
+                            int from, int value)
+{
+    write_string(to, key);
+    write_string(to, "[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_number(to, fabs(figure->series[from].y[row] - figure->series[value].y[row]));
+    }
+    write_string(to, "]");
+}
+
+/* The ends are on hover as they are: "customdata" is name, least, greatest. */
+static void write_ranges(const struct figure *figure, struct writer *to)
+{
+    int value = series_of(figure, CHART_VALUE, 1);
+    int low = series_of(figure, CHART_LOW, 0), high = series_of(figure, CHART_HIGH, 0);
+    write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"showlegend\":false,\"name\":");
+    write_series_name(figure, to, value);
+    write_keys(figure, to, ",\"y\":");
+    write_numbers(to, ",\"x\":", figure->series[value].y, figure->row_count);
+    write_string(to, ",\"customdata\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        comma(to, row > 0);
+        write_string(to, "[");
+        write_name(figure, to, row, HOVER_WIDTH, HOVER_LINES);
+        comma(to, true);
+        write_number(to, figure->series[low].y[row]);
+        comma(to, true);
+        write_number(to, figure->series[high].y[row]);
+        write_string(to, "]");
+    }
+    write_string(to, "],\"hovertemplate\":");
+    write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.9~f} µs<br>min: "
+                          "%{customdata[1]:,.9~f} µs<br>max: %{customdata[2]:,.9~f} µs"
+                          "<extra></extra>");
+    write_distances(figure, to,
+                    ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"array\":", high, value);
+    write_distances(figure, to, ",\"arrayminus\":", low, value);
+    write_string(to, ",\"color\":\"#9a9aa0\",\"thickness\":1.5,\"width\":3}");
+    write_colours(figure, to, ",\"marker\":{\"color\":");
+    write_string(to, "}}");
+}
+
+static void write_line(const struct figure *figure, struct writer *to, int series)
+{
+    const struct series *line = &figure->series[series];
+    write_string(to, "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
+    write_series_name(figure, to, series);
+    write_numbers(to, ",\"x\":", line->x, line->count);
+    write_numbers(to, ",\"y\":", line->y, line->count);
+    write_hover(figure, to, series, "%{y:,.9~f}");
+    write_string(to, ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
+    write_json_string(to, colour_of(figure, series));
+    write_string(to, "}}");
+}
+
+/* The names without what makes them long, one after the other, `spans` saying where. */
+static bool shorten(const struct figure *figure, struct writer *to, struct span *spans)
+{
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct span name = figure->rows[row];
+        if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length + 1))
+            return false;
+        spans[row].at = to->length;
+        spans[row].length =
+            name_short(figure_text(figure, name), name.length, to->bytes + to->length);
+        to->length += spans[row].length;
+    }
+    return true;
+}
+
+static bool in_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The words of a row's name that others of its short name have not: of the first OTHERS of
+** them. Empty if it is the only one, or if they are the same. */
+static struct span own_words(const struct figure *figure, const struct writer *brief,
+                             const struct span *spans, size_t row)
+{
+    enum { OTHERS = 64 };
+    struct span name = figure->rows[row];
+    const char *text = figure_text(figure, name), *end = text + name.length;
+    size_t before = name.length, after = name.length, others = 0;
+    for (size_t i = 0; i < figure->row_count && others < OTHERS; i++) {
+        if (i == row || spans[i].length != spans[row].length ||
+            memcmp(brief->bytes + spans[i].at, brief->bytes + spans[row].at, spans[i].length) != 0)
+            continue;
+        struct span other = figure->rows[i];
+        const char *its = figure_text(figure, other), *its_end = its + other.length;
+        size_t most = other.length < name.length ? other.length : name.length, same = 0;
+        while (same < most && text[same] == its[same])
+            same++;
+        before = same < before ? same : before;
+        for (same = 0; same < most && end[-1 - (ptrdiff_t)same] == its_end[-1 - (ptrdiff_t)same];)
+            same++;
+        after = same < after ? same : after;
+        others++;
+    }
+    if (others == 0 || before == name.length)
+        return (struct span){0};
+    while (before > 0 && in_word(text[before - 1]))
+        before--;
+    while (after > 0 && in_word(end[-(ptrdiff_t)after]))
+        after--;
+    if (before + after >= name.length)
+        return (struct span){0};
+    return (struct span){name.at + before, name.length - before - after};
+}
+
+/* A short name: if it is another's, too, only the last part of it, and what tells them apart. */
+static void write_tick(const struct figure *figure, struct writer *to, const struct writer *brief,
+                       const struct span *spans, size_t row)
+{
+    const char *text = brief->bytes + spans[row].at, *end = text + spans[row].length;
+    struct span own = own_words(figure, brief, spans, row);
+    if (own.length == 0) {
+        write_label(to, text, spans[row].length, TICK, 1);
+        return;
+    }
+    for (const char *at = text; at + 1 < end; at++)
+        if (at[0] == ':' && at[1] == ':')
+            text = at + 2;
+    struct writer both = {0};
+    write_bytes(&both, text, (size_t)(end - text));
+    write_string(&both, " ");
+    write_bytes(&both, figure_text(figure, own), own.length);
+    if (both.failed)
+        to->failed = true;
+    else
+        write_label(to, both.bytes, both.length, TICK, 1);
+    writer_clear(&both);
+}
+
+static void write_ticks(const struct figure *figure, struct writer *to)
+{
+    struct writer brief = {0};
+    struct span *spans = NULL;
+    if (figure->chart->shorten && figure->row_count > 0) {
+        spans = memory_zeroed(figure->row_count, sizeof *spans);
+        if (!spans || !shorten(figure, &brief, spans))
+            to->failed = true;
+    }
+    write_string(to, ",\"ticktext\":[");
+    for (size_t row = 0; row < figure->row_count && !to->failed; row++) {
+        comma(to, row > 0);
+        if (spans)
+            write_tick(figure, to, &brief, spans, row);
+        else
+            write_name(figure, to, row, TICK, 1);
+    }
+    write_string(to, "]");
+    memory_free(spans);
+    writer_clear(&brief);
+}
+
+/* Axes for horizontal bars, the first name at the top; `top` is where they end. */
+static void write_bar_axes(const struct figure *figure, struct writer *to, double top)
+{
+    write_keys(figure, to,
+               ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
+               "\"automargin\":true,\"tickmode\":\"array\",\"tickvals\":");
+    write_ticks(figure, to);
+    write_keys(figure, to, ",\"categoryorder\":\"array\",\"categoryarray\":");
+    write_string(to, ",\"domain\":[0,");
+    write_number(to, top);
+    write_string(to, "]},\"xaxis\":{\"side\":\"top\",\"automargin\":true,\"zeroline\":true,"
+                     "\"exponentformat\":\"none\",\"separatethousands\":true,\"nticks\":8,"
+                     "\"title\":{\"standoff\":6,\"text\":");
+    write_json_string(to, figure->chart->axis);
+    write_string(to, "}}");
+}
+
+static void write_line_axes(const struct figure *figure, struct writer *to)
+{
+    write_string(to, ",\"xaxis\":{\"automargin\":true,\"exponentformat\":\"none\","
+                     "\"separatethousands\":true,\"nticks\":8,\"title\":{\"text\":");
+    write_json_string(to, figure->chart->at);
+    write_string(to, "}},\"yaxis\":{\"automargin\":true,\"rangemode\":\"tozero\","
+                     "\"title\":{\"text\":");
+    write_json_string(to, figure->chart->axis);
+    write_string(to, "}}");
+}
+
+static void write_layout(const struct figure *figure, struct writer *to)
+{
+    enum chart_kind kind = figure->chart->kind;
+    struct writer title = {0};
+    size_t bars = kind == CHART_BARS || kind == CHART_HISTOGRAMS ? (size_t)figure->series_count : 1;
+    size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
+    size_t drawn = kind == CHART_LINES || kind == CHART_PIE ? 360 : row * figure->row_count + 20;
+    size_t above = kind == CHART_RANGES ? PIE + PIE_GAP : 0;
+    double plot = (double)(drawn + above);
+    figure_title(figure, &title);
+    write_string(to, "{\"title\":{\"text\":");
+    if (title.failed)
+        to->failed = true;
+    else
+        write_label(to, title.bytes, title.length, TITLE_WIDTH, 3);
+    writer_clear(&title);
+    write_string(to, "},\"height\":");
+    write_integer(to, (int64_t)(drawn + above) + ABOVE + BELOW + (kind == CHART_LINES ? 30 : 0));
+    write_string(to, ",\"barmode\":");
+    write_json_string(to, kind == CHART_STACK ? "stack" : "group");
+    write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
+                     "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
+                     "\"r\":14,\"t\":");
+    write_integer(to, ABOVE);
+    write_string(to, ",\"b\":");
+    write_integer(to, BELOW);
+    write_string(to, kind == CHART_HISTOGRAMS ? "},\"meta\":\"ordered\"" : "}");
+    write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
+                     "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
+    double gap = kind == CHART_LINES || kind == CHART_PIE ? 12 : 48;
+    write_number(to, round((1 + gap / plot) * 1e4) / 1e4);
+    write_string(to, "}");
+    if (kind == CHART_LINES)
+        write_line_axes(figure, to);
+    else if (kind != CHART_PIE)
+        write_bar_axes(figure, to, (double)drawn / plot);
+    write_string(to, "}");
+}
+
+void figure_write(const struct figure *figure, struct writer *to)
+{
+    enum chart_kind kind = figure->chart->kind;
+    write_string(to, "{\"data\":[");
+    if (kind == CHART_PIE || kind == CHART_RANGES)
+        write_pie(figure, to);
+    if (kind == CHART_PIE)
+        write_string(to, "}");
+    if (kind == CHART_RANGES) {
+        size_t drawn = 26 * figure->row_count + 20;
+        write_string(to, ",\"domain\":{\"x\":[0,1],\"y\":[");
+        write_number(to, (double)(drawn + PIE_GAP) / (double)(drawn + PIE + PIE_GAP));
+        write_string(to, ",1]}},");
+        write_ranges(figure, to);
+    }
+    for (int i = 0; i < figure->series_count && kind != CHART_PIE && kind != CHART_RANGES; i++) {
+        comma(to, i > 0);
+        if (kind == CHART_LINES)
+            write_line(figure, to, i);
+        else
+            write_bars(figure, to, i);
+    }
+    write_string(to, "],\"layout\":");
+    write_layout(figure, to);
+    write_string(to, "}");
+}

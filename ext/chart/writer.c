@@ -1,0 +1,229 @@
+#include "writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+
+enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026 };
+
+void writer_clear(struct writer *writer)
+{
+    memory_free(writer->bytes);
+    *writer = (struct writer){0};
+}
+
+void write_bytes(struct writer *writer, const char *bytes, size_t length)
+{
+    if (writer->failed || length == 0)
+        return;
+    if (length > SIZE_MAX - writer->length ||
+        !MEMORY_GROW(writer->bytes, writer->capacity, writer->length + length)) {
+        writer->failed = true;
+        return;
+    }
+    memcpy(writer->bytes + writer->length, bytes, length);
+    writer->length += length;
+}
+
+void write_string(struct writer *writer, const char *string)
+{
+    write_bytes(writer, string, strlen(string));
+}
+
+/* The character at `*text`, which moves past it; U+FFFD and one byte for what is no UTF-8. */
+static uint32_t next_character(const char **text, const char *end)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = (const unsigned char *)(*text)++;
+    uint32_t lead = *at;
+    if (lead < 0x80)
+        return lead;
+    int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (lead < 0xc2 || lead > 0xf4 || end - *text < more)
+        return REPLACEMENT;
+    uint32_t character = lead & (0x3fU >> more);
+    for (int i = 1; i <= more; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return REPLACEMENT;
+        character = character << 6 | (at[i] & 0x3f);
+    }
+    if (character < least[more] || character > 0x10ffff || (character >> 11) == 0x1b)
+        return REPLACEMENT;
+    *text += more;
+    return character;
+}
+
+static void write_utf8(struct writer *writer, uint32_t c)
+{
+    char bytes[4];
+    if (c < 0x80) {
+        bytes[0] = (char)c;
+        write_bytes(writer, bytes, 1);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    for (int i = more; i > 0; i--, c >>= 6)
+        bytes[i] = (char)(0x80 | (c & 0x3f));
+    bytes[0] = (char)((0xff00U >> (more + 1) & 0xff) | c);
+    write_bytes(writer, bytes, (size_t)more + 1);
+}
+
+static void write_json_character(struct writer *writer, uint32_t c)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (c == '"' || c == '\\') {
+        write_bytes(writer, "\\", 1);
+        write_utf8(writer, c);
+    } else if (c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f || (c >> 1) == 0x1014) {
+        char escape[] = {
+            '\\',          'u', digits[c >> 12 & 15], digits[c >> 8 & 15], digits[c >> 4 & 15],
+            digits[c & 15]};
+        write_bytes(writer, escape, sizeof escape);
+    } else {
+        write_utf8(writer, c);
+    }
+}
+
+void write_json(struct writer *writer, const char *text, size_t length)
+{
+    const char *end = text + length;
+    write_bytes(writer, "\"", 1);
+    while (text < end)
+        write_json_character(writer, next_character(&text, end));
+    write_bytes(writer, "\"", 1);
+}
+
+void write_json_string(struct writer *writer, const char *string)
+{
+    write_json(writer, string, strlen(string));
+}
+
+void write_integer(struct writer *writer, int64_t integer)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)integer);
+    write_bytes(writer, digits, (size_t)length);
+}
+
+void write_grouped(struct writer *writer, int64_t integer)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)integer);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && digits[i - 1] != '-' && (length - i) % 3 == 0)
+            write_bytes(writer, ",", 1);
+        write_bytes(writer, &digits[i], 1);
+    }
+}
+
+/* The fewest decimals, up to nine, of which the number is the nearest double, or that are
+** as near as `slack`, a part of it. Below 2^53 both `scaled` and `power` are exact, so that
+** their quotient is what a reader of the decimals gets. */
+static bool write_decimals(struct writer *writer, double number, double slack)
+{
+    double power = 1;
+    for (int decimals = 0; decimals <= 9; decimals++, power *= 10) {
+        double scaled = nearbyint(number * power);
+        if (!(fabs(scaled) < 9007199254740992.0))
+            return false;
+        if (!(fabs(scaled / power - number) <= slack * fabs(number)))
+            continue;
+        int64_t units = (int64_t)fabs(scaled), whole = (int64_t)power;
+        if (scaled < 0)
+            write_bytes(writer, "-", 1);
+        write_integer(writer, units / whole);
+        if (decimals > 0)
+            write_bytes(writer, ".", 1);
+        for (int64_t rest = units % whole; whole > 1; rest %= whole) {
+            whole /= 10;
+            write_bytes(writer, &"0123456789"[rest / whole], 1);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void write_rounded(struct writer *writer, double number, double slack)
+{
+    if (!isfinite(number)) {
+        write_string(writer, "null");
+        return;
+    }
+    if (write_decimals(writer, number, slack))
+        return;
+    /* -d.dddde-dd with whatever the locale has for a point */
+    char digits[64];
+    snprintf(digits, sizeof digits, "%.16e", number);
+    const char *at = digits, *rest = digits + (digits[0] == '-') + 1;
+    write_bytes(writer, at, (size_t)(rest - at));
+    write_bytes(writer, ".", 1);
+    write_string(writer, rest + strcspn(rest, "0123456789"));
+}
+
+void write_number(struct writer *writer, double number)
+{
+    write_rounded(writer, number, 0);
+}
+
+void write_shown(struct writer *writer, double number)
+{
+    write_rounded(writer, number, 1e-14);
+}
+
+void write_html(struct writer *writer, const char *text, size_t length)
+{
+    const char *end = text + length;
+    while (text < end) {
+        uint32_t c = next_character(&text, end);
+        if (c == '&')
+            write_string(writer, "&amp;");
+        else if (c == '<')
+            write_string(writer, "&lt;");
+        else if (c == '>')
+            write_string(writer, "&gt;");
+        else if (c == '"')
+            write_string(writer, "&quot;");
+        else if (c == '\'')
+            write_string(writer, "&#39;");
+        else
+            write_utf8(writer, c < ' ' && c != '\n' && c != '\t' ? REPLACEMENT : c);
+    }
+}
+
+static void write_label_character(struct writer *writer, uint32_t c)
+{
+    if (c == '&')
+        write_string(writer, "\\u0026amp;");
+    else if (c == '<')
+        write_string(writer, "\\u0026lt;");
+    else if (c == '>')
+        write_string(writer, "\\u0026gt;");
+    else if (c == '$')
+        write_string(writer, "\\u0026#36;");
+    else
+        write_json_character(writer, c < ' ' ? ' ' : c);
+}
+
+void write_label(struct writer *writer, const char *text, size_t length, size_t width, size_t lines)
+{
+    const char *end = text + length;
+    size_t characters = 0, room = width * lines, shown = 0;
+    for (const char *at = text; at < end; characters++)
+        next_character(&at, end);
+    /* of a name too long, the first two fifths and the last three */
+    size_t gap = characters > room ? room * 2 / 5 : characters;
+    size_t after = characters > room ? characters - (room - gap - 1) : characters;
+    write_bytes(writer, "\"", 1);
+    for (size_t i = 0; text < end; i++) {
+        uint32_t c = next_character(&text, end);
+        if (i > gap && i < after)
+            continue;
+        if (shown > 0 && shown % width == 0)
+            write_string(writer, "\\u003cbr\\u003e");
+        write_label_character(writer, i == gap ? ELLIPSIS : c);
+        shown++;
+    }
+    write_bytes(writer, "\"", 1);
+}

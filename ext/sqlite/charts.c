@@ -1,0 +1,183 @@
+/*
+** Aggregates that make charts: rows in, in the order given, a page out, or the figure alone.
+**
+** 1. Columns that are names are taken as text; another column that is no number is an error,
+**    and NULL is a gap (figure.h).
+** 2. Then there may be a title and a format, 'html' or 'plotly'. NULL is the default; those
+**    of the first row count.
+** 3. Without rows the result is NULL.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../chart/page.h"
+#include "functions.h"
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+
+struct group {
+    bool begun, alone; /* alone: format 'plotly' */
+    struct figure figure;
+};
+
+static void fail(sqlite3_context *context, const char *name, const char *what)
+{
+    char *message = sqlite3_mprintf("%s: %s", name, what);
+    if (message)
+        sqlite3_result_error(context, message, -1);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(message);
+}
+
+static int column_count(const struct chart *chart)
+{
+    int count = 0;
+    while (chart->columns[count].role != CHART_NONE)
+        count++;
+    return count;
+}
+
+/* Takes title and format; false after saying what is wrong with them. */
+static bool begin(sqlite3_context *context, struct group *group, const struct chart *chart,
+                  int count, sqlite3_value **values)
+{
+    if (count > 1 && sqlite3_value_type(values[1]) != SQLITE_NULL) {
+        const char *format = (const char *)sqlite3_value_text(values[1]);
+        if (!format) {
+            sqlite3_result_error_nomem(context);
+            return false;
+        }
+        group->alone = strcmp(format, "plotly") == 0;
+        if (!group->alone && strcmp(format, "html") != 0) {
+            fail(context, chart->function, "a format is 'html' or 'plotly'");
+            return false;
+        }
+    }
+    figure_begin(&group->figure, chart);
+    group->begun = true;
+    if (count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL) {
+        const char *title = (const char *)sqlite3_value_text(values[0]);
+        if (title)
+            write_bytes(&group->figure.title, title, (size_t)sqlite3_value_bytes(values[0]));
+        else
+            group->figure.failed = true;
+    }
+    return true;
+}
+
+int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
+                    struct chart_cell *cell)
+{
+    int type = sqlite3_value_type(value);
+    enum chart_role role = chart->columns[column].role;
+    *cell = (struct chart_cell){.number = NAN};
+    if (type == SQLITE_NULL)
+        return SQLITE_OK;
+    if (role == CHART_NAME || role == CHART_SERIES) {
+        cell->text = (const char *)sqlite3_value_text(value);
+        cell->length = (size_t)sqlite3_value_bytes(value);
+        return cell->text ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    cell->number = sqlite3_value_double(value);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? SQLITE_OK : SQLITE_MISMATCH;
+}
+
+static void say_no_number(sqlite3_context *context, const struct chart *chart, int column)
+{
+    char *what = sqlite3_mprintf("%s is no number", chart->columns[column].name);
+    if (what)
+        fail(context, chart->function, what);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(what);
+}
+
+static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct chart *chart = sqlite3_user_data(context);
+    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
+    int columns = column_count(chart);
+    struct chart_cell cells[MOST_CHART_COLUMNS];
+    if (!group) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (!group->begun && !begin(context, group, chart, count - columns, values + columns))
+        return;
+    for (int i = 0; i < columns; i++) {
+        int code = chart_cell_take(chart, i, values[i], &cells[i]);
+        if (code == SQLITE_MISMATCH)
+            say_no_number(context, chart, i);
+        else if (code != SQLITE_OK)
+            sqlite3_result_error_nomem(context);
+        if (code != SQLITE_OK)
+            return;
+    }
+    figure_add(&group->figure, cells);
+    if (group->figure.too_many)
+        fail(context, chart->function, "more than 64 series");
+    else if (group->figure.failed)
+        sqlite3_result_error_nomem(context);
+}
+
+static bool write_page(struct figure *figure, struct writer *page)
+{
+    struct writer title = {0};
+    figure_title(figure, &title);
+    if (!title.failed) {
+        page_begin(page, title.bytes, title.length);
+        page_figure(page, figure, NULL, NULL);
+        page_end(page);
+    }
+    bool written = !title.failed && !page->failed;
+    writer_clear(&title);
+    return written;
+}
+
+static void chartFinal(sqlite3_context *context)
+{
+    struct group *group = sqlite3_aggregate_context(context, 0);
+    struct writer result = {0};
+    if (!group || !group->begun)
+        return;
+    bool made = figure_finish(&group->figure);
+    if (made && group->alone)
+        figure_write(&group->figure, &result);
+    else if (made)
+        made = write_page(&group->figure, &result);
+    if (made && !result.failed) {
+        sqlite3_result_text64(context, result.bytes, result.length, memory_free, SQLITE_UTF8);
+    } else {
+        writer_clear(&result);
+        sqlite3_result_error_nomem(context);
+    }
+    figure_clear(&group->figure);
+}
+
+bool chart_function_at(int i, struct function *function)
+{
+    if (i >= chart_count)
+        return false;
+    const struct chart *chart = &charts[i];
+    *function = (struct function){.name = chart->function,
+                                  .type = "TEXT",
+                                  .text = chart->text,
+                                  .step = chartStep,
+                                  .final = chartFinal,
+                                  .data = chart};
+    int at = 0;
+    for (; chart->columns[at].role != CHART_NONE; at++) {
+        const struct chart_column *column = &chart->columns[at];
+        bool text = column->role == CHART_NAME || column->role == CHART_SERIES;
+        function->arguments[at] =
+            (struct argument){column->name, text ? "" : "REAL", true, column->text};
+    }
+    function->arguments[at++] =
+        (struct argument){"title", "TEXT", false, "of the figure; default: what it shows"};
+    function->arguments[at] = (struct argument){
+        "format", "TEXT", false, "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
+    return true;
+}

@@ -1,0 +1,12 @@
+-- 2_temporal_breakdown: Where the device's time goes
+-- Figure visualize_temporal_breakdown
+-- Parameters
+--   :control  TEXT required  trace to compare with
+--   :test     TEXT required  trace that is compared
+SELECT number || ', ' || side AS rank, idle_time, compute_time, non_compute_time
+FROM (SELECT 'control' AS side, rank AS number, idle_time, compute_time, non_compute_time
+      FROM temporal_breakdown(:control)
+      UNION ALL
+      SELECT 'test', rank, idle_time, compute_time, non_compute_time
+      FROM temporal_breakdown(:test))
+ORDER BY number, side
