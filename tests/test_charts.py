@@ -39,6 +39,7 @@ ANALYSES = {
     "visualize_memory_bw_time_series": f"SELECT rank, name, ts, memory_bw_gbps FROM memory_bw_time_series('{TEST}')",
     "visualize_cuda_kernel_launch_stats": f"SELECT cpu_duration, gpu_duration, launch_delay"
                                           f" FROM cuda_kernel_launch_stats('{TEST}')",
+    "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
     "visualize_counts_diff": f"SELECT name, control_counts, test_counts FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
     "visualize_duration_diff": f"SELECT name, control_total_duration, test_total_duration"
                                f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
@@ -276,6 +277,51 @@ class Bars(unittest.TestCase):
 
 
 @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
+class Waterfall(unittest.TestCase):
+    """visualize_step_diff."""
+
+    def bars(self, rows):
+        """[(name, begin, length, what)] from top to bottom."""
+        db = connect()
+        db.execute("CREATE TABLE given(class, name, a, b)")
+        db.executemany("INSERT INTO given VALUES (?, ?, ?, ?)", rows)
+        figure = json.loads(db.execute("SELECT visualize_step_diff(class, name, a, b, NULL, 'plotly') FROM given").fetchone()[0])
+        found = [(int(y), hover_text(details[0]), base, x, trace["name"]) for trace in figure["data"]
+                 for y, x, base, details in zip(trace["y"], trace["x"], trace["base"], trace["customdata"])]
+        self.assertEqual(figure["layout"]["barmode"], "overlay")
+        return [bar[1:] for bar in sorted(found)]
+
+    def test_from_control_to_test(self):
+        self.assertEqual(self.bars([("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]),
+                         [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
+                          ("compute: a", 16, 2, "longer"), ("1 other part", 18, 0, "longer"),
+                          ("step of test", 0, 18, "test")])
+
+    def test_the_largest_parts_and_the_rest(self):
+        chance = random.Random(3)
+        rows = [("compute", f"op{i}", chance.randrange(1000), chance.randrange(1000)) for i in range(100)]
+        bars = self.bars(rows)
+        self.assertEqual(len(bars), 19)
+        largest = sorted((abs(test - control) for _, _, control, test in rows), reverse=True)[:16]
+        self.assertEqual([abs(bar[2]) for bar in bars[1:17]], largest)
+        self.assertEqual(bars[17][0], "84 other parts")
+        level = sum(control for _, _, control, _ in rows)
+        self.assertEqual(bars[0], ("step of control", 0, level, "control"))
+        for _, begin, length, _ in bars[1:-1]:
+            self.assertEqual(begin, level)
+            level += length
+        self.assertEqual(bars[-1], ("step of test", 0, level, "test"))
+        self.assertEqual(level, sum(test for _, _, _, test in rows))
+
+    def test_odd_rows(self):
+        self.assertEqual(self.bars([("compute", "a", None, 3), ("comm", "b", 2, None)]),
+                         [("step of control", 0, 2, "control"), ("compute: a", 2, 3, "longer"), ("comm: b", 5, -2, "shorter"),
+                          ("step of test", 0, 3, "test")])
+        self.assertEqual(self.bars([("compute", "a", 0, 0)]),
+                         [("step of control", 0, 0, "control"), ("1 other part", 0, 0, "longer"), ("step of test", 0, 0, "test")])
+        self.assertIsNone(connect().execute("SELECT visualize_step_diff(1, 2, 3, 4) WHERE 0").fetchone()[0])
+
+
 class Pages(unittest.TestCase):
     """Pages in Chromium, which has no network."""
 
@@ -325,7 +371,8 @@ class Pages(unittest.TestCase):
                     self.assertEqual(page.value("getComputedStyle(document.body).backgroundColor"),
                                      "rgb(21, 24, 28)" if dark else "rgb(255, 255, 255)")
                     rows = page.value("[...document.querySelectorAll('tbody tr')].length")
-                    self.assertEqual(rows, len(source[0]["y"]) if source[0]["type"] == "bar" else
+                    self.assertEqual(rows, sum(len(t["y"]) for t in source) if "base" in source[0] else
+                                     len(source[0]["y"]) if source[0]["type"] == "bar" else
                                      len(source[0]["values"]) if source[0]["type"] == "pie" else
                                      sum(len(t["x"]) for t in source))
                     self.assertEqual(page.problems(), [])

@@ -13,12 +13,14 @@ enum chart_kind {
     CHART_PIE,        /* the first value of each name */
     CHART_RANGES,     /* a pie of the first value, and bars from low to high */
     CHART_LINES,      /* steps: a value holds until the next */
+    CHART_WATERFALL,  /* from the sum of the first value to that of the second */
     CHART_HISTOGRAMS, /* how many of each column's values lie where */
 };
 
 enum chart_role {
     CHART_NONE,   /* no such column */
     CHART_NAME,   /* text on the axis; several are joined */
+    CHART_DETAIL, /* the same, that may be missing */
     CHART_SERIES, /* text: a series for each; several are joined */
     CHART_AT,     /* a number: where on the x axis */
     CHART_VALUE,  /* a number: a series of its own, unless texts say which */

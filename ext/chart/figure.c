@@ -6,6 +6,7 @@
 #include "../reader/memory.h"
 #include "bins.h"
 #include "thin.h"
+#include "waterfall.h"
 
 enum {
     MOST_COST = 800 * 1000, /* bytes of a page that rows may take */
@@ -40,14 +41,16 @@ static bool join(struct figure *figure, const struct chart_cell *cells, enum cha
     span->at = figure->names.length;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
         const struct chart_column *column = &figure->chart->columns[i];
-        if (column->role != role)
+        if (column->role != role && !(role == CHART_NAME && column->role == CHART_DETAIL))
+            continue;
+        if (!cells[i].text && column->role == CHART_DETAIL)
             continue;
         if (!cells[i].text) {
             figure->names.length = span->at;
             return false;
         }
         if (figure->names.length > span->at)
-            write_string(&figure->names, ", ");
+            write_string(&figure->names, column->role == CHART_DETAIL ? ": " : ", ");
         if (column->title)
             write_string(&figure->names, column->title);
         write_bytes(&figure->names, cells[i].text, cells[i].length);
@@ -273,6 +276,8 @@ bool figure_finish(struct figure *figure)
         return false;
     if (figure->chart->kind == CHART_HISTOGRAMS)
         return count_values(figure);
+    if (figure->chart->kind == CHART_WATERFALL)
+        return waterfall_make(figure);
     if (figure->chart->kind != CHART_LINES)
         return true;
     size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;

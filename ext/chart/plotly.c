@@ -8,6 +8,7 @@
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
 #include "figure.h"
+#include "waterfall.h"
 
 enum {
     TICK = 34,        /* characters of a name on the axis */
@@ -338,7 +339,12 @@ static void write_bar_axes(const struct figure *figure, struct writer *to, doubl
                      "\"exponentformat\":\"none\",\"separatethousands\":true,\"nticks\":8,"
                      "\"title\":{\"standoff\":6,\"text\":");
     write_json_string(to, figure->chart->axis);
-    write_string(to, "}}");
+    write_string(to, "}");
+    if (figure->chart->kind == CHART_WATERFALL) {
+        comma(to, true);
+        waterfall_write_range(figure, to);
+    }
+    write_string(to, "}");
 }
 
 static void write_line_axes(const struct figure *figure, struct writer *to)
@@ -371,14 +377,17 @@ static void write_layout(const struct figure *figure, struct writer *to)
     write_string(to, "},\"height\":");
     write_integer(to, (int64_t)(drawn + above) + ABOVE + BELOW + (kind == CHART_LINES ? 30 : 0));
     write_string(to, ",\"barmode\":");
-    write_json_string(to, kind == CHART_STACK ? "stack" : "group");
+    write_json_string(to, kind == CHART_STACK       ? "stack"
+                          : kind == CHART_WATERFALL ? "overlay"
+                                                    : "group");
     write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
                      "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
                      "\"r\":14,\"t\":");
     write_integer(to, ABOVE);
     write_string(to, ",\"b\":");
     write_integer(to, BELOW);
-    write_string(to, kind == CHART_HISTOGRAMS ? "},\"meta\":\"ordered\"" : "}");
+    bool ordered = kind == CHART_HISTOGRAMS || kind == CHART_WATERFALL;
+    write_string(to, ordered ? "},\"meta\":\"ordered\"" : "}");
     write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
                      "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
     double gap = kind == CHART_LINES || kind == CHART_PIE ? 12 : 48;
@@ -406,7 +415,10 @@ void figure_write(const struct figure *figure, struct writer *to)
         write_string(to, ",1]}},");
         write_ranges(figure, to);
     }
-    for (int i = 0; i < figure->series_count && kind != CHART_PIE && kind != CHART_RANGES; i++) {
+    bool series = kind != CHART_PIE && kind != CHART_RANGES && kind != CHART_WATERFALL;
+    if (kind == CHART_WATERFALL)
+        waterfall_write(figure, to);
+    for (int i = 0; i < figure->series_count && series; i++) {
         comma(to, i > 0);
         if (kind == CHART_LINES)
             write_line(figure, to, i);

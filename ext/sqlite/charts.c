@@ -68,6 +68,11 @@ static bool begin(sqlite3_context *context, struct group *group, const struct ch
     return true;
 }
 
+static bool is_text(enum chart_role role)
+{
+    return role == CHART_NAME || role == CHART_DETAIL || role == CHART_SERIES;
+}
+
 int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
                     struct chart_cell *cell)
 {
@@ -76,7 +81,7 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
     *cell = (struct chart_cell){.number = NAN};
     if (type == SQLITE_NULL)
         return SQLITE_OK;
-    if (role == CHART_NAME || role == CHART_SERIES) {
+    if (is_text(role)) {
         cell->text = (const char *)sqlite3_value_text(value);
         cell->length = (size_t)sqlite3_value_bytes(value);
         return cell->text ? SQLITE_OK : SQLITE_NOMEM;
@@ -171,7 +176,7 @@ bool chart_function_at(int i, struct function *function)
     int at = 0;
     for (; chart->columns[at].role != CHART_NONE; at++) {
         const struct chart_column *column = &chart->columns[at];
-        bool text = column->role == CHART_NAME || column->role == CHART_SERIES;
+        bool text = is_text(column->role);
         function->arguments[at] =
             (struct argument){column->name, text ? "" : "REAL", true, column->text};
     }

@@ -1,10 +1,10 @@
--- 5_counts: Largest changes of counts
+-- 7_added_and_deleted: Added and deleted
 -- Figure visualize_counts_diff
 -- Parameters
 --   :control  TEXT required  trace to compare with
 --   :test     TEXT required  trace that is compared
 SELECT name, control_counts, test_counts
 FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')
-WHERE diff_counts <> 0 AND name NOT LIKE 'ProfilerStep%'
-ORDER BY abs(diff_counts) DESC, name
-LIMIT 20
+WHERE change IN ('added', 'deleted') AND name NOT LIKE 'ProfilerStep%'
+ORDER BY change, abs(diff_counts) DESC, name
+LIMIT 100

@@ -1,10 +1,10 @@
--- 6_added_and_deleted: Added and deleted
+-- 6_counts: Largest changes of counts
 -- Figure visualize_counts_diff
 -- Parameters
 --   :control  TEXT required  trace to compare with
 --   :test     TEXT required  trace that is compared
 SELECT name, control_counts, test_counts
 FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')
-WHERE change IN ('added', 'deleted') AND name NOT LIKE 'ProfilerStep%'
-ORDER BY change, abs(diff_counts) DESC, name
-LIMIT 100
+WHERE diff_counts <> 0 AND name NOT LIKE 'ProfilerStep%'
+ORDER BY abs(diff_counts) DESC, name
+LIMIT 20

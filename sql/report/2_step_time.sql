@@ -1,4 +1,4 @@
--- 1_step_time: Mean duration of a step, without the first and the last
+-- 2_step_time: Mean duration of a step, without the first and the last
 -- Figure visualize_duration_diff
 -- Parameters
 --   :control  TEXT required  trace to compare with

@@ -1,10 +1,10 @@
--- 4_host_durations: Largest changes of duration, operators of the host
+-- 4_device_durations: Largest changes of duration, work of the device
 -- Figure visualize_duration_diff
 -- Parameters
 --   :control  TEXT required  trace to compare with
 --   :test     TEXT required  trace that is compared
 SELECT name, control_total_duration, test_total_duration
-FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'CPU')
+FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'GPU')
 WHERE diff_duration <> 0 AND name NOT LIKE 'ProfilerStep%'
 ORDER BY abs(diff_duration) DESC, name
 LIMIT 20

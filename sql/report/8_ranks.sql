@@ -1,4 +1,4 @@
--- 7_ranks: Device work of each rank, by type
+-- 8_ranks: Device work of each rank, by type
 -- Figure visualize_duration_diff
 -- Parameters
 --   :control  TEXT required  trace to compare with

@@ -1,4 +1,4 @@
--- 2_temporal_breakdown: Where the device's time goes
+-- 3_temporal_breakdown: Where the device's time goes
 -- Figure visualize_temporal_breakdown
 -- Parameters
 --   :control  TEXT required  trace to compare with

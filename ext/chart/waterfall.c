@@ -1,0 +1,220 @@
+#include "waterfall.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../reader/memory.h"
+
+enum { MOST_PARTS = 16, CONTROL = 0, TEST = 1, DIFFERENCE = 2, HOVER_WIDTH = 48, HOVER_LINES = 10 };
+
+static double value(const struct figure *figure, int series, size_t row)
+{
+    double number = figure->series[series].y[row];
+    return isnan(number) ? 0 : number;
+}
+
+static double part(const struct figure *figure, size_t row)
+{
+    return value(figure, TEST, row) - value(figure, CONTROL, row);
+}
+
+/* The rows that differ most, the greatest first; returns how many. */
+static size_t choose(const struct figure *figure, size_t *chosen)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < figure->row_count; row++) {
+        size_t at = count < MOST_PARTS ? count : MOST_PARTS;
+        double size = fabs(part(figure, row));
+        if (size == 0)
+            continue;
+        while (at > 0 && fabs(part(figure, chosen[at - 1])) < size)
+            at--;
+        if (at == MOST_PARTS)
+            continue;
+        count += count < MOST_PARTS;
+        memmove(chosen + at + 1, chosen + at, (count - 1 - at) * sizeof *chosen);
+        chosen[at] = row;
+    }
+    return count;
+}
+
+struct row {
+    struct span name;
+    double control, test; /* NaN: none */
+};
+
+static struct span name_of(struct figure *figure, const char *text)
+{
+    struct span name = {figure->names.length, 0};
+    write_string(&figure->names, text);
+    name.length = figure->names.length - name.at;
+    return name;
+}
+
+static struct span name_others(struct figure *figure, size_t count)
+{
+    struct span name = {figure->names.length, 0};
+    write_grouped(&figure->names, (int64_t)count);
+    write_string(&figure->names, count == 1 ? " other part" : " other parts");
+    name.length = figure->names.length - name.at;
+    return name;
+}
+
+bool waterfall_make(struct figure *figure)
+{
+    size_t chosen[MOST_PARTS + 1], parts = choose(figure, chosen), count = 0;
+    struct row rows[MOST_PARTS + 3];
+    double control = 0, test = 0, other_control = 0, other_test = 0;
+    if (figure->row_count == 0)
+        return true;
+    for (size_t row = 0; row < figure->row_count; row++) {
+        control += value(figure, CONTROL, row);
+        test += value(figure, TEST, row);
+    }
+    other_control = control;
+    other_test = test;
+    rows[count++] = (struct row){name_of(figure, "step of control"), control, NAN};
+    for (size_t i = 0; i < parts; i++) {
+        rows[count] = (struct row){figure->rows[chosen[i]], value(figure, CONTROL, chosen[i]),
+                                   value(figure, TEST, chosen[i])};
+        other_control -= rows[count].control;
+        other_test -= rows[count].test;
+        count++;
+    }
+    if (figure->row_count > parts)
+        rows[count++] =
+            (struct row){name_others(figure, figure->row_count - parts), other_control, other_test};
+    rows[count++] = (struct row){name_of(figure, "step of test"), NAN, test};
+    if (figure->names.failed || !MEMORY_GROW(figure->rows, figure->row_capacity, count))
+        return false;
+    for (int i = 0; i < figure->series_count; i++)
+        if (!MEMORY_GROW(figure->series[i].y, figure->series[i].y_capacity, count))
+            return false;
+    for (size_t row = 0; row < count; row++) {
+        figure->rows[row] = rows[row].name;
+        figure->series[CONTROL].y[row] = rows[row].control;
+        figure->series[TEST].y[row] = rows[row].test;
+        figure->series[DIFFERENCE].y[row] = rows[row].test - rows[row].control;
+    }
+    figure->row_count = count;
+    figure->kept = figure->seen; /* all of them are in it */
+    return true;
+}
+
+/* What a row is drawn as. */
+enum bar { BAR_CONTROL, BAR_TEST, BAR_MORE, BAR_LESS, BARS };
+
+static enum bar bar_of(const struct figure *figure, size_t row)
+{
+    if (row == 0)
+        return BAR_CONTROL;
+    if (row + 1 == figure->row_count)
+        return BAR_TEST;
+    return part(figure, row) < 0 ? BAR_LESS : BAR_MORE;
+}
+
+/* Where the bar of a row begins, and where it ends. */
+static double begin_of(const struct figure *figure, size_t row)
+{
+    double level = 0;
+    if (row == 0 || row + 1 == figure->row_count)
+        return 0;
+    for (size_t i = 0; i < row; i++)
+        level += i == 0 ? value(figure, CONTROL, 0) : part(figure, i);
+    return level;
+}
+
+static double length_of(const struct figure *figure, size_t row)
+{
+    return row == 0 ? value(figure, CONTROL, row) : part(figure, row);
+}
+
+static void write_list(const struct figure *figure, struct writer *to, enum bar bar,
+                       const char *key, double (*number)(const struct figure *, size_t))
+{
+    bool any = false;
+    write_string(to, key);
+    for (size_t row = 0; row < figure->row_count; row++) {
+        if (bar_of(figure, row) != bar)
+            continue;
+        write_string(to, any ? "," : "[");
+        any = true;
+        if (number) {
+            write_number(to, number(figure, row));
+        } else {
+            write_string(to, "\"");
+            write_integer(to, (int64_t)row);
+            write_string(to, "\"");
+        }
+    }
+    write_string(to, any ? "]" : "[]");
+}
+
+/* For each bar its name, control, test and difference. */
+static void write_details(const struct figure *figure, struct writer *to, enum bar bar)
+{
+    bool any = false;
+    write_string(to, ",\"customdata\":");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct span name = figure->rows[row];
+        if (bar_of(figure, row) != bar)
+            continue;
+        write_string(to, any ? ",[" : "[[");
+        any = true;
+        write_label(to, figure_text(figure, name), name.length, HOVER_WIDTH, HOVER_LINES);
+        for (int i = CONTROL; i <= DIFFERENCE; i++) {
+            write_string(to, ",");
+            write_number(to, figure->series[i].y[row]);
+        }
+        write_string(to, "]");
+    }
+    write_string(to, any ? "]" : "[]");
+}
+
+void waterfall_write(const struct figure *figure, struct writer *to)
+{
+    static const struct {
+        const char *name, *colour, *hover;
+    } bars[BARS] = {
+        {"control", "#4c8bd6", "%{customdata[1]:,.9~f} µs"},
+        {"test", "#f08a24", "%{customdata[2]:,.9~f} µs"},
+        {"longer", "#e0564f",
+         "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
+         "difference: %{customdata[3]:+,.9~f} µs"},
+        {"shorter", "#3ba272",
+         "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
+         "difference: %{customdata[3]:+,.9~f} µs"},
+    };
+    for (enum bar bar = BAR_CONTROL; bar < BARS; bar++) {
+        write_string(to, bar > 0 ? ",{" : "{");
+        write_string(to, "\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
+        write_json_string(to, bars[bar].name);
+        write_list(figure, to, bar, ",\"y\":", NULL);
+        write_list(figure, to, bar, ",\"x\":", length_of);
+        write_list(figure, to, bar, ",\"base\":", begin_of);
+        write_details(figure, to, bar);
+        write_string(to, ",\"hovertemplate\":\"<b>%{customdata[0]}</b><br>");
+        write_string(to, bars[bar].hover);
+        write_string(to, "<extra></extra>\",\"marker\":{\"color\":");
+        write_json_string(to, bars[bar].colour);
+        write_string(to, "}}");
+    }
+}
+
+void waterfall_write_range(const struct figure *figure, struct writer *to)
+{
+    double least = INFINITY, greatest = -INFINITY;
+    for (size_t row = 0; row < figure->row_count; row++) {
+        double end = begin_of(figure, row) + length_of(figure, row);
+        least = end < least ? end : least;
+        greatest = end > greatest ? end : greatest;
+    }
+    /* from zero, unless the difference would be too small to be seen */
+    double spread = greatest - least;
+    double from = spread < 0.4 * greatest ? least - 0.2 * spread : least < 0 ? least : 0;
+    write_string(to, "\"range\":[");
+    write_number(to, spread > 0 ? from : 0);
+    write_string(to, ",");
+    write_number(to, greatest + 0.05 * (greatest - from));
+    write_string(to, "]");
+}
