@@ -30,6 +30,11 @@ SELECT key, round(diff_device_time, 1) AS diff, round(diff_from_counts, 1) AS fr
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
 
+-- As a picture, from control's step to test's.
+SELECT writefile('build/step.html', visualize_step_diff(
+         class, name, control_time, test_time)) > 0 AS written
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
+
 -- A trace without device work, by the user's annotations:
 SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,
        round(diff_time, 1) AS diff
