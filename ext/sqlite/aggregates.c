@@ -30,16 +30,6 @@ struct group {
     double q, mean, squares;
 };
 
-static void fail(sqlite3_context *context, const char *name, const char *what)
-{
-    char *message = sqlite3_mprintf("%s: %s", name, what);
-    if (message)
-        sqlite3_result_error(context, message, -1);
-    else
-        sqlite3_result_error_nomem(context);
-    sqlite3_free(message);
-}
-
 /* Whether all arguments are there (rule 1) and numbers (rule 2). */
 static bool has_numbers(sqlite3_context *context, const char *name, int count,
                         sqlite3_value **values)
@@ -51,7 +41,7 @@ static bool has_numbers(sqlite3_context *context, const char *name, int count,
         int type = sqlite3_value_type(values[i]);
         if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
             continue;
-        fail(context, name, "an argument is no number");
+        function_fail(context, name, "an argument is no number");
         return false;
     }
     return true;
@@ -79,7 +69,7 @@ static void put_length(sqlite3_context *context, const struct group *group, wide
     if (!group || !group->real) {
         length /= FRACTIONS;
         if (length > INT64_MAX)
-            fail(context, name, "integer overflow");
+            function_fail(context, name, "integer overflow");
         else
             sqlite3_result_int64(context, (sqlite3_int64)length);
         return;
@@ -103,9 +93,9 @@ static void add_interval(sqlite3_context *context, const char *name, sqlite3_val
     if (!group)
         return;
     if (!take_time(group, values[0], &start) || !take_time(group, values[1], &length))
-        fail(context, name, "a time is too large");
+        function_fail(context, name, "a time is too large");
     else if (length < 0)
-        fail(context, name, "negative duration");
+        function_fail(context, name, "negative duration");
     else if (!intervals_add(&group->side[side], start, start + length))
         sqlite3_result_error_nomem(context);
 }
@@ -161,7 +151,7 @@ static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value *
     if (side == 0 || side == 1)
         add_interval(context, overlap_time, values, (int)side);
     else
-        fail(context, overlap_time, "a side is 0 or 1");
+        function_fail(context, overlap_time, "a side is 0 or 1");
 }
 
 static void overlapTimeFinal(sqlite3_context *context)
@@ -185,9 +175,9 @@ static void quantileStep(sqlite3_context *context, int count, sqlite3_value **va
     if (!group)
         return;
     if (!(q >= 0 && q <= 1))
-        fail(context, quantile, "q is not from 0 to 1");
+        function_fail(context, quantile, "q is not from 0 to 1");
     else if (group->count > 0 && q != group->q)
-        fail(context, quantile, "q is not the same in every row");
+        function_fail(context, quantile, "q is not the same in every row");
     else if (!MEMORY_GROW(group->values, group->capacity, group->count + 1))
         sqlite3_result_error_nomem(context);
     else

@@ -22,16 +22,6 @@ struct group {
     struct figure figure;
 };
 
-static void fail(sqlite3_context *context, const char *name, const char *what)
-{
-    char *message = sqlite3_mprintf("%s: %s", name, what);
-    if (message)
-        sqlite3_result_error(context, message, -1);
-    else
-        sqlite3_result_error_nomem(context);
-    sqlite3_free(message);
-}
-
 static int column_count(const struct chart *chart)
 {
     int count = 0;
@@ -52,7 +42,7 @@ static bool begin(sqlite3_context *context, struct group *group, const struct ch
         }
         group->alone = strcmp(format, "plotly") == 0;
         if (!group->alone && strcmp(format, "html") != 0) {
-            fail(context, chart->function, "a format is 'html' or 'plotly'");
+            function_fail(context, chart->function, "a format is 'html' or 'plotly'");
             return false;
         }
     }
@@ -94,7 +84,7 @@ static void say_no_number(sqlite3_context *context, const struct chart *chart, i
 {
     char *what = sqlite3_mprintf("%s is no number", chart->columns[column].name);
     if (what)
-        fail(context, chart->function, what);
+        function_fail(context, chart->function, what);
     else
         sqlite3_result_error_nomem(context);
     sqlite3_free(what);
@@ -123,7 +113,7 @@ static void chartStep(sqlite3_context *context, int count, sqlite3_value **value
     }
     figure_add(&group->figure, cells);
     if (group->figure.too_many)
-        fail(context, chart->function, "more than 64 series");
+        function_fail(context, chart->function, "more than 64 series");
     else if (group->figure.failed)
         sqlite3_result_error_nomem(context);
 }

@@ -3,12 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-
-/* An event that takes part. */
-struct span {
-    int64_t start, dur; /* ns; dur > 0 */
-    uint32_t row;
-};
+#include "spans.h"
 
 /* From `start` on, this event; or none, ROW_NONE. */
 struct change {
@@ -32,8 +27,7 @@ struct making {
     const struct stopper *stopper;
     struct failure *failure;
     struct label_categories categories;
-    struct span *spans;            /* by thread, then from outer to inner */
-    size_t *first;                 /* by track: its first span; one more at the end */
+    struct spans spans;
     struct line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
     size_t line_count;
     size_t change_capacity;   /* of each line */
@@ -48,73 +42,27 @@ struct label_categories label_categories_of(const struct trace_file *file)
         .user_annotation = names_find(&file->names, "user_annotation", strlen("user_annotation"))};
 }
 
-/* Behind its last instant, cut at the end of time. */
-static int64_t end_of(const struct span *span)
-{
-    int64_t end;
-    return __builtin_add_overflow(span->start, span->dur, &end) ? INT64_MAX : end;
-}
+/* What the rows that take part are told by. */
+struct part {
+    const struct trace_file *file;
+    const bool *wanted; /* by track */
+    size_t step;        /* the next step of the file */
+};
 
-/* Rule 2: outer before inner. */
-static int span_order(const void *a, const void *b)
+/* Rule 1. */
+static bool takes_part(void *argument, size_t row)
 {
-    const struct span *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->dur != y->dur)
-        return x->dur > y->dur ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/* Whether a row takes part (rule 1); `*step` is the next step of the file. */
-static bool takes_part(const struct making *making, const bool *wanted, size_t row, size_t *step)
-{
-    const struct columns *columns = &making->file->columns;
-    if (*step < making->file->step_count && making->file->steps[*step].row == row) {
-        ++*step;
+    struct part *part = argument;
+    const struct trace_file *file = part->file;
+    const struct columns *columns = &file->columns;
+    if (row == 0)
+        part->step = 0;
+    if (part->step < file->step_count && file->steps[part->step].row == row) {
+        part->step++;
         return false;
     }
-    return wanted[columns->track[row]] && columns->ts[row] != NUMBER_NONE &&
+    return part->wanted[columns->track[row]] && columns->ts[row] != NUMBER_NONE &&
            columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
-}
-
-/* Puts the events of each thread side by side, in the order of the file. */
-static bool collect(struct making *making, const bool *wanted)
-{
-    const struct columns *columns = &making->file->columns;
-    size_t tracks = making->file->tracks.count, total = 0, step = 0;
-    making->first = memory_zeroed(tracks + 2, sizeof *making->first);
-    if (!making->first)
-        return failure_memory(making->failure);
-    size_t *next = making->first + 1; /* by track, while they are filled in */
-    for (size_t row = 0; row < columns->count; row++)
-        next[columns->track[row]] += takes_part(making, wanted, row, &step);
-    for (size_t track = 0; track <= tracks; track++) {
-        size_t count = next[track];
-        next[track] = total;
-        total += count;
-    }
-    making->spans = memory_allocate((total + 1) * sizeof *making->spans);
-    if (!making->spans)
-        return failure_memory(making->failure);
-    step = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(making->stopper, row, making->failure))
-            return false;
-        if (takes_part(making, wanted, row, &step))
-            making->spans[next[columns->track[row]]++] =
-                (struct span){columns->ts[row], columns->dur[row], (uint32_t)row};
-    }
-    return true;
-}
-
-static bool sort_thread(const struct making *making, struct span *spans, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (span_order(&spans[i - 1], &spans[i]) > 0)
-            return sort_items(spans, count, sizeof *spans, span_order, making->stopper,
-                              making->failure);
-    return true;
 }
 
 static bool is_among(const struct making *making, enum among among, uint32_t row)
@@ -149,9 +97,9 @@ static void add_change(struct line *line, int64_t start, uint32_t row)
 ** that has ended meanwhile is dropped when it comes to be the last. */
 static size_t close_open(const struct making *making, struct line *line, size_t open, int64_t now)
 {
-    while (open > 0 && end_of(making->open[open - 1]) <= now) {
-        int64_t end = end_of(making->open[--open]);
-        while (open > 0 && end_of(making->open[open - 1]) <= end)
+    while (open > 0 && span_end(making->open[open - 1]) <= now) {
+        int64_t end = span_end(making->open[--open]);
+        while (open > 0 && span_end(making->open[open - 1]) <= end)
             open--;
         add_change(line, end, open > 0 ? making->open[open - 1]->row : ROW_NONE);
     }
@@ -183,12 +131,12 @@ static bool find_outermost(const struct making *making, struct line *line, const
     for (size_t i = 0; i < count; i++) {
         if (!stopper_goes_on(making->stopper, i, making->failure))
             return false;
-        if (end_of(&spans[i]) <= reach || !is_among(making, line->among, spans[i].row))
+        if (span_end(&spans[i]) <= reach || !is_among(making, line->among, spans[i].row))
             continue;
         if (reach != INT64_MIN)
             add_change(line, reach, ROW_NONE);
         add_change(line, spans[i].start > reach ? spans[i].start : reach, spans[i].row);
-        reach = end_of(&spans[i]);
+        reach = span_end(&spans[i]);
     }
     if (reach != INT64_MIN)
         add_change(line, reach, ROW_NONE);
@@ -283,10 +231,10 @@ static bool join_lines(struct making *making, struct thread_labels *thread)
     }
 }
 
-static bool make_thread(struct making *making, struct thread_labels *thread, struct span *spans,
-                        size_t count)
+static bool make_thread(struct making *making, struct thread_labels *thread,
+                        const struct span *spans, size_t count)
 {
-    if (!sort_thread(making, spans, count) || !make_room(making, count))
+    if (!make_room(making, count))
         return false;
     for (size_t i = 0; i < making->line_count; i++) {
         struct line *line = &making->lines[i];
@@ -310,16 +258,19 @@ bool labels_make(struct labels *labels, const struct trace_file *file, enum labe
     choose_lines(&making, level);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
-    bool done = labels->threads ? collect(&making, wanted) : failure_memory(failure);
+    struct part part = {file, wanted, 0};
+    bool done = labels->threads
+                    ? spans_make(&making.spans, file, takes_part, &part, stopper, failure)
+                    : failure_memory(failure);
     for (size_t track = 0; done && track < labels->count; track++)
         if (wanted[track])
-            done = make_thread(&making, &labels->threads[track], making.spans + making.first[track],
-                               making.first[track + 1] - making.first[track]);
+            done = make_thread(&making, &labels->threads[track],
+                               making.spans.items + making.spans.first[track],
+                               making.spans.first[track + 1] - making.spans.first[track]);
     for (size_t i = 0; i < making.line_count; i++)
         memory_free(making.lines[i].changes);
     memory_free(making.open);
-    memory_free(making.spans);
-    memory_free(making.first);
+    spans_clear(&making.spans);
     if (!done)
         labels_clear(labels);
     return done;
