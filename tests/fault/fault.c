@@ -161,7 +161,8 @@ static const struct trial {
      .sql = "DROP TABLE IF EXISTS temp.x;"
             "CREATE VIRTUAL TABLE temp.x USING trace_ops('a', iterations = 'it''s', ranks = +1);"
             "SELECT name, counts FROM x WHERE iterations = 'all'; DROP TABLE x"},
-    {.name = "trace_step_time", .sql = "SELECT * FROM trace_step_time('a', 'all', 'all', 'module')"},
+    {.name = "trace_step_time",
+     .sql = "SELECT * FROM trace_step_time('a', 'all', 'all', 'module')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
