@@ -154,18 +154,18 @@ class Stories(unittest.TestCase):
         for part in parts:
             self.assertRegex(told, part)
 
-    @RUNS
+    @DRAWS
     def test_torch_compile(self):
         self.tell("torch_compile", corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"),
                   r"compute +│ 47.3 +│ 85.9 +│ 38.5 ", r"memory +│ 3.3 +│ 16.3 +│ 13.0 ", r"idle_host +│ 7.5 +│ 0.1 +│ -7.4 ",
                   r"CompiledFunctionBackward +│ 0.0 +│ 28.3 ", r"aten::copy_ +│ 67.0 +│ 865.0 +│ 17.1 +│ 74.0 +│ -56.8 ")
 
-    @RUNS
+    @DRAWS
     def test_dataloader_workers(self):
         self.tell("dataloader_workers", corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4"),
                   r"idle_host +│ 71.6 +│ 22.8 +│ -48.8 ", r"compute +│ 98.6 +│ 99.0 ", r"(?m)│ 5.5 +│$")
 
-    @RUNS
+    @DRAWS
     def test_other_hardware(self):
         folder = corpus("tracelens")
         self.tell("other_hardware", f"{folder}/h100/facebook_timesformer*", f"{folder}/mi300/facebook_timesformer*",
