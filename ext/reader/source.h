@@ -4,9 +4,8 @@
 ** above it knows how a file is compressed.
 **
 ** gzip is read member by member (RFC 1952, 2.2: a file may have several). NULs
-** after the last member are padding (what follows 1 MiB of them is not read); other bytes there are
-*reported and not
-** read, as gunzip does.
+** after the last member are padding (what follows 1 MiB of them is not read); other
+** bytes there are reported and not read, as gunzip does.
 */
 #ifndef TRACEDIFF_SOURCE_H
 #define TRACEDIFF_SOURCE_H

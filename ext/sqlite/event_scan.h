@@ -4,9 +4,8 @@
 **
 ** 1. A term is used if its value is of the kind of the column (integers and integral
 **    reals for rank, iteration, stream and event, numbers for ts, text that does not look
-**    like a number for the rest);
-**    SQLite would turn another value into one before it compares, so it is left to
-**    SQLite. NULL is equal to nothing.
+**    like a number for the rest). SQLite would turn another value into one before it
+**    compares, so it is left to SQLite. NULL is equal to nothing.
 ** 2. The rows of one name are looked up, and an order is walked, in the lists of
 **    order.h; several files are merged.
 */
