@@ -189,7 +189,7 @@ install_missing = \
 $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm
+	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
 
 $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)
@@ -199,7 +199,7 @@ $(BUILD)/%.o: %.c | setup
 # The same without the charting library, for the tests.
 $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@echo "  LINK $@"
-	@$(CC) -o $@ $^ $(LINK) -lz -lm
+	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
 ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
 assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter build/charts/%,$^)"' -c -o $@ $<
@@ -244,7 +244,7 @@ $(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | setup
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz
+	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl
 
 # A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
 FUZZ_FLAGS ?= -DREPLAY
@@ -252,7 +252,7 @@ FUZZ_FLAGS ?= -DREPLAY
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lsqlite3
+	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
 $(BUILD)/fault/%: tests/fault/%.c | setup

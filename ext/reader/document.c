@@ -53,7 +53,7 @@ struct document *document_open(const char *path, const struct document_options *
     document->in.argument = options->argument;
     document->in.chunk = options->chunk ? options->chunk : CHUNK;
     document->in.longest = LONGEST_VALUE;
-    document->in.source = source_open(path, failure);
+    document->in.source = source_open(path, options->by_zlib, failure);
     if (!document->in.source) {
         document_close(document);
         return NULL;
@@ -94,6 +94,11 @@ int64_t document_read_to(const struct document *document)
 bool document_unchanged(const struct document *document, struct failure *failure)
 {
     return source_unchanged(document->in.source, failure);
+}
+
+bool document_unsure(const struct document *document)
+{
+    return document->outcome != DOCUMENT_WHOLE && source_unsure(document->in.source);
 }
 
 struct metadata *document_metadata(struct document *document)

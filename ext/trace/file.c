@@ -429,8 +429,9 @@ static bool read_events(struct loading *loading, struct document *document)
 }
 
 /* Reads a file, whole or up to its first event. */
-static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
-                                    const struct stopper *stopper, struct failure *failure)
+static struct trace_file *read_by(bool by_zlib, const char *path, const bool *phases, bool whole,
+                                  const struct stopper *stopper, bool *unsure,
+                                  struct failure *failure)
 {
     bool done = false, wanted[256] = {false};
     struct document *document = NULL;
@@ -444,13 +445,18 @@ static struct trace_file *read_file(const char *path, const bool *phases, bool w
     file->phases['E'] = false;
     memcpy(wanted, file->phases, sizeof wanted);
     wanted['E'] = wanted['M'] = true;
-    struct document_options options = {wanted, stopper->stop, stopper->argument,
-                                       whole ? 0 : PEEK_CHUNK};
+    struct document_options options = {.wanted = wanted,
+                                       .stop = stopper->stop,
+                                       .argument = stopper->argument,
+                                       .chunk = whole ? 0 : PEEK_CHUNK,
+                                       .by_zlib = by_zlib};
+    file->by_zlib = by_zlib;
     document = document_open(file->path, &options, failure);
     if (!document)
         goto cleanup;
     if (!(whole ? read_events(&loading, document) : document_begin(document, failure)))
         goto cleanup;
+    *unsure = document_unsure(document);
     take_document(file, document);
     file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
     document_take_trouble(document, &file->trouble);
@@ -473,6 +479,17 @@ cleanup:
         file = NULL;
     }
     return file;
+}
+
+static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
+                                    const struct stopper *stopper, struct failure *failure)
+{
+    bool unsure = false;
+    struct trace_file *file = read_by(false, path, phases, whole, stopper, &unsure, failure);
+    if (!file || !unsure)
+        return file;
+    file_release(file);
+    return read_by(true, path, phases, whole, stopper, &unsure, failure);
 }
 
 struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
