@@ -343,18 +343,25 @@ static void add_base(struct trace_file *file)
     add_base_to(file, &file->last);
 }
 
-/* Device work without a launch is in no iteration: worth saying. */
-static void count_unlaunched(struct trace_file *file)
+/* Device work without a launch is in no step, which is worth saying: backlog (T10), and
+** what cannot be explained. */
+static bool count_unlaunched(struct trace_file *file, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
+    int64_t *first = links_first(file);
+    if (!first)
+        return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
         if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
             continue;
-        problem_add(&file->problems, PROBLEM_NO_LAUNCH, 0);
-        if (columns->dur[row] > 0 &&
-            __builtin_add_overflow(file->unlaunched, columns->dur[row], &file->unlaunched))
-            file->unlaunched = INT64_MAX;
+        bool backlog = link_is_backlog(columns, first, row);
+        int64_t *total = backlog ? &file->backlog : &file->unlaunched;
+        problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
+        if (columns->dur[row] > 0 && __builtin_add_overflow(*total, columns->dur[row], total))
+            *total = INT64_MAX;
     }
+    memory_free(first);
+    return true;
 }
 
 static bool finish(struct loading *loading)
@@ -373,8 +380,7 @@ static bool finish(struct loading *loading)
     if (!links_find(file, loading->stopper, loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
-    count_unlaunched(file);
-    return true;
+    return count_unlaunched(file, loading->failure);
 }
 
 /* Takes over from the document what holds for the whole file. */
