@@ -81,6 +81,7 @@ class File:
     base_ns: int = 0
     rows: list = field(default_factory=list)
     first_ns: int = None
+    last_ns: int = None
     rank: int = None
     steps: list = field(default_factory=list)
 
@@ -185,7 +186,7 @@ def identifier(value):
 # ---- events of a file -----------------------------------------------------
 
 def read_rows(file):
-    """Fills file.rows (T1, T3, T4, T9) and file.first_ns (T2)."""
+    """Fills file.rows (T1, T3, T4, T9), file.first_ns (T2) and file.last_ns, the latest end."""
     if isinstance(file.document, dict):
         file.base_ns = nanoseconds(file.document.get("baseTimeNanoseconds"), unit=1) or 0
     elements = [(position, element) for position, element in enumerate(events_of(file.document))
@@ -206,14 +207,19 @@ def read_rows(file):
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
         (ends if ph == "E" else file.rows).append(row)
-    file.first_ns = min((row.ts_ns for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"),
-                        default=None)
-    close(file.rows, ends)
+    closed = close(file.rows, ends)
+    own_span = {begin.event for begin in file.rows if begin.cat == "Trace"}
+    timed = [row for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"
+             and closed.get(row.event) not in own_span]
+    file.first_ns = min((row.ts_ns for row in timed), default=None)
+    file.last_ns = max((int64(row.ts_ns + (row.dur_ns or 0)) or row.ts_ns if row.ph == "X" else row.ts_ns
+                        for row in timed), default=None)
     devices(file.rows, elements)
 
 
 def close(rows, ends):
-    """Gives each B the duration to its E (T3)."""
+    """Gives each B the duration to its E (T3); {E: B} by event."""
+    closed = {}
     open_on = defaultdict(list)
     begins = [row for row in rows if row.ph == "B"]
     in_order = sorted((row for row in begins + ends if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event))
@@ -226,7 +232,9 @@ def close(rows, ends):
         if candidates:
             begin = candidates[-1]
             begin.dur_ns = row.ts_ns - begin.ts_ns
+            closed[row.event] = begin.event
             stack[:] = [other for other in stack if other is not begin]
+    return closed
 
 
 def devices(rows, elements):

@@ -1,7 +1,7 @@
-"""A second reading of the rules by which the time of steps is attributed: interface section 5, rules 1 to 7, which
-ext/trace/attribute.h has as well.
+"""A second reading of the rules by which the time of steps is attributed: rules 1 to 10 of ext/trace/attribute.h.
 
-Independent of the extension, word for word and slow: it asks of every instant where it belongs. Only for small times.
+Independent of the extension, word for word and slow: it asks of every instant where it belongs, between any two
+instants at which an event starts or ends of one. Only for few events.
 
     attribute(read_trace("runs/a").files[0], "device", None)    # {level: {(iteration, class, name): ns}}
     windows(steps, ends, "device", (first, last), thread)       # [Window]
@@ -16,6 +16,8 @@ import oracle
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 CLASSES = {"COMPUTATION": "compute", "COMMUNICATION": "comm", "MEMORY": "memory"}
 OPERATORS = ("cpu_op", "Operator")
+
+LONGEST_WAIT = 1_000_000  # ns
 
 Window = namedtuple("Window", "iteration start end thread")
 
@@ -33,6 +35,8 @@ def takes_part(row):
 
 
 def stable(name):
+    if name is None:
+        return None
     name = re.sub(r" at 0x[0-9a-fA-F]*", "", name)
     name = re.sub(r"\(\d+\): ", ": ", name)
     return re.sub(r"^(ProfilerStep) ?#\d+$", r"\1", name)
@@ -47,10 +51,20 @@ def kind(work):
 
 # ---- rule 2 ---------------------------------------------------------------
 
-def windows(steps, ends, clock, span, busiest):
+def backlog(rows):
+    """Device work launched before the recording: without a link, and before the first work of its (pid, tid) with one."""
+    linked = defaultdict(list)
+    for row in rows:
+        if oracle.is_device_work(row) and row.link is not None and row.ts_ns is not None:
+            linked[thread_of(row)].append(row.ts_ns)
+    return [row for row in rows if oracle.is_device_work(row) and row.link is None and row.ts_ns is not None
+            and linked[thread_of(row)] and row.ts_ns < min(linked[thread_of(row)])]
+
+
+def windows(steps, ends, clock, span, busiest, backlog):
     """The windows of a file: steps are (number, start, end, thread); ends is {number: latest end of device work}, or
     None without device work; span is the first and the last instant of any event; busiest is the thread asked where
-    there are no steps."""
+    there are no steps; backlog is (start, end) of what was launched before the recording."""
     if not steps:
         return [] if None in span else [Window(None, *span, busiest)]
     by_number = defaultdict(list)
@@ -63,15 +77,15 @@ def windows(steps, ends, clock, span, busiest):
     host.sort(key=lambda window: (window.start, window.iteration))
     if clock == "host" or ends is None:
         return host
-    if len(host) == 1:
-        only = host[0]
-        return [only._replace(end=max(only.end, ends.get(only.iteration, only.end)))]
-    result, reached = [], None
+    first = host[0]
+    first_end = ends.get(first.iteration, first.end)
+    reached = max([first.start] + [end for start, end in backlog if start < first_end])
+    if len(host) == 1 and reached == first.start:
+        return [first._replace(end=max(first.end, first_end))]
+    result = []
     for window in host:
-        reach = ends.get(window.iteration, window.end)
-        if reached is not None:
-            reach = max(reach, reached)
-            result.append(window._replace(start=reached, end=reach))
+        reach = max(reached, ends.get(window.iteration, window.end))
+        result.append(window._replace(start=reached, end=reach))
         reached = reach
     return result
 
@@ -83,14 +97,13 @@ def windows_of(file, clock):
         ends[row.iteration] = max(ends.get(row.iteration, end(row)), end(row))
     threads = {row.event: thread_of(row) for row in file.rows}
     steps = [(step.iteration, step.ts_ns, step.ts_ns + step.dur_ns, threads[step.event]) for step in file.steps]
-    times = [row for row in file.rows if row.ts_ns is not None and row.cat != "Trace"]
-    span = (file.first_ns, max((row.ts_ns + (row.dur_ns or 0) for row in times), default=None))
     operators = Counter(thread_of(row) for row in file.rows if row.cat in OPERATORS)
     busiest = max(operators, key=operators.get) if operators else None
-    return windows(steps, ends if work else None, clock, span, busiest)
+    return windows(steps, ends if work else None, clock, (file.first_ns, file.last_ns), busiest,
+                   [(row.ts_ns, end(row)) for row in backlog(file.rows) if takes_part(row)])
 
 
-# ---- rule 7 ---------------------------------------------------------------
+# ---- labels ---------------------------------------------------------------
 
 def innerness(row):
     return row.ts_ns, -row.dur_ns, row.event
@@ -113,7 +126,7 @@ def label(holding, level):
     return stable(found[0].name) if found else None
 
 
-# ---- rules 3 to 6 -----------------------------------------------------------
+# ---- rules 3 to 9 -----------------------------------------------------------
 
 class Attributed:
     """A file in which instants can be asked for."""
@@ -121,17 +134,31 @@ class Attributed:
     def __init__(self, file):
         self.rows = {row.event: row for row in file.rows}
         self.work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
+        self.lost = self.replays_not_recorded(file)
         steps = {step.event for step in file.steps}
         self.threads = defaultdict(list)
         for row in file.rows:
             if row.device == "CPU" and takes_part(row) and row.event not in steps:
                 self.threads[thread_of(row)].append(row)
 
+    def replays_not_recorded(self, file):
+        """Rule 4: (start, end) of the time of each graph launch whose kernels are not there; end is None for ever."""
+        graphs = [row for row in file.rows if oracle.is_call(row) and "GraphLaunch" in (row.name or "")
+                  and row.ts_ns is not None]
+        recorded = {row.correlation for row in graphs if row.link is not None}
+        lost = []
+        for graph in graphs:
+            if graph.link is not None or graph.correlation in recorded:
+                continue
+            after = [row.ts_ns for row in self.work if row.link is not None and self.rows[row.link].ts_ns > graph.ts_ns]
+            lost.append((graph.ts_ns + (graph.dur_ns or 0), min(after, default=None)))
+        return lost
+
     def holding(self, thread, instant):
         return [row for row in self.threads.get(thread, ()) if row.ts_ns <= instant < end(row)]
 
     def host(self, threads, instant, level):
-        """Rule 4: the first of the threads in which something is recorded says what."""
+        """Rule 5: the first of the threads in which something is recorded says what."""
         classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
         for thread in threads:
             holding = self.holding(thread, instant)
@@ -145,6 +172,25 @@ class Attributed:
     def of_launch(self, launch, level):
         return label(self.holding(thread_of(launch), launch.ts_ns), level) if launch else None
 
+    def idle(self, window, instant, level):
+        """Rules 4 to 7, of an instant at which no device work runs."""
+        if any(start <= instant and (until is None or instant < until) for start, until in self.lost):
+            return "idle_unrecorded", None
+        coming = [row for row in self.work if row.ts_ns > instant]
+        next_ = min(coming, key=lambda row: (row.ts_ns, row.event), default=None)
+        launch = self.rows.get(next_.link) if coming else None
+        if launch is None or launch.ts_ns >= window.end:
+            return self.host([window.thread], instant, level)
+        if instant < launch.ts_ns:
+            return self.host([thread_of(launch), window.thread], instant, level)
+        launched = launch.ts_ns + (launch.dur_ns or 0)
+        if instant < launched:
+            return "idle_launch", stable(launch.name)
+        free = max([launched] + [end(row) for row in self.work if row.ts_ns < next_.ts_ns])
+        if next_.ts_ns - free > LONGEST_WAIT:
+            return "idle_unrecorded", None
+        return "idle_wait", self.of_launch(launch, level)
+
     def at(self, window, instant, level):
         """(class, name) of an instant."""
         running = [row for row in self.work if row.ts_ns <= instant < end(row)]
@@ -152,18 +198,20 @@ class Attributed:
             owners = [row for row in running if kind(row) == type_]
             if owners:
                 owner = min(owners, key=lambda row: (row.ts_ns, row.event))
-                if class_ == "comm" or level == "kernel":
+                if class_ == "comm" or level == "kernel" or owner.link is None:
                     return class_, stable(owner.name)
-                return class_, self.of_launch(self.rows.get(owner.link), level)
-        coming = [row for row in self.work if row.ts_ns > instant]
-        launch = self.rows.get(min(coming, key=lambda row: (row.ts_ns, row.event)).link) if coming else None
-        if launch is None or launch.ts_ns >= window.end:
+                return class_, self.of_launch(self.rows[owner.link], level)
+        if not self.work:
             return self.host([window.thread], instant, level)
-        if instant < launch.ts_ns:
-            return self.host([thread_of(launch), window.thread], instant, level)
-        if instant < launch.ts_ns + (launch.dur_ns or 0):
-            return "idle_launch", stable(launch.name)
-        return "idle_wait", self.of_launch(launch, level)
+        return self.idle(window, instant, level)
+
+    def changes(self, window):
+        """The instants of a window at which anything may change, and its end."""
+        instants = {window.start, window.end}
+        for row in self.rows.values():
+            if row.ts_ns is not None:
+                instants |= {row.ts_ns, row.ts_ns + (row.dur_ns or 0)}
+        return sorted(instant for instant in instants if window.start <= instant <= window.end)
 
 
 def attribute(file, clock, chosen):
@@ -176,6 +224,8 @@ def attribute(file, clock, chosen):
         for level in LEVELS:
             if window.start >= window.end:
                 result[level][window.iteration, None, None] = 0
-            for instant in range(window.start, window.end):
-                result[level][window.iteration, *attributed.at(window, instant, level)] += 1
+                continue
+            instants = attributed.changes(window)
+            for start, until in zip(instants, instants[1:]):
+                result[level][window.iteration, *attributed.at(window, start, level)] += until - start
     return result

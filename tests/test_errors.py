@@ -9,7 +9,8 @@ import re
 import sqlite3
 import unittest
 
-from made import ABSENT, InFolder, document, event, kernel, run, step, write
+from made import ABSENT, InFolder, document, event, kernel, launch, run, step, write
+from support import corpus
 
 TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
 DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
@@ -441,6 +442,21 @@ class Problems(Errors):
         write("t.json", document(kernel("k", 1, 2.5, 1), kernel("k", 5, 1, 2), event("op", 1, 2)))
         self.assertEqual(self.files("t.json", "problems"), [
             ('[{"what":"device work without a launch","count":2,"first_byte":null,"us":3.500}]',)])
+
+    def test_device_work_launched_before_the_recording(self):
+        """Without a launch, and before the first work of its stream that has one; the rest is another problem."""
+        write("t.json", document(
+            kernel("k", 1, 2.5, 1), kernel("k", 4, 1.001, 2), launch(3, 1, 5), kernel("k", 6, 1, 5),
+            kernel("k", 8, 4, 3), kernel("k", 1, 8, 4, stream=8), event("op", 1, 2)))
+        self.assertEqual(self.files("t.json", "problems"), [
+            ('[{"what":"device work launched before the recording","count":2,"first_byte":null,"us":3.501},'
+             '{"what":"device work without a launch","count":2,"first_byte":null,"us":12.000}]',)])
+
+    def test_device_work_of_real_traces_launched_before_the_recording(self):
+        for path, count in ((("hta", "trace_diff", "test"), 614), (("param",), 64)):
+            self.assertEqual(self.rows("SELECT problem ->> 'what', problem ->> 'count' FROM (SELECT value AS problem"
+                                       " FROM trace_files(?), json_each(problems))", corpus(*path)),
+                             [("device work launched before the recording", count)])
 
     def test_metadata_that_is_not_strict(self):
         """One value that is no JSON does not take the others away unsaid."""

@@ -64,6 +64,41 @@ class Golden(unittest.TestCase):
                 self.assertEqual(set(found), set(expected))
 
 
+    def test_the_largest_parts_of_traces_of_other_makers(self):
+        """golden/serving/step_time.csv: by trace and level the sum, and the 25 largest parts, over the steady steps."""
+        traces = {"hta/trace_diff/control": ("hta", "trace_diff", "control"),
+                  "hta/trace_diff/test": ("hta", "trace_diff", "test"),
+                  "param/worker1": ("param", "worker1_*"), "tracelens/h100/bert": ("tracelens", "h100", "gaunernst*"),
+                  "tracelens/mi300/bert": ("tracelens", "mi300", "gaunernst*")}
+        expected = defaultdict(list)
+        with open(golden("serving", "step_time.csv"), newline="", encoding="utf-8") as lines:
+            for trace, level, class_, name, time_ns, _ in list(csv.reader(lines))[1:]:
+                expected[trace, level].append((class_ or None, name or None, int(time_ns)))
+        db, checked = connect(), 0
+        for (trace, level), rows in expected.items():
+            if trace not in traces:  # their steps are annotations
+                continue
+            checked += 1
+            path = os.path.join(corpus(*traces[trace][:-1]), traces[trace][-1])
+            found = db.execute("SELECT class, name, sum(time_ns) FROM trace_step_time(?, NULL, NULL, ?) GROUP BY 1, 2",
+                               (path, level)).fetchall()
+            found.sort(key=lambda row: -row[2])
+            with self.subTest(trace, level=level):
+                self.assertEqual((None, None, sum(row[2] for row in found)), rows[0])
+                self.assertEqual(Counter(row[2] for row in found[:25]), Counter(row[2] for row in rows[1:]))
+                least = min(row[2] for row in rows[1:])
+                self.assertEqual({row for row in found if row[2] > least}, {row for row in rows[1:] if row[2] > least})
+        self.assertEqual(checked, 10)
+
+    def test_first_and_single_steps_of_real_traces(self):
+        """us by step: the first of six beside the others, and a single one whose backlog ends in it."""
+        time = "SELECT round(sum(time)) FROM trace_step_time(?, NULL, 'all') GROUP BY iteration ORDER BY iteration"
+        self.assertEqual(connect().execute(time, (corpus("hta", "trace_diff", "test"),)).fetchall(),
+                         [(118128,), (117128,), (114802,), (123104,), (116692,), (116143,)])
+        single = os.path.join(corpus("param"), "worker1_*")
+        self.assertEqual(connect().execute(time, (single,)).fetchall(), [(18453,)])
+
+
 class Planted(unittest.TestCase):
     """examples/gpu: what differs is what tests/generate_gpu_pair.py says, and nothing else."""
 
@@ -106,6 +141,12 @@ SIDE = """
     SELECT file, rank, iteration, max(ts_ns + dur_ns) FROM trace_events(?)
     WHERE device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL AND dur_ns > 0
     GROUP BY file, rank, iteration"""
+BACKLOG = """
+    WITH work AS (
+      SELECT file, pid, tid, ts_ns, dur_ns, link,
+             min(ts_ns) FILTER (WHERE link IS NOT NULL) OVER (PARTITION BY file, pid, tid) AS first
+      FROM trace_events(?) WHERE device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL)
+    SELECT file, ts_ns, ts_ns + dur_ns FROM work WHERE link IS NULL AND ts_ns < first AND dur_ns > 0"""
 STEPS = "SELECT file, rank, iteration, ts_ns, ts_ns + dur_ns FROM trace_steps(?)"
 BUSY = """
     SELECT coalesce(trace_busy_time(max(ts_ns, ?2), min(ts_ns + dur_ns, ?3) - max(ts_ns, ?2)), 0)
@@ -130,7 +171,9 @@ def traces():
 class AddsUp(unittest.TestCase):
     def windows(self, db, path, clock):
         """{(rank, iteration): (file, window)}"""
-        ends, steps, ranks = defaultdict(dict), defaultdict(list), {}
+        ends, steps, ranks, backlog = defaultdict(dict), defaultdict(list), {}, defaultdict(list)
+        for file, start, end in db.execute(BACKLOG, (path,)):
+            backlog[file].append((start, end))
         for file, rank, iteration, end in db.execute(SIDE, (path,)):
             ends[file][iteration] = end
         for file, rank, iteration, start, end in db.execute(STEPS, (path,)):
@@ -139,7 +182,8 @@ class AddsUp(unittest.TestCase):
         for file, rank, start, end in db.execute("SELECT file, rank, start_ns, end_ns FROM trace_files(?)", (path,)):
             ranks[file], spans[file] = rank, (start, end)
         return {(ranks[file], window.iteration): (file, window) for file in ranks
-                for window in oracle_steps.windows(steps[file], ends.get(file), clock, spans[file], None)}
+                for window in oracle_steps.windows(steps[file], ends.get(file), clock, spans[file], None,
+                                                   backlog[file])}
 
     def check(self, db, path, clock, level):
         found, busy = Counter(), Counter()
@@ -212,14 +256,16 @@ def spelt(nanoseconds):
 
 
 def random_trace(seed):
-    """A small trace, all of it within some 60 ns: three host threads whose events need not nest, three streams, a few
-    correlations with calls and work without the other, steps that overlap, come twice, or are missing."""
+    """A small trace of some 60 instants, 1 ns or 0.2 ms apart: three host threads whose events need not nest, three
+    streams, a few correlations with calls and work without the other, backlog, calls without a name, graph launches,
+    steps that overlap, come twice, or are missing."""
     rng = random.Random(seed)
     events, length = [], rng.choice([20, 40, 60])
+    unit = rng.choice([1, 1, 200_000])
     threads, correlations = rng.choice([1, 2, 3]), rng.choice([2, 5, 9])
 
     def add(cat, name, at, dur, **fields):
-        events.append(event(name, spelt(at), spelt(dur), cat=cat, **fields))
+        events.append(event(name, spelt(at * unit), spelt(dur * unit), cat=cat, **fields))
 
     for _ in range(rng.choice([3, 8, 16])):
         cat = rng.choice(HOST)
@@ -228,8 +274,12 @@ def random_trace(seed):
             fields["args"] = {"correlation": rng.randrange(correlations)}
         add(cat, rng.choice(NAMES), rng.randrange(length), rng.choice([0, 1, 2, 5, 9, 20]), **fields)
     for _ in range(rng.choice([0, 0, 2, 5, 9])):
-        add("cuda_runtime", rng.choice(["launch", "graph"]), rng.randrange(length), rng.choice([0, 1, 3]),
-            tid=rng.randrange(threads), args={"correlation": rng.randrange(correlations)})
+        add(rng.choice(["cuda_runtime", "cuda_runtime", "cuda_driver"]),
+            rng.choice(["launch", "cudaGraphLaunch", "cuGraphLaunch", None]), rng.randrange(length),
+            rng.choice([0, 1, 3]), tid=rng.randrange(threads), args={"correlation": rng.randrange(correlations)})
+    for _ in range(rng.choice([0, 0, 1, 3])):
+        add("kernel", rng.choice(KERNELS), rng.randrange(-15, 20), rng.choice([1, 4, 8]), pid=0, tid=rng.randrange(3),
+            args={"correlation": 10 ** 6, "stream": 7})
     for _ in range(rng.choice([0, 2, 5, 9])):
         cat = rng.choice(DEVICE)
         add(cat, rng.choice(KERNELS), rng.randrange(length), rng.choice([0, 1, 2, 4, 8]), pid=0, tid=rng.randrange(3),
@@ -240,6 +290,8 @@ def random_trace(seed):
         number = number if rng.random() < .9 else 0
         add("user_annotation", f"ProfilerStep#{number}", at, dur, tid=rng.randrange(threads))
         at += dur + rng.choice([0, 0, 2, -1])
+    if rng.random() < .1:
+        add("cuda_runtime", "cudaGraphLaunch", rng.randrange(length), 1)
     if rng.random() < .3:
         events.append(event("without a duration", spelt(3), ABSENT))
         events.append(event(ABSENT, spelt(4), spelt(9)))
@@ -358,9 +410,9 @@ class Made(InFolder):
     def test_work_without_a_launch(self):
         self.assertEqual(self.parts(
             step(1, 0, 100), step(2, 100, 100), event("a", 100, 50), launch(110, 5, 1), kernel("k1", 115, 5, 1),
-            kernel("k2", 130, 10, 9), launch(141, 1, 2), kernel("k3", 150, 10, 2)), {
+            kernel("k2 at 0x1", 130, 10, 9), launch(141, 1, 2), kernel("k3", 150, 10, 2)), {
                 ("idle_host", "a"): 21, ("idle_launch", "cudaLaunchKernel"): 6, ("compute", "a"): 15,
-                ("compute", None): 10, ("idle_wait", "a"): 8})
+                ("compute", "k2"): 10, ("idle_wait", "a"): 8})
 
     def test_no_step(self):
         events = [event("a", 0, 10), event("a", 20, 10), event("b", 5, 100, tid=2), launch(25, 2, 1),
@@ -376,11 +428,10 @@ class Made(InFolder):
             ("compute", "a"): 40})
 
     def test_step_without_device_work(self):
-        """Its window ends with the host's step; the first step has no window."""
+        """Its window ends with the host's step."""
         events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 50, 60, 1), step(2, 100, 100), event("a", 120, 50),
                   step(3, 200, 100), launch(220, 5, 2), kernel("k", 250, 10, 2)]
         self.assertEqual(self.parts(*events), {("idle_host", "a"): 50, ("idle_unrecorded", None): 40})
-        self.assertEqual(self.parts(*events, iteration=1), {})
         self.assertEqual(self.parts(*events, iteration=3)["compute", None], 10)
 
     def test_window_of_no_length(self):
@@ -390,7 +441,7 @@ class Made(InFolder):
         self.assertEqual(self.parts(*events), {(None, None): 0})
         self.assertEqual(self.rows("SELECT * FROM trace_step_diff('trace.json', 'trace.json', NULL, NULL, 2, 2)"), [])
         self.assertEqual(self.rows("SELECT control_time, test_time, diff_time, control_steps, test_steps FROM"
-                                   " trace_step_diff('trace.json', 'trace.json', NULL, NULL, 'all', 3)"
+                                   " trace_step_diff('trace.json', 'trace.json', NULL, NULL, '[2, 3]', 3)"
                                    " WHERE class = 'compute'"), [(5, 10, 5, 2, 1)])
 
     def test_no_device_work_in_the_file(self):
@@ -414,6 +465,120 @@ class Made(InFolder):
             launch(5, 2, 1), kernel("k0", 20, 100, 1), step(1, 50, 50), launch(60, 2, 2), kernel("k1", 120, 20, 2),
             step(2, 100, 50), event("a", 100, 20), launch(110, 2, 3), kernel("k2", 145, 5, 3)), {
                 ("idle_wait", "a"): 5, ("compute", "a"): 5})
+
+    def test_the_first_step_has_a_window(self):
+        events = [step(1, 0, 100), event("a", 0, 30), launch(10, 5, 1), kernel("k", 50, 60, 1), step(2, 100, 100),
+                  launch(120, 5, 2), kernel("k", 150, 10, 2)]
+        self.assertEqual(self.parts(*events, iteration=1), {
+            ("idle_host", "a"): 10, ("idle_launch", "cudaLaunchKernel"): 5, ("idle_wait", "a"): 35,
+            ("compute", "a"): 60})
+
+    def test_backlog_is_in_no_step(self):
+        """Launched before the recording: the first window begins when it is done. What comes later on the stream
+        without a launch, and work of a stream without any launch, is no backlog."""
+        events = [kernel("old1", 0, 20, 8), kernel("old2", 20, 20, 9), kernel("alone", 25, 50, 7, 8),
+                  step(1, 10, 90), event("a", 10, 90), launch(15, 5, 1), kernel("k", 60, 20, 1), kernel("late", 90, 5, 6),
+                  step(2, 100, 100), launch(120, 5, 2), kernel("k", 150, 10, 2)]
+        self.assertEqual(self.parts(*events, iteration=1), {("compute", "alone"): 35, ("compute", "a"): 5})
+        self.assertEqual(self.parts(*events, iteration=1, clock="host"), {
+            ("compute", "old1"): 10, ("compute", "old2"): 20, ("compute", "alone"): 35, ("compute", "a"): 5,
+            ("compute", "late"): 5, ("idle_host", "a"): 15})
+
+    def test_backlog_that_starts_after_the_first_step_s_work(self):
+        """Of another stream: it does not move the window."""
+        events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 20, 20, 1), kernel("old", 50, 20, 8, 20),
+                  step(2, 100, 100), launch(110, 5, 2), kernel("k", 120, 10, 2, 20)]
+        self.assertEqual(sum(self.parts(*events, iteration=1).values()), 40)
+
+    def test_backlog_that_outlasts_the_first_step(self):
+        events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 20, 20, 1), kernel("old", 30, 220, 8, 20),
+                  step(2, 100, 100), launch(110, 5, 2), kernel("k", 255, 10, 2, 20)]
+        self.assertEqual(self.parts(*events, iteration=1), {(None, None): 0})
+        self.assertEqual(self.parts(*events), {("idle_wait", None): 5, ("compute", None): 10})
+
+    def test_a_single_step_with_and_without_backlog(self):
+        """Without, or with backlog that is done before the step, the host's tail is part of it."""
+        work = [step(1, 100, 100), launch(110, 5, 1), kernel("k", 120, 20, 1)]
+        for old, expected in (([], 100), ([kernel("old", 50, 50, 9)], 100), ([kernel("old", 50, 51, 9)], 39),
+                              ([kernel("old", 101, 30, 9, 8)], 100)):
+            self.assertEqual(sum(self.parts(*work, *old, iteration=1).values()), expected)
+
+    def test_a_trace_without_steps_has_its_backlog(self):
+        self.assertEqual(self.parts(kernel("old at 0x12", 0, 10, 9), launch(5, 5, 1), kernel("k", 10, 10, 1),
+                                    iteration=None), {("compute", "old"): 10, ("compute", None): 10})
+
+    def test_work_without_a_launch_has_its_own_name_at_every_level(self):
+        events = [step(1, 0, 100), event("a", 0, 50), launch(10, 5, 1), kernel("k1", 20, 5, 1), kernel("k2", 30, 5, 9),
+                  event("copy", 40, 5, cat="gpu_memcpy", pid=0, tid=7)]
+        for level in LEVELS:
+            parts = self.parts(*events, iteration=1, level=level)
+            self.assertEqual((parts["compute", "k2"], parts["memory", "copy"]), (5, 5), level)
+        self.assertEqual(self.parts(*events, iteration=1, level="annotation")["compute", None], 5)
+
+    def test_a_launch_without_a_name(self):
+        """As a call, as the launch of work, and as what a graph was launched by."""
+        for name in (None, 7, ABSENT):
+            unnamed = {"cat": "cuda_runtime", "args": {"correlation": 1}}
+            events = [step(1, 0, 100), event("a", 0, 50), event(name, 10, 10, **unnamed), kernel("k", 40, 20, 1),
+                      event(name, 70, 10, cat="cuda_runtime")]
+            self.assertEqual(self.parts(*events, iteration=1), {
+                ("idle_host", "a"): 10, ("idle_launch", None): 10, ("idle_wait", "a"): 20, ("compute", "a"): 20,
+                ("idle_unrecorded", None): 40})
+            sides = self.rows("SELECT class, name, control_time, test_time FROM"
+                              " trace_step_diff('trace.json', 'trace.json') WHERE name IS NULL")
+            self.assertEqual(sorted(sides), [("idle_launch", None, 10, 10), ("idle_unrecorded", None, 40, 40)])
+            self.assertGreater(self.value("SELECT length(html) FROM trace_diff_report('trace.json', 'trace.json')"), 0)
+
+    def test_a_wait_that_nothing_recorded_explains(self):
+        """Of more than 1 ms between the launch, or the work before, and the start."""
+        for start, waits in ((1100, ("idle_wait", "a")), (1100.001, ("idle_unrecorded", None))):
+            events = [step(1, 0, 100), step(2, 90, round(start - 80, 3)), kernel("k", start, 10, 1)]
+            waited = round(start - 100, 3)
+            self.assertEqual(self.parts(*events, event("a", 90, 20), launch(95, 5, 1), clock="host"), {
+                ("idle_host", "a"): 5, ("idle_launch", "cudaLaunchKernel"): 5, waits: waited, ("compute", "a"): 10})
+            self.assertEqual(self.parts(*events, event("a", 0, 150), launch(20, 5, 2), kernel("k0", 30, 70, 2),
+                                        launch(40, 5, 1), clock="host"), {("compute", "a"): 20, waits: waited})
+
+    def test_a_wait_is_measured_beyond_the_window(self):
+        """600 us of 1,200 are in step 2: it is the whole wait that is too long."""
+        self.assertEqual(self.parts(step(1, 0, 700), event("a", 0, 50), launch(95, 5, 1), step(2, 700, 800),
+                                    kernel("k", 1300, 10, 1), clock="host"), {
+            ("idle_unrecorded", None): 600 + 190, ("compute", None): 10})
+
+    def test_a_graph_whose_kernels_were_not_recorded(self):
+        graph = {"cat": "cuda_runtime", "args": {"correlation": 5}}
+        events = [step(1, 0, 100), step(2, 100, 200), event("a", 100, 180), launch(105, 5, 1), kernel("k1", 110, 10, 1),
+                  event("cudaGraphLaunch", 130, 10, **graph), launch(160, 5, 2, tid=2), kernel("k2", 200, 10, 2)]
+        self.assertEqual(self.parts(*events, clock="host"), {
+            ("idle_host", "a"): 5 + 10 + 70, ("idle_launch", "cudaLaunchKernel"): 5, ("compute", "a"): 10,
+            ("idle_call", "cudaGraphLaunch"): 10, ("idle_unrecorded", None): 60 + 20, ("compute", None): 10})
+        recorded = {
+            ("idle_host", "a"): 5 + 10 + 5 + 70, ("idle_launch", "cudaLaunchKernel"): 5 + 5, ("compute", "a"): 10 + 5,
+            ("idle_launch", "cudaGraphLaunch"): 10, ("idle_wait", "a"): 10, ("idle_wait", None): 35,
+            ("idle_unrecorded", None): 20, ("compute", None): 10}
+        events.append(kernel("k", 150, 5, 5))
+        self.assertEqual(self.parts(*events, clock="host"), recorded)
+        inner = event("cuGraphLaunch", 132, 5, cat="cuda_driver", args={"correlation": 5})
+        self.assertEqual(self.parts(*events, inner, clock="host"), recorded)
+
+    def test_a_graph_that_nothing_follows(self):
+        """It may have run to the end of the window."""
+        self.assertEqual(self.parts(
+            step(1, 0, 100), step(2, 100, 200), event("a", 100, 180), launch(105, 5, 1), kernel("k1", 110, 10, 1),
+            event("hipGraphLaunch", 130, 10, cat="cuda_runtime"), clock="host"), {
+                ("idle_host", "a"): 15, ("idle_launch", "cudaLaunchKernel"): 5, ("compute", "a"): 10,
+                ("idle_call", "hipGraphLaunch"): 10, ("idle_unrecorded", None): 160})
+
+    def test_the_profiler_s_own_span_widens_nothing(self):
+        """As an X, and as a B with its E, which need not say its category."""
+        inside = [event("a", 10, 20), launch(15, 5, 1), kernel("k", 30, 10, 1)]
+        own = {"ts": -100, "pid": "Spans", "tid": 1, "name": "PyTorch Profiler (0)", "cat": "Trace"}
+        for span in ([{**own, "ph": "X", "dur": 500}], [{**own, "ph": "B"}, {**own, "ph": "E", "ts": 400}],
+                     [{**own, "ph": "B"}, {"ph": "E", "ts": 400, "pid": "Spans", "tid": 1}]):
+            self.assertEqual(sum(self.parts(*inside, *span, iteration=None).values()), 30)
+            self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('trace.json')"), [(10000, 40000)])
+        lone = {"ph": "E", "ts": 400, "pid": 3, "tid": 1}
+        self.assertEqual(sum(self.parts(*inside, lone, iteration=None).values()), 390)
 
     def test_modules_and_annotations(self):
         events = [step(1, 0, 100), event("nn.Module: A_0", 0, 80, cat="python_function"),
@@ -439,20 +604,20 @@ class Made(InFolder):
                 *(launch(at + 100 * i + 10, 5, i + 1) for i in range(3)),
                 *(kernel("k", at + 100 * i + 50, 20, i + 1) for i in range(3))))
         self.assertEqual(self.rows("SELECT iteration, sum(time) FROM trace_step_time('cycles', 0, 'all') GROUP BY 1"),
-                         [(1, 100), (2, 100), (4, 100), (5, 100)])
+                         [(0, 70), (1, 100), (2, 100), (3, 70), (4, 100), (5, 100)])
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time('cycles')"), [(1,), (4,)])
 
     def test_times_at_the_ends_of_all_time(self):
         """A window longer than 64 bits hold: time is right, time_ns as much as it can hold."""
         far = 9223372036854775
-        write("trace.json", document(step(1, 0, 100), launch(1, 5, 1, tid=2), kernel("k", -far, 1, 1),
-                                     step(2, 100, far - 201)))
+        write("trace.json", document(step(1, -far, 100), launch(1 - far, 5, 1, tid=2), kernel("k", 2 - far, 1, 1),
+                                     step(2, 100, far - 203)))
         self.assertEqual(self.rows("SELECT class, name, time, time_ns FROM trace_step_time('trace.json', NULL, 2)"),
-                         [("idle_unrecorded", None, 2 * far - 102, 9223372036854775807)])
+                         [("idle_unrecorded", None, 2 * far - 106, 9223372036854775807)])
         write("trace.json", document(step(1, 0, 100), launch(1, 5, 1), kernel("k", far, far, 1)))
         self.assertEqual(self.rows("SELECT class, name, time_ns FROM trace_step_time('trace.json')"), [
-            ("idle_wait", None, 1000 * (far - 6)), ("idle_launch", "cudaLaunchKernel", 5000),
-            ("idle_unrecorded", None, 1000), ("compute", None, 807)])
+            ("idle_unrecorded", None, 1000 * (far - 5)), ("idle_launch", "cudaLaunchKernel", 5000),
+            ("compute", None, 807)])
 
 
 class Errors(InFolder):

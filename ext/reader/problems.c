@@ -22,6 +22,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_METADATA_SKIPPED] = "metadata skipped: not JSON",
     [PROBLEM_TRAILING] = "bytes after the document",
     [PROBLEM_GZIP_TRAILING] = "bytes after the gzip data",
+    [PROBLEM_BACKLOG] = "device work launched before the recording",
     [PROBLEM_NO_LAUNCH] = "device work without a launch",
     [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
     [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",

@@ -30,6 +30,7 @@ enum problem {
     PROBLEM_METADATA_SKIPPED,
     PROBLEM_TRAILING,
     PROBLEM_GZIP_TRAILING,
+    PROBLEM_BACKLOG,
     PROBLEM_NO_LAUNCH,
     PROBLEM_ARGS_MENDED, /* these two are known once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,

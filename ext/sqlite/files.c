@@ -73,9 +73,11 @@ static char *problems_of(const struct trace_member *member, bool strict)
             continue;
         add_problem(list, problem_text((enum problem)i), file->problems.count[i],
                     file->problems.first_byte[i]);
-        if (i == PROBLEM_NO_LAUNCH)
-            sqlite3_str_appendf(list, ",\"us\":%lld.%03lld", (long long)(file->unlaunched / 1000),
-                                (long long)(file->unlaunched % 1000));
+        if (i == PROBLEM_BACKLOG || i == PROBLEM_NO_LAUNCH) {
+            int64_t ns = i == PROBLEM_BACKLOG ? file->backlog : file->unlaunched;
+            sqlite3_str_appendf(list, ",\"us\":%lld.%03lld", (long long)(ns / 1000),
+                                (long long)(ns % 1000));
+        }
         sqlite3_str_appendchar(list, 1, '}');
     }
     if (file && file->metadata && !strict) {

@@ -4,10 +4,12 @@
 
 #include "../reader/memory.h"
 #include "busy.h"
+#include "replays.h"
 #include "short_name.h"
 #include "windows.h"
 
 #define NOT_KNOWN (NAME_NONE - 1)
+#define LONGEST_WAIT 1000000 /* ns (rule 6) */
 
 struct attributing {
     struct attribution *attribution;
@@ -19,9 +21,11 @@ struct attributing {
     struct labels labels;
     struct busy busy;
     bool has_work;
-    size_t stretch; /* of busy, found last */
-    uint32_t *ids;  /* by name of the file: that of the attribution, or NOT_KNOWN */
-    char *scratch;  /* room for the longest name */
+    size_t stretch;        /* of busy, found last */
+    struct intervals lost; /* rule 4: in which replays ran that were not recorded */
+    size_t next_lost;      /* of these, found last */
+    uint32_t *ids;         /* by name of the file: that of the attribution, or NOT_KNOWN */
+    char *scratch;         /* room for the longest name */
     /* Of the window at hand, the rows of each name, by its id + 1: the number of the last
     ** one + 1, and so on by `before`; 0: no more. */
     uint32_t *last;
@@ -41,16 +45,17 @@ const char *step_class_name(enum step_class step_class)
     return names[step_class];
 }
 
-/* The stable name of a row in the attribution (rule 7); NAME_NONE for ROW_NONE. False
-** when there is no memory. */
+/* The stable name of a row in the attribution (rule 9); NAME_NONE for ROW_NONE, and for a
+** row without a name. False when there is no memory. */
 static bool name_of(struct attributing *at, uint32_t row, uint32_t *name)
 {
+    uint32_t own = row == ROW_NONE ? NAME_NONE : at->file->columns.name[row];
     *name = NAME_NONE;
-    if (row == ROW_NONE)
+    if (own == NAME_NONE)
         return true;
-    uint32_t *id = &at->ids[at->file->columns.name[row]];
+    uint32_t *id = &at->ids[own];
     if (*id == NOT_KNOWN) {
-        const struct name *from = &at->file->names.items[at->file->columns.name[row]];
+        const struct name *from = &at->file->names.items[own];
         size_t length = name_stable(from->text, from->length, at->scratch);
         uint32_t made = names_intern(&at->attribution->names, at->scratch, length);
         if (made == NAME_NONE)
@@ -114,13 +119,13 @@ static bool add(struct attributing *at, enum step_class step_class, uint32_t row
     return true;
 }
 
-/* Rule 4: what a thread was in; where it was in nothing, `other` is asked. Both may be
+/* Rule 5: what a thread was in; where it was in nothing, `other` is asked. Both may be
 ** TRACK_NONE. */
 static bool add_thread(struct attributing *at, uint32_t track, uint32_t other, int64_t from,
                        int64_t to)
 {
     static const enum step_class idle[] = {CLASS_IDLE_CALL, CLASS_IDLE_HOST, CLASS_IDLE_UNRECORDED};
-    static const enum step_class host[] = {CLASS_CALL, CLASS_HOST, CLASS_UNRECORDED}; /* rule 6 */
+    static const enum step_class host[] = {CLASS_CALL, CLASS_HOST, CLASS_UNRECORDED}; /* rule 8 */
     const enum step_class *classes = at->has_work ? idle : host;
     if (from >= to)
         return true;
@@ -146,12 +151,10 @@ static bool add_thread(struct attributing *at, uint32_t track, uint32_t other, i
     return true;
 }
 
-/* The row that is the label of a launch, which may be ROW_NONE. */
+/* The row that is the label of a launch; ROW_NONE if it has none. */
 static uint32_t label_of_launch(struct attributing *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
-    if (launch == ROW_NONE)
-        return ROW_NONE;
     struct thread_labels *thread = &at->labels.threads[columns->track[launch]];
     return thread->items[labels_find(thread, columns->ts[launch])].label;
 }
@@ -166,20 +169,49 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rules 4 to 6: the device is idle until `next` starts, or for good. */
-static bool add_idle(struct attributing *at, uint32_t next, int64_t from, int64_t to)
+/* Rules 5 to 7: the device is idle, in a stretch of its own. */
+static bool add_waiting(struct attributing *at, const struct busy_stretch *stretch, int64_t from,
+                        int64_t to)
 {
     const struct columns *columns = &at->file->columns;
-    uint32_t launch = next == ROW_NONE ? ROW_NONE : columns->link[next];
+    uint32_t next = stretch->row, launch = next == ROW_NONE ? ROW_NONE : columns->link[next];
     if (launch == ROW_NONE || columns->ts[launch] >= at->window->end)
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch], end = start;
     if (columns->dur[launch] > 0 && __builtin_add_overflow(start, columns->dur[launch], &end))
         end = INT64_MAX;
-    return add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) &&
-           add(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)) &&
-           (later(from, end) >= to ||
-            add(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), later(from, end), to));
+    if (!add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) ||
+        !add(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
+        return false;
+    from = later(from, end);
+    if (from >= to)
+        return true;
+    wide_time wait = (wide_time)columns->ts[next] - later(stretch->start, end);
+    return wait > LONGEST_WAIT ? add(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, to)
+                               : add(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
+}
+
+/* Rules 4 to 7: the device is idle. */
+static bool add_idle(struct attributing *at, const struct busy_stretch *stretch, int64_t from,
+                     int64_t to)
+{
+    const struct intervals *lost = &at->lost;
+    while (from < to) {
+        while (at->next_lost > 0 && lost->items[at->next_lost - 1].end > from)
+            at->next_lost--;
+        while (at->next_lost < lost->count && lost->items[at->next_lost].end <= from)
+            at->next_lost++;
+        const struct interval *next =
+            at->next_lost < lost->count ? &lost->items[at->next_lost] : NULL;
+        bool inside = next && next->start <= from;
+        wide_time change = !next ? to : inside ? next->end : next->start;
+        int64_t until = change < to ? (int64_t)change : to;
+        if (!(inside ? add(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, until)
+                     : add_waiting(at, stretch, from, until)))
+            return false;
+        from = until;
+    }
+    return true;
 }
 
 /* Rule 3. */
@@ -187,9 +219,9 @@ static bool add_busy(struct attributing *at, const struct busy_stretch *stretch,
                      int64_t to)
 {
     static const enum step_class classes[] = {CLASS_COMPUTE, CLASS_COMM, CLASS_MEMORY};
-    bool own_name = stretch->kind == BUSY_COMM || at->level == LEVEL_KERNEL;
-    return add(at, classes[stretch->kind],
-               own_name ? stretch->row : label_of_launch(at, at->file->columns.link[stretch->row]),
+    uint32_t launch = at->file->columns.link[stretch->row];
+    bool own_name = stretch->kind == BUSY_COMM || at->level == LEVEL_KERNEL || launch == ROW_NONE;
+    return add(at, classes[stretch->kind], own_name ? stretch->row : label_of_launch(at, launch),
                from, to);
 }
 
@@ -213,14 +245,14 @@ static bool add_window(struct attributing *at)
     const struct window *window = at->window;
     int64_t from = window->start;
     if (!at->has_work)
-        return add_thread(at, window->track, TRACK_NONE, from, window->end); /* rule 6 */
+        return add_thread(at, window->track, TRACK_NONE, from, window->end); /* rule 8 */
     size_t i = find_stretch(at, from);
     for (; from < window->end; i++) {
         const struct busy_stretch *stretch = &at->busy.items[i];
         int64_t to = window->end;
         if (i + 1 < at->busy.count)
             to = earlier(to, stretch[1].start);
-        if (!(stretch->kind == BUSY_NOT ? add_idle(at, stretch->row, from, to)
+        if (!(stretch->kind == BUSY_NOT ? add_idle(at, stretch, from, to)
                                         : add_busy(at, stretch, from, to)))
             return false;
         at->stretch = i;
@@ -286,7 +318,8 @@ static void forget_file(struct attributing *at)
     memory_free(at->scratch);
     at->ids = NULL;
     at->scratch = NULL;
-    at->stretch = 0;
+    at->stretch = at->next_lost = 0;
+    intervals_clear(&at->lost);
     labels_clear(&at->labels);
     busy_clear(&at->busy);
 }
@@ -308,6 +341,7 @@ static bool add_file(struct attributing *at, const struct trace_member *member,
         done = failure_memory(at->failure);
     done = done && prepare(at) &&
            labels_make(&at->labels, at->file, at->level, wanted, at->stopper, at->failure) &&
+           (!at->has_work || replays_find(&at->lost, at->file, at->stopper, at->failure)) &&
            add_windows(at, &windows, choice, chosen);
     memory_free(wanted);
     windows_clear(&windows);

@@ -4,30 +4,41 @@
 **
 ** 1. Device work is what takes part in busy.h; its launch and step: T10, T11. Each file
 **    is by itself.
-** 2. Windows. By the device's clock, R(N) is the latest end of device work of step N, or
-**    the end of the host's step if it launched none, and R(N-1) at the least. The window
-**    of step N is [R(N-1), R(N)), N-1 being the step that starts before it in the file,
-**    chosen or not; the first step has none. A single step has [start on the host,
-**    the later of R and end on the host). By the host's clock, and in a file without
-**    device work, it is the host's [start, end). A file without steps is one window,
-**    over all its events. Events of one number are one step, from the earliest start to
-**    the latest end, on the thread of the one that starts first.
+** 2. Windows, by the device's clock:
+**    a. The window of step N is [R(N-1), R(N)), N-1 being the step that starts before it in
+**       the file, chosen or not. R(N) is the latest end of device work of step N, or the end
+**       of the host's step if it launched none, and R(N-1) at the least.
+**    b. The window of the first step begins at R(0): at the later of the start of the
+**       host's step and the latest end of the backlog (T10) that starts before R(1), as it
+**       is without R(0).
+**    c. A file with a single step whose backlog does not reach past the start of the host's
+**       step: [that start, the later of R(1) and the end of the host's step).
+**    By the host's clock, and in a file without device work, a window is the host's step,
+**    [start, end). A file without steps is one window, over all its events. Events of one
+**    number are one step, from the earliest start to the latest end, on the thread of the
+**    one that starts first.
 ** 3. While device work runs the instant is `compute`, `comm` or `memory`, as busy.h has
-**    it. Its name is the owner's own for comm and by level kernel; else the label
-**    (labels.h) at the start of the owner's launch, on the launch's thread.
-** 4. Otherwise the device is idle until the device event X starts. Until L, the launch
+**    it. Its name is the owner's own for comm, by level kernel, and for work without a
+**    launch; else the label (labels.h) at the start of the owner's launch, on the launch's
+**    thread.
+** 4. Otherwise the device is idle. While a replay may run whose kernels were not recorded
+**    (replays.h) it is `idle_unrecorded`, without a name.
+** 5. Otherwise the device is idle until the device event X starts. Until L, the launch
 **    of X, starts the host is late: its thread is in a call (`idle_call`, named by it),
 **    in something else (`idle_host`, named by the label), or in nothing; then the step's
 **    thread is asked in the same way, and then it is `idle_unrecorded`. The step's thread
 **    is the host step's; without steps it is the one with most operators, of several the
 **    one that has its first one first, and without operators there is none.
-** 5. While L runs it is `idle_launch`, named by the call; after L, `idle_wait`, named as
-**    the label of L.
-** 6. Without X, or L, or with an L that does not start before the window ends, the step's
-**    thread is asked throughout. A file without device work has the classes `call`,
-**    `host` and `unrecorded` instead.
-** 7. Names are stable names (short_name.h). What has no label has no name.
-** 8. A window of no length has a row of no class and no time, so that it counts.
+** 6. While L runs it is `idle_launch`, named by the call. After L it is `idle_wait`, named
+**    as the label of L; but if X starts more than 1 ms after both the end of L and the
+**    latest end of device work that starts before X, in the window or not, nothing recorded
+**    holds X back: `idle_unrecorded`, without a name.
+** 7. Without X, or L, or with an L that does not start before the window ends, the step's
+**    thread is asked throughout.
+** 8. A file without device work has the classes `call`, `host` and `unrecorded` instead.
+** 9. Names are stable names (short_name.h). What has no label, and a launch without a
+**    name, has none.
+** 10. A window of no length has a row of no class and no time, so that it counts.
 */
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H
@@ -48,7 +59,7 @@ enum step_class {
     CLASS_CALL,
     CLASS_HOST,
     CLASS_UNRECORDED,
-    CLASS_NONE /* rule 8 */
+    CLASS_NONE /* rule 10 */
 };
 
 /* As users read it; NULL for CLASS_NONE. */

@@ -79,6 +79,7 @@ struct trace_file {
     enum document_outcome outcome;
     struct failure trouble;
     struct problems problems;
+    int64_t backlog;    /* ns: the total of PROBLEM_BACKLOG */
     int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
     int64_t events, skipped, json_size;
 

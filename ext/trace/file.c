@@ -181,13 +181,11 @@ static bool take_process_name(struct loading *loading, const struct event *event
 }
 
 /* B and E: kept until all are there and can be paired. */
-static bool take_edge(struct loading *loading, const struct event *event, int64_t ts, uint32_t name,
-                      uint32_t track, uint32_t row)
+static bool take_edge(struct loading *loading, struct edge edge)
 {
     if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
         return failure_memory(loading->failure);
-    loading->edges[loading->edge_count++] =
-        (struct edge){ts, event->byte, track, name, row, (uint32_t)event->position};
+    loading->edges[loading->edge_count++] = edge;
     return true;
 }
 
@@ -227,10 +225,12 @@ static bool take_row(struct loading *loading, const struct event *event)
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
     bool own_span = cat != NAME_NONE && file->names.items[cat].length == 5 &&
                     memcmp(file->names.items[cat].text, "Trace", 5) == 0;
-    if ((complete || edge) && !own_span)
+    if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
-    if (edge && !take_edge(loading, event, ts, name, track,
-                           event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE))
+    if (edge &&
+        !take_edge(loading, (struct edge){ts, event->byte, track, name,
+                                          event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
+                                          (uint32_t)event->position, own_span}))
         return false;
     if (event->phase == 'E')
         return true;
@@ -343,18 +343,25 @@ static void add_base(struct trace_file *file)
     add_base_to(file, &file->last);
 }
 
-/* Device work without a launch is in no iteration: worth saying. */
-static void count_unlaunched(struct trace_file *file)
+/* Device work without a launch is in no step, which is worth saying: backlog (T10), and
+** what cannot be explained. */
+static bool count_unlaunched(struct trace_file *file, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
+    int64_t *first = links_first(file);
+    if (!first)
+        return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
         if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
             continue;
-        problem_add(&file->problems, PROBLEM_NO_LAUNCH, 0);
-        if (columns->dur[row] > 0 &&
-            __builtin_add_overflow(file->unlaunched, columns->dur[row], &file->unlaunched))
-            file->unlaunched = INT64_MAX;
+        bool backlog = link_is_backlog(columns, first, row);
+        int64_t *total = backlog ? &file->backlog : &file->unlaunched;
+        problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
+        if (columns->dur[row] > 0 && __builtin_add_overflow(*total, columns->dur[row], total))
+            *total = INT64_MAX;
     }
+    memory_free(first);
+    return true;
 }
 
 static bool finish(struct loading *loading)
@@ -365,13 +372,15 @@ static bool finish(struct loading *loading)
                     loading->failure) ||
         !find_kinds(loading))
         return false;
+    for (size_t i = 0; i < loading->edge_count; i++)
+        if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
+            take_span(file, loading->edges[i].ts, NUMBER_NONE);
     tracks_close(&file->tracks);
     add_base(file);
     if (!links_find(file, loading->stopper, loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
-    count_unlaunched(file);
-    return true;
+    return count_unlaunched(file, loading->failure);
 }
 
 /* Takes over from the document what holds for the whole file. */

@@ -176,3 +176,19 @@ cleanup:
     memory_free(index.rows);
     return done;
 }
+
+int64_t *links_first(const struct trace_file *file)
+{
+    const struct columns *columns = &file->columns;
+    int64_t *first = memory_allocate((file->tracks.count + 1) * sizeof *first);
+    for (size_t track = 0; first && track < file->tracks.count; track++)
+        first[track] = INT64_MIN;
+    for (size_t row = 0; first && row < columns->count; row++) {
+        int64_t *of_track = &first[columns->track[row]];
+        if (columns->kind[row] == KIND_WORK && columns->link[row] != ROW_NONE &&
+            columns->ts[row] != NUMBER_NONE &&
+            (*of_track == INT64_MIN || columns->ts[row] < *of_track))
+            *of_track = columns->ts[row];
+    }
+    return first;
+}

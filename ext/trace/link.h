@@ -14,4 +14,15 @@
 ** 2. a call's link is the first device event linked to it: start, then file */
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
+/* Where the backlog of each track ends: the start (ns) of its first device work with a
+** link; INT64_MIN if it has none. NULL when there is no memory. */
+int64_t *links_first(const struct trace_file *file);
+
+/* Whether a row is backlog (T10), by what links_first() gives. */
+static inline bool link_is_backlog(const struct columns *columns, const int64_t *first, size_t row)
+{
+    return columns->kind[row] == KIND_WORK && columns->link[row] == ROW_NONE &&
+           columns->ts[row] != NUMBER_NONE && columns->ts[row] < first[columns->track[row]];
+}
+
 #endif

@@ -77,7 +77,7 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
             }
         if (i == count)
             break;
-        const struct edge *edge = &edges[i];
+        struct edge *edge = &edges[i];
         bool begin = edge->row != ROW_NONE;
         if (edge->ts == NUMBER_NONE) {
             problem_add(&file->problems,
@@ -99,6 +99,7 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
             problem_add(&file->problems, PROBLEM_TIME, edge->byte);
         else
             file->columns.dur[edges[closed].row] = dur;
+        edge->own_span = edge->own_span || edges[closed].own_span;
         take_out(&stack, edges, closed);
     }
     done = true;

@@ -19,6 +19,7 @@ struct edge {
     uint32_t name;  /* id, or NAME_NONE */
     uint32_t row;   /* of a B; ROW_NONE for an E */
     uint32_t order; /* position in traceEvents */
+    bool own_span;  /* category Trace; pairs_find() marks an E that closes such a B, too */
 };
 
 /* Gives the rows of the Bs their durations. Reorders the edges. */

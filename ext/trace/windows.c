@@ -3,6 +3,7 @@
 #include "../reader/memory.h"
 #include "busy.h"
 #include "labels.h"
+#include "link.h"
 
 /* The thread with most operators; of several, the one that has its first one first in the
 ** file. False when there is no memory. */
@@ -63,9 +64,8 @@ static bool collect(struct windows *windows, const struct trace_file *file, size
                       failure);
 }
 
-/* From the host's clock to the device's; `ends` has room for the latest end of each
-** number. */
-static void to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends)
+/* The latest end of device work of each number; NUMBER_NONE: it has none. */
+static void find_ends(const struct trace_file *file, int64_t *ends)
 {
     const struct columns *columns = &file->columns;
     for (size_t i = 0; i < file->iteration_count; i++)
@@ -77,25 +77,47 @@ static void to_device_clock(struct windows *windows, const struct trace_file *fi
         if (*end == NUMBER_NONE || busy_end(columns, row) > *end)
             *end = busy_end(columns, row);
     }
-    if (windows->count == 1) {
-        int64_t end = ends[windows->items[0].step];
-        if (end != NUMBER_NONE && end > windows->items[0].end)
-            windows->items[0].end = end;
-        return;
-    }
-    int64_t reach = INT64_MIN;
+}
+
+/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is
+** later. False when there is no memory. */
+static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach)
+{
+    const struct columns *columns = &file->columns;
+    int64_t *first = links_first(file);
+    if (!first)
+        return false;
+    for (size_t row = 0; row < columns->count; row++)
+        if (link_is_backlog(columns, first, row) && busy_takes(columns, row) &&
+            columns->ts[row] < limit && busy_end(columns, row) > *reach)
+            *reach = busy_end(columns, row);
+    memory_free(first);
+    return true;
+}
+
+/* From the host's clock to the device's, for at least one window; `ends` has room for the
+** latest end of each number. False when there is no memory. */
+static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends)
+{
+    const struct window *first = &windows->items[0];
+    int64_t reach = first->start, own_end = first->end;
+    find_ends(file, ends);
+    if (ends[first->step] != NUMBER_NONE)
+        own_end = ends[first->step];
+    if (!pass_backlog(file, own_end, &reach))
+        return false;
+    bool whole = windows->count == 1 && reach == first->start; /* with the host's tail */
     for (size_t i = 0; i < windows->count; i++) {
         struct window *window = &windows->items[i];
+        int64_t end = ends[window->step];
         window->start = reach;
-        if (ends[window->step] != NUMBER_NONE)
-            window->end = ends[window->step];
+        if (end != NUMBER_NONE && (!whole || end > window->end))
+            window->end = end;
         if (window->end < reach)
             window->end = reach;
         reach = window->end;
     }
-    for (size_t i = 1; i < windows->count; i++)
-        windows->items[i - 1] = windows->items[i];
-    windows->count--;
+    return true;
 }
 
 /* A file without steps: one window, if it has any event. */
@@ -124,7 +146,7 @@ bool windows_make(struct windows *windows, const struct trace_file *file, bool d
     else
         done = collect(windows, file, spare, stopper, failure);
     if (done && file->step_count > 0 && device_clock)
-        to_device_clock(windows, file, ends);
+        done = to_device_clock(windows, file, ends) || failure_memory(failure);
     memory_free(spare);
     memory_free(ends);
     if (!done)

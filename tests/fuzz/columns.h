@@ -143,6 +143,7 @@ static void put_file(struct text *text, const struct trace_file *trace)
     }
     put_number(text, trace->first);
     put_number(text, trace->last);
+    put_number(text, trace->backlog);
     put_number(text, trace->unlaunched);
 }
 

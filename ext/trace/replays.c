@@ -1,0 +1,157 @@
+#include "replays.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+#include "busy.h"
+
+/* A graph launch; or device work by its launch. */
+struct launched {
+    int64_t launch; /* ns: start of the launch */
+    int64_t first;  /* ns: start of the work; then the earliest of this and later launches */
+};
+
+struct graph {
+    int64_t correlation;
+    uint32_t row;
+    bool recorded; /* device work is linked to it */
+};
+
+static int launched_order(const void *a, const void *b)
+{
+    const struct launched *x = a, *y = b;
+    return x->launch < y->launch ? -1 : x->launch > y->launch;
+}
+
+/* By correlation, those that are recorded first. */
+static int graph_order(const void *a, const void *b)
+{
+    const struct graph *x = a, *y = b;
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    return (x->recorded ? 0 : 1) - (y->recorded ? 0 : 1);
+}
+
+static bool is_graph_launch(const struct name *name)
+{
+    static const char word[] = "GraphLaunch";
+    size_t length = sizeof word - 1, i = 0;
+    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
+        i++;
+    return i + length <= name->length;
+}
+
+/* The graph launches of a file, by row; NULL when there is no memory. */
+static struct graph *find_graphs(const struct trace_file *file, size_t *count)
+{
+    const struct columns *columns = &file->columns;
+    bool *is_graph = memory_zeroed(file->names.count + 1, sizeof *is_graph);
+    struct graph *graphs = NULL;
+    size_t capacity = 0;
+    bool done = is_graph != NULL && MEMORY_GROW(graphs, capacity, 1);
+    for (size_t i = 0; done && i < file->names.count; i++)
+        is_graph[i] = is_graph_launch(&file->names.items[i]);
+    *count = 0;
+    for (size_t row = 0; done && row < columns->count; row++) {
+        enum kind kind = columns->kind[row];
+        if ((kind != KIND_CALL && kind != KIND_DRIVER_CALL) || columns->name[row] == NAME_NONE ||
+            columns->ts[row] == NUMBER_NONE || !is_graph[columns->name[row]])
+            continue;
+        done = MEMORY_GROW(graphs, capacity, *count + 1);
+        if (done)
+            graphs[(*count)++] = (struct graph){columns->correlation[row], (uint32_t)row,
+                                                columns->link[row] != ROW_NONE};
+    }
+    memory_free(is_graph);
+    if (done)
+        return graphs;
+    memory_free(graphs);
+    return NULL;
+}
+
+/* Drops the graph launches whose kernels were recorded. */
+static size_t keep_lost(struct graph *graphs, size_t count)
+{
+    size_t kept = 0;
+    bool recorded = false;
+    for (size_t i = 0; i < count; i++) {
+        bool same = i > 0 && graphs[i].correlation == graphs[i - 1].correlation;
+        recorded = graphs[i].recorded || (same && recorded);
+        if (!recorded)
+            graphs[kept++] = graphs[i];
+    }
+    return kept;
+}
+
+/* The device work that has a launch, by launch; NULL on failure. */
+static struct launched *find_launched(const struct trace_file *file, size_t *count,
+                                      const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t total = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        total += busy_takes(columns, row) && columns->link[row] != ROW_NONE;
+    struct launched *launched = memory_allocate((total + 1) * sizeof *launched);
+    if (!launched) {
+        failure_memory(failure);
+        return NULL;
+    }
+    *count = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
+            launched[(*count)++] =
+                (struct launched){columns->ts[columns->link[row]], columns->ts[row]};
+    if (!sort_items(launched, total, sizeof *launched, launched_order, stopper, failure)) {
+        memory_free(launched);
+        return NULL;
+    }
+    for (size_t i = total; i-- > 1;)
+        if (launched[i].first < launched[i - 1].first)
+            launched[i - 1].first = launched[i].first;
+    return launched;
+}
+
+/* The earliest start of work launched after an instant; INT64_MAX if there is none. */
+static int64_t first_after(const struct launched *launched, size_t count, int64_t instant)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (launched[middle].launch <= instant)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count ? launched[low].first : INT64_MAX;
+}
+
+bool replays_find(struct intervals *lost, const struct trace_file *file,
+                  const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t count = 0, launched_count = 0;
+    struct launched *launched = NULL;
+    *lost = (struct intervals){.count = 0};
+    struct graph *graphs = find_graphs(file, &count);
+    bool done = graphs ? sort_items(graphs, count, sizeof *graphs, graph_order, stopper, failure)
+                       : failure_memory(failure);
+    count = done ? keep_lost(graphs, count) : 0;
+    if (count > 0)
+        done = (launched = find_launched(file, &launched_count, stopper, failure)) != NULL;
+    for (size_t i = 0; done && i < count; i++) {
+        int64_t start = columns->ts[graphs[i].row], dur = columns->dur[graphs[i].row], end = start;
+        if (dur > 0 && __builtin_add_overflow(start, dur, &end))
+            end = INT64_MAX;
+        int64_t until = first_after(launched, launched_count, start);
+        if (!stopper_goes_on(stopper, i, failure))
+            done = false;
+        else if (end < until && !intervals_add(lost, end, until))
+            done = failure_memory(failure);
+    }
+    done = done && intervals_merge(lost, stopper, failure);
+    memory_free(graphs);
+    memory_free(launched);
+    if (!done)
+        intervals_clear(lost);
+    return done;
+}
