@@ -97,6 +97,16 @@ static const struct trial {
          "SELECT visualize_cuda_kernel_launch_stats(column1, 1, 2.5) FROM (VALUES (1), (20));"
          "SELECT visualize_queue_length_time_series(0, 7, column1, 1) FROM (VALUES (1), (20));"
          "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2)"},
+    {.name = "charts: error in the first row",
+     .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
+     .fails = true},
+    {.name = "charts: error in a later row",
+     .sql = "SELECT visualize_queue_length_time_series(0, column1, column1, column1)"
+            " FROM (VALUES (1), (2), ('x'))",
+     .fails = true},
+    {.name = "aggregates: q changes",
+     .sql = "SELECT trace_quantile(1, column1) FROM (VALUES (0.5), (0.5), (50))",
+     .fails = true},
     {.name = "trace_diff_report", .sql = "SELECT length(html) FROM trace_diff_report('a', 'b')"},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
     {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
