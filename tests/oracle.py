@@ -205,6 +205,8 @@ def read_rows(file):
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
+        if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
+            row.dur_ns = None
         (ends if ph == "E" else file.rows).append(row)
     file.first_ns = min((row.ts_ns for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"),
                         default=None)
