@@ -11,7 +11,7 @@ EXTRA ?=
 
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -DTRACEDIFF_COMMIT='"$(COMMIT)"' $(OPTIMIZE) -g -fPIC \
+FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 	-fvisibility=hidden -pthread -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
@@ -190,6 +190,15 @@ $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
 	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
+
+# The only file that names the commit is compiled again when there is a new one.
+$(BUILD)/ext/sqlite/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
+$(BUILD)/ext/sqlite/scalars.o: $(BUILD)/commit
+
+.PHONY: always
+$(BUILD)/commit: always
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
 
 $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)

@@ -206,6 +206,8 @@ def read_rows(file):
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
+        if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
+            row.dur_ns = None
         (ends if ph == "E" else file.rows).append(row)
     closed = close(file.rows, ends)
     own_span = {begin.event for begin in file.rows if begin.cat == "Trace"}

@@ -88,7 +88,7 @@ static void add_row(struct result *result, const struct names *names, const stru
     else
         result_text(result, names->items[row->name].text, names->items[row->name].length);
     result_real(result, microseconds(row->time));
-    result_integer(result, row->time > INT64_MAX ? INT64_MAX : (int64_t)row->time);
+    result_integer(result, (int64_t)row->time);
 }
 
 static int step_time_produce(struct call *call, struct rows **rows)

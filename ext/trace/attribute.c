@@ -275,6 +275,10 @@ static bool add_windows(struct attributing *at, const struct windows *windows,
             return false;
         for (size_t row = at->first_row; row < to->count; row++) {
             uint32_t name = to->rows[row].name;
+            if (to->rows[row].time > INT64_MAX)
+                return failure_set(at->failure, FAILURE_REQUEST,
+                                   "'%s': a part of a step is beyond 64 bits of nanoseconds",
+                                   at->file->path);
             if (at->last_capacity > 0)
                 at->last[name == NAME_NONE ? 0 : (size_t)name + 1] = 0;
         }
