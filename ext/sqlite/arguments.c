@@ -330,6 +330,14 @@ bool argument_word(struct call *call, int argument, const char *const *words, in
     return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
 }
 
+bool argument_name(struct call *call, int argument, const char *expected, const char **name)
+{
+    *name = call->values[argument] ? argument_text(call, argument) : NULL;
+    if (*name || !call->values[argument])
+        return true;
+    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+}
+
 /* The number of the word that a text is, up to its end or a comma, without spaces around;
 ** -1: none. `*rest` is what stands after it. */
 static int next_word(const char *text, const char *const *words, int count, const char **rest)

@@ -26,6 +26,9 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
                    const char *expected, int *chosen);
 
+/* A text that is a name; NULL if it is not given. `expected` says whose, for the error. */
+bool argument_name(struct call *call, int argument, const char *expected, const char **name);
+
 /* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
 ** room for all. */
 bool argument_words(struct call *call, int argument, const char *const *words, int count,
