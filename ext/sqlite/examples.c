@@ -23,7 +23,7 @@ static const struct {
                   "FROM trace_ops(" GPU ", 0, 'steady', 'GPU')\n"
                   "ORDER BY total_duration DESC\n"
                   "LIMIT 5;"},
-    {"trace_diff", "SELECT trace_short_name(name) AS name, change, control_counts, test_counts,\n"
+    {"trace_diff", "SELECT trace_short_name(name) AS name, counts_change, control_counts, test_counts,\n"
                    "       round(diff_duration_per_step, 1) AS us_per_step\n"
                    "FROM trace_diff(" PAIR ")\n" STEADY "LIMIT 5;"},
     {"trace_step_time", "SELECT iteration, class, name, round(time, 1) AS us\n"
