@@ -79,7 +79,7 @@ function finish() {
 BEGIN {
     print "/* Made from sql/ by sql/embed.awk. */"
     print "#include \"sqlite/functions.h\"\n"
-    count = split("trace_events trace_files trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
+    count = split("trace_events trace_files trace_metadata trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
     for (i = 1; i <= count; i++)
         functions_known[words[i]] = 1
     for (i = 1; i < ARGC; i++)

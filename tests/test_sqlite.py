@@ -13,7 +13,8 @@ import unittest
 from made import InFolder, document, event, run, write, write_big
 from support import EXTENSION, connect
 
-TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_steps": ("'a'", ""),
+TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_metadata": ("'a'", ""),
+          "trace_steps": ("'a'", ""),
           "trace_ops": ("'a'", "ranks"), "trace_diff": ("'a', 'b'", "device_type"),
           "ops_diff": ("'a', 'b'", "device_type"), "compare_traces": ("'a', 'b'", "device_type"),
           "top_count_increases": ("'a', 'b'", "device_type"), "top_duration_changes": ("'a', 'b'", "device_type"),

@@ -7,6 +7,7 @@ import unittest
 
 from made import InFolder, event, kernel, launch, step, write
 
+METADATA = "SELECT key, value FROM trace_metadata(?)"
 SQL = "SELECT cat, name, ts_ns, dur_ns, pid, tid, event FROM trace_events(?) WHERE ph = 'X' ORDER BY event"
 
 
@@ -66,6 +67,7 @@ class Sweep(InFolder):
 class Cut(Sweep):
     def sweep(self, content, whole, places=None, is_whole=lambda kept: False):
         """`places`: where the events are in a document that is not compressed."""
+        metadata = self.rows(METADATA, self.path)
         for kept in range(len(content)):
             path = self.put(content[:kept])
             rows = self.answer(SQL, path)
@@ -74,6 +76,9 @@ class Cut(Sweep):
                 continue
             if rows != whole[:len(rows)]:
                 self.assertEqual(rows, whole[:len(rows)], kept)
+            said = self.answer(METADATA, path)
+            if said != metadata[:len(said)]:
+                self.assertEqual(said, metadata[:len(said)], kept)
             if places:
                 done = [row for row in whole if places[row[-1]][1] <= kept]
                 if rows != done:
@@ -120,6 +125,7 @@ class Changed(Sweep):
     def sweep(self, change, bracket=False):
         content, places = text()
         whole = self.rows(SQL, self.put(content))
+        metadata = self.rows(METADATA, self.path)
         phases = [start + content[start:stop].index(b'"ph": "') + 7 for start, stop in places]
         wrong = []
         for at, byte in enumerate(content):
@@ -129,6 +135,9 @@ class Changed(Sweep):
             path = self.put(content[:at] + bytes([changed]) + content[at + 1:])
             rows = self.answer(SQL, path)
             if rows is None or len(rows) < len(whole) and at not in phases:
+                self.assert_said(path, at, changed)
+            found = self.answer(METADATA, path)
+            if found is None or found != metadata and len(HEAD) <= at < places[-1][1]:
                 self.assert_said(path, at, changed)
             if rows is None or at < len(HEAD) or at >= places[-1][1]:
                 continue  # what stands around the events: all of them, or less and it is said

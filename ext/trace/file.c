@@ -443,19 +443,36 @@ static void take_document(struct trace_file *file, struct document *document)
         }
 }
 
+/* The path, and as what it is shown. */
+static bool file_name(struct trace_file *file, const char *path, struct failure *failure)
+{
+    size_t length = strlen(path);
+    char *copy = memory_allocate(length + 1), *shown = memory_allocate(3 * length + 1);
+    if (!copy || !shown) {
+        memory_free(copy);
+        memory_free(shown);
+        return failure_memory(failure);
+    }
+    memcpy(copy, path, length + 1);
+    shown[text_repair((const unsigned char *)path, length, (unsigned char *)shown)] = 0;
+    if (strcmp(shown, path) == 0) {
+        memory_free(shown);
+        shown = copy;
+    }
+    file->path = copy;
+    file->shown = shown;
+    return true;
+}
+
 static struct trace_file *file_new(const char *path, struct failure *failure)
 {
     struct trace_file *file = memory_zeroed(1, sizeof *file);
-    size_t length = strlen(path) + 1;
-    char *copy = memory_allocate(length);
-    if (!file || !copy) {
-        memory_free(file);
-        memory_free(copy);
+    if (!file)
         failure_memory(failure);
+    if (!file || !file_name(file, path, failure)) {
+        memory_free(file);
         return NULL;
     }
-    memcpy(copy, path, length);
-    file->path = copy;
     file->references = 1;
     file->rank = -1;
     file->first = file->last = NUMBER_NONE;
@@ -569,6 +586,8 @@ void file_release(struct trace_file *file)
     if (!file || --file->references > 0)
         return;
     file_shrink(file);
+    if (file->shown != file->path)
+        memory_free(file->shown);
     memory_free(file->path);
     memory_free(file->metadata);
     failure_clear(&file->trouble);
