@@ -36,6 +36,7 @@ static const struct table_function *const c_functions[] = {
     &trace_step_time_function,   &trace_kernel_owners_function, &trace_diff_by_function,
     &trace_diff_report_function, &tracediff_help_function,
 };
+_Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");
 
 const struct table_function *table_function_at(int i)
 {
