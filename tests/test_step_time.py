@@ -269,7 +269,7 @@ def random_trace(seed):
 
     for _ in range(rng.choice([3, 8, 16])):
         cat = rng.choice(HOST)
-        fields = {"tid": rng.randrange(threads)}
+        fields = {"tid": rng.randrange(threads), "args": {"External id": rng.randrange(3)}}
         if cat in ("cuda_runtime", "cuda_driver", "Runtime"):
             fields["args"] = {"correlation": rng.randrange(correlations)}
         add(cat, rng.choice(NAMES), rng.randrange(length), rng.choice([0, 1, 2, 5, 9, 20]), **fields)
@@ -283,7 +283,8 @@ def random_trace(seed):
     for _ in range(rng.choice([0, 2, 5, 9])):
         cat = rng.choice(DEVICE)
         add(cat, rng.choice(KERNELS), rng.randrange(length), rng.choice([0, 1, 2, 4, 8]), pid=0, tid=rng.randrange(3),
-            args={"correlation": rng.randrange(correlations), "stream": rng.randrange(3)})
+            args={"correlation": rng.randrange(correlations), "stream": rng.randrange(3),
+                  "External id": rng.randrange(3)})
     at = rng.randrange(10)
     for number in range(rng.choice([0, 1, 2, 3, 4])):
         dur = rng.choice([0, 3, 8, 15])
