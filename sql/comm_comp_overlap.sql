@@ -13,7 +13,8 @@
 --   2. Both are taken as sets of instants: what runs twice at once counts once.
 -- Reference: HTA TraceAnalysis.get_comm_comp_overlap
 -- Differs from HTA: types go by category (D26, D27); nanoseconds are kept (D4); a rank without
---   device work has no row (D39).
+--   device work has no row (D39); device work without a launch is cut with the last step by its own
+--   start, not left out (D41).
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

@@ -24,7 +24,8 @@
 --   3. Every statistic is over events, that of others, too.
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, second table
 -- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
---   is a share, not a quantile (D8); types go by category (D26, D27); nanoseconds are kept (D4).
+--   is a share, not a quantile (D8); types go by category (D26, D27); nanoseconds are kept (D4);
+--   device work without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (
   SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

@@ -25,7 +25,9 @@
 --   4. Nested annotations are each counted in full.
 -- Reference: HTA TraceAnalysis.get_gpu_user_annotation_breakdown
 -- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
---   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4).
+--   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4);
+--   annotations of the device are cut with the last step as the host's event that they go by, not by
+--   their own start (D41).
 WITH annotation AS (
   SELECT rank, name, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

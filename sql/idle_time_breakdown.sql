@@ -21,7 +21,8 @@
 -- Reference: HTA TraceAnalysis.get_idle_time_breakdown
 -- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
 --   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
---   launch is not joined to event 0 (D6).
+--   launch is not joined to event 0 (D6), and is cut with the last step by its own start, not left
+--   out (D41).
 WITH work AS (
   SELECT rank, stream, file, event, link, ts_ns,
          max(ts_ns + dur_ns) OVER (

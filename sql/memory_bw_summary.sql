@@ -22,7 +22,8 @@
 --   2. Quantiles are interpolated between the two nearest points.
 --   3. A point lasts until the next of its rank and name.
 -- Reference: HTA TraceAnalysis.get_memory_bw_summary
--- Differs from HTA: residues of sums are no points; mean_over_time weighs points by time (D28).
+-- Differs from HTA: residues of sums are no points; mean_over_time weighs points by time (D28); work
+--   without a launch is cut with the last step by its own start, not left out (D41).
 WITH point AS (
   SELECT rank, name, memory_bw_gbps AS bw,
          lead(ts) OVER (PARTITION BY rank, name ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts

@@ -19,7 +19,8 @@
 --   3. One without a duration takes 1 us.
 --   4. Sums are exact: when nothing runs they are 0. At one time, ends come before beginnings.
 -- Reference: HTA TraceAnalysis.get_memory_bw_time_series
--- Differs from HTA: sums return to 0, and ends come first (D28); types go by category (D26).
+-- Differs from HTA: sums return to 0, and ends come first (D28); types go by category (D26); work
+--   without a launch is cut with the last step by its own start, not left out (D41).
 WITH copy AS (
   SELECT rank, pid, file, event,
          CASE WHEN cat IN ('gpu_memset', 'Memset') OR substr(name, 1, 6) = 'Memset' THEN 'Memset'

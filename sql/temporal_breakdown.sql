@@ -21,7 +21,8 @@
 --   4. non_compute_time is the rest.
 -- Reference: HTA TraceAnalysis.get_temporal_breakdown
 -- Differs from HTA: waiting for the device is not busy (D24); types go by category (D26, D27);
---   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39).
+--   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39);
+--   device work without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

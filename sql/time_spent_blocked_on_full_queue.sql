@@ -17,7 +17,8 @@
 --   2. The rank's time is from the first to the last start of its events.
 -- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
 -- Differs from HTA: every stream has a row, not only the last one (D9); and as
---   queue_length_time_series does (D24, D29).
+--   queue_length_time_series does (D24, D29). The time it is a part of is that of all events, device
+--   work without a launch that starts before the last step included (D41).
 WITH point AS (
   SELECT rank, stream, queue_length,
          lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts

@@ -47,6 +47,7 @@ SWITCHES = {
     "D29": "queues and launch statistics of every launch, by link, launches before starts",
     "D30": "outermost host operators, by the call stacks of T5",
     "D39": "a rank without device work has no row, and does not end the analysis",
+    "D41": "without a launch, device work is cut with the last step by its own start; annotations of it go by T11",
     "T2": "times count from the start of each rank, baseTimeNanoseconds included",
     "rows": "events by T3 and T4: also B with E and without category, not of negative duration",
     "backward": "the backward thread is not hung into the forward one",
@@ -247,7 +248,7 @@ def read_source(path, _mtime, _size):
             args = elements[row.event].get("args")
             source.counted.append(Row(
                 file.path, row.event, row.ph, row.cat, row.name, row.ts_ns - file.base_ns, row.dur_ns, row.pid,
-                row.tid, row.stream, row.correlation, row.device,
+                row.tid, row.stream, row.correlation, row.device, external=row.external,
                 bandwidth=bandwidth_of(args) if isinstance(args, dict) else Decimal(0)))
     info = document.get("distributedInfo") if isinstance(document, dict) else None
     file.document, file.rows = {"distributedInfo": info}, []  # as much as ranks are told by
@@ -287,7 +288,8 @@ def fresh_rows(source, right):
         ts, dur = coarse.get(row.event, (row.ts_ns, row.dur_ns))
         if ts is not None and dur is not None and row.name is not None:
             rows.append(Row(row.file, row.event, row.ph, row.cat, row.name, ts + base, dur, row.pid, row.tid,
-                            row.stream, row.correlation, row.device, bandwidth=row.bandwidth))
+                            row.stream, row.correlation, row.device, bandwidth=row.bandwidth,
+                            external=row.external))
     width = integer_width(rows) if source.whole and not {"D3", "T2"} & right else None
     for row in rows:
         row.raw_end_ns = overflowed(row.ts_ns + row.dur_ns, width)
@@ -384,22 +386,29 @@ def without_last_step(rows, right, include_last):
     host = [row for row in rows if not is_launched(row, right)]
     if not host:
         return rows
+    goes_by = {}
+    for file in {row.file for row in rows} if "D41" in right else ():
+        of_file = [row for row in rows if row.file == file]
+        goes_by.update({(file, event): row for event, row in
+                        oracle.annotation_events(of_file, lambda row: row.link).items()})
     steps = [row for row in host if is_step(row, right)]
     if include_last:
-        last = max(row.end_ns if "D1" in right else row.raw_end_ns for row in steps or host)
-        host = [row for row in host if row.ts_ns <= last]
+        last = max(row.end_ns if "D1" in right else row.raw_end_ns for row in steps or host) + 1
     else:
         last = max(row.ts_ns for row in steps) if steps else min(row.ts_ns for row in host)
-        host = [row for row in host if row.ts_ns < last]
+    host = [row for row in host if goes_by.get(key(row), row).ts_ns < last]
     device = [row for row in rows if is_launched(row, right)]
     if "D2" in right:
         kept, uncorrelated = {key(row) for row in host}, any(row.correlation is None for row in host)
-        device = [row for row in device if (key(row.link) in kept if row.link is not None
-                                            else "D11" not in right and row.correlation is None and uncorrelated)]
+        device = [row for row in device if (
+            key(row.link) in kept if row.link is not None else row.ts_ns < last if "D41" in right
+            else "D11" not in right and row.correlation is None and uncorrelated)]
     else:
         times = Counter((row.file, row.correlation) for row in host if "D11" not in right
                         or oracle.is_call(row) and row.correlation is not None and row.correlation > 0)
-        device = [row for row in device for _ in range(times[row.file, row.correlation])]
+        alone = {key(row) for row in device if "D41" in right and row.link is None and row.ts_ns < last}
+        device = [row for row in device
+                  for _ in range(1 if key(row) in alone else times[row.file, row.correlation])]
     return device + host
 
 

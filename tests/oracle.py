@@ -69,6 +69,7 @@ class Event:
     iteration: int = None
     rank: int = None
     ts_relative_ns: int = None
+    external: int = None  # args["External id"]
 
 
 Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns")
@@ -203,7 +204,8 @@ def read_rows(file):
             ts_ns=plus(file.base_ns, nanoseconds(element.get("ts"))),
             dur_ns=nanoseconds(element.get("dur")) if ph == "X" else None,
             pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
-            stream=integer(args.get("stream")), correlation=integer(args.get("correlation")))
+            stream=integer(args.get("stream")), correlation=integer(args.get("correlation")),
+            external=integer(args.get("External id")))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
         if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
@@ -293,11 +295,40 @@ def step_number(row):
     return int64(int(match[1])) if match else None
 
 
+def is_step(row):  # T11
+    return row.device == "CPU" and step_number(row) is not None and row.ts_ns is not None and row.dur_ns is not None
+
+
+def annotation_events(rows, launch):
+    """{event: row}: by which row of its file each annotation of the device goes, which may be itself (T11); `launch`
+    gives the row of the launch of device work, or None."""
+    steps, host, work, result = {}, defaultdict(list), defaultdict(list), {}
+    for row in sorted((row for row in rows if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event)):
+        if is_step(row):
+            steps.setdefault(step_number(row), row)
+        if row.cat == "user_annotation" and row.external is not None and row.name is not None:
+            host[row.external, row.name].append(row)
+        if is_device_work(row) and launch(row) is not None:
+            work[row.pid, row.tid].append(row)
+    for row in rows:
+        if row.cat != "gpu_user_annotation":
+            continue
+        named, of_host = step_number(row), host[row.external, row.name]
+        within = [] if row.ts_ns is None else [
+            other for other in work[row.pid, row.tid] if row.ts_ns <= other.ts_ns < row.ts_ns + (row.dur_ns or 0)]
+        if named is not None:
+            result[row.event] = steps.get(named, row)
+        elif len(of_host) == 1:
+            result[row.event] = of_host[0]
+        else:
+            result[row.event] = launch(within[0]) if within else row
+    return result
+
+
 def iterations(file):
     """Fills file.steps and the iteration of every row (T11)."""
     rows = file.rows
-    steps = [row for row in rows if row.device == "CPU" and step_number(row) is not None
-             and row.ts_ns is not None and row.dur_ns is not None]
+    steps = [row for row in rows if is_step(row)]
     file.steps = [Step(row.rank, step_number(row), row.file, row.event, row.ts_ns, row.dur_ns, row.ts_relative_ns)
                   for row in steps]
 
@@ -306,11 +337,13 @@ def iterations(file):
         return step_number(max(holding, key=lambda step: (step.ts_ns, step.event))) if holding else None
 
     at = {row.event: row for row in rows}
+    annotations = annotation_events(rows, lambda row: at.get(row.link))
     for row in rows:
         if row.device == "CPU":
             row.iteration = step_at(row.ts_ns)
         elif row.cat == "gpu_user_annotation":
-            row.iteration = step_number(row) if step_number(row) is not None else step_at(row.ts_ns)
+            named = step_number(row)
+            row.iteration = named if named is not None else step_at(annotations[row.event].ts_ns)
         elif row.link is not None:
             row.iteration = step_at(at[row.link].ts_ns)
 

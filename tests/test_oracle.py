@@ -338,7 +338,8 @@ class Made(Comparing):
         if ph == "M":
             event.update(name="process_name", args={"name": rng.choice(("GPU 0", "/device:GPU:0", "python"))})
         elif rng.random() < 0.8:
-            event["args"] = {"stream": rng.choice((0, 7, None)), "correlation": rng.choice((1, 1, 2, 3, 0, -1, 2**63))}
+            event["args"] = {"stream": rng.choice((0, 7, None)), "correlation": rng.choice((1, 1, 2, 3, 0, -1, 2**63)),
+                             "External id": rng.choice((1, 2, 2, 3, "1", None))}
         for key in [key for key in ("cat", "name") if event[key] is None and rng.random() < 0.5]:
             del event[key]
         return event

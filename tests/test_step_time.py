@@ -7,6 +7,9 @@ import json
 import os
 import random
 import sqlite3
+import subprocess
+import sys
+import time
 import unittest
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -15,7 +18,7 @@ import generate_gpu_pair
 import oracle
 import oracle_steps
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import DATA, EXAMPLES, connect, corpus, golden
+from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden
 
 LEVELS = oracle_steps.LEVELS
 CLOCKS = ("device", "host")
@@ -269,7 +272,7 @@ def random_trace(seed):
 
     for _ in range(rng.choice([3, 8, 16])):
         cat = rng.choice(HOST)
-        fields = {"tid": rng.randrange(threads)}
+        fields = {"tid": rng.randrange(threads), "args": {"External id": rng.randrange(3)}}
         if cat in ("cuda_runtime", "cuda_driver", "Runtime"):
             fields["args"] = {"correlation": rng.randrange(correlations)}
         add(cat, rng.choice(NAMES), rng.randrange(length), rng.choice([0, 1, 2, 5, 9, 20]), **fields)
@@ -283,7 +286,8 @@ def random_trace(seed):
     for _ in range(rng.choice([0, 2, 5, 9])):
         cat = rng.choice(DEVICE)
         add(cat, rng.choice(KERNELS), rng.randrange(length), rng.choice([0, 1, 2, 4, 8]), pid=0, tid=rng.randrange(3),
-            args={"correlation": rng.randrange(correlations), "stream": rng.randrange(3)})
+            args={"correlation": rng.randrange(correlations), "stream": rng.randrange(3),
+                  "External id": rng.randrange(3)})
     at = rng.randrange(10)
     for number in range(rng.choice([0, 1, 2, 3, 4])):
         dur = rng.choice([0, 3, 8, 15])
@@ -621,6 +625,76 @@ class Made(InFolder):
         self.assertEqual(self.rows("SELECT class, name, time_ns FROM trace_step_time('trace.json')"), [
             ("idle_unrecorded", None, 1000 * (far - 5)), ("idle_launch", "cudaLaunchKernel", 5000),
             ("compute", None, 807)])
+
+
+PEAKS = """
+import resource, sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.execute("SELECT load_extension(?)", sys.argv[1:2])
+for sql in sys.argv[2:]:
+    db.execute(sql).fetchall()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+class Overlapping(InFolder):
+    """By the host's clock n steps that overlap have n^2 parts: they are made as they are read."""
+
+    READ = "trace_step_time('trace.json', 0, 'all', 'op', 'host')"
+
+    def write(self, count):
+        write("trace.json", document(*(step(i, i, 3 * count) for i in range(count)),
+                                     *(event(f"op{i}", count + i, .5) for i in range(count))))
+
+    def test_the_first_rows_are_quick(self):
+        self.write(3000)
+        self.value("SELECT count(*) FROM trace_events('trace.json')")
+        began = time.monotonic()
+        self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM {self.READ} LIMIT 10)"), 10)
+        self.assertLess(time.monotonic() - began, 0.2 * float(os.environ.get("SLACK") or 1))
+
+    @unittest.skipIf("asan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer takes memory of its own")
+    def test_memory_is_that_of_a_step(self):
+        """KiB: a million rows, of which each takes 32 bytes at the least."""
+        self.write(1000)
+        done = subprocess.run(
+            [sys.executable, "-c", PEAKS, EXTENSION, f"SELECT * FROM {self.READ} LIMIT 1",
+             f"SELECT count(DISTINCT time) FROM {self.READ}"], check=True, capture_output=True, text=True)
+        one_step, all_steps = map(int, done.stdout.split())
+        self.assertLess(all_steps - one_step, 24 * 1024)
+
+    def test_rows_are_the_same_whenever_they_are_read(self):
+        """Also those that take too much room to be kept: numbers, order, by two cursors side by side, and in a join."""
+        self.write(600)
+        sql = f"SELECT rowid, * FROM {self.READ}"
+        first = self.rows(sql)
+        self.assertEqual([row[1:] for row in first],
+                         sorted((row[1:] for row in first), key=lambda row: (*row[:2], -row[5], row[2], row[3] or "")))
+        self.assertEqual([row[0] - first[0][0] for row in first], list(range(len(first))))
+        one, two = self.db.execute(sql), self.db.execute(sql)
+        self.assertEqual(one.fetchmany(1000), first[:1000])
+        self.assertTrue(all(two.fetchone() == row for row in first))
+        self.assertEqual(one.fetchall(), first[1000:])
+        for places in ((0, -1), (-1, 0), (1000, 999)):
+            self.assertEqual(
+                self.rows(f"SELECT b.rowid FROM (VALUES {', '.join(f'({first[i][0]})' for i in places)}) AS a"
+                          f" CROSS JOIN {self.READ} AS b WHERE b.rowid = a.column1"), [(first[i][0],) for i in places])
+        either = f"SELECT count(*) FROM {self.READ} WHERE iteration = 3 OR name = 'op3'"
+        self.assertEqual(self.value(either), sum(row[2] == 3 or row[4] == "op3" for row in first))
+
+    def test_ranks_and_cycles_side_by_side(self):
+        """A join that goes back and forth between the files of a rank, and between ranks."""
+        for rank, cycle in ((0, 0), (0, 1), (1, 0)):
+            write(f"runs/rank{rank}.{cycle}.json", document(
+                *(step(2 * i + cycle, 100 * i, 100) for i in range(3)),
+                *(event(f"op{rank}{cycle}", 100 * i, 10 + i) for i in range(3))))
+        read = "trace_step_time('runs', 'all', 'all')"
+        rows = self.rows(f"SELECT rank, iteration, name, time FROM {read}")
+        self.assertEqual([row[:2] for row in rows if row[2]], [(0, i) for i in range(6)] + [(1, i) for i in (0, 2, 4)])
+        self.assertEqual(self.rows(f"SELECT a.name, b.rank, b.iteration, b.name, b.time FROM {read} AS a"
+                                   f" CROSS JOIN {read} AS b"),
+                         [(a[2], *b) for a in rows for b in rows])
 
 
 class Errors(InFolder):

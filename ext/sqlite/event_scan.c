@@ -6,6 +6,7 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../trace/annotations.h"
 #include "../trace/order.h"
 #include "../trace/summary.h"
 
@@ -366,15 +367,19 @@ static bool id_wanted(const struct row_scan *scan, const struct part *part, uint
     return !(scan->names_used & use) || (id != NAME_NONE && part->names_wanted[id] & use);
 }
 
-/* T4, T13: whether an analysis counts a row. Work and syncs go with their launch. */
-static bool row_analysed(const struct part *part, size_t row)
+/* T4, T13: whether an analysis counts a row. Work and syncs go by their launch, if they
+** have one. */
+static bool row_analysed(const struct row_scan *scan, const struct part *part, size_t row)
 {
     const struct columns *columns = part->columns;
+    size_t by = row;
     if (!row_counts(columns, row) || part->limit == INT64_MAX)
         return row_counts(columns, row);
-    if (columns->kind[row] != KIND_WORK && columns->kind[row] != KIND_SYNC)
-        return columns->ts[row] < part->limit;
-    return columns->link[row] != ROW_NONE && columns->ts[columns->link[row]] < part->limit;
+    if (columns->kind[row] == KIND_ANNOTATION)
+        by = annotation_by(scan->events->trace.members[part->member].file, (uint32_t)row);
+    else if (kind_is_device(columns->kind[row]) && columns->link[row] != ROW_NONE)
+        by = columns->link[row];
+    return columns->ts[by] < part->limit;
 }
 
 static bool row_wanted(const struct row_scan *scan, const struct part *part, size_t row)
@@ -386,7 +391,7 @@ static bool row_wanted(const struct row_scan *scan, const struct part *part, siz
            id_wanted(scan, part, columns->cat[row], USE_CAT) &&
            (!part->steps_wanted || (columns->iteration[row] != STEP_NONE &&
                                     part->steps_wanted[columns->iteration[row]])) &&
-           (!scan->events->limits || row_analysed(part, row)) &&
+           (!scan->events->limits || row_analysed(scan, part, row)) &&
            has(&scan->streams, columns->stream[row]) && has(&scan->numbers, columns->event[row]);
 }
 

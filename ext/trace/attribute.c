@@ -11,13 +11,16 @@
 #define NOT_KNOWN (NAME_NONE - 1)
 #define LONGEST_WAIT 1000000 /* ns (rule 6) */
 
-struct attributing {
-    struct attribution *attribution;
-    const struct stopper *stopper;
-    struct failure *failure;
-    const struct trace_file *file;
-    enum label_level level;
-    size_t steps; /* of all loops, for the stopper */
+/* A step. */
+struct place {
+    struct window window;
+    size_t member; /* of the trace */
+    int64_t rank;
+};
+
+/* What the steps of one file are made from. */
+struct known {
+    bool made;
     struct labels labels;
     struct busy busy;
     bool has_work;
@@ -26,15 +29,30 @@ struct attributing {
     size_t next_lost;      /* of these, found last */
     uint32_t *ids;         /* by name of the file: that of the attribution, or NOT_KNOWN */
     char *scratch;         /* room for the longest name */
-    /* Of the window at hand, the rows of each name, by its id + 1: the number of the last
-    ** one + 1, and so on by `before`; 0: no more. */
+};
+
+struct attribution {
+    const struct trace *trace;
+    enum label_level level;
+    const struct stopper *stopper;
+    struct names names;
+    struct place *places; /* by rank and iteration */
+    size_t count, capacity;
+    struct known *files; /* by member: those of one rank are made */
+    size_t steps;        /* of all loops, for the stopper */
+
+    /* The step at hand. */
+    struct failure *failure;
+    const struct trace_file *file;
+    const struct window *window;
+    struct known *known;
+    struct attributed_step *to;
+    /* Its rows of each name, by its id + 1: the number of the last one + 1, and so on by
+    ** `before`; 0: no more. */
     uint32_t *last;
     size_t last_capacity;
-    uint32_t *before; /* by row of the attribution */
+    uint32_t *before; /* by row */
     size_t before_capacity;
-    size_t first_row; /* of the window at hand */
-    int64_t rank;
-    const struct window *window;
 };
 
 const char *step_class_name(enum step_class step_class)
@@ -47,17 +65,17 @@ const char *step_class_name(enum step_class step_class)
 
 /* The stable name of a row in the attribution (rule 9); NAME_NONE for ROW_NONE, and for a
 ** row without a name. False when there is no memory. */
-static bool name_of(struct attributing *at, uint32_t row, uint32_t *name)
+static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
 {
     uint32_t own = row == ROW_NONE ? NAME_NONE : at->file->columns.name[row];
     *name = NAME_NONE;
     if (own == NAME_NONE)
         return true;
-    uint32_t *id = &at->ids[own];
+    uint32_t *id = &at->known->ids[own];
     if (*id == NOT_KNOWN) {
         const struct name *from = &at->file->names.items[own];
-        size_t length = name_stable(from->text, from->length, at->scratch);
-        uint32_t made = names_intern(&at->attribution->names, at->scratch, length);
+        size_t length = name_stable(from->text, from->length, at->known->scratch);
+        uint32_t made = names_intern(&at->names, at->known->scratch, length);
         if (made == NAME_NONE)
             return failure_memory(at->failure);
         *id = made;
@@ -66,21 +84,20 @@ static bool name_of(struct attributing *at, uint32_t row, uint32_t *name)
     return true;
 }
 
-static bool add_row(struct attributing *at, enum step_class step_class, uint32_t name,
+static bool add_row(struct attribution *at, enum step_class step_class, uint32_t name,
                     wide_time time)
 {
-    struct attribution *to = at->attribution;
+    struct attributed_step *to = at->to;
     if (!MEMORY_GROW(to->rows, to->capacity, to->count + 1) ||
         !MEMORY_GROW(at->before, at->before_capacity, to->count + 1))
         return failure_memory(at->failure);
     at->before[to->count] = 0;
-    to->rows[to->count++] =
-        (struct attributed){at->rank, at->window->iteration, step_class, name, time};
+    to->rows[to->count++] = (struct attributed){step_class, name, time};
     return true;
 }
 
 /* Room for a name among `last`. */
-static bool reserve_last(struct attributing *at, size_t name)
+static bool reserve_last(struct attribution *at, size_t name)
 {
     size_t known = at->last_capacity;
     if (name < known)
@@ -93,7 +110,7 @@ static bool reserve_last(struct attributing *at, size_t name)
 
 /* Adds the time from one instant to another, if there is any, to a class and the name of
 ** a row. */
-static bool add(struct attributing *at, enum step_class step_class, uint32_t row, int64_t from,
+static bool add(struct attribution *at, enum step_class step_class, uint32_t row, int64_t from,
                 int64_t to)
 {
     uint32_t name;
@@ -106,7 +123,7 @@ static bool add(struct attributing *at, enum step_class step_class, uint32_t row
     if (!reserve_last(at, slot))
         return false;
     for (uint32_t i = at->last[slot]; i > 0; i = at->before[i - 1]) {
-        struct attributed *known = &at->attribution->rows[i - 1];
+        struct attributed *known = &at->to->rows[i - 1];
         if (known->step_class == step_class) {
             known->time += time;
             return true;
@@ -114,25 +131,25 @@ static bool add(struct attributing *at, enum step_class step_class, uint32_t row
     }
     if (!add_row(at, step_class, name, time))
         return false;
-    at->before[at->attribution->count - 1] = at->last[slot];
-    at->last[slot] = (uint32_t)at->attribution->count;
+    at->before[at->to->count - 1] = at->last[slot];
+    at->last[slot] = (uint32_t)at->to->count;
     return true;
 }
 
 /* Rule 5: what a thread was in; where it was in nothing, `other` is asked. Both may be
 ** TRACK_NONE. */
-static bool add_thread(struct attributing *at, uint32_t track, uint32_t other, int64_t from,
+static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, int64_t from,
                        int64_t to)
 {
     static const enum step_class idle[] = {CLASS_IDLE_CALL, CLASS_IDLE_HOST, CLASS_IDLE_UNRECORDED};
     static const enum step_class host[] = {CLASS_CALL, CLASS_HOST, CLASS_UNRECORDED}; /* rule 8 */
-    const enum step_class *classes = at->has_work ? idle : host;
+    const enum step_class *classes = at->known->has_work ? idle : host;
     if (from >= to)
         return true;
     if (track == TRACK_NONE)
         return other == TRACK_NONE ? add(at, classes[2], ROW_NONE, from, to)
                                    : add_thread(at, other, TRACK_NONE, from, to);
-    struct thread_labels *thread = &at->labels.threads[track];
+    struct thread_labels *thread = &at->known->labels.threads[track];
     for (size_t i = labels_find(thread, from); from < to; i++) {
         const struct label_stretch *stretch = &thread->items[i];
         int64_t end = i + 1 < thread->count && stretch[1].start < to ? stretch[1].start : to;
@@ -152,10 +169,10 @@ static bool add_thread(struct attributing *at, uint32_t track, uint32_t other, i
 }
 
 /* The row that is the label of a launch; ROW_NONE if it has none. */
-static uint32_t label_of_launch(struct attributing *at, uint32_t launch)
+static uint32_t label_of_launch(struct attribution *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
-    struct thread_labels *thread = &at->labels.threads[columns->track[launch]];
+    struct thread_labels *thread = &at->known->labels.threads[columns->track[launch]];
     return thread->items[labels_find(thread, columns->ts[launch])].label;
 }
 
@@ -170,7 +187,7 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* Rules 5 to 7: the device is idle, in a stretch of its own. */
-static bool add_waiting(struct attributing *at, const struct busy_stretch *stretch, int64_t from,
+static bool add_waiting(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
 {
     const struct columns *columns = &at->file->columns;
@@ -192,17 +209,17 @@ static bool add_waiting(struct attributing *at, const struct busy_stretch *stret
 }
 
 /* Rules 4 to 7: the device is idle. */
-static bool add_idle(struct attributing *at, const struct busy_stretch *stretch, int64_t from,
+static bool add_idle(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    const struct intervals *lost = &at->lost;
+    const struct intervals *lost = &at->known->lost;
+    size_t *at_lost = &at->known->next_lost;
     while (from < to) {
-        while (at->next_lost > 0 && lost->items[at->next_lost - 1].end > from)
-            at->next_lost--;
-        while (at->next_lost < lost->count && lost->items[at->next_lost].end <= from)
-            at->next_lost++;
-        const struct interval *next =
-            at->next_lost < lost->count ? &lost->items[at->next_lost] : NULL;
+        while (*at_lost > 0 && lost->items[*at_lost - 1].end > from)
+            (*at_lost)--;
+        while (*at_lost < lost->count && lost->items[*at_lost].end <= from)
+            (*at_lost)++;
+        const struct interval *next = *at_lost < lost->count ? &lost->items[*at_lost] : NULL;
         bool inside = next && next->start <= from;
         wide_time change = !next ? to : inside ? next->end : next->start;
         int64_t until = change < to ? (int64_t)change : to;
@@ -215,7 +232,7 @@ static bool add_idle(struct attributing *at, const struct busy_stretch *stretch,
 }
 
 /* Rule 3. */
-static bool add_busy(struct attributing *at, const struct busy_stretch *stretch, int64_t from,
+static bool add_busy(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
     static const enum step_class classes[] = {CLASS_COMPUTE, CLASS_COMM, CLASS_MEMORY};
@@ -226,10 +243,11 @@ static bool add_busy(struct attributing *at, const struct busy_stretch *stretch,
 }
 
 /* The stretch of the device that holds an instant; windows mostly come in order. */
-static size_t find_stretch(struct attributing *at, int64_t instant)
+static size_t find_stretch(struct attribution *at, int64_t instant)
 {
-    const struct busy *busy = &at->busy;
-    size_t low = busy->items[at->stretch].start <= instant ? at->stretch : 0, high = busy->count;
+    const struct busy *busy = &at->known->busy;
+    size_t last = at->known->stretch, high = busy->count;
+    size_t low = busy->items[last].start <= instant ? last : 0;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (busy->items[middle].start <= instant)
@@ -240,117 +258,89 @@ static size_t find_stretch(struct attributing *at, int64_t instant)
     return low;
 }
 
-static bool add_window(struct attributing *at)
+static bool add_window(struct attribution *at)
 {
     const struct window *window = at->window;
     int64_t from = window->start;
-    if (!at->has_work)
+    if (!at->known->has_work)
         return add_thread(at, window->track, TRACK_NONE, from, window->end); /* rule 8 */
     size_t i = find_stretch(at, from);
     for (; from < window->end; i++) {
-        const struct busy_stretch *stretch = &at->busy.items[i];
+        const struct busy_stretch *stretch = &at->known->busy.items[i];
         int64_t to = window->end;
-        if (i + 1 < at->busy.count)
+        if (i + 1 < at->known->busy.count)
             to = earlier(to, stretch[1].start);
         if (!(stretch->kind == BUSY_NOT ? add_idle(at, stretch, from, to)
                                         : add_busy(at, stretch, from, to)))
             return false;
-        at->stretch = i;
+        at->known->stretch = i;
         from = to;
     }
     return true;
 }
 
-static bool add_windows(struct attributing *at, const struct windows *windows,
-                        const struct step_choice *choice, const unsigned char *chosen)
+/* The threads that are asked for labels: those of launches, and of the steps of a member.
+** NULL when there is no memory. */
+static bool *wanted_threads(const struct attribution *at, size_t member)
 {
-    struct attribution *to = at->attribution;
-    for (size_t i = 0; i < windows->count; i++) {
-        at->window = &windows->items[i];
-        at->first_row = to->count;
-        if (at->window->step == STEP_NONE ? !choice->everything : !chosen[at->window->step])
-            continue;
-        if (!(at->window->start < at->window->end ? add_window(at)
-                                                  : add_row(at, CLASS_NONE, NAME_NONE, 0)))
-            return false;
-        for (size_t row = at->first_row; row < to->count; row++) {
-            uint32_t name = to->rows[row].name;
-            if (to->rows[row].time > INT64_MAX)
-                return failure_set(at->failure, FAILURE_REQUEST,
-                                   "'%s': a part of a step is beyond 64 bits of nanoseconds",
-                                   at->file->path);
-            if (at->last_capacity > 0)
-                at->last[name == NAME_NONE ? 0 : (size_t)name + 1] = 0;
-        }
-    }
-    return true;
-}
-
-/* The threads that are asked for labels: those of launches and of steps. */
-static bool *wanted_threads(const struct trace_file *file, const struct windows *windows)
-{
-    const struct columns *columns = &file->columns;
-    bool *wanted = memory_zeroed(file->tracks.count, sizeof *wanted);
+    const struct columns *columns = &at->file->columns;
+    bool *wanted = memory_zeroed(at->file->tracks.count, sizeof *wanted);
     for (size_t row = 0; wanted && row < columns->count; row++)
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
             wanted[columns->track[columns->link[row]]] = true;
-    for (size_t i = 0; wanted && i < windows->count; i++)
-        if (windows->items[i].track != TRACK_NONE)
-            wanted[windows->items[i].track] = true;
+    for (size_t i = 0; wanted && i < at->count; i++)
+        if (at->places[i].member == member && at->places[i].window.track != TRACK_NONE)
+            wanted[at->places[i].window.track] = true;
     return wanted;
 }
 
-static bool prepare(struct attributing *at)
+static bool make_ids(struct attribution *at)
 {
     const struct names *names = &at->file->names;
+    struct known *known = at->known;
     size_t longest = 0;
     for (size_t i = 0; i < names->count; i++)
         longest = names->items[i].length > longest ? names->items[i].length : longest;
-    at->ids = memory_allocate((names->count + 1) * sizeof *at->ids);
-    at->scratch = memory_allocate(longest + 1);
-    if (!at->ids || !at->scratch)
+    known->ids = memory_allocate((names->count + 1) * sizeof *known->ids);
+    known->scratch = memory_allocate(longest + 1);
+    if (!known->ids || !known->scratch)
         return failure_memory(at->failure);
     for (size_t i = 0; i < names->count; i++)
-        at->ids[i] = NOT_KNOWN;
+        known->ids[i] = NOT_KNOWN;
     return true;
 }
 
-/* Frees what is of one file. */
-static void forget_file(struct attributing *at)
+static void forget(struct known *known)
 {
-    memory_free(at->ids);
-    memory_free(at->scratch);
-    at->ids = NULL;
-    at->scratch = NULL;
-    at->stretch = at->next_lost = 0;
-    intervals_clear(&at->lost);
-    labels_clear(&at->labels);
-    busy_clear(&at->busy);
+    memory_free(known->ids);
+    memory_free(known->scratch);
+    intervals_clear(&known->lost);
+    labels_clear(&known->labels);
+    busy_clear(&known->busy);
+    *known = (struct known){.made = false};
 }
 
-static bool add_file(struct attributing *at, const struct trace_member *member,
-                     const struct step_choice *choice, const unsigned char *chosen,
-                     enum step_clock clock)
+/* Finds out what is to be known of a member. */
+static bool know(struct attribution *at, size_t member)
 {
-    struct windows windows = {.count = 0};
-    bool *wanted = NULL;
-    at->file = member->file;
-    at->rank = member->rank;
-    bool done = busy_make(&at->busy, at->file, at->stopper, at->failure);
-    at->has_work = done && at->busy.count > 1;
-    if (done)
-        done = windows_make(&windows, at->file, clock == CLOCK_DEVICE && at->has_work, at->stopper,
-                            at->failure);
-    if (done && !(wanted = wanted_threads(at->file, &windows)))
-        done = failure_memory(at->failure);
-    done = done && prepare(at) &&
-           labels_make(&at->labels, at->file, at->level, wanted, at->stopper, at->failure) &&
-           (!at->has_work || replays_find(&at->lost, at->file, at->stopper, at->failure)) &&
-           add_windows(at, &windows, choice, chosen);
+    struct known *known = at->known;
+    if (known->made)
+        return true;
+    for (size_t i = 0; i < at->trace->count; i++)
+        if (at->trace->members[i].rank_index != at->trace->members[member].rank_index)
+            forget(&at->files[i]);
+    bool *wanted = wanted_threads(at, member);
+    bool done = wanted ? busy_make(&known->busy, at->file, at->stopper, at->failure)
+                       : failure_memory(at->failure);
+    known->has_work = done && known->busy.count > 1;
+    known->made =
+        done && make_ids(at) &&
+        labels_make(&known->labels, at->file, at->level, wanted, at->stopper, at->failure) &&
+        (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure));
     memory_free(wanted);
-    windows_clear(&windows);
-    forget_file(at);
-    return done;
+    if (!known->made)
+        forget(known);
+    return known->made;
 }
 
 /* A row with its name, for an order has no other way to it. */
@@ -362,10 +352,6 @@ struct sortable {
 static int row_order(const void *a, const void *b)
 {
     const struct sortable *x = a, *y = b;
-    if (x->row.rank != y->row.rank)
-        return x->row.rank < y->row.rank ? -1 : 1;
-    if (x->row.iteration != y->row.iteration)
-        return x->row.iteration < y->row.iteration ? -1 : 1;
     if (x->row.time != y->row.time)
         return x->row.time > y->row.time ? -1 : 1;
     if (x->row.step_class != y->row.step_class)
@@ -375,43 +361,136 @@ static int row_order(const void *a, const void *b)
     return name_compare(x->name, y->name);
 }
 
-static bool sort(struct attribution *attribution, const struct stopper *stopper,
-                 struct failure *failure)
+static bool sort(struct attribution *at)
 {
-    struct sortable *order = memory_zeroed(attribution->count, sizeof *order);
+    struct attributed_step *step = at->to;
+    struct sortable *order = memory_zeroed(step->count, sizeof *order);
     if (!order)
-        return failure_memory(failure);
-    for (size_t i = 0; i < attribution->count; i++) {
-        uint32_t name = attribution->rows[i].name;
-        order[i] = (struct sortable){attribution->rows[i],
-                                     name == NAME_NONE ? NULL : &attribution->names.items[name]};
+        return failure_memory(at->failure);
+    for (size_t i = 0; i < step->count; i++) {
+        uint32_t name = step->rows[i].name;
+        order[i] =
+            (struct sortable){step->rows[i], name == NAME_NONE ? NULL : &at->names.items[name]};
     }
-    bool done = sort_items(order, attribution->count, sizeof *order, row_order, stopper, failure);
-    for (size_t i = 0; i < attribution->count; i++)
-        attribution->rows[i] = order[i].row;
+    bool done = sort_items(order, step->count, sizeof *order, row_order, at->stopper, at->failure);
+    for (size_t i = 0; i < step->count; i++)
+        step->rows[i] = order[i].row;
     memory_free(order);
     return done;
 }
 
-bool attribution_make(struct attribution *attribution, const struct trace *trace,
-                      const struct step_choice *choice, enum label_level level,
-                      enum step_clock clock, const struct stopper *stopper, struct failure *failure)
+bool attribution_step(struct attribution *at, size_t number, struct attributed_step *step,
+                      struct failure *failure)
 {
-    struct attributing at = {
-        .attribution = attribution, .stopper = stopper, .failure = failure, .level = level};
-    bool done = true;
-    *attribution = (struct attribution){.count = 0};
-    for (size_t i = 0; i < trace->count && done; i++)
-        if (trace->members[i].chosen)
-            done = add_file(&at, &trace->members[i], choice, choice->chosen[i], clock);
-    memory_free(at.last);
-    memory_free(at.before);
-    return done && sort(attribution, stopper, failure);
+    const struct place *place = &at->places[number];
+    at->failure = failure;
+    at->file = at->trace->members[place->member].file;
+    at->window = &place->window;
+    at->known = &at->files[place->member];
+    at->to = step;
+    step->rank = place->rank;
+    step->iteration = place->window.iteration;
+    step->count = 0;
+    bool done = know(at, place->member) &&
+                (place->window.start < place->window.end ? add_window(at)
+                                                         : add_row(at, CLASS_NONE, NAME_NONE, 0));
+    for (size_t i = 0; i < step->count && at->last_capacity > 0; i++)
+        at->last[step->rows[i].name == NAME_NONE ? 0 : (size_t)step->rows[i].name + 1] = 0;
+    for (size_t i = 0; i < step->count && done; i++)
+        if (step->rows[i].time > INT64_MAX)
+            done = failure_set(failure, FAILURE_REQUEST,
+                               "'%s': a part of a step is beyond 64 bits of nanoseconds",
+                               at->file->path);
+    done = done && sort(at);
+    if (!done)
+        step->count = 0;
+    return done;
 }
 
-void attribution_clear(struct attribution *attribution)
+static bool has_work(const struct columns *columns)
 {
-    names_clear(&attribution->names);
-    memory_free(attribution->rows);
-    *attribution = (struct attribution){.count = 0};
+    size_t row = 0;
+    while (row < columns->count && !busy_takes(columns, row))
+        row++;
+    return row < columns->count;
+}
+
+/* Adds the chosen steps of a member. */
+static bool add_member(struct attribution *at, size_t member, const struct step_choice *choice,
+                       enum step_clock clock)
+{
+    const struct trace_file *file = at->trace->members[member].file;
+    struct windows windows;
+    bool device_clock = clock == CLOCK_DEVICE && has_work(&file->columns);
+    if (!windows_make(&windows, file, device_clock, at->stopper, at->failure))
+        return false;
+    bool done = true;
+    for (size_t i = 0; i < windows.count && done; i++) {
+        uint32_t step = windows.items[i].step;
+        if (step == STEP_NONE ? !choice->everything : !choice->chosen[member][step])
+            continue;
+        done = MEMORY_GROW(at->places, at->capacity, at->count + 1) || failure_memory(at->failure);
+        if (done)
+            at->places[at->count++] =
+                (struct place){windows.items[i], member, at->trace->members[member].rank};
+    }
+    windows_clear(&windows);
+    return done;
+}
+
+static int place_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->window.iteration < y->window.iteration ? -1
+                                                     : x->window.iteration > y->window.iteration;
+}
+
+struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
+                                    enum label_level level, enum step_clock clock,
+                                    const struct stopper *stopper, struct failure *failure)
+{
+    struct attribution *at = memory_zeroed(1, sizeof *at);
+    if (!at) {
+        failure_memory(failure);
+        return NULL;
+    }
+    at->trace = trace;
+    at->level = level;
+    at->stopper = stopper;
+    at->failure = failure;
+    at->files = memory_zeroed(trace->count, sizeof *at->files);
+    bool done = at->files || failure_memory(failure);
+    for (size_t i = 0; i < trace->count && done; i++)
+        done = !trace->members[i].chosen || add_member(at, i, choice, clock);
+    if (done &&
+        sort_items(at->places, at->count, sizeof *at->places, place_order, stopper, failure))
+        return at;
+    attribution_free(at);
+    return NULL;
+}
+
+size_t attribution_count(const struct attribution *at)
+{
+    return at->count;
+}
+
+const struct names *attribution_names(const struct attribution *at)
+{
+    return &at->names;
+}
+
+void attribution_free(struct attribution *at)
+{
+    if (!at)
+        return;
+    for (size_t i = 0; at->files && i < at->trace->count; i++)
+        forget(&at->files[i]);
+    memory_free(at->files);
+    memory_free(at->places);
+    memory_free(at->last);
+    memory_free(at->before);
+    names_clear(&at->names);
+    memory_free(at);
 }

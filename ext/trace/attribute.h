@@ -67,26 +67,42 @@ const char *step_class_name(enum step_class step_class);
 
 enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 
+/* A part of a step. */
 struct attributed {
-    int64_t rank;
-    int64_t iteration; /* NUMBER_NONE: the file has no steps */
     enum step_class step_class;
-    uint32_t name;  /* of attribution.names, or NAME_NONE */
+    uint32_t name;  /* of attribution_names(), or NAME_NONE */
     wide_time time; /* ns */
 };
 
-struct attribution {
-    struct names names;
-    struct attributed *rows; /* by rank, iteration, time descending, class, name */
+struct attributed_step {
+    int64_t rank;
+    int64_t iteration;       /* NUMBER_NONE: the file has no steps */
+    struct attributed *rows; /* by time descending, class, name; owned */
     size_t count, capacity;
 };
 
-/* Attributes the chosen steps of the chosen files of a trace. */
-bool attribution_make(struct attribution *attribution, const struct trace *trace,
-                      const struct step_choice *choice, enum label_level level,
-                      enum step_clock clock, const struct stopper *stopper,
+/* The chosen steps of the chosen files of a trace, by rank and iteration. The parts of a
+** step are found when they are asked for, for there can be as many as the square of the
+** number of steps. */
+struct attribution;
+
+/* The trace must outlive it, the choice need not. NULL on failure. */
+struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
+                                    enum label_level level, enum step_clock clock,
+                                    const struct stopper *stopper, struct failure *failure);
+
+/* How many steps there are. */
+size_t attribution_count(const struct attribution *attribution);
+
+/* Finds the parts of a step, which takes the place of the one that `step` holds. Steps of
+** one rank, one after the other, are quick: what is known of its files is kept meanwhile. */
+bool attribution_step(struct attribution *attribution, size_t number, struct attributed_step *step,
                       struct failure *failure);
 
-void attribution_clear(struct attribution *attribution);
+/* The names of the parts that were found. */
+const struct names *attribution_names(const struct attribution *attribution);
+
+/* NULL is allowed. */
+void attribution_free(struct attribution *attribution);
 
 #endif

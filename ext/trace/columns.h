@@ -53,6 +53,11 @@ struct profiler_step {
     int64_t start, end; /* ns, [start, end) */
 };
 
+/* A gpu_user_annotation, and the row by which it goes (annotations.h). */
+struct annotation {
+    uint32_t row, by;
+};
+
 /* Call stacks (T5), by row, found only when they are asked for. */
 struct stacks {
     bool made;
@@ -96,6 +101,8 @@ struct trace_file {
     size_t iteration_count;
     struct profiler_step *steps; /* in the order of the file */
     size_t step_count;
+    struct annotation *annotations; /* those of the device, in the order of the file */
+    size_t annotation_count;
 };
 
 /* Whether a row counts in summaries and diffs (T4). */

@@ -5,6 +5,7 @@
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "../reader/text.h"
+#include "annotations.h"
 #include "link.h"
 #include "order.h"
 #include "pairs.h"
@@ -20,6 +21,8 @@ struct loading {
     struct failure *failure;
     struct edge *edges; /* B and E */
     size_t edge_count, edge_capacity;
+    struct external *externals; /* of annotations */
+    size_t external_count, external_capacity;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
     /* what the last event said, and what that came to: events of one thread and
@@ -226,6 +229,29 @@ static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
         file->last = end;
 }
 
+static bool category_is(const struct trace_file *file, uint32_t cat, const char *text)
+{
+    const struct name *name = cat == NAME_NONE ? NULL : &file->names.items[cat];
+    return name && name->length == strlen(text) && memcmp(name->text, text, name->length) == 0;
+}
+
+/* The External id of an annotation, if it has one. */
+static bool take_external(struct loading *loading, const struct event *event, uint32_t cat,
+                          uint32_t row)
+{
+    const struct token *args = &event->field[EVENT_ARGS];
+    struct token id;
+    if ((!category_is(loading->file, cat, "user_annotation") &&
+         !category_is(loading->file, cat, "gpu_user_annotation")) ||
+        args->kind != TOKEN_NESTED || *args->at != '{' || !scan_member(args, "External id", &id) ||
+        integer(&id) == NUMBER_NONE)
+        return true;
+    if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
+        return failure_memory(loading->failure);
+    loading->externals[loading->external_count++] = (struct external){integer(&id), row};
+    return true;
+}
+
 static bool take_row(struct loading *loading, const struct event *event)
 {
     struct trace_file *file = loading->file;
@@ -239,8 +265,7 @@ static bool take_row(struct loading *loading, const struct event *event)
     int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
     if (name == NAME_NONE && (complete || event->phase == 'B'))
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
-    bool own_span = cat != NAME_NONE && file->names.items[cat].length == 5 &&
-                    memcmp(file->names.items[cat].text, "Trace", 5) == 0;
+    bool own_span = category_is(file, cat, "Trace");
     if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
     if (edge &&
@@ -267,7 +292,7 @@ static bool take_row(struct loading *loading, const struct event *event)
     columns->link[row] = ROW_NONE;
     columns->iteration[row] = STEP_NONE;
     columns->phase[row] = event->phase;
-    return true;
+    return (!complete && !edge) || take_external(loading, event, cat, (uint32_t)row);
 }
 
 static bool take_event(struct loading *loading, const struct event *event)
@@ -413,6 +438,8 @@ static bool finish(struct loading *loading)
             take_span(file, loading->edges[i].ts, NUMBER_NONE);
     tracks_close(&file->tracks);
     if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
+        !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
+                          loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
     return count_unlaunched(file, loading->failure);
@@ -534,6 +561,7 @@ static struct trace_file *read_by(bool by_zlib, const char *path, const bool *ph
 cleanup:
     document_close(document);
     memory_free(loading.edges);
+    memory_free(loading.externals);
     memory_free(loading.scratch);
     if (!done) {
         file_release(file);
@@ -575,9 +603,11 @@ void file_shrink(struct trace_file *file)
     file->args_counted = NULL;
     memory_free(file->iterations);
     memory_free(file->steps);
+    memory_free(file->annotations);
     file->iterations = NULL;
     file->steps = NULL;
-    file->iteration_count = file->step_count = 0;
+    file->annotations = NULL;
+    file->iteration_count = file->step_count = file->annotation_count = 0;
     file->loaded = false;
 }
 
@@ -600,5 +630,6 @@ size_t file_memory(const struct trace_file *file)
     size_t row = 4 * sizeof(int64_t) + 6 * sizeof(uint32_t) + 2;
     return sizeof *file + file->columns.capacity * row + names_memory(&file->names) +
            stacks_memory(file) + orders_memory(file) +
+           file->annotation_count * sizeof *file->annotations +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length;
 }

@@ -15,6 +15,8 @@ struct stretch {
 struct finding {
     struct trace_file *file;
     const struct stopper *stopper;
+    uint32_t *first;           /* by index of the iterations: the row of the step that starts
+                               ** first, or ROW_NONE */
     int64_t *number;           /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
     struct stretch *stretches; /* ascending, the first begins before everything */
     size_t stretch_count;
@@ -110,8 +112,17 @@ static bool collect(struct finding *finding, struct failure *failure)
         if (file->iterations[i] != file->iterations[distinct - 1])
             file->iterations[distinct++] = file->iterations[i];
     file->iteration_count = distinct;
-    for (size_t i = 0; i < file->step_count; i++)
-        file->steps[i].iteration = iteration_of(file, row_number(finding, file->steps[i].row));
+    finding->first = memory_allocate(distinct * sizeof *finding->first);
+    if (!finding->first)
+        return failure_memory(failure);
+    memset(finding->first, 0xff, distinct * sizeof *finding->first);
+    for (size_t i = 0; i < file->step_count; i++) {
+        struct profiler_step *step = &file->steps[i];
+        step->iteration = iteration_of(file, row_number(finding, step->row));
+        uint32_t *first = &finding->first[step->iteration];
+        if (*first == ROW_NONE || step->start < columns->ts[*first])
+            *first = step->row;
+    }
     return true;
 }
 
@@ -195,20 +206,33 @@ static uint32_t iteration_at(struct finding *finding, int64_t ts)
     return stretches[low].iteration;
 }
 
+/* The iteration of an annotation of the device (rule 4). */
+static uint32_t annotation_iteration(struct finding *finding, struct annotation *annotation)
+{
+    int64_t number = row_number(finding, annotation->row);
+    if (number == NUMBER_NONE)
+        return iteration_at(finding, finding->file->columns.ts[annotation->by]);
+    uint32_t iteration = iteration_of(finding->file, number);
+    uint32_t first = finding->first[iteration];
+    annotation->by = first == ROW_NONE ? annotation->row : first;
+    return iteration;
+}
+
 static bool assign(struct finding *finding, struct failure *failure)
 {
     struct columns *columns = &finding->file->columns;
+    size_t annotations = 0;
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(finding->stopper, row, failure))
             return false;
         enum kind kind = columns->kind[row];
-        int64_t number = kind == KIND_ANNOTATION ? row_number(finding, row) : NUMBER_NONE;
         if (kind == KIND_WORK || kind == KIND_SYNC)
             columns->iteration[row] = columns->link[row] == ROW_NONE
                                           ? STEP_NONE
                                           : iteration_at(finding, columns->ts[columns->link[row]]);
-        else if (number != NUMBER_NONE)
-            columns->iteration[row] = iteration_of(finding->file, number);
+        else if (kind == KIND_ANNOTATION)
+            columns->iteration[row] =
+                annotation_iteration(finding, &finding->file->annotations[annotations++]);
         else
             columns->iteration[row] = iteration_at(finding, columns->ts[row]);
     }
@@ -231,6 +255,7 @@ bool steps_find(struct trace_file *file, const struct stopper *stopper, struct f
     done = assign(&finding, failure);
 cleanup:
     memory_free(finding.number);
+    memory_free(finding.first);
     memory_free(finding.stretches);
     return done;
 }

@@ -307,8 +307,8 @@ void trace_close(struct trace *trace)
 void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
 {
     for (size_t rank = 0; rank < trace->rank_count; rank++) {
-        size_t steps = 0;
-        int64_t start = INT64_MIN, end = INT64_MIN;
+        bool any = false, several = false; /* steps: events of one number are one */
+        int64_t start = INT64_MIN, end = INT64_MIN, number = 0;
         for (size_t i = 0; i < trace->count; i++) {
             const struct trace_member *member = &trace->members[i];
             if (!member->chosen || member->rank_index != rank)
@@ -317,10 +317,12 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
                 const struct profiler_step *step = &member->file->steps[s];
                 start = step->start > start ? step->start : start;
                 end = step->end > end ? step->end : end;
+                several = several || (any && member->file->iterations[step->iteration] != number);
+                number = member->file->iterations[step->iteration];
+                any = true;
             }
-            steps += member->file->step_count;
         }
-        if (steps < 2)
+        if (!several)
             limits[rank] = INT64_MAX;
         else
             limits[rank] = included ? end + (end < INT64_MAX) : start;

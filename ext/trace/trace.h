@@ -53,9 +53,9 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
 
 void trace_close(struct trace *trace);
 
-/* T13: by rank, the time (ns) before which a host event must begin, or the launch of a
-** device event, for an analysis to count it: the start of the rank's last step, or, if
-** that is included, just behind its end. INT64_MAX: a rank with fewer than two steps is
+/* T13: by rank, the time (ns) before which an event must begin for an analysis to count
+** it, or the event it goes by (its launch; annotations.h): the start of the rank's last
+** step, or, if that is included, just after its end. INT64_MAX: a rank with fewer than two steps is
 ** kept whole. `limits` has room for every rank. */
 void trace_last_step(const struct trace *trace, bool included, int64_t *limits);
 

@@ -1,0 +1,179 @@
+#include "annotations.h"
+
+#include <string.h>
+
+#include "../reader/memory.h"
+
+/* A user_annotation of the host. */
+struct host {
+    int64_t id;
+    uint32_t name, row;
+};
+
+/* Device work with a link. */
+struct work {
+    int64_t start;
+    uint32_t track, row;
+};
+
+static int host_order(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int work_order(const void *a, const void *b)
+{
+    const struct work *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The first of some ascending items that does not come before `key`. */
+static size_t first_of(const void *items, size_t count, size_t size, const void *key,
+                       int (*order)(const void *, const void *))
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order((const char *)items + middle * size, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The only host annotation with an External id and a name; ROW_NONE. */
+static uint32_t only_host(const struct host *hosts, size_t count, int64_t id, uint32_t name)
+{
+    struct host key = {id, name, 0};
+    size_t i = first_of(hosts, count, sizeof *hosts, &key, host_order);
+    if (i == count || hosts[i].id != id || hosts[i].name != name)
+        return ROW_NONE;
+    bool more = i + 1 < count && hosts[i + 1].id == id && hosts[i + 1].name == name;
+    return more ? ROW_NONE : hosts[i].row;
+}
+
+/* Collects the host annotations, and lets those of the device go by them, or by
+** themselves (rules 2 and 4). `hosts` has room for all externals. */
+static bool go_by_host(struct trace_file *file, const struct external *externals, size_t count,
+                       struct host *hosts, const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t host_count = 0, next = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = externals[i].row;
+        if (!kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
+            columns->name[row] != NAME_NONE)
+            hosts[host_count++] = (struct host){externals[i].id, columns->name[row], row};
+    }
+    if (!sort_items(hosts, host_count, sizeof *hosts, host_order, stopper, failure))
+        return false;
+    for (size_t i = 0; i < file->annotation_count; i++) {
+        struct annotation *annotation = &file->annotations[i];
+        while (next < count && externals[next].row < annotation->row)
+            next++;
+        if (next == count || externals[next].row != annotation->row)
+            continue;
+        uint32_t host =
+            only_host(hosts, host_count, externals[next].id, columns->name[annotation->row]);
+        if (host != ROW_NONE)
+            annotation->by = host;
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+    }
+    return true;
+}
+
+/* The device work with a link, by track and start; NULL on failure. */
+static struct work *collect_work(const struct trace_file *file, size_t *count,
+                                 const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    struct work *work = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    bool done = MEMORY_GROW(work, capacity, 1) || failure_memory(failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
+        if (columns->kind[row] != KIND_WORK || columns->link[row] == ROW_NONE ||
+            columns->ts[row] == NUMBER_NONE)
+            continue;
+        done = MEMORY_GROW(work, capacity, *count + 1) || failure_memory(failure);
+        if (done)
+            work[(*count)++] = (struct work){columns->ts[row], columns->track[row], (uint32_t)row};
+    }
+    if (done && sort_items(work, *count, sizeof *work, work_order, stopper, failure))
+        return work;
+    memory_free(work);
+    return NULL;
+}
+
+/* Rule 3, for those that go by themselves. */
+static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
+                       struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t count;
+    struct work *work = collect_work(file, &count, stopper, failure);
+    bool done = work != NULL;
+    for (size_t i = 0; i < file->annotation_count && done; i++) {
+        struct annotation *annotation = &file->annotations[i];
+        uint32_t row = annotation->row;
+        done = stopper_goes_on(stopper, i, failure);
+        if (annotation->by != row || columns->ts[row] == NUMBER_NONE)
+            continue;
+        struct work key = {columns->ts[row], columns->track[row], 0};
+        size_t first = first_of(work, count, sizeof *work, &key, work_order);
+        if (first < count && work[first].track == key.track &&
+            (uint64_t)work[first].start - (uint64_t)key.start <
+                (uint64_t)(columns->dur[row] > 0 ? columns->dur[row] : 0))
+            annotation->by = columns->link[work[first].row];
+    }
+    memory_free(work);
+    return done;
+}
+
+bool annotations_find(struct trace_file *file, const struct external *externals, size_t count,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t alone = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        file->annotation_count += columns->kind[row] == KIND_ANNOTATION;
+    if (file->annotation_count == 0)
+        return true;
+    struct host *hosts = memory_allocate((count + 1) * sizeof *hosts);
+    file->annotations = memory_allocate(file->annotation_count * sizeof *file->annotations);
+    bool done = (hosts && file->annotations) || failure_memory(failure);
+    for (size_t row = 0, i = 0; done && i < file->annotation_count; row++)
+        if (columns->kind[row] == KIND_ANNOTATION)
+            file->annotations[i++] = (struct annotation){(uint32_t)row, (uint32_t)row};
+    done = done && go_by_host(file, externals, count, hosts, stopper, failure);
+    for (size_t i = 0; done && i < file->annotation_count; i++)
+        alone += file->annotations[i].by == file->annotations[i].row;
+    memory_free(hosts);
+    return done && (alone == 0 || go_by_work(file, stopper, failure));
+}
+
+static int annotation_order(const void *a, const void *b)
+{
+    const struct annotation *x = a, *y = b;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+uint32_t annotation_by(const struct trace_file *file, uint32_t row)
+{
+    struct annotation key = {row, row};
+    return file
+        ->annotations[first_of(file->annotations, file->annotation_count, sizeof *file->annotations,
+                               &key, annotation_order)]
+        .by;
+}
