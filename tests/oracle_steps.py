@@ -8,10 +8,10 @@ Independent of the extension, word for word and slow: it asks of every instant w
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
-import re
 from collections import Counter, defaultdict, namedtuple
 
 import oracle
+from oracle_names import kernel_type, stable_name as stable
 
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 CLASSES = {"COMPUTATION": "compute", "COMMUNICATION": "comm", "MEMORY": "memory"}
@@ -32,17 +32,9 @@ def takes_part(row):
     return oracle.is_counted(row) and row.ts_ns is not None and row.dur_ns > 0
 
 
-def stable(name):
-    name = re.sub(r" at 0x[0-9a-fA-F]*", "", name)
-    name = re.sub(r"\(\d+\): ", ": ", name)
-    return re.sub(r"^(ProfilerStep) ?#\d+$", r"\1", name)
-
-
 def kind(work):
     """trace_kernel_type with a category, of device work."""
-    if work.cat in ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset"):
-        return "MEMORY"
-    return "COMMUNICATION" if re.search("[nrh]ccl", work.name, re.IGNORECASE) else "COMPUTATION"
+    return kernel_type(work.name, work.cat)
 
 
 # ---- rule 2 ---------------------------------------------------------------
