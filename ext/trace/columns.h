@@ -23,7 +23,7 @@ enum kind {
     KIND_TRACE,       /* host: category Trace, the profiler's own span */
     KIND_WORK,        /* device work */
     KIND_ANNOTATION,  /* device: gpu_user_annotation */
-    KIND_SYNC         /* device: cuda_sync */
+    KIND_SYNC         /* device: waits and records of events */
 };
 
 static inline bool kind_is_device(enum kind kind)
