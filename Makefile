@@ -36,16 +36,19 @@ CHARTS ?= yes
 FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
-# Targets that set up; what they make for themselves does, too.
-demo test check sanitize tsan valgrind strict fuzz sqlites bench charts pages setup: export SETUP = yes
+# Targets that set up; the makes that they start do, too.
+SETS_UP = demo test check sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages
+ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
+export SETUP = yes
+endif
 
 .DELETE_ON_ERROR:
 .PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
-	uninstall clean setup need-build need-shell need-test need-npm need-pages need-clang need-fuzz need-valgrind look
+	uninstall clean setup setup-pages needed look
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
-charts: need-build need-npm ## fetch the charting library and build with it
+charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
 	@$(MAKE) --no-print-directory all
 	@test -s $(FETCHED)/plotly
@@ -53,16 +56,16 @@ charts: need-build need-npm ## fetch the charting library and build with it
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-demo: need-shell all ## set up, build, and print why the test run of examples/gpu is slower
+demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
 
 # SLOW=run also runs the tests that are marked as slow, as `make check` does.
 test: SLOW ?= skip
-test: need-test all bare unit fault replay ## set up, build, and run the tests but the slow ones
+test: needed all bare unit fault replay ## set up, build, and run the tests but the slow ones
 	@SLOW=$(SLOW) TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit \
 	FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
 
-pages: need-pages charts bare ## run the tests of charts, their pages in Chromium
+pages: charts bare ## run the tests of charts, their pages in Chromium
 	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts
 
 bare: $(BUILD)/bare/tracediff.so
@@ -77,7 +80,7 @@ check: ## everything CI runs: strict, sanitize, tsan, valgrind, fuzz and all tes
 	@for part in strict sanitize tsan valgrind fuzz; do $(MAKE) --no-print-directory $$part || exit 1; done
 	@$(MAKE) --no-print-directory test SLOW=run
 
-strict: need-clang ## compile with gcc and clang, warnings as errors
+strict: needed ## compile with gcc and clang, warnings as errors
 	$(MAKE) --no-print-directory CC=gcc BUILD=build/gcc DIST=build/gcc EXTRA=-Werror all unit
 	$(MAKE) --no-print-directory CC=clang BUILD=build/clang DIST=build/clang EXTRA=-Werror all unit
 
@@ -85,7 +88,7 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 	LDFLAGS='-fsanitize=address,undefined'
 
-sanitize: need-test ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory $(SANITIZED) all unit replay
 	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=some \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz $(PYTHON) tests/run.py
@@ -93,13 +96,13 @@ sanitize: need-test ## run the tests under AddressSanitizer and UndefinedBehavio
 WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=thread -fno-omit-frame-pointer' LDFLAGS=-fsanitize=thread
 
-tsan: need-test ## run the tests of threads under ThreadSanitizer
+tsan: needed ## run the tests of threads under ThreadSanitizer
 	$(MAKE) --no-print-directory $(WATCHED) all fault
 	SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
 # document_test reads values of 16 MiB: too slow here.
-valgrind: need-valgrind all unit ## run the tests of SQL and of units under valgrind
+valgrind: needed all unit ## run the tests of SQL and of units under valgrind
 	@for test in $(filter-out %/document_test,$(UNIT_TESTS)); do \
 		echo "  valgrind $$test"; $(VALGRIND) --leak-check=full $$test > $$test.log 2>&1 || { cat $$test.log; exit 1; }; \
 	done
@@ -108,7 +111,7 @@ valgrind: need-valgrind all unit ## run the tests of SQL and of units under valg
 
 VALGRIND = valgrind -q --error-exitcode=9
 
-sqlites: need-test need-npm all unit ## run the tests on other versions of SQLite, from npm
+sqlites: needed all unit ## run the tests on other versions of SQLite, from npm
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \
 	sh tests/sqlites.sh $(BUILD)/sqlite
 
@@ -117,13 +120,13 @@ FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
 	EXTRA='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 	LDFLAGS='-fsanitize=address,undefined'
 
-fuzz: need-fuzz ## look for FUZZ_SECONDS (30) for inputs that break the reader
+fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	$(MAKE) --no-print-directory $(FUZZED) replay
 	@mkdir -p build/fuzzed/corpus
 	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
 	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
 
-bench: need-test all ## measure a diff: CPU seconds, memory
+bench: needed all ## measure a diff: CPU seconds, memory
 	@$(PYTHON) tests/bench.py
 
 examples: ## make the generated example traces again
@@ -153,41 +156,31 @@ uninstall: ## take it out again
 clean: ## remove what was built
 	rm -rf build dist
 
-setup: need-test ## install what `make`, `make demo` and `make test` need
+setup: needed ## install what `make demo` and `make test` need
 
-# What is needed, as Debian calls it. One after the other, for apt-get runs alone.
-need-build:
-	@$(call need,$(call command,$(firstword $(CC)),gcc) \
-		$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev))
+setup-pages: charts
 
-need-shell: need-build
-	@$(call need,$(call command,sqlite3,sqlite3))
+# What the goals need and is not here, as Debian calls it: all of it at once.
+needed:
+	@$(call install_missing,$(NEED))
+	@$(call install_missing,$(call for,fuzz check,$(call fuzzer,clang)))
 
-need-test: need-shell
-	@$(call need,$(call command,$(PYTHON),python3))
-
-need-npm: need-test
-	@$(call need,$(call command,npm,npm))
-
-need-pages: need-npm
-	@$(call need,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly))
-
-need-valgrind: need-test
-	@$(call need,$(call command,valgrind,valgrind))
-
-need-clang: need-test
-	@$(call need,$(call command,clang,clang))
-
-need-fuzz: need-clang
-	@$(call need,$(call fuzzer,clang))
-
+NEED = $(call command,$(firstword $(CC)),gcc) \
+	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
+	$(call for,demo test check sanitize valgrind sqlites bench pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
+	$(call for,test check sanitize tsan valgrind sqlites bench pages setup setup-pages,$(call command,$(PYTHON),python3)) \
+	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
+	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
+	$(call for,valgrind check,$(call command,valgrind,valgrind)) \
+	$(call for,strict fuzz check,$(call command,clang,clang))
+for = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 command = $$(command -v $(1) >/dev/null || echo $(2))
 header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
 plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
 fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
 	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
 # Installs what is missing if the target sets up and may; else prints the one line that does.
-need = \
+install_missing = \
 	missing=$$(echo $(1)); \
 	if [ -n "$$missing" ]; then \
 		update="apt-get update -qq"; install="apt-get install -y --no-install-recommends $$missing"; \
@@ -208,7 +201,7 @@ $(DIST)/tracediff.so: $(OBJECTS)
 	@echo "  LINK $@"
 	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm
 
-$(BUILD)/%.o: %.c | need-build
+$(BUILD)/%.o: %.c | needed
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
@@ -263,11 +256,11 @@ $(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
-$(BUILD)/queries.c: sql/embed.awk $(QUERIES) | need-build
+$(BUILD)/queries.c: sql/embed.awk $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | need-build
+$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
 
@@ -285,7 +278,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
 	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
-$(BUILD)/fault/%: tests/fault/%.c | need-build
+$(BUILD)/fault/%: tests/fault/%.c | needed
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl

@@ -88,6 +88,15 @@ class Needs(Make):
                 self.assertNotEqual(status, 0)
                 self.assertEqual([line for line in asked if line != "sudo -n true"], [])
 
+    def test_one_line_has_all_that_the_goals_need(self):
+        self.stub("id", "#!/bin/sh\necho 1000\n")
+        self.stub("sudo", ASKED + "exit 1\n")
+        for goals, needed in ((("all",), ""), (("demo",), ""), (("test",), " python3"), (("all", "test"), " python3"),
+                              (("charts",), ""), (("setup",), " python3")):
+            _, printed, _ = self.make("CC=cc-without-headers", "PYTHON=no-python", *goals)
+            with self.subTest(goals):
+                self.assertIn(f"Missing: libsqlite3-dev zlib1g-dev{needed}. Run: ", printed)
+
     def test_sudo_that_needs_no_password_installs_it(self):
         self.stub("id", "#!/bin/sh\necho 1000\n")
         self.stub("sudo", ASKED)
