@@ -8,7 +8,7 @@ import sqlite3
 import unittest
 
 from made import InFolder, document, write
-from support import EXAMPLES, connect, corpus
+from support import EXAMPLES, connect, corpus, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
             "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
@@ -36,6 +36,7 @@ class Analyses(unittest.TestCase):
     def rows(self, sql, *values):
         return self.db.execute(sql, values).fetchall()
 
+    @slow
     def test_every_trace(self):
         """None fails on a trace that a diff takes."""
         folder = corpus()

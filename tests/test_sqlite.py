@@ -11,7 +11,7 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write, write_big
-from support import EXTENSION, connect
+from support import EXTENSION, connect, slowest
 
 TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_metadata": ("'a'", ""),
           "trace_steps": ("'a'", ""),
@@ -449,7 +449,7 @@ class Types(InFolder):
                          [("007",), ("7",), ("1.5",), ("x",)])
 
 
-@unittest.skipIf(os.environ.get("SLOW") == "skip", "SLOW is skip")
+@slowest
 class Stopping(InFolder):
     """S19: a long read stops at once, and the connection goes on."""
 

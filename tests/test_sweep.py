@@ -6,6 +6,7 @@ import sqlite3
 import unittest
 
 from made import InFolder, event, kernel, launch, step, write
+from support import slow
 
 METADATA = "SELECT key, value FROM trace_metadata(?)"
 SQL = "SELECT cat, name, ts_ns, dur_ns, pid, tid, event FROM trace_events(?) WHERE ph = 'X' ORDER BY event"
@@ -64,6 +65,7 @@ class Sweep(InFolder):
             return None
 
 
+@slow
 class Cut(Sweep):
     def sweep(self, content, whole, places=None, is_whole=lambda kept: False):
         """`places`: where the events are in a document that is not compressed."""
@@ -117,6 +119,7 @@ class Cut(Sweep):
         self.sweep(packed, self.whole(packed))
 
 
+@slow
 class Changed(Sweep):
     """A byte in an event, or between two, may cost that event and one more on each side. A bracket there may cost more,
     for it may close the list of events: then a comparison is refused. No row is lost in silence, but by its own phase.
