@@ -374,8 +374,10 @@ static bool find_kinds(struct loading *loading)
         const struct track *process = tracks_process(&file->tracks, file->tracks.items[i].pid);
         file->tracks.items[i].device = process && process->device;
     }
-    for (size_t row = 0; row < columns->count; row++) {
+    bool done = true;
+    for (size_t row = 0; row < columns->count && done; row++) {
         uint32_t cat = columns->cat[row];
+        done = stopper_goes_on(loading->stopper, row, loading->failure);
         if (cat == NAME_NONE) {
             bool device = file->tracks.items[columns->track[row]].device;
             columns->kind[row] = device ? KIND_WORK : KIND_HOST;
@@ -395,7 +397,7 @@ static bool find_kinds(struct loading *loading)
         }
     }
     memory_free(kinds);
-    return true;
+    return done;
 }
 
 /* T1: the time of a row, from the profiler's own zero to ns since 1970. */
@@ -441,13 +443,16 @@ static bool add_base(struct loading *loading)
 
 /* Device work without a launch is in no step, which is worth saying: backlog (T10), and
 ** what cannot be explained. */
-static bool count_unlaunched(struct trace_file *file, struct failure *failure)
+static bool count_unlaunched(struct loading *loading)
 {
+    struct trace_file *file = loading->file;
     const struct columns *columns = &file->columns;
     int64_t *first = links_first(file);
+    bool done = true;
     if (!first)
-        return failure_memory(failure);
-    for (size_t row = 0; row < columns->count; row++) {
+        return failure_memory(loading->failure);
+    for (size_t row = 0; row < columns->count && done; row++) {
+        done = stopper_goes_on(loading->stopper, row, loading->failure);
         if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
             continue;
         bool backlog = link_is_backlog(columns, first, row);
@@ -457,7 +462,7 @@ static bool count_unlaunched(struct trace_file *file, struct failure *failure)
             *total = INT64_MAX;
     }
     memory_free(first);
-    return true;
+    return done;
 }
 
 static bool finish(struct loading *loading)
@@ -477,7 +482,7 @@ static bool finish(struct loading *loading)
                           loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
-    return count_unlaunched(file, loading->failure);
+    return count_unlaunched(loading);
 }
 
 /* Takes over from the document what holds for the whole file. */

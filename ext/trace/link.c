@@ -94,13 +94,15 @@ struct index {
     int64_t lowest, size;
 };
 
-/* Makes an index; `rows` is NULL if the calls do not allow it. False when there is
-** no memory. */
-static bool make_index(struct index *index, const struct call *calls, size_t count)
+/* Makes an index; `rows` is NULL if the calls do not allow it. */
+static bool make_index(struct index *index, const struct call *calls, size_t count,
+                       const struct stopper *stopper, struct failure *failure)
 {
     int64_t highest = calls[0].correlation;
     *index = (struct index){NULL, highest, 0};
     for (size_t i = 1; i < count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
         if (calls[i].correlation < index->lowest)
             index->lowest = calls[i].correlation;
         if (calls[i].correlation > highest)
@@ -112,9 +114,11 @@ static bool make_index(struct index *index, const struct call *calls, size_t cou
     size_t bytes = (size_t)index->size * sizeof *index->rows;
     index->rows = memory_allocate(bytes);
     if (!index->rows)
-        return false;
+        return failure_memory(failure);
     memset(index->rows, 0xff, bytes);
     for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
         uint32_t *row = &index->rows[calls[i].correlation - index->lowest];
         if (*row != ROW_NONE) {
             memory_free(index->rows);
@@ -130,8 +134,11 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
 {
     struct columns *columns = &file->columns;
     size_t count = 0;
-    for (size_t row = 0; row < columns->count; row++)
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
         count += can_launch(columns, row);
+    }
     if (count == 0)
         return true;
     bool done = false;
@@ -142,14 +149,15 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         goto cleanup;
     }
     count = 0;
-    for (size_t row = 0; row < columns->count; row++)
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            goto cleanup;
         if (can_launch(columns, row))
             calls[count++] = (struct call){columns->correlation[row], columns->ts[row],
                                            columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
-    if (!make_index(&index, calls, count)) {
-        failure_memory(failure);
-        goto cleanup;
     }
+    if (!make_index(&index, calls, count, stopper, failure))
+        goto cleanup;
     if (!index.rows && !sort_items(calls, count, sizeof *calls, call_order, stopper, failure))
         goto cleanup;
     for (size_t row = 0; row < columns->count; row++) {

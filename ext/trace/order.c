@@ -19,8 +19,11 @@ static struct item *sort_digits(struct item *items, struct item *spare, size_t c
 {
     for (int shift = 0; shift < 64 && largest >> shift > 0; shift += DIGIT) {
         size_t next[1 << DIGIT] = {0}, total = 0;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            if (!stopper_goes_on(stopper, i, failure))
+                return NULL;
             next[items[i].key >> shift & ((1 << DIGIT) - 1)]++;
+        }
         for (size_t digit = 0; digit < 1 << DIGIT; digit++) {
             size_t here = next[digit];
             next[digit] = total;
@@ -66,26 +69,32 @@ static uint32_t *places_of_names(const struct names *names, const struct stopper
 }
 
 /* The keys of the rows: the higher, the later. What is missing is 0. */
-static uint64_t put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
-                         struct item *items)
+static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
+                     struct item *items, uint64_t *largest, const struct stopper *stopper,
+                     struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     const int64_t *times = order == ORDER_TS ? columns->ts : columns->dur;
     int64_t least = INT64_MAX;
-    uint64_t largest = 0;
-    for (size_t row = 0; row < columns->count && !places; row++)
+    *largest = 0;
+    for (size_t row = 0; row < columns->count && !places; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
         if (times[row] != NUMBER_NONE && times[row] < least)
             least = times[row];
+    }
     for (size_t row = 0; row < columns->count; row++) {
         uint64_t key = 0;
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
         if (places)
             key = columns->name[row] == NAME_NONE ? 0 : places[columns->name[row]];
         else if (times[row] != NUMBER_NONE)
             key = (uint64_t)times[row] - (uint64_t)least + 1;
         items[row] = (struct item){key, (uint32_t)row};
-        largest = key > largest ? key : largest;
+        *largest = key > *largest ? key : *largest;
     }
-    return largest;
+    return true;
 }
 
 static uint32_t *make(const struct trace_file *file, enum order order,
@@ -95,15 +104,21 @@ static uint32_t *make(const struct trace_file *file, enum order order,
     uint32_t *places = NULL, *rows = NULL;
     struct item *items = memory_allocate((count + 1) * sizeof *items);
     struct item *spare = memory_allocate((count + 1) * sizeof *spare), *sorted = NULL;
+    uint64_t largest;
     if (!items || !spare)
         failure_memory(failure);
-    else if (order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure)))
-        sorted = sort_digits(items, spare, count, put_keys(file, order, places, items), stopper,
-                             failure);
+    else if ((order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure))) &&
+             put_keys(file, order, places, items, &largest, stopper, failure))
+        sorted = sort_digits(items, spare, count, largest, stopper, failure);
     if (sorted && !(rows = memory_allocate((count + 1) * sizeof *rows)))
         failure_memory(failure);
-    for (size_t i = 0; rows && i < count; i++)
+    for (size_t i = 0; rows && i < count; i++) {
         rows[i] = sorted[i].row;
+        if (!stopper_goes_on(stopper, i, failure)) {
+            memory_free(rows);
+            rows = NULL;
+        }
+    }
     memory_free(items);
     memory_free(spare);
     memory_free(places);

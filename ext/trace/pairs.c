@@ -68,6 +68,8 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
     if (!sort_items(edges, count, sizeof *edges, edge_order, stopper, failure))
         goto cleanup;
     for (size_t i = 0; i <= count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            goto cleanup;
         /* at the end of a thread, what is open stays open */
         if (i == count || (i > 0 && edges[i].track != edges[i - 1].track))
             while (stack.innermost != NOBODY) {

@@ -58,12 +58,16 @@ bool sort_items(void *items, size_t count, size_t size, int (*order)(const void 
     size_t steps = 0;
     if (count < 2)
         return true;
-    char *spare = memory_zeroed(count, size);
+    char *spare = memory_allocate(count * size); /* fits: there are as many items */
     if (!spare)
         return failure_memory(failure);
     char *from = items, *to = spare;
-    for (size_t i = 0; i < count; i += RUN)
+    for (size_t i = 0; i < count && failure->code == FAILURE_NONE; i += RUN) {
         insert(from + i * size, count - i < RUN ? count - i : RUN, size, order, spare);
+        for (int item = 0; item < RUN; item++)
+            if (!stopper_goes_on(stopper, steps++, failure))
+                break;
+    }
     for (size_t run = RUN; run < count && failure->code == FAILURE_NONE; run *= 2) {
         for (size_t i = 0; i < count && failure->code == FAILURE_NONE; i += 2 * run) {
             size_t a = count - i < run ? count - i : run;

@@ -24,8 +24,11 @@ static bool collect(struct spans *spans, const struct trace_file *file,
 {
     const struct columns *columns = &file->columns;
     size_t total = 0, *next = spans->first + 1; /* by track, while they are filled in */
-    for (size_t row = 0; row < columns->count; row++)
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
         next[columns->track[row]] += takes_part(argument, row);
+    }
     for (size_t track = 0; track <= file->tracks.count; track++) {
         size_t count = next[track];
         next[track] = total;
@@ -46,14 +49,18 @@ static bool collect(struct spans *spans, const struct trace_file *file,
     return true;
 }
 
-/* Most threads stand in order already. */
-static bool sort_thread(struct span *items, size_t count, const struct stopper *stopper,
-                        struct failure *failure)
+/* Most threads are in order already. `*steps` counts the spans of all threads: short ones are
+** sorted without a question. */
+static bool sort_thread(struct span *items, size_t count, size_t *steps,
+                        const struct stopper *stopper, struct failure *failure)
 {
-    for (size_t i = 1; i < count; i++)
-        if (span_order(&items[i - 1], &items[i]) > 0)
-            return sort_items(items, count, sizeof *items, span_order, stopper, failure);
-    return true;
+    bool sorted = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(stopper, (*steps)++, failure))
+            return false;
+        sorted = sorted && (i == 0 || span_order(&items[i - 1], &items[i]) <= 0);
+    }
+    return sorted || sort_items(items, count, sizeof *items, span_order, stopper, failure);
 }
 
 bool spans_make(struct spans *spans, const struct trace_file *file,
@@ -63,10 +70,11 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     *spans = (struct spans){.first = memory_zeroed(file->tracks.count + 2, sizeof *spans->first)};
     if (!spans->first)
         return failure_memory(failure);
+    size_t steps = 0;
     bool done = collect(spans, file, takes_part, argument, stopper, failure);
     for (size_t track = 0; track < file->tracks.count && done; track++)
         done = sort_thread(spans->items + spans->first[track],
-                           spans->first[track + 1] - spans->first[track], stopper, failure);
+                           spans->first[track + 1] - spans->first[track], &steps, stopper, failure);
     return done;
 }
 

@@ -12,6 +12,7 @@ struct sweep {
     struct spans spans;
     const struct span **open;
     size_t open_capacity;
+    size_t steps; /* over all threads, for the stopper */
 };
 
 /* Rule 5. */
@@ -46,7 +47,7 @@ static bool sweep_thread(struct sweep *sweep, const struct span *spans, size_t c
     size_t open = 0;
     for (size_t i = 0; i < count; i++) {
         const struct span *span = &spans[i];
-        if (!stopper_goes_on(sweep->stopper, i, sweep->failure))
+        if (!stopper_goes_on(sweep->stopper, sweep->steps++, sweep->failure))
             return false;
         open = pass(sweep, open, i > 0 ? spans[i - 1].start : 0, span->start);
         uint32_t parent = open > 0 ? sweep->open[open - 1]->row : ROW_NONE;
@@ -75,8 +76,11 @@ static bool make(struct sweep *sweep)
         return failure_memory(sweep->failure);
     memset(stacks->parent, 0xff, count * sizeof *stacks->parent);
     memset(stacks->depth, 0xff, count * sizeof *stacks->depth);
-    for (size_t row = 0; row < count; row++)
+    for (size_t row = 0; row < count; row++) {
+        if (!stopper_goes_on(sweep->stopper, row, sweep->failure))
+            return false;
         stacks->self[row] = NUMBER_NONE;
+    }
     if (!spans_make(&sweep->spans, sweep->file, takes_part, sweep->file, sweep->stopper,
                     sweep->failure))
         return false;

@@ -81,6 +81,8 @@ static bool collect(struct finding *finding, struct failure *failure)
     struct columns *columns = &file->columns;
     size_t steps = 0, numbers = 0;
     for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(finding->stopper, row, failure))
+            return false;
         if (row_number(finding, row) == NUMBER_NONE)
             continue;
         bool step = row_is_step(columns, row);
@@ -95,6 +97,8 @@ static bool collect(struct finding *finding, struct failure *failure)
         return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
         int64_t number = row_number(finding, row);
+        if (!stopper_goes_on(finding->stopper, row, failure))
+            return false;
         if (number == NUMBER_NONE)
             continue;
         bool step = row_is_step(columns, row);
@@ -248,8 +252,11 @@ bool steps_find(struct trace_file *file, const struct stopper *stopper, struct f
         failure_memory(failure);
         goto cleanup;
     }
-    for (size_t id = 0; id < file->names.count; id++)
+    for (size_t id = 0; id < file->names.count; id++) {
+        if (!stopper_goes_on(stopper, id, failure))
+            goto cleanup;
         finding.number[id] = step_number(&file->names.items[id]);
+    }
     if (!collect(&finding, failure) || (file->step_count > 0 && !cut(&finding, failure)))
         goto cleanup;
     done = assign(&finding, failure);
