@@ -247,7 +247,9 @@ def external_ids(rng, files):
 
 
 def streams(rng, files):
-    return relabelled(rng, files, of_args("stream"), lambda n, _: 100 - 7 * n if n else 0, ["stream"],
+    def to(number, value):
+        return value if isinstance(value, str) else 1000 - 7 * number if number else 0
+    return relabelled(rng, files, of_args("stream"), to, ["stream"],
                       skip=lambda name, call: "stream" in str(call.get("keys")))
 
 
