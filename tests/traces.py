@@ -23,8 +23,9 @@ NAMES = ("aten::mm", "aten::linear", "aten::addmm", "aten::copy_", "aten::add_",
          "autograd::engine::evaluate_function: MmBackward0", "Optimizer.step#SGD.step")
 FRAMES = ("train.py(10): main", "torch/nn/modules/linear.py(114): forward", "<built-in function linear>",
           "nn.Module: Linear_0", "nn.Module: Linear_1", "nn.Module: Block_0")
-KERNELS = ("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*, 3> "
-           ">(int, at::native::AddFunctor<float>)", "ampere_sgemm_128x64_tn", "void cutlass::Kernel<cutlass_80>(Params)",
+KERNELS = ("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*,"
+           " 3> >(int, at::native::AddFunctor<float>)", "ampere_sgemm_128x64_tn",
+           "void cutlass::Kernel<cutlass_80>(Params)",
            "triton_poi_fused_add_0", "caf\u00e9 \"quoted\" \\ kernel", "\u6838 \U0001f600")
 COLLECTIVES = ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "ncclKernel_AllGather_RING")
 COPIES = ("Memcpy HtoD (Pinned -> Device)", "Memcpy DtoH (Device -> Pageable)", "Memcpy DtoD (Device -> Device)")
@@ -211,15 +212,15 @@ def oddities(rng, rank, span):
             {"ph": "f", "id": 5, "cat": "ac2g", "name": "ac2g", "pid": rank, "tid": 7, "ts": at(), "bp": "e"}]
 
 
-def generate(rng, ranks=2, steps=4, first=0, odd=True, grid=None, unit=1000, sizes=None):
+def generate(rng, ranks=2, steps=4, first=0, odd=True, grid=None, unit=1000):
     """A run of that many ranks. Times are on a grid of ns: a coarse one makes ties. `unit` ns is what lengths are made
-    of; `sizes`, if given, is a rng for how long each thing takes, so that two runs do the same, at other speeds."""
+    of: a step takes about 700. `odd` adds the events that a careful reader leaves out of sums."""
     grid = grid or rng.choice((1, 1, 1000))
     made = {}
     for rank in range(ranks):
         grown, at = Rank(rng, rank, grid, unit), 20 * unit
-        backlog = [grown.work(rng.choice(KERNELS), at + n * 4 * unit, grown.span(3), "kernel", 7, rng.choice((None, 0, 90000 + n)))
-                   for n in range(rng.randrange(3))]
+        backlog = [grown.work(rng.choice(KERNELS), at + n * 4 * unit, grown.span(3), "kernel", 7,
+                              rng.choice((None, 0, 90000 + n))) for n in range(rng.randrange(3))]
         grown.free[7] = at + 4 * len(backlog) * unit
         for number in range(first, first + steps):
             at = grown.step(number, at) + rng.choice((0, grown.span(10)))
@@ -333,8 +334,9 @@ class Style:
         if file.base is not None:
             head.append(("baseTimeNanoseconds", str(file.base)))
         if self.unknown:
-            head += [("ranks", "[9, 9]"), ("nested", '{"traceEvents": [{"ph": "X", "name": "no event", "ts": 1, "dur": 1}],'
-                                           ' "rank": 9, "baseTimeNanoseconds": 5}'), ("TraceEvents", "[]")]
+            head += [("ranks", "[9, 9]"), ("TraceEvents", "[]"),
+                     ("nested", '{"traceEvents": [{"ph": "X", "name": "no event", "ts": 1, "dur": 1}],'
+                                ' "rank": 9, "baseTimeNanoseconds": 5}')]
         if self.keys:
             self.rng.shuffle(head)
         between = ",\n" + " " * (self.indent or 0)
