@@ -56,6 +56,16 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(printed.splitlines()), 2 * 5)
         self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep|\d\.\d{6}")
 
+    def test_examples_name_their_columns_and_fit_a_terminal(self):
+        for sql, printed in self.EXAMPLE.findall(README):
+            with self.subTest(sql=sql):
+                shown = re.sub(r"CREATE TABLE (?:.|\n)*?;|\bFROM \(SELECT (?:.|\n)*?\)\n", "", sql)
+                self.assertNotRegex(shown, r"SELECT \*")
+                self.assertLessEqual(max(map(len, (sql + printed).splitlines())), 120)
+                self.assertNotRegex(printed, r"\d\.\d{4}")
+                for header in re.findall(r"┐\n│(.*)│\n", printed):
+                    self.assertNotRegex(header, r"[(*]")
+
     @RUNS
     def test_tour_has_the_same_statements(self):
         tour = open(os.path.join(ROOT, "examples", "tour.sql"), encoding="utf-8").read()
