@@ -169,7 +169,7 @@ class Help(unittest.TestCase):
                 self.page(value)
             self.assertEqual(str(raised.exception), f"tracediff_help: about must be the name of a function, not {shown}")
 
-    @RUNS
+    @DRAWS
     def test_example_of_each_function_runs_and_fits_a_terminal(self):
         """Its columns are named, and no figure has more digits than say something."""
         os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
@@ -268,7 +268,7 @@ class Stories(unittest.TestCase):
             self.assertRegex(text, r"-- .*https://github\.com/\w")
             self.assertRegex(text, r"\(commit [0-9a-f]{7,}\)")
 
-    @RUNS
+    @DRAWS
     def test_are_told_from_the_data(self):
         """With control and test exchanged, the first sentence is too, and no other one stays but a question."""
         sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
@@ -307,7 +307,7 @@ class Hosts(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertEqual(len(done.stdout.splitlines()), 5)
 
-    @RUNS
+    @DRAWS
     def test_demo_gives_the_answer(self):
         """The length of a step, whose parts add up to it, and what changed; no step counts as an operator."""
         with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
