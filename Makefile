@@ -98,7 +98,7 @@ WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
 
 tsan: needed ## run the tests of threads under ThreadSanitizer
 	$(MAKE) --no-print-directory $(WATCHED) all fault
-	SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
+	SLOW=run SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
 # document_test reads values of 16 MiB: too slow here.

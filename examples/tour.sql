@@ -78,7 +78,7 @@ FROM idle_time_breakdown('examples/gpu/test', 0)
 WHERE idle_time > 0;
 
 -- How much of it runs at the same time?
-SELECT * FROM gpu_kernel_type_breakdown('examples/gpu/test');
+SELECT kernel_type, sum AS us, percentage FROM gpu_kernel_type_breakdown('examples/gpu/test');
 
 -- An analysis of two traces, side by side:
 SELECT kernel_type, sum(sum) FILTER (WHERE side = 0) AS control,
@@ -130,6 +130,6 @@ FROM trace_diff_report('examples/gpu/control', 'examples/gpu/test');
 -- table:
 CREATE TABLE changes AS
 SELECT * FROM trace_diff('examples/cpu/control', 'examples/cpu/test');
-SELECT count(*), sum(counts_change = 'added') AS added,
+SELECT count(*) AS names, sum(counts_change = 'added') AS added,
        sum(counts_change = 'deleted') AS deleted
 FROM changes;

@@ -50,10 +50,11 @@ def list_skipped(result, left_out):
         reasons.setdefault(reason, []).append(getattr(test, "test_case", test).id())
     for reason, names in sorted(reasons.items()):
         print(f"skipped, {reason}: {len(names)}")
-        print(textwrap.fill(" ".join(sorted(names)), 118, initial_indent="  ", subsequent_indent="  ",
+        print(textwrap.fill(" ".join(sorted(set(names))), 118, initial_indent="  ", subsequent_indent="  ",
                             break_long_words=False, break_on_hyphens=False))
     if left_out in reasons:
-        print(f"The {len(reasons[left_out])} slow tests run in `make check`, with all that CI runs, or alone in `make test SLOW=run`.")
+        print(f"The {len(reasons[left_out])} slow tests run in `make check`, with all else that CI runs; `make test SLOW=run` is "
+              "every test.")
 
 
 def main(arguments):

@@ -493,6 +493,7 @@ class Files(Args):
                     strict += events is not None and self.compare(path, text, events)
         return strict
 
+    @slow
     def test_shipped(self):
         self.assertGreaterEqual(self.check(SHIPPED, SHORT) + self.check(SHIPPED, LONG), 8)
 

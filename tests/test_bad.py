@@ -440,6 +440,7 @@ class Changing(InFolder):
             with self.subTest(path):
                 self.read_while(path, shrink)
 
+    @slow
     def test_grows(self):
         for path in ("a.json", "a.json.gz"):
             self.big(path)
@@ -453,6 +454,7 @@ class Changing(InFolder):
             with self.subTest(path):
                 self.read_while(path, grow)
 
+    @slow
     def test_is_replaced(self):
         for path in ("a.json", "a.json.gz"):
             self.big(path)

@@ -16,7 +16,7 @@ import unittest
 import xml.etree.ElementTree
 
 import browser
-from support import EXAMPLES, ROOT, connect
+from support import EXAMPLES, ROOT, connect, slow
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 HOSTILE = [
@@ -359,6 +359,7 @@ class Pages(unittest.TestCase):
     def press(self, page, text):
         page.value("[...document.querySelectorAll('button')].find(it => it.textContent === %s).click()" % json.dumps(text))
 
+    @slow
     def test_every_analysis(self):
         """Offline, no error, as many marks as rows, and the values of the rows."""
         for function, query in ANALYSES.items():
@@ -552,6 +553,7 @@ class Bare(unittest.TestCase):
                              picture(with_library, function, query, None, "plotly"))
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
+    @slow
     def test_pages_are_tables_and_say_so(self):
         chromium = browser.start()
         if not chromium:

@@ -87,6 +87,7 @@ class Fault(unittest.TestCase):
         write_traces(self.folder)
         self.run_program("fault")
 
+    @slow
     def test_threads(self):
         write_traces(self.folder)
         write_many_events(os.path.join(self.folder, "big"))

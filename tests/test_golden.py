@@ -182,6 +182,10 @@ class ShippedPair(GoldenPair):
 class OwnTorch(ShippedPair, unittest.TestCase):
     folder, place = "pair_own_torch", os.path.join(EXAMPLES, "cpu")
 
+    @slow
+    def test_oracle(self):
+        super().test_oracle()
+
 
 class OwnTorchTiny(ShippedPair, unittest.TestCase):
     folder, place = "pair_own_torch_tiny", os.path.join(DATA, "tiny")

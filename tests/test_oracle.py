@@ -15,7 +15,7 @@ import unittest
 from fractions import Fraction
 
 import oracle
-from support import DATA, EXAMPLES, connect, corpus, slowest
+from support import DATA, EXAMPLES, connect, corpus, slow, slowest
 
 SHIPPED = (EXAMPLES, os.path.join(DATA, "tiny"))
 
@@ -231,6 +231,7 @@ class JsonEach(Comparing):
         self.assertEqual(left_out, set(excluded))
         return compared
 
+    @slow
     def test_shipped(self):
         self.assertGreaterEqual(self.compare_all(SHIPPED), 8)
 
@@ -305,6 +306,7 @@ class Selections(Comparing):
             with self.subTest(control, test=test, selection=selection):
                 self.compare_diff(db, control, test, *selection)
 
+    @slow
     def test_shipped(self):
         db = connect()
         for folder in (os.path.join(EXAMPLES, "cpu"), os.path.join(DATA, "tiny")):

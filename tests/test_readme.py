@@ -56,6 +56,16 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(printed.splitlines()), 2 * 5)
         self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep|\d\.\d{6}")
 
+    def test_examples_name_their_columns_and_fit_a_terminal(self):
+        for sql, printed in self.EXAMPLE.findall(README):
+            with self.subTest(sql=sql):
+                shown = re.sub(r"CREATE TABLE (?:.|\n)*?;|\bFROM \(SELECT (?:.|\n)*?\)\n", "", sql)
+                self.assertNotRegex(shown, r"SELECT \*")
+                self.assertLessEqual(max(map(len, (sql + printed).splitlines())), 120)
+                self.assertNotRegex(printed, r"\d\.\d{4}")
+                for header in re.findall(r"┐\n│(.*)│\n", printed):
+                    self.assertNotRegex(header, r"[(*]")
+
     @RUNS
     def test_tour_has_the_same_statements(self):
         tour = open(os.path.join(ROOT, "examples", "tour.sql"), encoding="utf-8").read()
@@ -159,7 +169,7 @@ class Help(unittest.TestCase):
                 self.page(value)
             self.assertEqual(str(raised.exception), f"tracediff_help: about must be the name of a function, not {shown}")
 
-    @RUNS
+    @DRAWS
     def test_example_of_each_function_runs_and_fits_a_terminal(self):
         """Its columns are named, and no figure has more digits than say something."""
         os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
@@ -258,7 +268,7 @@ class Stories(unittest.TestCase):
             self.assertRegex(text, r"-- .*https://github\.com/\w")
             self.assertRegex(text, r"\(commit [0-9a-f]{7,}\)")
 
-    @RUNS
+    @DRAWS
     def test_are_told_from_the_data(self):
         """With control and test exchanged, the first sentence is too, and no other one stays but a question."""
         sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
@@ -297,7 +307,7 @@ class Hosts(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertEqual(len(done.stdout.splitlines()), 5)
 
-    @RUNS
+    @DRAWS
     def test_demo_gives_the_answer(self):
         """The length of a step, whose parts add up to it, and what changed; no step counts as an operator."""
         with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:

@@ -15,7 +15,7 @@ import oracle
 import oracle_stacks
 from made import ABSENT, InFolder, document, event, kernel, run, write
 from oracle_stacks import NOWHERE, Place
-from support import DATA, EXAMPLES, connect, corpus, slowest
+from support import DATA, EXAMPLES, connect, corpus, slow, slowest
 from test_oracle import argument, files_below, read, traces_below, us
 
 
@@ -167,6 +167,7 @@ class Files(Comparing):
                 counts["sums"] += self.compare_file_sums(db, path)
         return counts
 
+    @slow
     def test_shipped(self):
         for folder, least in ((EXAMPLES, 1000), (os.path.join(DATA, "tiny"), 100)):
             counts = self.compare_files(folder)
@@ -476,6 +477,7 @@ class Sums(Comparing):
     PAIRS = [[os.path.join(folder, side) for side in ("control", "test")]
              for folder in (os.path.join(EXAMPLES, "cpu"), os.path.join(EXAMPLES, "gpu"), os.path.join(DATA, "tiny"))]
 
+    @slow
     def test_ops(self):
         db, compared = connect(), 0
         for path in (path for pair in self.PAIRS for path in pair):
@@ -486,6 +488,7 @@ class Sums(Comparing):
                             compared += self.compare_sums(db, path, ranks, iterations, device_type)
         self.assertGreater(compared, 10_000)
 
+    @slow
     def test_diff(self):
         db, differ = connect(), 0
         for control, test in self.PAIRS:
@@ -498,6 +501,7 @@ class Sums(Comparing):
                         differ += self.compare_diff(db, control, test, *selection, short=short)
         self.assertGreater(differ, 1000)
 
+    @slow
     def test_busy(self):
         for path in (path for pair in self.PAIRS for path in pair):
             with self.subTest(path):

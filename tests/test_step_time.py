@@ -18,7 +18,7 @@ import generate_gpu_pair
 import oracle
 import oracle_steps
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden
+from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden, slow
 
 LEVELS = oracle_steps.LEVELS
 CLOCKS = ("device", "host")
@@ -202,6 +202,7 @@ class AddsUp(unittest.TestCase):
             if level == "op":
                 self.assertEqual(db.execute(BUSY, (path, window.start, window.end, file)).fetchone(), (busy[key],))
 
+    @slow
     def test_every_trace(self):
         db, checked = connect(), 0
         for path in traces():

@@ -94,7 +94,7 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
         int argument = named_argument(function, &text);
         if (argument < 0 && name_length(text) > 0) {
             *error = unknown_argument(function, text, name_length(text));
-            return SQLITE_ERROR;
+            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
         }
         if (argument < 0)
             argument = i;
@@ -102,12 +102,12 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
             *error = sqlite3_mprintf("%s: it takes %d argument%s, not %d", function->name,
                                      function->argument_count,
                                      function->argument_count == 1 ? "" : "s", count);
-            return SQLITE_ERROR;
+            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
         }
         if (given >> argument & 1) {
             *error = sqlite3_mprintf("%s: argument %s is given twice", function->name,
                                      function->arguments[argument].name);
-            return SQLITE_ERROR;
+            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
         }
         given |= 1u << argument;
         int code = literal_value(db, text, &values[argument]);

@@ -28,7 +28,8 @@ struct trace_paths {
 **    recursive, without names that begin with a dot and without directories
 ** 3. another path that exists: that file
 ** 4. else, with `*`, `?` or `[` in it: the files that match the pattern
-** Failures: FAILURE_REQUEST if nothing is there, FAILURE_READ, FAILURE_MEMORY. */
+** Failures: FAILURE_REQUEST if nothing is there or the text is a URL, FAILURE_READ,
+** FAILURE_MEMORY. */
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
 
 /* The failure of a text whose paths are none: what to write instead, if it is known. Returns
