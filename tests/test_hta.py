@@ -304,6 +304,7 @@ CASES = {
     "D30": ([made.document(event("module", 0, 1000), *launched("op", 100, 1), *launched("op", 2000, 2))],
             lambda trace: [row["count"] for row in hta.frequent_cuda_kernel_sequences(trace, "op", None, 1)], [1], [2]),
     "D39": ([made.document(event("op", 0, 1, args={}))], hta.temporal_breakdown, IndexError, []),
+    "D40": ([made.document(kernel("k", 0, 10.9, 1))], column(hta.gpu_kernel_type_breakdown, "sum"), [10], [10.9]),
     "T2": ([ranked(0, event("op", 100, 1, args={})), ranked(1, event("op", 600, 1, args={}))],
            lambda trace: [row.ts_ns for rank in trace.ranks.values() for row in rank.rows], [0, 500_000], [0, 0]),
     "rows": ([made.document(event("a", 0, -5, args={}), event("b", 0, 5),
