@@ -409,6 +409,15 @@ class Effort(InFolder):
             for cat in ("kernel", "gpu_user_annotation") for place in range(5 * size)],
             gpu_kernel_breakdown={"num_kernels": 10000, "duration_ratio": 2})
 
+    def test_many_ranks(self):
+        for size in (8, 32):
+            for rank in range(size):
+                write(f"{size}/{rank}.json", {**made.run(), "distributedInfo": {"rank": rank}})
+        for name in ANALYSES:
+            with self.subTest(name):
+                less, more = (self.steps(name, str(size)) for size in (8, 32))
+                self.assertLess(more, 6 * less + 100)
+
     def test_no_plan_reads_the_trace_for_each_row(self):
         """Events are scanned, or found by an index made for the query."""
         for path in glob.glob(os.path.join(ROOT, "sql", "*.sql")):

@@ -9,6 +9,7 @@ import unittest
 
 from made import InFolder, document, event, run, write
 from support import EXAMPLES, EXTENSION, ROOT, connect
+from test_analyses import ANALYSES
 
 SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) FROM trace_files('a')",
        "SELECT count(*) FROM trace_steps('a')", "SELECT count(*) FROM trace_ops('a', '[0]', '[0, 1]')",
@@ -16,12 +17,6 @@ SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) F
        "SELECT count(*) FROM compare_traces('a', 'b')", "SELECT count(*) FROM top_count_increases('a', 'b')",
        "SELECT count(*) FROM top_duration_changes('a', 'b')", "SELECT count(*) > 50 FROM tracediff_help"]
 FUNCTIONS = [re.search(r"FROM (\w+)", sql)[1] for sql in SQL]
-ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
-            "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
-            "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
-            "cuda_kernel_launch_stats", "frequent_cuda_kernel_sequences")
-
-
 def calls_of_every_function(db):
     """{table function: (statement, values)} for the examples; every one gives rows."""
     pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
