@@ -11,9 +11,12 @@
 --   cpu_duration  REAL     us, of the call
 --   gpu_duration  REAL     us, of the work
 --   launch_delay  REAL     us, from the end of the call to the start of the work; 0 if that is earlier
+--   file          TEXT     path
+--   launch        INTEGER  event of the call: with file, its key
 -- Grain: one row per device work that has a launch (T10), by rank, launch and start.
 -- Rules:
---   1. Each work is joined to its one launch.
+--   1. Each work is joined to its one launch. A call that launched several has a row each: to count it
+--      once, GROUP BY file, launch.
 --   2. With include_memory_events = 0, work of type MEMORY (K1) is left out.
 -- Reference: HTA TraceAnalysis.get_cuda_kernel_launch_stats
 -- Differs from HTA: every kind of launch counts, cuLaunchKernel, hip and graphs among them (D29); no
@@ -26,12 +29,16 @@ WITH work AS (
 call AS MATERIALIZED (
   SELECT file, event, ts_ns, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'CPU' AND link IS NOT NULL)
+  WHERE device = 'CPU' AND link IS NOT NULL
+  LIMIT -1)
 SELECT work.rank, work.correlation,
        call.dur_ns / 1000.0 AS cpu_duration,
        work.dur_ns / 1000.0 AS gpu_duration,
-       max(work.ts_ns - call.ts_ns - call.dur_ns, 0) / 1000.0 AS launch_delay
+       CASE WHEN work.ts_ns > call.ts_ns + call.dur_ns
+            THEN work.ts_ns - call.ts_ns - call.dur_ns ELSE 0 END / 1000.0 AS launch_delay,
+       work.file, call.event AS launch
 FROM work
-JOIN call ON call.file = work.file AND call.event = work.link
-WHERE work.type <> CASE WHEN coalesce(:include_memory_events, 1) THEN '' ELSE 'MEMORY' END
+CROSS JOIN call
+WHERE call.event = work.link AND call.file = work.file
+  AND work.type <> CASE WHEN coalesce(:include_memory_events, 1) THEN '' ELSE 'MEMORY' END
 ORDER BY work.rank, call.ts_ns, work.file, call.event, work.ts_ns, work.event;

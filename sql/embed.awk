@@ -36,7 +36,8 @@ function rest(line, first,    words, count, i, text) {
 
 # Checks that the parameters are declared, and rewrites the names of our table
 # functions, which are followed by `(`, so that nothing of the user's can hide them.
-function query_line(line,    out, word, parameter, text) {
+# Other table functions could be hidden, and a `trace_` that is not known is misspelt.
+function query_line(line,    out, word, before, parameter, text) {
     text = line
     while (match(text, /:[a-z_]+/)) {
         parameter = substr(text, RSTART + 1, RLENGTH - 1)
@@ -48,7 +49,12 @@ function query_line(line,    out, word, parameter, text) {
         fail("more than one statement")
     while (match(line, /[a-z_]+\(/)) {
         word = substr(line, RSTART, RLENGTH - 1)
-        out = out substr(line, 1, RSTART - 1)
+        before = substr(line, 1, RSTART - 1)
+        if (!(word in functions_known) && before ~ /(FROM|JOIN) +$/)
+            fail(word "() is not a table function of ours: a user's table can hide it")
+        if (!(word in functions_known) && !(word in scalars_known) && word ~ /^trace_/)
+            fail("there is no function " word "()")
+        out = out before
         out = out (word in functions_known ? "\"tracediff:" word "\"" : word) "("
         line = substr(line, RSTART + RLENGTH)
     }
@@ -84,6 +90,9 @@ BEGIN {
     count = split("trace_events trace_files trace_metadata trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
     for (i = 1; i <= count; i++)
         functions_known[words[i]] = 1
+    count = split("trace_kernel_type trace_short_name trace_stable_name trace_bar trace_busy_time trace_overlap_time trace_quantile trace_stddev", words, " ")
+    for (i = 1; i <= count; i++)
+        scalars_known[words[i]] = 1
     for (i = 1; i < ARGC; i++)
         functions_known[base_name(ARGV[i])] = 1
     count = split(queries, words, " ")

@@ -26,14 +26,17 @@
 -- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
 --   is a share, not a quantile (D8); types go by category (D26, D27); nanoseconds are kept (D4);
 --   device work without a launch is cut with the last step by its own start, not left out (D41).
-WITH work AS (
+WITH work AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU'),
+counted AS NOT MATERIALIZED (
+  SELECT rank, type, name, dur_ns
+  FROM work
+  WHERE type IS NOT NULL AND (type <> 'MEMORY' OR coalesce(:include_memory_kernels, 1))),
 named AS (
   SELECT rank, type, name, sum(dur_ns) AS total
-  FROM work
-  WHERE type IS NOT NULL AND (type <> 'MEMORY' OR coalesce(:include_memory_kernels, 1))
+  FROM counted
   GROUP BY rank, type, name),
 placed AS (
   SELECT rank, type, name,
@@ -43,21 +46,26 @@ placed AS (
          sum(total) OVER (PARTITION BY rank, type) AS all_of_them
   FROM named
   WINDOW longest AS (PARTITION BY rank, type ORDER BY total DESC, name ROWS UNBOUNDED PRECEDING)),
-labelled AS MATERIALIZED (
-  SELECT rank, type, name,
-         CASE WHEN names <= coalesce(:num_kernels, 10) OR
-                   (place <= coalesce(:num_kernels, 10) AND
-                    before < coalesce(:duration_ratio, 0.8) * all_of_them)
+listed AS (
+  SELECT rank, type, name
+  FROM placed
+  WHERE names <= coalesce(:num_kernels, 10) OR
+        (place <= coalesce(:num_kernels, 10) AND
+         before < coalesce(:duration_ratio, 0.8) * all_of_them)),
+-- IN makes an index of what is listed, which a join may not
+labelled AS (
+  SELECT rank, type, dur_ns,
+         CASE WHEN (rank, type, name) IN (SELECT rank, type, name FROM listed)
               THEN name ELSE 'others' END AS label
-  FROM placed)
+  FROM counted
+  LIMIT -1)
 SELECT label AS name,
        sum(dur_ns) / 1000.0 AS sum,
        max(dur_ns) / 1000.0 AS max,
        min(dur_ns) / 1000.0 AS min,
-       avg(dur_ns) / 1000.0 AS mean,
+       sum(dur_ns) / (1000.0 * count(*)) AS mean,
        coalesce(trace_stddev(dur_ns), 0) / 1000.0 AS stddev,
-       work.type AS kernel_type, work.rank AS rank
+       type AS kernel_type, rank
 FROM labelled
-JOIN work ON work.rank = labelled.rank AND work.type = labelled.type AND work.name = labelled.name
-GROUP BY work.rank, work.type, label
+GROUP BY rank, type, label
 ORDER BY rank, kernel_type, sum(dur_ns) DESC, label;

@@ -15,8 +15,8 @@
 --   3. From the lengths of unions: exactly A and B is (A or C) + (B or C) - C - (A or B or C).
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, first table
 -- Differs from HTA: types go by category, and none is lost as OTHER (D26, D27); sets of no length
---   are left out; nanoseconds are kept (D4); device work without a launch is cut with the last step by
---   its own start, not left out (D41).
+--   are left out; nanoseconds are kept (D4), also in the parts that are summed (D40); device work
+--   without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))

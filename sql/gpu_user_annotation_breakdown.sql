@@ -28,7 +28,13 @@
 --   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4);
 --   annotations of the device are cut with the last step as the host's event that they go by, not by
 --   their own start (D41).
-WITH annotation AS (
+WITH RECURSIVE allowed(place, pattern) AS (
+  SELECT -1, NULL
+  UNION ALL
+  SELECT place + 1, :allowlist_patterns ->> (place + 1)
+  FROM allowed
+  WHERE place + 1 < json_array_length(:allowlist_patterns)),
+annotation AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE cat = CASE WHEN coalesce(:use_gpu_annotation, 1) THEN 'gpu_user_annotation'
@@ -45,23 +51,27 @@ placed AS (
          sum(total) OVER (PARTITION BY rank) AS all_of_them
   FROM named
   WINDOW longest AS (PARTITION BY rank ORDER BY total DESC, name ROWS UNBOUNDED PRECEDING)),
-labelled AS MATERIALIZED (
-  SELECT rank, name,
-         CASE WHEN names <= coalesce(:num_kernels, 1000) OR
-                   (place <= coalesce(:num_kernels, 1000) AND
-                    before < coalesce(:duration_ratio, 0.8) * all_of_them) OR
-                   EXISTS (SELECT 1 FROM json_each(coalesce(:allowlist_patterns, '[]'))
-                           WHERE placed.name GLOB value)
+listed AS (
+  SELECT rank, name
+  FROM placed
+  WHERE names <= coalesce(:num_kernels, 1000) OR
+        (place <= coalesce(:num_kernels, 1000) AND
+         before < coalesce(:duration_ratio, 0.8) * all_of_them) OR
+        EXISTS (SELECT 1 FROM allowed WHERE placed.name GLOB pattern)),
+-- IN makes an index of what is listed, which a join may not
+labelled AS (
+  SELECT rank, dur_ns,
+         CASE WHEN (rank, name) IN (SELECT rank, name FROM listed)
               THEN name ELSE 'others' END AS label
-  FROM placed)
+  FROM annotation
+  LIMIT -1)
 SELECT label AS name,
        sum(dur_ns) / 1000.0 AS sum,
        max(dur_ns) / 1000.0 AS max,
        min(dur_ns) / 1000.0 AS min,
-       avg(dur_ns) / 1000.0 AS mean,
+       sum(dur_ns) / (1000.0 * count(*)) AS mean,
        coalesce(trace_stddev(dur_ns), 0) / 1000.0 AS stddev,
-       annotation.rank AS rank
+       rank
 FROM labelled
-JOIN annotation ON annotation.rank = labelled.rank AND annotation.name = labelled.name
-GROUP BY annotation.rank, label
+GROUP BY rank, label
 ORDER BY rank, sum(dur_ns) DESC, label;

@@ -14,7 +14,8 @@
 -- Grain: three rows per rank and stream with device work, by rank and stream.
 -- Rules:
 --   1. A gap lies before each device work of a stream but the first: from the latest end of all
---      before it (by start, then file) to its start, if that is later.
+--      before it (by start; of several that start together, by the end of their calls) to its
+--      start, if that is later.
 --   2. Up to the end of the call that launched the work, the gap is host_wait.
 --   3. What is left of it, or a gap without such a call, is kernel_wait if it is shorter than
 --      consecutive_kernel_delay, else other.
@@ -24,22 +25,28 @@
 --   launch is not joined to event 0 (D6), and is cut with the last step by its own start, not left
 --   out (D41).
 WITH work AS (
-  SELECT rank, stream, file, event, link, ts_ns,
-         max(ts_ns + dur_ns) OVER (
-           PARTITION BY rank, stream ORDER BY ts_ns, file, event
-           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
+  SELECT rank, stream, file, link, ts_ns, dur_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND stream IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL),
 call AS MATERIALIZED (
   SELECT file, event, ts_ns + dur_ns AS call_end
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'CPU' AND link IS NOT NULL),
-gap AS (
-  SELECT work.rank, work.stream,
-         max(ts_ns - idle_from, 0) AS length,
-         max(min(coalesce(call_end, idle_from), ts_ns) - idle_from, 0) AS host
+  WHERE device = 'CPU' AND link IS NOT NULL
+  LIMIT -1),
+launched AS (
+  SELECT rank, stream, ts_ns, call_end,
+         max(ts_ns + dur_ns) OVER (
+           PARTITION BY rank, stream ORDER BY ts_ns, call_end
+           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
   FROM work
-  LEFT JOIN call ON call.file = work.file AND call.event = work.link),
+  LEFT JOIN call ON call.event = work.link AND call.file = work.file),
+gap AS (
+  SELECT rank, stream,
+         CASE WHEN idle_from < ts_ns THEN ts_ns - idle_from ELSE 0 END AS length,
+         CASE WHEN idle_from < ts_ns AND idle_from < call_end
+              THEN CASE WHEN call_end < ts_ns THEN call_end ELSE ts_ns END - idle_from
+              ELSE 0 END AS host
+  FROM launched),
 part AS (
   SELECT rank, stream, host, length - host AS rest,
          length - host < 1000 * coalesce(:consecutive_kernel_delay, 30) AS short

@@ -20,14 +20,18 @@
 -- Rules:
 --   1. Points are those of memory_bw_time_series with a bandwidth above 0.
 --   2. Quantiles are interpolated between the two nearest points.
---   3. A point lasts until the next of its rank and name.
+--   3. A point lasts until the next of its rank and name, in the order of the series, which is that of
+--      its rowid.
 -- Reference: HTA TraceAnalysis.get_memory_bw_summary
 -- Differs from HTA: residues of sums are no points; mean_over_time weighs points by time (D28); work
 --   without a launch is cut with the last step by its own start, not left out (D41).
-WITH point AS (
-  SELECT rank, name, memory_bw_gbps AS bw,
-         lead(ts) OVER (PARTITION BY rank, name ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts
-  FROM memory_bw_time_series(:trace, :ranks, :include_last_profiler_step))
+WITH series AS (
+  SELECT rowid AS place, rank, name, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, memory_bw_gbps AS bw
+  FROM memory_bw_time_series(:trace, :ranks, :include_last_profiler_step)),
+point AS (
+  SELECT rank, name, bw,
+         lead(ns) OVER (PARTITION BY rank, name ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
+  FROM series)
 SELECT rank, name, count(*) AS count,
        avg(bw) AS mean,
        trace_stddev(bw) AS std,

@@ -17,7 +17,8 @@
 --   2. Their name is Memset for fills; else the first 11 characters of a name that begins with Memcpy,
 --      else Memcpy Unknown.
 --   3. One without a duration takes 1 us.
---   4. Sums are exact: when nothing runs they are 0. At one time, ends come before beginnings.
+--   4. Sums are exact: when nothing runs they are 0.
+--   5. At one time, ends come before beginnings; the fastest ends first, and begins last.
 -- Reference: HTA TraceAnalysis.get_memory_bw_time_series
 -- Differs from HTA: sums return to 0, and ends come first (D28); types go by category (D26); work
 --   without a launch is cut with the last step by its own start, not left out (D41).
@@ -26,15 +27,16 @@ WITH copy AS (
          CASE WHEN cat IN ('gpu_memset', 'Memset') OR substr(name, 1, 6) = 'Memset' THEN 'Memset'
               WHEN substr(name, 1, 6) = 'Memcpy' THEN substr(name, 1, 11)
               ELSE 'Memcpy Unknown' END AS name,
-         CAST(round(ts * 1000) AS INTEGER) AS start,
+         CAST(ts * 1000 + 0.5 AS INTEGER) AS start, -- ns from the origin
          CASE dur_ns WHEN 0 THEN 1000 ELSE dur_ns END AS length,
          CAST(args ->> '$."memory bandwidth (GB/s)"' AS REAL) AS gbps
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'MEMORY'),
 exact AS MATERIALIZED (
   SELECT rank, pid, file, event, name, start, length,
-         CASE WHEN gbps BETWEEN 0 AND 1e6 THEN CAST(round(gbps * 1e12) AS INTEGER) ELSE 0 END AS bw
-  FROM copy),
+         CASE WHEN gbps BETWEEN 0 AND 1e6 THEN CAST(gbps * 1e12 + 0.5 AS INTEGER) ELSE 0 END AS bw
+  FROM copy
+  LIMIT -1),
 change AS (
   SELECT rank, pid, file, event, name, column1 AS begins,
          CASE column1 WHEN 1 THEN start ELSE start + length END AS ns,
@@ -42,7 +44,7 @@ change AS (
   FROM exact
   CROSS JOIN (VALUES (0), (1)))
 SELECT rank, ns / 1000.0 AS ts, pid, name,
-       sum(bw) OVER (PARTITION BY rank, name ORDER BY ns, begins, file, event
+       sum(bw) OVER (PARTITION BY rank, name ORDER BY ns, begins, bw, pid, file, event
                      ROWS UNBOUNDED PRECEDING) / 1e12 AS memory_bw_gbps
 FROM change
-ORDER BY rank, name, ns, begins, file, event;
+ORDER BY rank, name, ns, begins, bw, pid, file, event;

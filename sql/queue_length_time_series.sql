@@ -16,32 +16,41 @@
 -- Rules:
 --   1. Work is in the queue of its stream from the start of its launch (T10) to its own start; not at
 --      all if its clock says that it began before its launch.
---   2. At one time, launches come before beginnings.
+--   2. At one time, launches come before beginnings; of several launches the first is that of the work
+--      that begins first, of several beginnings that of the work that was launched first.
 --   3. Every launched work counts, also each of the many of one graph launch.
 -- Reference: HTA TraceAnalysis.get_queue_length_time_series
 -- Differs from HTA: no queue is shorter than 0, runtime and driver calls of one launch count once, and
 --   graph launches and every kind of launch count (D29); waiting for the device is no work (D24);
 --   nanoseconds are kept (D4).
 WITH work AS (
-  SELECT rank, pid, tid, stream, file, event, link, CAST(round(ts * 1000) AS INTEGER) AS start
+  SELECT rank, pid, tid, stream, file, event, link, ts, ts_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND stream IS NOT NULL AND link IS NOT NULL
     AND trace_kernel_type(name, cat) IS NOT NULL),
 call AS MATERIALIZED (
-  SELECT file, event, CAST(round(ts * 1000) AS INTEGER) AS start
+  SELECT file, event, ts, ts_ns
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'CPU' AND link IS NOT NULL),
+  WHERE device = 'CPU' AND link IS NOT NULL
+  LIMIT -1),
 launched AS MATERIALIZED (
-  SELECT rank, pid, tid, stream, work.file, work.event, call.start AS launch, work.start AS start
+  SELECT rank, pid, tid, stream, work.file, work.event,
+         call.ts_ns AS launch, call.ts AS launch_ts,
+         CASE WHEN work.ts_ns < call.ts_ns THEN call.ts_ns ELSE work.ts_ns END AS start,
+         CASE WHEN work.ts_ns < call.ts_ns THEN call.ts ELSE work.ts END AS start_ts
   FROM work
-  JOIN call ON call.file = work.file AND call.event = work.link),
+  CROSS JOIN call
+  WHERE call.event = work.link AND call.file = work.file
+  LIMIT -1),
 change AS (
-  SELECT rank, pid, tid, stream, file, event, column1 AS more,
-         CASE column1 WHEN 1 THEN launch ELSE max(start, launch) END AS ns
+  SELECT rank, pid, tid, stream, file, event, launch, start, column1 AS more,
+         CASE column1 WHEN 1 THEN launch ELSE start END AS ns,
+         CASE column1 WHEN 1 THEN launch_ts ELSE start_ts END AS ts
   FROM launched
   CROSS JOIN (VALUES (1), (-1)))
-SELECT rank, ns / 1000.0 AS ts, pid, tid, stream,
-       sum(more) OVER (PARTITION BY rank, stream ORDER BY ns, more DESC, file, event
+SELECT rank, ts, pid, tid, stream,
+       sum(more) OVER (PARTITION BY rank, stream
+                       ORDER BY ns, more DESC, launch, start, pid, tid, file, event
                        ROWS UNBOUNDED PRECEDING) AS queue_length
 FROM change
-ORDER BY rank, stream, ns, more DESC, file, event;
+ORDER BY rank, stream, ns, more DESC, launch, start, pid, tid, file, event;

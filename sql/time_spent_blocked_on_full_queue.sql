@@ -13,23 +13,26 @@
 -- Grain: one row per rank and stream whose queue was full, by rank and stream.
 -- Rules:
 --   1. A queue is full from a point of queue_length_time_series with max_queue_length or more to the next
---      point of its stream; the last point takes no time.
+--      point of its stream, in the order of the series; the last point takes no time.
 --   2. The rank's time is from the first to the last start of its events.
 -- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
 -- Differs from HTA: every stream has a row, not only the last one (D9); and as
 --   queue_length_time_series does (D24, D29). The time it is a part of is that of all events, device
 --   work without a launch that starts before the last step included (D41).
-WITH point AS (
-  SELECT rank, stream, queue_length,
-         lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts
+WITH series AS (
+  SELECT rowid AS place, rank, stream, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
   FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),
+point AS (
+  SELECT rank, stream, queue_length,
+         lead(ns) OVER (PARTITION BY rank, stream ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
+  FROM series),
 span AS (
-  SELECT rank, max(ts) - min(ts) AS length
+  SELECT rank, max(ts_ns) - min(ts_ns) AS length
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   GROUP BY rank)
 SELECT point.rank, stream,
-       coalesce(sum(lasts), 0.0) AS duration_at_max_queue_length,
-       coalesce(sum(lasts), 0.0) / span.length AS relative_duration_at_max_queue_length
+       coalesce(sum(lasts), 0) / 1000.0 AS duration_at_max_queue_length,
+       coalesce(sum(lasts), 0) * 1.0 / span.length AS relative_duration_at_max_queue_length
 FROM point
 JOIN span ON span.rank = point.rank
 WHERE queue_length >= coalesce(:max_queue_length, 1024)

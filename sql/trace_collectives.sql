@@ -8,7 +8,7 @@
 --   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step
 --   process_group  TEXT     Process Group Name of its args, else the description, else the ranks of the group, else the name
 --   name           TEXT     stable name, on the lowest rank
---   seq            INTEGER  the how manyth of its process group in the step, from 0, by start
+--   seq            INTEGER  0-based index within its process group and step, by start, then duration, then name
 --   rank_count     INTEGER  ranks that take part
 --   transfer       REAL     us, the shortest duration: that of a rank that waits for nobody
 --   max_wait       REAL     us, the longest duration less transfer
@@ -21,19 +21,21 @@
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations)
-  WHERE kernel_type = 'COMMUNICATION'),
+  WHERE kernel_type = 'COMMUNICATION'
+  LIMIT -1),
 described AS MATERIALIZED (
   SELECT file, event, ts_ns, dur_ns,
          coalesce(args ->> '$."Process Group Name"', args ->> '$."Process Group Description"',
                   args ->> '$."Process Group Ranks"') AS process_group
   FROM trace_events(:trace, NULL, coalesce(:ranks, 'all'))
-  WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'COMMUNICATION'),
+  WHERE device = 'GPU' AND ts_ns IS NOT NULL AND trace_kernel_type(name, cat) = 'COMMUNICATION'
+  LIMIT -1),
 numbered AS (
   SELECT iteration, coalesce(process_group, name) AS process_group, name, rank, ts_ns, dur_ns,
          row_number() OVER (PARTITION BY rank, iteration, coalesce(process_group, name)
-                            ORDER BY ts_ns, file, event) - 1 AS seq
+                            ORDER BY ts_ns, dur_ns, name) - 1 AS seq
   FROM selected
-  JOIN described USING (file, event)),
+  CROSS JOIN described USING (event, file)),
 placed AS (
   SELECT *, row_number() OVER (collective ORDER BY rank) AS from_lowest,
          row_number() OVER (collective ORDER BY ts_ns DESC, rank) AS from_last

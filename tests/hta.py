@@ -143,8 +143,8 @@ def length(intervals):
     return sum(end - start for start, end in intervals)
 
 
-def lengths_by_set(sides):
-    """{bits of the sides that run: length} from each side's merged intervals."""
+def lengths_by_set(sides, unit=1):
+    """{bits of the sides that run: length} from each side's merged intervals; each stretch cut to whole units."""
     changes = []
     for bit, intervals in enumerate(sides):
         changes += [(start, 1 << bit) for start, _ in intervals] + [(end, -1 << bit) for _, end in intervals]
@@ -153,7 +153,7 @@ def lengths_by_set(sides):
     for (time, change), (after, _) in zip(changes, changes[1:]):
         running += change
         if running > 0:
-            lengths[running] += after - time
+            lengths[running] += (after - time) // unit * unit
     return lengths
 
 
@@ -224,7 +224,10 @@ def idle_times(trace, ranks, consecutive_kernel_delay):
         for stream, rows in streams.items():
             if "D25" in right:
                 times = {"host_wait": [], "kernel_wait": [], "other": []}
-                parts = split_gaps(sorted(rows, key=lambda row: (row.ts_ns, row.file, row.event)), delay, rank, right)
+                def place(row):
+                    call = launch_of(row, rank, right)
+                    return row.ts_ns, call is not None, 0 if call is None else call.end_ns
+                parts = split_gaps(sorted(rows, key=place), delay, rank, right)
             else:
                 times = {}
                 parts = whole_gaps(in_numpy_order(rows, lambda row: row.ts_ns), delay, rank, right)
@@ -290,7 +293,7 @@ def gpu_kernel_type_breakdown(trace, ranks=None, include_memory_kernels=True):
     for rank in choose(trace, ranks):
         work = work_of(rank, right)
         lengths.update(lengths_by_set([merged(row for row in work if kernel_type(row, right) == wanted)
-                                       for wanted in types]))
+                                       for wanted in types], 1 if "D40" in right else MICROSECOND))
     total = sum(lengths.values())
     return [{"kernel_type": " overlapping ".join(name for bit, name in enumerate(types) if running >> bit & 1),
              "sum": us(sum_), "percentage": rounded(percentage(sum_, total), 1, right)}
@@ -377,7 +380,7 @@ def bandwidth_points(trace, ranks):
         ends = [(row, row.ts_ns + MICROSECOND if row.dur_ns == 0 else row.end_ns, -1) for row in rows]
         points = [(row, row.ts_ns, 1) for row in rows] + ends
         if "D28" in right:
-            points.sort(key=lambda point: (point[1], point[2]))
+            points.sort(key=lambda point: (point[1], point[2], point[2] * point[0].bandwidth))
         else:
             points = in_numpy_order(points, lambda point: point[1])
         running = defaultdict(Fraction if "D28" in right else float)
@@ -543,4 +546,4 @@ def rule_sequences(rank, tree, operator_name, min_pattern_len, right):
                 kernels[above[-1]].append(row)
     for event, launched in kernels.items():
         if len(launched) >= min_pattern_len:
-            yield roots[event], sorted(launched, key=lambda row: (row.ts_ns, row.file, row.event))
+            yield roots[event], sorted(launched, key=lambda row: (row.ts_ns, row.name))

@@ -1,13 +1,15 @@
 """What a hostile schema, a stingy host or a hostile name in a trace could try:
 right rows or an error, never a crash, and the connection goes on.
 """
+import glob
 import os
 import re
 import sqlite3
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXTENSION, connect
+from support import EXAMPLES, EXTENSION, ROOT, connect
+from test_analyses import ANALYSES
 
 SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) FROM trace_files('a')",
        "SELECT count(*) FROM trace_steps('a')", "SELECT count(*) FROM trace_ops('a', '[0]', '[0, 1]')",
@@ -15,6 +17,19 @@ SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) F
        "SELECT count(*) FROM compare_traces('a', 'b')", "SELECT count(*) FROM top_count_increases('a', 'b')",
        "SELECT count(*) FROM top_duration_changes('a', 'b')", "SELECT count(*) > 50 FROM tracediff_help"]
 FUNCTIONS = [re.search(r"FROM (\w+)", sql)[1] for sql in SQL]
+def calls_of_every_function(db):
+    """{table function: (statement, values)} for the examples; every one gives rows."""
+    pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
+    values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1,
+              "max_queue_length": 2, "num_kernels": 1, "allowlist_patterns": '["*forward*", "nccl*"]'}
+    calls = {}
+    for function, in db.execute("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'").fetchall():
+        terms = [f"{name} = :{name}" for name, in db.execute(
+            "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' ORDER BY position", (function,))
+            if name in values]
+        calls[function] = (f"SELECT * FROM {function} WHERE {' AND '.join(terms)}" if terms
+                           else f"SELECT * FROM {function}", values)
+    return calls
 
 
 class Hostile(InFolder):
@@ -24,10 +39,10 @@ class Hostile(InFolder):
         write("b/rank0.json", run(slower=2, extra=("new",) * 3))
         self.expected = [self.rows(sql) for sql in SQL]
 
-    def attempt(self, db, sql, expected):
+    def attempt(self, db, sql, expected, values=()):
         """The right rows, or an error of SQLite's."""
         try:
-            self.assertEqual(db.execute(sql).fetchall(), expected, sql)
+            self.assertEqual(db.execute(sql, values).fetchall(), expected, sql)
         except (sqlite3.Error, MemoryError):
             pass
 
@@ -122,6 +137,53 @@ class Schemas(Hostile):
             for function, sql, expected in zip(FUNCTIONS, SQL, self.expected):
                 hidden = sql.replace(f"FROM {function}", f'FROM "tracediff:{function}"')
                 self.assertEqual(db.execute(hidden).fetchall(), expected, kind)
+            db.close()
+
+    def test_analyses_beside_tables_of_every_name_they_use(self):
+        """What the functions written in SQL name, their CTEs, and SQLite's own table functions."""
+        names = set()
+        for path in glob.glob(os.path.join(ROOT, "sql", "**", "*.sql"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                text = re.sub("--.*", "", file.read())
+            names |= set(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)", text))
+            names |= set(re.findall(r"(\w+)(?:\([\w, ]+\))? AS (?:(?:NOT )?MATERIALIZED )?\(", text))
+        self.assertLess({"work", "call", "trace_events", "allowed", "series"}, names)
+        names |= {name for name, in self.db.execute("SELECT name FROM pragma_module_list") if ":" not in name}
+        names |= {"json_each", "json_tree", "generate_series", "pragma_module_list"}
+        calls = calls_of_every_function(self.db)
+        expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
+        self.assertEqual([name for name in expected if not expected[name]], [])
+        for kind in ("TABLE {}(x)", "TABLE {}(name, rank, event, file)", "TEMP TABLE {}(x)",
+                     "VIEW {} AS SELECT 1 AS x", "TEMP VIEW {} AS SELECT 1 AS x"):
+            db = connect()
+            for name in sorted(names):
+                if not name.startswith("sqlite_"):  # those are refused
+                    db.execute("CREATE " + kind.format(f'"{name}"'))
+            for name, (sql, values) in calls.items():
+                with self.subTest(name, kind=kind):
+                    hidden = sql.replace(f"FROM {name}", f'FROM "tracediff:{name}"')
+                    self.assertEqual(db.execute(hidden, values).fetchall(), expected[name])
+            db.close()
+
+    def test_analyses_beside_functions_of_the_users(self):
+        """Right rows where we can do without SQLite's function, else right rows or an error."""
+        calls = calls_of_every_function(self.db)
+        expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
+        for function, arguments in (("max", 2), ("min", 2), ("instr", 2), ("json", 1), ("json_extract", 2), ("abs", 1)):
+            db = connect()
+            db.create_function(function, arguments, lambda *_: 7)
+            for name in ANALYSES:
+                with self.subTest(name, function=function):
+                    self.assertEqual(db.execute(*calls[name]).fetchall(), expected[name])
+            db.close()
+        for function in ("round", "substr", "replace", "coalesce", "nullif", "json_array_length", "->>", "glob", "like"):
+            db = connect()
+            for arguments in (1, 2, 3):
+                db.create_function(function, arguments, lambda *_: 1 / 0)
+            for name in ANALYSES:
+                sql, values = calls[name]
+                with self.subTest(name, function=function):
+                    self.attempt(db, sql, expected[name], values)
             db.close()
 
     def test_functions_of_every_name(self):

@@ -307,6 +307,7 @@ CASES = {
     "D30": ([made.document(event("module", 0, 1000), *launched("op", 100, 1), *launched("op", 2000, 2))],
             lambda trace: [row["count"] for row in hta.frequent_cuda_kernel_sequences(trace, "op", None, 1)], [1], [2]),
     "D39": ([made.document(event("op", 0, 1, args={}))], hta.temporal_breakdown, IndexError, []),
+    "D40": ([made.document(kernel("k", 0, 10.9, 1))], column(hta.gpu_kernel_type_breakdown, "sum"), [10], [10.9]),
     "D41": ([made.document(*STEPS, kernel("old", 5, 20, 99), launch(10, 5, 1), kernel("k", 30, 10, 1),
                            kernel("last", 1005, 20, 98))],
             column(hta.gpu_kernel_breakdown, "name", "sum (us)"), {"k": 10}, {"k": 10, "old": 20}),

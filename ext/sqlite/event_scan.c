@@ -391,7 +391,8 @@ static bool row_wanted(const struct row_scan *scan, const struct part *part, siz
            id_wanted(scan, part, columns->cat[row], USE_CAT) &&
            (!part->steps_wanted || (columns->iteration[row] != STEP_NONE &&
                                     part->steps_wanted[columns->iteration[row]])) &&
-           (!scan->events->limits || row_analysed(scan, part, row)) &&
+           (!scan->events->limits ||
+            (columns->ts[row] != NUMBER_NONE && row_analysed(scan, part, row))) &&
            has(&scan->streams, columns->stream[row]) && has(&scan->numbers, columns->event[row]);
 }
 
