@@ -3,8 +3,8 @@
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :include_memory_events       INTEGER        0 without copies and fills; default 1
+--   :include_last_profiler_step  0|1            0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_memory_events       0|1            0 without copies and fills; default 1
 -- Columns
 --   rank          INTEGER  rank
 --   correlation   INTEGER  of the launch and its work

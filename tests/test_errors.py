@@ -276,6 +276,45 @@ class Arguments(Errors):
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', '0')"), [(0,)])
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 0.0)"), [(0,)])
 
+    def test_numbers_of_the_analyses(self):
+        """Whatever type a host gives them; anything that is not such a number is refused."""
+        kinds = {"0|1": ("0 or 1", (0, 1), (-1, 2, 0.5, "no", "", b"1")),
+                 "INTEGER>=0": ("an integer from 0 on", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
+                 "REAL>=0": ("a number from 0 on", (0, 0.5), (-0.5, "x", "1e", b"1")),
+                 "REAL0..1": ("a number from 0 to 1", (0, 0.5, 1), (-1, 1.5, "30", "x", b"1"))}
+        arguments = self.rows("SELECT function, name, type FROM tracediff_help WHERE kind = 'argument'"
+                              " AND type IN (SELECT value FROM json_each(?))", json.dumps(list(kinds)))
+        self.assertEqual({kind for _, _, kind in arguments}, set(kinds))
+        for function, name, kind in arguments:
+            first = "trace = 'd' AND operator_name = 'op'" if "sequences" in function else "trace = 'd'"
+            expected, good, bad = kinds[kind]
+            sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"
+            for value in good:
+                wanted = self.rows(sql, value)
+                for same in (float(value), str(value)):
+                    self.assertEqual(self.rows(sql, same), wanted, (sql, same))
+                self.assertEqual(self.rows(sql.replace("*", f"typeof({name})") + " LIMIT 1", str(value)),
+                                 [("text",)][:len(wanted)])
+            for value in bad:
+                shown = self.value("SELECT quote(?)", value)
+                self.assert_error(f"{function}: {name} must be {expected}, not {shown}", sql, value)
+        for bad in ("{}", "no", "[1]", '["a", null]', "[[", 7):
+            shown = self.value("SELECT quote(?)", bad)
+            self.assert_error("gpu_user_annotation_breakdown: allowlist_patterns must be a JSON array of texts,"
+                              f" not {shown}",
+                              "SELECT * FROM gpu_user_annotation_breakdown('d') WHERE allowlist_patterns = ?", bad)
+        for good in ("[]", '["a*", "b"]', None):
+            self.rows("SELECT * FROM gpu_user_annotation_breakdown('d', NULL, 0, 0, 0.5, 1, ?)", good)
+
+    def test_switches_that_hosts_give_as_reals_or_texts(self):
+        for value in (1, 1.0, "1"):
+            self.assertEqual(self.rows("SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = ?", value),
+                             self.rows("SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = 1"))
+        for value, shown in ((3, "3"), (0.5, "0.5"), ("short", "'short'")):
+            self.assert_error("trace_diff: use_short_name must be 0 (the full name), 1 (the short name) or 2 (the stable"
+                              f" name), not {shown}", "SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = ?",
+                              value)
+
     def test_ranks_and_steps_that_are_not_there(self):
         for value, named in ((7, 7), ("[0,7,8]", 7), (-1, -1)):
             self.assert_error(f"trace_ops: the trace has no rank {named} (ranks: 0, 3)",

@@ -231,7 +231,7 @@ class Queries(unittest.TestCase):
             part = None
             for line in head[1:]:
                 part = {"-- Parameters": "argument", "-- Columns": "column"}.get(line, part)
-                entry = re.fullmatch(r"--   :?(\w+) +(TEXT|INTEGER|REAL|any) +(required )?(.*)", line)
+                entry = re.fullmatch(r"--   :?(\w+) +(TEXT|INTEGER|REAL|any|0[|]1|INTEGER>=0|REAL>=0|REAL0[.][.]1|TEXT\[\]) +(required )?(.*)", line)
                 part = part if entry or line in ("--", "-- Parameters", "-- Columns") else None
                 if part and entry:
                     found[part].append((entry[1], entry[2], entry[4].strip()))

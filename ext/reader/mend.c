@@ -103,7 +103,10 @@ static void escape(struct mending *mending)
 {
     const unsigned char *p = mending->p;
     size_t left = (size_t)(mending->end - p);
-    if (left > 1 && p[1] != 0 && strchr("\"\\/bfnrt", p[1])) {
+    if (left > 1 && p[1] == '/') { /* rule 1 */
+        mending->p++;
+        copy(mending, 1);
+    } else if (left > 1 && p[1] != 0 && strchr("\"\\bfnrt", p[1])) {
         copy(mending, 2);
     } else if (left > 5 && p[1] == 'u' && is_hexadecimal(p[2]) && is_hexadecimal(p[3]) &&
                is_hexadecimal(p[4]) && is_hexadecimal(p[5])) {

@@ -3,7 +3,8 @@
 ** first byte they do not like (T6).
 **
 ** 1. A JSON object as RFC 8259 has it, in UTF-8, with brackets nested at most
-**    MEND_DEEPEST deep, stays as it is.
+**    MEND_DEEPEST deep, stays as it is, but for an escaped slash, which becomes a slash:
+**    SQLite before 3.42 does not find a key that has one.
 ** 2. A bare word where a value stands that is no number, true, false or null (`inf`,
 **    `NaN`, `N/A`, `01`) becomes null.
 ** 3. In strings and keys, a raw control character becomes its \u escape, a backslash

@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <math.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
@@ -381,26 +382,94 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
     return done;
 }
 
-bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
+/* The numbers that an argument may be, by the type it is declared with. */
+static const struct number {
+    const char *type, *expected;
+    bool whole;
+    double most; /* the least is 0 */
+} numbers[] = {
+    {"0|1", "0 or 1", true, 1},
+    {"INTEGER>=0", "an integer from 0 on", true, INFINITY},
+    {"REAL>=0", "a number from 0 on", false, INFINITY},
+    {"REAL0..1", "a number from 0 to 1", false, 1},
+};
+
+static const struct number *number_of(const struct argument *argument)
+{
+    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
+        if (strcmp(argument->type, numbers[i].type) == 0)
+            return &numbers[i];
+    return NULL;
+}
+
+/* Whether an argument is a JSON array of texts. */
+static bool check_texts(struct call *call, int argument)
+{
+    struct elements elements = {NULL, 0, 0};
+    const char *type;
+    sqlite3_int64 texts = 0;
+    while (call->failure.code == FAILURE_NONE &&
+           (type = next_element(call, argument, &elements)) != NULL)
+        texts += strcmp(type, "text") == 0;
+    sqlite3_finalize(elements.statement);
+    if (call->failure.code != FAILURE_NONE)
+        return false;
+    return texts == elements.count || refuse(call, argument, "a JSON array of texts");
+}
+
+int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter)
 {
     sqlite3_value *value = call->values[argument];
-    *use_short_name = value ? sqlite3_value_int(value) : 0;
-    if (!value || (sqlite3_value_type(value) == SQLITE_INTEGER &&
-                   sqlite3_value_int64(value) == *use_short_name && *use_short_name >= 0 &&
-                   *use_short_name <= 2))
-        return true;
-    return refuse(call, argument, "0 (the full name), 1 (the short name) or 2 (the stable name)");
+    const struct argument *declared = &call->function->arguments[argument];
+    const struct number *number = number_of(declared);
+    sqlite3_int64 integer;
+    if (strcmp(declared->type, "TEXT[]") == 0 && !check_texts(call, argument))
+        return SQLITE_ERROR;
+    if (!number)
+        return sqlite3_bind_value(statement, parameter, value);
+    sqlite3_value *copy = sqlite3_value_dup(value); /* S3: the value itself is given back */
+    if (!copy)
+        return SQLITE_NOMEM;
+    int type = sqlite3_value_numeric_type(copy), code = SQLITE_ERROR;
+    double real = sqlite3_value_double(copy);
+    bool fits = real >= 0 && real <= number->most;
+    if (number->whole && whole_number(value, &integer) && fits)
+        code = sqlite3_bind_int64(statement, parameter, integer);
+    else if (!number->whole && (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && fits)
+        code = sqlite3_bind_double(statement, parameter, real);
+    else
+        refuse(call, argument, number->expected);
+    sqlite3_value_free(copy);
+    return code;
+}
+
+/* An integer from 0 to `most`. */
+static bool small_number(struct call *call, int argument, int most, const char *expected,
+                         int *number)
+{
+    sqlite3_value *value = call->values[argument];
+    sqlite3_int64 found = 0;
+    if (value && (!whole_number(value, &found) || found < 0 || found > most))
+        return refuse(call, argument, expected);
+    *number = (int)found;
+    return true;
+}
+
+bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
+{
+    return small_number(call, argument, 2,
+                        "0 (the full name), 1 (the short name) or 2 (the stable name)",
+                        use_short_name);
 }
 
 bool argument_last_step(struct call *call, int argument, bool *included, bool *given)
 {
-    sqlite3_value *value = call->values[argument];
-    sqlite3_int64 number = value ? sqlite3_value_int64(value) : 0;
-    *given = value != NULL;
+    int number = 0;
+    bool valid =
+        small_number(call, argument, 1, "0 (without the last step) or 1 (with it)", &number);
+    *given = call->values[argument] != NULL;
     *included = number == 1;
-    if (!value || (sqlite3_value_type(value) == SQLITE_INTEGER && (number == 0 || number == 1)))
-        return true;
-    return refuse(call, argument, "0 (without the last step) or 1 (with it)");
+    return valid;
 }
 
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given)

@@ -39,6 +39,12 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
 /* use_short_name: 0, 1 or 2. */
 bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
 
+/* Binds the value of an argument to a parameter. One that is declared as `0|1`,
+** `INTEGER>=0`, `REAL>=0` or `REAL0..1` must be such a number, or a text that is one;
+** `TEXT[]` is a JSON array of texts.
+** SQLITE_ERROR stands for what call->failure says. */
+int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter);
+
 /* include_last_profiler_step: 0 or 1; `*given` is false for the default. */
 bool argument_last_step(struct call *call, int argument, bool *included, bool *given);
 

@@ -6,12 +6,13 @@
 */
 #include <string.h>
 
+#include "arguments.h"
 #include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 
 /* Binds the arguments by name (S18). */
-static int bind_arguments(sqlite3_stmt *statement, const struct call *call)
+static int bind_arguments(sqlite3_stmt *statement, struct call *call)
 {
     for (int i = 0; i < call->function->argument_count; i++) {
         char name[64];
@@ -19,7 +20,7 @@ static int bind_arguments(sqlite3_stmt *statement, const struct call *call)
         int parameter = sqlite3_bind_parameter_index(statement, name);
         if (parameter == 0 || !call->values[i])
             continue;
-        int code = sqlite3_bind_value(statement, parameter, call->values[i]);
+        int code = argument_bind(call, i, statement, parameter);
         if (code != SQLITE_OK)
             return code;
     }
@@ -73,7 +74,8 @@ int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_st
                 break;
     if (code == SQLITE_DONE) {
         code = SQLITE_OK;
-    } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT) {
+    } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT &&
+               call->failure.code == FAILURE_NONE) {
         call->error = error_of(call, sqlite3_errmsg(db));
         if (!call->error)
             code = SQLITE_NOMEM;

@@ -12,7 +12,7 @@
 #include "stacks.h"
 #include "steps.h"
 
-enum { SHORT_TOKEN = 24, PEEK_CHUNK = 16 * 1024 };
+enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024 };
 
 /* What is needed only while a file is read. */
 struct loading {
@@ -160,26 +160,41 @@ static bool track_of(struct loading *loading, const struct event *event, uint32_
     return true;
 }
 
+/* Whether a string, its escapes decoded, begins with a text, or with `whole` is that text. */
+static bool says(const struct token *token, const char *text, bool whole)
+{
+    unsigned char decoded[3 * ESCAPED_TOKEN];
+    struct problems unused = {0};
+    const unsigned char *at = token->at;
+    size_t length = token->length, wanted = strlen(text);
+    if (!is_text(token))
+        return false;
+    if (token->kind == TOKEN_ODD_TEXT) { /* an escape has 6 bytes at the most */
+        if (whole && length > ESCAPED_TOKEN)
+            return false;
+        length = length < ESCAPED_TOKEN ? length : ESCAPED_TOKEN;
+        length = text_decode(at, length, decoded, &unused, 0);
+        at = decoded;
+    }
+    return (whole ? length == wanted : length >= wanted) && memcmp(at, text, wanted) == 0;
+}
+
 /* A metadata event: a process that is named as a GPU is one (T9). */
 static bool take_process_name(struct loading *loading, const struct event *event)
 {
     struct token name;
     struct track process = {.tid = {IDENTIFIER_PROCESS, 0}};
     uint32_t index;
-    if (!scan_equal(&event->field[EVENT_NAME], "process_name") ||
+    if (!says(&event->field[EVENT_NAME], "process_name", true) ||
         event->field[EVENT_ARGS].kind != TOKEN_NESTED || *event->field[EVENT_ARGS].at != '{' ||
         !scan_member(&event->field[EVENT_ARGS], "name", &name) || !is_text(&name))
         return true;
-    static const char device[] = "/device:GPU", gpu[] = "GPU ";
     if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &process.pid))
         return false;
     if (!tracks_number(&loading->file->tracks, &process, &index))
         return failure_memory(loading->failure);
     bool *is_device = &loading->file->tracks.items[index].device;
-    *is_device =
-        *is_device ||
-        (name.length >= sizeof device - 1 && memcmp(name.at, device, sizeof device - 1) == 0) ||
-        (name.length >= sizeof gpu - 1 && memcmp(name.at, gpu, sizeof gpu - 1) == 0);
+    *is_device = *is_device || says(&name, "/device:GPU", false) || says(&name, "GPU ", false);
     return true;
 }
 

@@ -5,8 +5,8 @@
 
 #include "../reader/memory.h"
 
-/* Gets files from the cache: all, or those whose rank their head did not tell,
-** or those chosen and not loaded. */
+/* Gets files from the cache: all, or those whose rank their head did not tell, or those
+** chosen. */
 static bool get_files(struct trace *trace, struct cache *cache, const bool *phases, bool peek,
                       bool (*wanted)(const struct trace_member *member), struct failure *failure)
 {
@@ -45,9 +45,9 @@ static bool rank_not_known(const struct trace_member *member)
     return member->file && !member->file->rank_known;
 }
 
-static bool chosen_not_loaded(const struct trace_member *member)
+static bool chosen_member(const struct trace_member *member)
 {
-    return member->chosen && member->file && !member->file->loaded;
+    return member->chosen && member->file;
 }
 
 static bool give_failure(const struct failure *from, struct failure *failure)
@@ -278,7 +278,8 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     if (!get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
         !check_members(trace, request, failure) || !assign_ranks(trace, failure) ||
         !choose_ranks(trace, request, failure) ||
-        !get_files(trace, cache, request->phases, false, chosen_not_loaded, failure) ||
+        /* a file that was peeked at may be there already, but with other phases */
+        (peek && !get_files(trace, cache, request->phases, false, chosen_member, failure)) ||
         !check_members(trace, request, failure))
         return false;
     if (request->use == TRACE_FOR_DIFF)
