@@ -11,7 +11,7 @@ EXTRA ?=
 
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -DTRACEDIFF_COMMIT='"$(COMMIT)"' $(OPTIMIZE) -g -fPIC \
+FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 	-fvisibility=hidden -pthread -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
@@ -189,7 +189,16 @@ install_missing = \
 $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm
+	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
+
+# The only file that names the commit is compiled again when there is a new one.
+$(BUILD)/ext/sqlite/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
+$(BUILD)/ext/sqlite/scalars.o: $(BUILD)/commit
+
+.PHONY: always
+$(BUILD)/commit: always
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
 
 $(BUILD)/%.o: %.c | setup
 	@mkdir -p $(@D)
@@ -199,7 +208,7 @@ $(BUILD)/%.o: %.c | setup
 # The same without the charting library, for the tests.
 $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@echo "  LINK $@"
-	@$(CC) -o $@ $^ $(LINK) -lz -lm
+	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
 ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
 assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter build/charts/%,$^)"' -c -o $@ $<
@@ -244,7 +253,7 @@ $(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | setup
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz
+	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl
 
 # A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
 FUZZ_FLAGS ?= -DREPLAY
@@ -252,7 +261,7 @@ FUZZ_FLAGS ?= -DREPLAY
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lsqlite3
+	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
 $(BUILD)/fault/%: tests/fault/%.c | setup

@@ -8,7 +8,7 @@
 SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control');
 
 -- What changed on the device, in the steps but the first and the last?
-SELECT name, change, control_counts AS control, test_counts AS test,
+SELECT name, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
                 NULL, NULL, 'steady', 'steady', 'GPU')
@@ -130,5 +130,6 @@ FROM trace_diff_report('examples/gpu/control', 'examples/gpu/test');
 -- table:
 CREATE TABLE changes AS
 SELECT * FROM trace_diff('examples/cpu/control', 'examples/cpu/test');
-SELECT count(*), sum(change = 'added') AS added, sum(change = 'deleted') AS deleted
+SELECT count(*), sum(counts_change = 'added') AS added,
+       sum(counts_change = 'deleted') AS deleted
 FROM changes;

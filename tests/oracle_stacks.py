@@ -17,7 +17,6 @@ import oracle
 
 Place = namedtuple("Place", "parent depth self_ns")
 NOWHERE = Place(None, None, None)
-LAST = 2**63 - 1
 
 
 def takes_part(row):
@@ -35,7 +34,7 @@ def threads(rows):
 
 def end(row):
     """The first instant that the row does not hold any more."""
-    return min(row.ts_ns + (row.dur_ns or 0), LAST)
+    return row.ts_ns + (row.dur_ns or 0)
 
 
 def innerness(row):

@@ -1,5 +1,5 @@
 """trace_busy_time, trace_overlap_time, trace_quantile, trace_stddev and trace_kernel_type:
-what they give by their rules, and what they say to what makes no sense.
+what they give by their rules; and every aggregate, those that draw too, given what makes no sense.
 """
 import math
 import os
@@ -9,6 +9,7 @@ import statistics
 import threading
 import time
 import unittest
+from fractions import Fraction
 
 from support import connect
 
@@ -110,6 +111,32 @@ class Aggregates(unittest.TestCase):
                 expected = statistics.stdev(values)
                 self.assertLessEqual(abs(found - expected), expected * 1e-12)
 
+    def test_quantile_and_stddev_of_extreme_numbers(self):
+        """They overflow only where the answer does. Exact fractions are the oracle."""
+        seeded = random.Random(3)
+        extremes = [1e308, -1e308, 1.7e308, -1.7e308, 1e-300, 0.0, I64, -I64 - 1, 2**62 + 1, 2**62 + 3]
+        cases = [[1e308, -1e308], [1e308, 1e308, 1e308], [I64, I64 - 1, I64 - 2], [-I64 - 1, I64], [2**60 + 1, 2**60 + 3],
+                 [1.5e308, -1.5e308, 0]] + [seeded.choices(extremes, k=seeded.randrange(2, 6)) for _ in range(300)]
+        for values in cases:
+            self.fill([(0, value, None, None) for value in values])
+            ordered = sorted(map(Fraction, values))
+            for q in (0, 0.25, 0.5, 0.75, 1):
+                at = Fraction(q) * (len(values) - 1)
+                low, high = ordered[math.floor(at)], ordered[math.ceil(at)]
+                expected = low + (high - low) * (at - math.floor(at))
+                found = self.one(f"SELECT trace_quantile(a, {q}) FROM t")[0]
+                self.assertLessEqual(abs(Fraction(found) - expected), max(abs(low), abs(high)) / 2**50 + Fraction(5e-324), (values, q))
+            mean = sum(ordered) / len(values)
+            variance = sum((value - mean) ** 2 for value in ordered) / (len(values) - 1)
+            found = self.one("SELECT trace_stddev(a) FROM t")[0]
+            if variance > Fraction(1.79e308) ** 2:
+                self.assertGreater(found, 1.79e308)
+            else:
+                self.assertLessEqual(abs(Fraction(found) ** 2 - variance), variance / 10**9, values)
+        self.fill([(0, 1, None, None), (0, math.inf, None, None), (0, -math.inf, None, None)])
+        self.assertEqual(self.one("SELECT trace_quantile(a, 0), trace_quantile(a, 0.5), trace_quantile(a, 1),"
+                                  " trace_stddev(a) FROM t"), (-math.inf, 1, math.inf, None))
+
     def test_misuse(self):
         for value in ("x", "1", b"1"):
             self.fill([(0, 1, 2, 0), (0, value, 2, 0)])
@@ -127,7 +154,7 @@ class Aggregates(unittest.TestCase):
         self.fill([(0, 1, 0.5, 0), (0, 2, 0.6, 0)])
         self.assert_error("trace_quantile: q is not the same in every row", "trace_quantile(a, b)")
         self.fill([(0, -I64, I64, 0), (0, 0, I64, 0)])
-        self.assert_error("trace_busy_time: integer overflow", "trace_busy_time(a, b)")
+        self.assert_error("trace_busy_time: the length is beyond 64 bits", "trace_busy_time(a, b)")
         for call in ("trace_busy_time(a)", "trace_overlap_time(a, b)", "trace_quantile(a)", "trace_stddev(a, b)"):
             self.assert_error(f"wrong number of arguments to function {call.split('(')[0]}()", call)
         self.assert_error("trace_busy_time() may not be used as a window function", "trace_busy_time(a, b) OVER ()")
@@ -151,6 +178,131 @@ class Aggregates(unittest.TestCase):
                 self.assertLess(time.monotonic() - stopped[0], 0.1 * SLACK)
             timer.join()
             self.assertEqual(self.one("SELECT trace_busy_time(1, 2)"), (2,))
+
+
+class EveryAggregate(unittest.TestCase):
+    """Whatever a row holds and wherever it stands, an aggregate gives a result or one error that names it.
+
+    SQLite asks an aggregate for its result after an error too: what it kept until then must bear that."""
+
+    LENGTH = ("trace_busy_time", "trace_overlap_time")
+    # By argument, what it is an error to be, and what is said; None: nothing is.
+    NO_NUMBER = [("'x'", "{}"), ("'1.5'", "{}"), ("x'31'", "{}"), ("''", "{}")]
+    ANYTHING = [("'x'", None), ("x'ff00fe'", None), ("1", None), ("1.5", None), ("NULL", None), ("''", None)]
+    FORMATS = [("'pdf'", "a format is 'html' or 'plotly'"), ("''", "a format is 'html' or 'plotly'"),
+               ("5", "a format is 'html' or 'plotly'"), ("x'ff'", "a format is 'html' or 'plotly'")]
+    MORE = {
+        ("trace_busy_time", "ts"): [("9e999", "a time is too large")],
+        ("trace_busy_time", "dur"): [("-1", "negative duration"), ("-0.5", "negative duration"),
+                                     ("9e999", "a time is too large")],
+        ("trace_overlap_time", "ts"): [("-9e999", "a time is too large")],
+        ("trace_overlap_time", "dur"): [("-1", "negative duration"), ("9e999", "a time is too large")],
+        ("trace_overlap_time", "side"): [("2", "a side is 0 or 1"), ("-1", "a side is 0 or 1"),
+                                         ("0.5", "a side is 0 or 1")],
+        ("trace_quantile", "q"): [(q, "q is not from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
+    }
+
+    def aggregates(self, db):
+        """{name: {argument: (type, required)}}"""
+        found = {}
+        for function, name, kind, required in db.execute(
+                "SELECT function, name, type, required FROM tracediff_help WHERE kind = 'aggregate'"
+                " AND part = 'argument' ORDER BY function, position"):
+            found.setdefault(function, {})[name] = (kind, required)
+        self.assertGreaterEqual(len(found), 15)
+        return found
+
+    def is_number(self, function, kind):
+        return not function.startswith("visualize_") or kind == "REAL"
+
+    def good(self, function, arguments):
+        """Values of a row for which it has a result."""
+        values = []
+        for name, (kind, required) in arguments.items():
+            if name == "title":
+                values.append("'t'")
+            elif name == "format":
+                values.append("'plotly'")
+            else:
+                values.append("1" if self.is_number(function, kind) else "'a'")
+        return values
+
+    def bad(self, function, name, kind):
+        if name == "format":
+            return self.FORMATS
+        if name == "title" or not self.is_number(function, kind):
+            return self.ANYTHING
+        said = f"{name} is no number" if function.startswith("visualize_") else "an argument is no number"
+        return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
+
+    def ask(self, db, function, rows):
+        """The result over some rows, in their order; or the text of the error."""
+        marks = ", ".join(f"column{i + 1}" for i in range(len(rows[0])))
+        values = ", ".join(f"({', '.join(row)})" for row in rows)
+        try:
+            found = db.execute(f"SELECT {function}({marks}) FROM (VALUES {values})").fetchall()[0][0]
+        except sqlite3.OperationalError as error:
+            found = error
+        self.assertEqual(db.execute("SELECT trace_busy_time(1, 2)").fetchone(), (2,))
+        return found
+
+    def each(self):
+        for entry in (None, "sqlite3_tracediff_nofs_init"):
+            db = connect(entry=entry)
+            for function, arguments in self.aggregates(db).items():
+                yield db, function, arguments
+            db.close()
+
+    def test_an_error_in_any_row(self):
+        for db, function, arguments in self.each():
+            good = self.good(function, arguments)
+            for at, (name, (kind, _)) in enumerate(arguments.items()):
+                for value, said in self.bad(function, name, kind):
+                    bad = good[:at] + [value] + good[at + 1:]
+                    for before, after in ((0, 0), (0, 2), (1, 0), (1, 1), (40, 1)):
+                        found = self.ask(db, function, [good] * before + [bad] + [good] * after)
+                        if said and (name != "format" or before == 0):
+                            self.assertEqual(str(found), f"{function}: {said}",
+                                             (function, name, value, before, after))
+                        else:  # of title and format, those of the first row count
+                            self.assertNotIsInstance(found, Exception, (function, name, value, before))
+
+    def test_two_values_of_what_must_be_one(self):
+        db = connect()
+        for first, second in (("0.5", "0.6"), ("0", "1"), ("1", "0")):
+            found = self.ask(db, "trace_quantile", [["1", first], ["2", first], ["3", second]])
+            self.assertEqual(str(found), "trace_quantile: q is not the same in every row")
+
+    def test_every_format_and_title(self):
+        for db, function, arguments in self.each():
+            if "format" not in arguments:
+                continue
+            good = self.good(function, arguments)[:-2]
+            for more in ([], ["'t'"], ["NULL"], ["NULL", "'html'"], ["NULL", "NULL"], ["x'ff'", "'plotly'"], ["1.5", "'html'"]):
+                for number in ("1", "1.5", "-1", "0", "9e999", "-9e999", "NULL"):
+                    row = [number if value == "1" else value for value in good]
+                    found = self.ask(db, function, [row + more])
+                    self.assertIsInstance(found, str, (function, more, number))
+                    bad = ["'x'" if value == "1" else value for value in good]
+                    self.assertIsInstance(self.ask(db, function, [bad + more]), Exception)
+
+    def test_no_rows_and_nulls(self):
+        for db, function, arguments in self.each():
+            nothing = 0 if function in self.LENGTH else None
+            good = self.good(function, arguments)
+            marks = ", ".join(good)
+            self.assertEqual(db.execute(f"SELECT {function}({marks}) WHERE 0").fetchone(), (nothing,))
+            self.assertEqual(db.execute(f"SELECT {function}({marks}) FROM (VALUES (1)) WHERE 0"
+                                        " GROUP BY column1").fetchall(), [])
+            for at in range(len(good)):
+                row = good[:at] + ["NULL"] + good[at + 1:]
+                for rows in ([row], [row, good], [good, row], [row] * 3):
+                    self.assertNotIsInstance(self.ask(db, function, rows), Exception, (function, at, rows))
+            found = self.ask(db, function, [["NULL"] * len(good)] * 2)
+            if function.startswith("visualize_"):
+                self.assertIn("<html", found)
+            else:
+                self.assertEqual(found, nothing)
 
 
 class KernelType(unittest.TestCase):

@@ -1,13 +1,20 @@
 """What can be wrong with a trace or with what is asked of it, and what is said then: every message whole. After each
 the connection goes on (InFolder.assert_error).
 """
+import bz2
 import contextlib
 import gzip
+import io
 import json
+import lzma
 import os
+import pickle
 import re
+import shutil
 import sqlite3
+import tarfile
 import unittest
+import zipfile
 
 from made import ABSENT, InFolder, document, event, kernel, launch, run, step, write
 from support import corpus
@@ -81,8 +88,37 @@ class Paths(Errors):
             write(f"d/{name}", run())
         os.mkdir("d/sub.json")
         write("d/sub.json/a.json", run())
-        self.assert_trace_error(f"no trace in 'd': {NO_FILES}", "d")
-        self.assert_trace_error(f"no trace in 'd/': {NO_FILES}", "d/")
+        below = f"{NO_FILES}; in its folders there is: 'd/*/*.json*'"
+        self.assert_trace_error(f"no trace in 'd': {below}", "d")
+        self.assert_trace_error(f"no trace in 'd/': {below}", "d/")
+
+    def test_rank_folders_suggest_the_pattern_that_works(self):
+        """The narrowest, for what a pattern matches must be a trace."""
+        for traces, others, tail in (
+                (("rank0/a.json", "rank1/a.json.gz"), (), "*/*.json*"),
+                (("rank0/a.pt.trace.json.gz", "rank1/b.pt.trace.json"), ("rank0/settings.json",), "*/*.pt.trace.json*"),
+                (("rank0/a.gz",), ("rank0/a.txt",), "*/*.gz"),
+                (("plugins/profile/a.pt.trace.json",), ("plugins/profile/b.json",), "*/*/*.pt.trace.json*"),
+                (("node0/rank0/a.json", "node0/rank1/a.json.gz"), (), "*/*/*.json*")):
+            for file in traces:
+                write(f"runs/{file}", run())
+            for file in others:
+                write(f"runs/{file}", {"not": "a trace"})
+            with self.subTest(tail):
+                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; in its folders there is: 'runs/{tail}'", "runs")
+                self.assertEqual([file for file, in self.rows("SELECT file FROM trace_files(?) ORDER BY file", f"runs/{tail}")],
+                                 [f"runs/{file}" for file in traces])
+            shutil.rmtree("runs")
+        write("runs/rank0/a.json", run())
+        self.assert_trace_error("'run*' matches directories, but no file; in them there is: 'run*/*/*.json*'", "run*")
+
+    def test_urls(self):
+        local = "only files of this machine are read; copy it first"
+        for url, why in (("file:///data/a.json", "name the path, '/data/a.json'"), ("file://runs", "name the path, 'runs'"),
+                         ("s3://bucket/runs/*.json", local), ("https://host/a.json", local), ("gs://b", local)):
+            self.assert_trace_error(f"'{url}' is a URL: {why}", url)
+        write("odd:/x.json", run())
+        self.assertEqual(self.files("odd://x.json"), [("odd://x.json", 0, 16)])
 
     def test_directory_without_a_trace(self):
         functions = TRACE_FUNCTIONS[:1] + TRACE_FUNCTIONS[2:] + DIFF_FUNCTIONS
@@ -205,7 +241,7 @@ class Arguments(Errors):
     def test_selections_of_another_type_or_value(self):
         ranks = "an integer, a JSON array of integers or 'all'"
         steps = "an integer, a JSON array of integers, 'all' or 'steady'"
-        refused = ((0.0, "0.0"), ("0", "'0'"), ("", "''"), ("every", "'every'"), ("[]", "'[]'"), ("[0", "'[0'"),
+        refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"), ("every", "'every'"), ("[]", "'[]'"), ("[0", "'[0'"),
                    ("{}", "'{}'"),
                    ("[0.5]", "'[0.5]'"), ('["0"]', "'[\"0\"]'"), ("[null]", "'[null]'"), ("[[0]]", "'[[0]]'"),
                    ("[true]", "'[true]'"),
@@ -224,8 +260,21 @@ class Arguments(Errors):
         self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'", "SELECT * FROM trace_ops('d', 'steady')")
         self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...", "SELECT * FROM trace_ops('d', ?)",
                           "x" * 1000)
-        for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1):
+        for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1, 1.0, "1"):
             self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
+
+    def test_a_rank_or_step_as_text_or_with_a_point_is_the_integer(self):
+        """As some hosts hand numbers over."""
+        for function, first in (("trace_ops", "'d'"), ("trace_diff", "'d', 'd'")):
+            rank, step = ("ranks", "iterations") if first == "'d'" else ("test_rank", "test_iteration")
+            wanted = self.rows(f"SELECT * FROM {function}({first}) WHERE {rank} = 3 AND {step} = 1")
+            self.assertTrue(wanted)
+            for value in (3.0, "3"):
+                for number in (1.0, "1"):
+                    self.assertEqual(self.rows(f"SELECT * FROM {function}({first}) WHERE {rank} = ? AND {step} = ?",
+                                               value, number), wanted, (value, number))
+        self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', '0')"), [(0,)])
+        self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 0.0)"), [(0,)])
 
     def test_ranks_and_steps_that_are_not_there(self):
         for value, named in ((7, 7), ("[0,7,8]", 7), (-1, -1)):
@@ -273,8 +322,15 @@ class Arguments(Errors):
         self.assert_error("no such table: x", "SELECT * FROM x")
 
     def test_creating_with_an_unknown_name(self):
-        self.assert_error("trace_ops: it has no argument rank = 0; see tracediff_help",
-                          "CREATE VIRTUAL TABLE temp.x USING trace_ops('d', rank = 0)")
+        for name, nearest in (("rank", "ranks"), ("Rnks", "ranks"), ("iteration", "iterations"), ("device", "device_type"),
+                              ("tarce", "trace")):
+            self.assert_error(f"trace_ops: unknown argument '{name}'; did you mean '{nearest}'?",
+                              f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
+        self.assert_error("trace_diff: unknown argument 'short_name'; did you mean 'use_short_name'?",
+                          "CREATE VIRTUAL TABLE temp.x USING trace_diff(short_name = 1)")
+        for name in ("q", "x" * 80, "colour"):
+            self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type",
+                              f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
 
 
 class NoTrace(Errors):
@@ -289,7 +345,7 @@ class NoTrace(Errors):
              ('{"a": {"traceEvents": []}}', "no trace: there is no list traceEvents"),
              (b"\xff\xfe{\0}\0", "not UTF-8 but UTF-16 or binary at byte 1"),
              (b"\0\0", "not UTF-8 but UTF-16 or binary at byte 1"),
-             (b"PK\x03\x04", "not JSON at byte 1"), (b"\x28\xb5\x2f\xfd", "not JSON at byte 1"))
+             (b"\x80", "not JSON at byte 1"), (b"PK", "not JSON at byte 1"))
 
     def test_named(self):
         for number, (content, what) in enumerate(self.FILES):
@@ -299,6 +355,36 @@ class NoTrace(Errors):
             self.assert_trace_error(f"'{path}': {what}", f"{path[:-4]}*", ("trace_events", "trace_diff"))
             self.assertEqual(self.files(path), [(path, None, 0)])
             self.assertEqual(list(self.problems(path))[0], what.split(" at byte")[0])
+
+    def test_other_kinds_of_files_are_named(self):
+        packed, pickled = io.BytesIO(), {"segments": []}
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add("good", "traces")
+        zipped = io.BytesIO()
+        with zipfile.ZipFile(zipped, "w") as archive:
+            archive.writestr("a.json", "{}")
+        database = sqlite3.connect("a.db")
+        database.execute("CREATE TABLE t(x)")
+        database.commit()
+        database.close()
+        with open("a.db", "rb") as file:
+            kinds = [(file.read(), "an SQLite database: query it itself, or export it as JSON")]
+        pickle_kind = "a Python pickle: export a trace as JSON, with export_chrome_trace()"
+        kinds += [(pickle.dumps(pickled, protocol), pickle_kind) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+        kinds += [(zipped.getvalue(), "a zip archive: unpack it first"), (packed.getvalue(), "a tar archive: unpack it first"),
+                  (lzma.compress(b"{}"), "compressed with xz: unpack it first, with unxz"),
+                  (bz2.compress(b"{}"), "compressed with bzip2: unpack it first, with bunzip2"),
+                  (b"\x28\xb5\x2f\xfd\x04\x00", "compressed with zstd: unpack it first, with unzstd"),
+                  (gzip.compress(gzip.compress(b"{}")), "compressed with gzip twice: unpack it once, with gunzip")]
+        for number, (content, what) in enumerate(kinds):
+            for name, data in ((f"{number}.json", content), (f"{number}.json.gz", gzip.compress(content))):
+                if name.endswith(".gz") and "gzip twice" in what:
+                    continue
+                with open(name, "wb") as file:
+                    file.write(data)
+                self.assert_trace_error(f"'{name}' is {what}", name, ("trace_events", "trace_ops", "trace_diff"))
+                self.assertEqual(self.files(name), [(name, None, 0)])
+                self.assertEqual(self.problems(name), {what: (1, None)})
 
     def test_in_a_directory(self):
         for number, (content, _) in enumerate(self.FILES):

@@ -84,6 +84,86 @@ class Help(unittest.TestCase):
         self.assertEqual(self.db.execute(
             "SELECT function, name FROM tracediff_help WHERE coalesce(description, '') = ''").fetchall(), [])
 
+    def page(self, function):
+        return self.db.execute("SELECT line, part, name, text FROM tracediff_help(?)", (function,)).fetchall()
+
+    @staticmethod
+    def arguments_of(called):
+        """(whether it stands in brackets, name) of what is between the parentheses of a usage."""
+        inside = False
+        for mark, name in re.findall(r"([\[\]])|(\w+)", called):
+            inside = mark == "[" if mark else inside
+            if name:
+                yield inside, name
+
+    def every_function(self):
+        return [name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help")]
+
+    def test_page_says_what_the_list_says(self):
+        for function in self.every_function():
+            page = self.page(function)
+            with self.subTest(function):
+                self.assertEqual([line for line, *_ in page], list(range(1, len(page) + 1)))
+                self.assertLessEqual(max(len(text) for *_, text in page), 116)
+                whole = " ".join(" ".join(text.split()) for *_, text in page)
+                for part, name, description in self.db.execute(
+                        "SELECT part, name, description FROM tracediff_help WHERE function = ?", (function,)):
+                    self.assertIn(" ".join(description.split()), whole)
+                    if part != "function":
+                        self.assertEqual(sum((part, name) == entry[1:3] for entry in page), 1, name)
+                arguments = self.db.execute("SELECT name, required FROM tracediff_help WHERE function = ? AND part = 'argument'",
+                                            (function,)).fetchall()
+                usage = " ".join(text.strip() for _, part, _, text in page if part == "usage")
+                called, = re.findall(rf" {function}\((.*)\)$", usage)
+                self.assertEqual([(name, not bracket) for bracket, name in self.arguments_of(called)],
+                                 [(name, bool(required)) for name, required in arguments])
+
+    def test_page_without_an_argument_is_the_list(self):
+        self.assertEqual(self.db.execute("SELECT count(*) > 400, count(line), count(text) FROM tracediff_help").fetchone(),
+                         (1, 0, 0))
+        self.assertEqual(self.db.execute("SELECT * FROM tracediff_help(NULL)").fetchall(),
+                         self.db.execute("SELECT * FROM tracediff_help").fetchall())
+        self.assertEqual(self.page("TRACE_Diff"), self.page("trace_diff"))
+
+    def test_page_of_a_query_names_its_file(self):
+        for function in self.functions:
+            sources = [text for _, part, _, text in self.page(function) if part == "source"]
+            path = os.path.join("sql", f"{function}.sql")
+            self.assertEqual(sources, [f"Source, with its rules: {path}"] if os.path.exists(os.path.join(ROOT, path)) else [])
+
+    def test_page_of_an_unknown_function(self):
+        for name, said in (("trace_dif", "did you mean 'trace_diff'?"), ("trace_step", "did you mean 'trace_steps'?"),
+                           ("visualise_step_diff", "did you mean 'visualize_step_diff'?"),
+                           ("idle_time", "did you mean 'idle_time_breakdown'?"),
+                           ("zzz", "SELECT DISTINCT function FROM tracediff_help lists them"),
+                           ("", "SELECT DISTINCT function FROM tracediff_help lists them")):
+            with self.assertRaises(sqlite3.OperationalError) as raised:
+                self.page(name)
+            self.assertEqual(str(raised.exception), f"tracediff_help: there is no function '{name}'; {said}")
+        for value, shown in ((5, "5"), (b"x", "X'78'"), (1.5, "1.5")):
+            with self.assertRaises(sqlite3.OperationalError) as raised:
+                self.page(value)
+            self.assertEqual(str(raised.exception), f"tracediff_help: about must be the name of a function, not {shown}")
+
+    @RUNS
+    def test_example_of_each_function_runs_and_fits_a_terminal(self):
+        """Its columns are named, and no figure has more digits than say something."""
+        os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+        examples = {function: "\n".join(text for _, part, _, text in self.page(function) if part == "example")
+                    for function in self.every_function()}
+        printed = shell(".load ./dist/tracediff\n.mode box\n" + "".join(f"{sql}\n.print {MARK}\n" for sql in examples.values()))
+        printed = printed.split(MARK + "\n")
+        self.assertEqual(len(printed), len(examples) + 1)
+        for (function, sql), table in zip(examples.items(), printed):
+            with self.subTest(function):
+                self.assertRegex(sql, rf"\b{function}\(")
+                lines = table.splitlines()
+                self.assertGreaterEqual(len(lines), 5, table)  # a row
+                self.assertNotRegex(table, r"[Ee]rror")
+                self.assertLessEqual(max(map(len, lines)), 120)
+                self.assertNotRegex(lines[1], r"[(*]")
+                self.assertNotRegex(table, r"\d\.\d{6}")
+
     def test_each_query_is_a_file_and_the_other_way_round(self):
         files = {name[:-4] for name in os.listdir(os.path.join(ROOT, "sql")) if name.endswith(".sql")}
         listed = set(re.findall(r"`(\w+)\.sql`", open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8").read()))

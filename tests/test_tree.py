@@ -30,9 +30,10 @@ class Tree(unittest.TestCase):
                     self.assertFalse(any(f"{layer}/" in include for layer in above))
                     self.assertTrue(folder == "sqlite" or "sqlite3" not in include)
 
-    def test_only_source_knows_zlib(self):
-        users = {os.path.basename(path) for path in sources() if "<zlib.h>" in open(path, encoding="utf-8").read()}
-        self.assertEqual(users, {"source.c"})
+    def test_only_decoders_know_compression(self):
+        for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):
+            self.assertEqual({os.path.basename(path) for path in sources()
+                              if header in open(path, encoding="utf-8").read()}, users)
 
     def test_files_have_at_most_700_lines(self):
         for path in sources():

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "foreign.h"
 #include "memory.h"
 #include "number.h"
 #include "resync.h"
@@ -53,7 +54,7 @@ struct document *document_open(const char *path, const struct document_options *
     document->in.argument = options->argument;
     document->in.chunk = options->chunk ? options->chunk : CHUNK;
     document->in.longest = LONGEST_VALUE;
-    document->in.source = source_open(path, failure);
+    document->in.source = source_open(path, options->by_zlib, failure);
     if (!document->in.source) {
         document_close(document);
         return NULL;
@@ -96,6 +97,11 @@ bool document_unchanged(const struct document *document, struct failure *failure
     return source_unchanged(document->in.source, failure);
 }
 
+bool document_unsure(const struct document *document)
+{
+    return document->outcome != DOCUMENT_WHOLE && source_unsure(document->in.source);
+}
+
 struct metadata *document_metadata(struct document *document)
 {
     return &document->metadata;
@@ -127,6 +133,16 @@ static int not_trace(struct document *document, const char *what, int64_t byte)
     document->state = STATE_END;
     document->outcome = DOCUMENT_NOT_TRACE;
     failure_at(&document->trouble, FAILURE_NOT_TRACE, document->path, what, byte);
+    return 0;
+}
+
+/* The file is something else, which is named. */
+static int foreign(struct document *document, const char *what)
+{
+    document->state = STATE_END;
+    document->outcome = DOCUMENT_NOT_TRACE;
+    failure_set(&document->trouble, FAILURE_NOT_TRACE, "'%s' is %s", document->path, what);
+    document->trouble.what = what;
     return 0;
 }
 
@@ -291,6 +307,23 @@ static bool is_trace_events(const struct token *key)
 
 /* A step of the machine below: 1 an event, 0 go on, -1 failure. */
 
+/* A document that does not begin as JSON does. */
+static int not_json(struct document *document, struct failure *failure)
+{
+    struct window *in = &document->in;
+    while (in->origin == 0 && in->end < FOREIGN_BYTES && !in->last)
+        if (window_read(in, 0, failure) == MORE_FAILED)
+            return -1;
+    const char *kind = in->origin == 0 ? foreign_kind(in->bytes, in->end) : NULL;
+    if (kind)
+        return foreign(document, kind);
+    bool utf16 = in->origin == 0 && in->end >= 2 &&
+                 (memcmp(in->bytes, "\xff\xfe", 2) == 0 || memcmp(in->bytes, "\xfe\xff", 2) == 0 ||
+                  in->bytes[0] == 0 || in->bytes[1] == 0);
+    return not_trace(document, utf16 ? "not UTF-8 but UTF-16 or binary" : "not JSON",
+                     window_byte(in, in->at));
+}
+
 static int start(struct document *document, struct failure *failure)
 {
     int c = window_peek(&document->in, failure);
@@ -317,12 +350,7 @@ static int start(struct document *document, struct failure *failure)
     } else if (c == WINDOW_END) {
         return not_trace(document, "empty", 0);
     } else {
-        bool utf16 = document->in.origin == 0 && document->in.end >= 2 &&
-                     (memcmp(document->in.bytes, "\xff\xfe", 2) == 0 ||
-                      memcmp(document->in.bytes, "\xfe\xff", 2) == 0 ||
-                      document->in.bytes[0] == 0 || document->in.bytes[1] == 0);
-        return not_trace(document, utf16 ? "not UTF-8 but UTF-16 or binary" : "not JSON",
-                         window_byte(&document->in, document->in.at));
+        return not_json(document, failure);
     }
     document->in.at++;
     return 0;

@@ -46,6 +46,7 @@ struct document_options {
     bool (*stop)(void *argument); /* asked for every chunk: true gives FAILURE_INTERRUPTED */
     void *argument;
     size_t chunk; /* bytes read at a time; 0: 256 KiB */
+    bool by_zlib; /* as for source_open() */
 };
 
 /* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). Path and
@@ -75,6 +76,11 @@ int64_t document_read_to(const struct document *document);
 
 /* As source_unchanged(). */
 bool document_unchanged(const struct document *document, struct failure *failure);
+
+/* Whether what was found may be other than what zlib would have read: the outcome is not
+** DOCUMENT_WHOLE, and source_unsure(). */
+bool document_unsure(const struct document *document);
+
 struct metadata *document_metadata(struct document *document);
 struct problems *document_problems(struct document *document);
 

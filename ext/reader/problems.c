@@ -8,6 +8,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_LIST_CLOSED] = "list of events closed before its end",
     [PROBLEM_NO_PHASE] = "event skipped: ph is not one letter",
     [PROBLEM_TIME] = "ts or dur is not a time",
+    [PROBLEM_END] = "ts + dur is beyond 64 bits",
     [PROBLEM_NO_DURATION] = "X without dur",
     [PROBLEM_NEGATIVE_DURATION] = "negative dur",
     [PROBLEM_NO_NAME] = "name is not text",

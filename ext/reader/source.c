@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "decoder.h"
 #include "memory.h"
 
 enum { INPUT_SIZE = 64 * 1024, MOST_PADDING = 1024 * 1024 };
@@ -16,14 +16,17 @@ struct source {
     const char *path; /* borrowed */
     int file;
     struct identity identity;
-    bool gzip;
-    bool in_member;  /* gzip: between a member's header and its end */
-    bool any_member; /* gzip: one member has ended */
-    bool ended;      /* no further byte will come */
-    int64_t read;    /* bytes read from the file */
-    int64_t member;  /* gzip: where the member begins, if it is not the first */
+    const struct decoder *decoder; /* NULL: a plain file */
+    void *state;                   /* the decoder's; owned */
+    bool in_member;                /* gzip: between a member's header and its end */
+    bool member_empty;             /* gzip: the member has given nothing so far */
+    bool any_member;               /* gzip: one member has ended */
+    bool broken;                   /* gzip: damage has been found */
+    bool ended;                    /* no further byte will come */
+    int64_t read;                  /* bytes read from the file */
+    int64_t member;                /* gzip: the byte where the member begins, from 1 */
     int64_t trailing;
-    z_stream stream; /* gzip: next_in and avail_in are what is left of input */
+    struct decoder_buffers buffers; /* `in` is what is left of the input */
     unsigned char input[INPUT_SIZE];
 };
 
@@ -68,18 +71,6 @@ bool source_identify(const char *path, struct identity *identity, struct failure
     return identity_of(path, &status, identity, failure);
 }
 
-static voidpf zlib_allocate(voidpf unused, uInt items, uInt size)
-{
-    (void)unused;
-    return memory_allocate((size_t)items * size);
-}
-
-static void zlib_free(voidpf unused, voidpf block)
-{
-    (void)unused;
-    memory_free(block);
-}
-
 /* Reads more of the file into `to`; false on failure. 0 bytes mean its end. */
 static bool read_file(struct source *source, unsigned char *to, size_t room, size_t *got,
                       struct failure *failure)
@@ -100,8 +91,8 @@ static bool fill_input(struct source *source, struct failure *failure)
     size_t got = 0;
     if (!read_file(source, source->input, INPUT_SIZE, &got, failure))
         return false;
-    source->stream.next_in = source->input;
-    source->stream.avail_in = (uInt)got;
+    source->buffers.in = source->input;
+    source->buffers.in_left = got;
     return true;
 }
 
@@ -114,12 +105,24 @@ static bool fill_first(struct source *source, struct failure *failure)
             return false;
         have += got;
     }
-    source->stream.next_in = source->input;
-    source->stream.avail_in = (uInt)have;
+    source->buffers.in = source->input;
+    source->buffers.in_left = have;
     return true;
 }
 
-struct source *source_open(const char *path, struct failure *failure)
+/* Chooses the decoder by the first two bytes. */
+static bool open_decoder(struct source *source, bool by_zlib, struct failure *failure)
+{
+    if (source->buffers.in_left < 2 || source->input[0] != 0x1f || source->input[1] != 0x8b)
+        return true;
+    source->decoder = by_zlib ? &decoder_zlib : decoder_fastest();
+    source->state = source->decoder->open();
+    source->in_member = source->member_empty = true;
+    source->member = 1;
+    return source->state || failure_memory(failure);
+}
+
+struct source *source_open(const char *path, bool by_zlib, struct failure *failure)
 {
     struct source *source = memory_allocate(sizeof *source);
     if (!source) {
@@ -134,21 +137,9 @@ struct source *source_open(const char *path, struct failure *failure)
         cannot_read(path, errno, failure);
         goto refused;
     }
-    if (!identity_of(path, &status, &source->identity, failure) || !fill_first(source, failure))
-        goto refused;
-    source->gzip =
-        source->stream.avail_in >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b;
-    if (source->gzip) {
-        source->stream.zalloc = zlib_allocate;
-        source->stream.zfree = zlib_free;
-        if (inflateInit2(&source->stream, 16 + MAX_WBITS) != Z_OK) {
-            source->gzip = false;
-            failure_memory(failure);
-            goto refused;
-        }
-        source->in_member = true;
-    }
-    return source;
+    if (identity_of(path, &status, &source->identity, failure) && fill_first(source, failure) &&
+        open_decoder(source, by_zlib, failure))
+        return source;
 refused:
     source_close(source);
     return NULL;
@@ -158,8 +149,8 @@ void source_close(struct source *source)
 {
     if (!source)
         return;
-    if (source->gzip)
-        inflateEnd(&source->stream);
+    if (source->decoder)
+        source->decoder->close(source->state);
     if (source->file >= 0)
         close(source->file);
     memory_free(source);
@@ -187,20 +178,26 @@ int64_t source_trailing(const struct source *source)
     return source->trailing;
 }
 
+bool source_unsure(const struct source *source)
+{
+    bool checked = source->ended && !source->broken;
+    return source->decoder && source->decoder != &decoder_zlib && !checked;
+}
+
 const char *source_decoder(void)
 {
-    return "zlib " ZLIB_VERSION;
+    return decoder_fastest()->name;
 }
 
 static ptrdiff_t read_plain(struct source *source, unsigned char *to, size_t room,
                             struct failure *failure)
 {
-    size_t got = source->stream.avail_in;
+    struct decoder_buffers *buffers = &source->buffers;
+    size_t got = buffers->in_left < room ? buffers->in_left : room;
     if (got > 0) {
-        got = got < room ? got : room;
-        memcpy(to, source->stream.next_in, got);
-        source->stream.next_in += got;
-        source->stream.avail_in -= (uInt)got;
+        memcpy(to, buffers->in, got);
+        buffers->in += got;
+        buffers->in_left -= got;
     } else if (!read_file(source, to, room, &got, failure)) {
         return -1;
     }
@@ -210,12 +207,13 @@ static ptrdiff_t read_plain(struct source *source, unsigned char *to, size_t roo
 /* The byte of the file, from 1, that is read next. */
 static int64_t position(const struct source *source)
 {
-    return source->read - source->stream.avail_in + 1;
+    return source->read - (int64_t)source->buffers.in_left + 1;
 }
 
 static ptrdiff_t damaged(struct source *source, const char *what, struct failure *failure)
 {
     source->ended = true;
+    source->broken = true;
     failure_at(failure, FAILURE_DAMAGE, source->path, what, position(source));
     return -1;
 }
@@ -223,78 +221,88 @@ static ptrdiff_t damaged(struct source *source, const char *what, struct failure
 /* After a member: another one, padding, or something else. False on failure. */
 static bool next_member(struct source *source, struct failure *failure)
 {
-    z_stream *stream = &source->stream;
+    struct decoder_buffers *buffers = &source->buffers;
     int64_t padding = 0;
     for (;;) {
         if (padding > MOST_PADDING) {
             source->ended = true;
             return true;
         }
-        if (stream->avail_in == 0) {
+        if (buffers->in_left == 0) {
             if (!fill_input(source, failure))
                 return false;
-            if (stream->avail_in == 0) {
+            if (buffers->in_left == 0) {
                 source->ended = true;
                 return true;
             }
         }
-        if (*stream->next_in != 0)
+        if (*buffers->in != 0)
             break;
         padding++;
-        stream->next_in++;
-        stream->avail_in--;
+        buffers->in++;
+        buffers->in_left--;
     }
-    if (padding > 0 || *stream->next_in != 0x1f) {
+    if (padding > 0 || *buffers->in != 0x1f) {
         source->ended = true;
         source->trailing = position(source);
     } else {
         source->member = position(source);
-        inflateReset(stream);
-        source->in_member = true;
+        source->decoder->reset(source->state);
+        source->in_member = source->member_empty = true;
     }
     return true;
+}
+
+/* Damage where a member may not have begun at all: something follows the gzip data. */
+static bool is_no_member(const struct source *source)
+{
+    enum { HEADER = 10 };
+    return source->any_member && source->member_empty &&
+           position(source) - source->member < HEADER && source->decoder == &decoder_zlib;
 }
 
 static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room,
                            struct failure *failure)
 {
-    z_stream *stream = &source->stream;
-    stream->next_out = to;
-    stream->avail_out = (uInt)room;
-    while (stream->avail_out > 0 && !source->ended) {
+    struct decoder_buffers *buffers = &source->buffers;
+    buffers->out = to;
+    buffers->out_left = room;
+    while (buffers->out_left > 0 && !source->ended) {
         if (!source->in_member) {
             if (!next_member(source, failure))
                 return -1;
             continue;
         }
-        if (stream->avail_in == 0 && !fill_input(source, failure))
+        if (buffers->in_left == 0 && !fill_input(source, failure))
             return -1;
-        bool cut = stream->avail_in == 0; /* but inflate() may hold more output */
-        uInt before = stream->avail_out;
-        int code = inflate(stream, Z_NO_FLUSH);
-        if (cut && (code == Z_OK || code == Z_BUF_ERROR) && stream->avail_out == before) {
-            if (stream->avail_out < room)
-                break; /* first what there is, the failure with the next call */
-            return damaged(source, "the gzip data ends too early", failure);
-        }
-        if (code == Z_STREAM_END) {
-            source->in_member = false;
-            source->any_member = true;
-        } else if (code == Z_MEM_ERROR) {
+        bool cut = buffers->in_left == 0; /* but the decoder may hold more output */
+        size_t before = buffers->out_left;
+        enum decoded decoded =
+            source->broken ? DECODED_DAMAGED : source->decoder->read(source->state, buffers);
+        source->member_empty = source->member_empty && buffers->out_left == before;
+        if (decoded == DECODED_NO_MEMORY) {
             failure_memory(failure);
             return -1;
-        } else if (code != Z_OK && code != Z_BUF_ERROR) {
-            if (stream->avail_out < room)
-                break; /* inflate() answers the same with the next call */
-            if (source->any_member && stream->total_out == 0 && stream->total_in < 10) {
-                source->ended = true; /* began with 0x1f, but was no member */
-                source->trailing = source->member;
-                return 0;
-            }
-            return damaged(source, "the gzip data is damaged", failure);
         }
+        if (decoded == DECODED_MEMBER) {
+            source->in_member = false;
+            source->any_member = true;
+        }
+        bool too_short = cut && decoded == DECODED_SOME && buffers->out_left == before;
+        if (decoded != DECODED_DAMAGED && !too_short)
+            continue;
+        source->broken = decoded == DECODED_DAMAGED;
+        if (buffers->out_left < room)
+            break; /* first what there is, the failure with the next call */
+        if (too_short)
+            return damaged(source, "the gzip data ends too early", failure);
+        if (!is_no_member(source))
+            return damaged(source, "the gzip data is damaged", failure);
+        source->ended = true; /* it began with 0x1f */
+        source->trailing = source->member;
+        return 0;
     }
-    return (ptrdiff_t)(room - stream->avail_out);
+    return (ptrdiff_t)(room - buffers->out_left);
 }
 
 ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
@@ -302,8 +310,6 @@ ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
 {
     if (source->ended)
         return 0;
-    if (room > INT32_MAX)
-        room = INT32_MAX;
-    return source->gzip ? read_gzip(source, to, room, failure)
-                        : read_plain(source, to, room, failure);
+    return source->decoder ? read_gzip(source, to, room, failure)
+                           : read_plain(source, to, room, failure);
 }

@@ -1,7 +1,7 @@
 /*
 ** A file as a stream of decompressed bytes: plain or gzip, told by the first
-** two bytes and never by the name. This is the seam for other decoders: nothing
-** above it knows how a file is compressed.
+** two bytes and never by the name. Nothing above it knows how a file is compressed;
+** decoder.h has what decompresses.
 **
 ** gzip is read member by member (RFC 1952, 2.2: a file may have several). NULs
 ** after the last member are padding (what follows 1 MiB of them is not read); other
@@ -28,8 +28,8 @@ struct source;
 
 /* Opens a regular file; never blocks on a FIFO. NULL and FAILURE_READ if it
 ** cannot be opened or is not a regular file. The path must outlive the source;
-** it is named in failures. */
-struct source *source_open(const char *path, struct failure *failure);
+** it is named in failures. gzip is read by the fastest decoder there is, or `by_zlib`. */
+struct source *source_open(const char *path, bool by_zlib, struct failure *failure);
 
 /* NULL is allowed. */
 void source_close(struct source *source);
@@ -55,7 +55,11 @@ ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
 ** nothing does. Known at the end. */
 int64_t source_trailing(const struct source *source);
 
-/* Name and version of the gzip decoder, such as `zlib 1.2.13`. */
+/* Whether the bytes so far are those of a decoder other than zlib, and no checksum has
+** confirmed them. Of damaged data it may give other bytes than zlib. */
+bool source_unsure(const struct source *source);
+
+/* Name and version of the fastest gzip decoder there is, such as `zlib 1.2.13`. */
 const char *source_decoder(void);
 
 #endif

@@ -5,8 +5,10 @@
 **    standard deviation (of fewer than two) are NULL.
 ** 2. What is no number is an error, and so are a negative duration, a side that is not
 **    0 or 1, a q that is not from 0 to 1 or not the same in every row.
-** 3. Lengths of integers are integers, exact; of reals they are exact to a millionth of
-**    their unit.
+** 3. Lengths of integers are integers, exact, or an error beyond 64 bits; of reals they are
+**    exact to a millionth of their unit.
+** 4. Quantiles and standard deviations overflow only where the result itself does.
+** 5. SQLite asks for the result of a group also after an error in one of its rows.
 */
 #include <math.h>
 #include <string.h>
@@ -21,13 +23,18 @@ SQLITE_EXTENSION_INIT3
 
 enum { FRACTIONS = 1000000 }; /* of a unit that times are kept in */
 
+/* Squares of values near 1e308 fit, and integers of 64 bits are exact (of 53 bits where the
+** compiler has nothing wider than double). SQLite's memory is aligned to 8 bytes only. */
+typedef long double wide_number __attribute__((aligned(8)));
+
 /* What an aggregate keeps for a group. */
 struct group {
     struct intervals side[2];
     bool real; /* a time was no integer */
     double *values;
     size_t count, capacity;
-    double q, mean, squares;
+    double q;
+    wide_number mean, squares;
 };
 
 /* Whether all arguments are there (rule 1) and numbers (rule 2). */
@@ -69,7 +76,7 @@ static void put_length(sqlite3_context *context, const struct group *group, wide
     if (!group || !group->real) {
         length /= FRACTIONS;
         if (length > INT64_MAX)
-            function_fail(context, name, "integer overflow");
+            function_fail(context, name, "the length is beyond 64 bits");
         else
             sqlite3_result_int64(context, (sqlite3_int64)length);
         return;
@@ -180,9 +187,10 @@ static void quantileStep(sqlite3_context *context, int count, sqlite3_value **va
         function_fail(context, quantile, "q is not the same in every row");
     else if (!MEMORY_GROW(group->values, group->capacity, group->count + 1))
         sqlite3_result_error_nomem(context);
-    else
+    else {
         group->values[group->count++] = sqlite3_value_double(values[0]);
-    group->q = q;
+        group->q = q;
+    }
 }
 
 static int number_order(const void *a, const void *b)
@@ -205,8 +213,11 @@ static void quantileFinal(sqlite3_context *context)
     if (sorted) {
         double position = group->q * (double)(group->count - 1);
         size_t below = (size_t)position, above = below + (below + 1 < group->count);
-        double low = group->values[below], part = position - (double)below;
-        sqlite3_result_double(context, low + (group->values[above] - low) * part);
+        double low = group->values[below], high = group->values[above];
+        wide_number part = position - (double)below;
+        sqlite3_result_double(context, part > 0 && low < high
+                                           ? (double)(low + ((wide_number)high - low) * part)
+                                           : low);
     } else {
         sqlite3_result_error_code(context, failure.code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
                                                                                : SQLITE_NOMEM);
@@ -221,8 +232,11 @@ static void stddevStep(sqlite3_context *context, int count, sqlite3_value **valu
     struct group *group = has_numbers(context, stddev, count, values) ? group_of(context) : NULL;
     if (!group)
         return;
-    double value = sqlite3_value_double(values[0]), difference = value - group->mean;
-    group->mean += difference / (double)++group->count;
+    wide_number value = sqlite3_value_type(values[0]) == SQLITE_INTEGER
+                            ? (wide_number)sqlite3_value_int64(values[0])
+                            : (wide_number)sqlite3_value_double(values[0]);
+    wide_number difference = value - group->mean;
+    group->mean += difference / (wide_number)++group->count;
     group->squares += difference * (value - group->mean);
 }
 
@@ -230,7 +244,8 @@ static void stddevFinal(sqlite3_context *context)
 {
     const struct group *group = sqlite3_aggregate_context(context, 0);
     if (group && group->count > 1)
-        sqlite3_result_double(context, sqrt(group->squares / (double)(group->count - 1)));
+        sqlite3_result_double(context,
+                              (double)sqrtl(group->squares / (wide_number)(group->count - 1)));
 }
 
 const struct function aggregates[] = {

@@ -5,6 +5,8 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../reader/number.h"
+#include "nearest.h"
 
 /* Evaluates one SQL literal. Anything that is no literal is refused before it
 ** could run: only quotes, digits and signs get this far. */
@@ -56,13 +58,31 @@ static int named_argument(const struct table_function *function, const char **te
     return -1;
 }
 
-/* Whether a text begins with any `name =`. */
-static bool has_name(const char *text)
+/* The length of the name if a text begins with any `name =`, else 0. */
+static size_t name_length(const char *text)
 {
     const char *p = text;
     while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')
         p++;
-    return p > text && p[strspn(p, " \t\r\n")] == '=';
+    return p[strspn(p, " \t\r\n")] == '=' ? (size_t)(p - text) : 0;
+}
+
+/* The error about an argument that a function does not have. */
+static char *unknown_argument(const struct table_function *function, const char *name,
+                              size_t length)
+{
+    struct nearest nearest = {name, length, NULL, 0};
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    for (int i = 0; i < function->argument_count; i++)
+        nearest_offer(&nearest, function->arguments[i].name);
+    sqlite3_str_appendf(text, "%s: unknown argument '%.*s'; ", function->name, (int)length, name);
+    if (nearest.name)
+        sqlite3_str_appendf(text, "did you mean '%s'?", nearest.name);
+    else
+        sqlite3_str_appendall(text, function->argument_count ? "it takes " : "it takes none");
+    for (int i = 0; !nearest.name && i < function->argument_count; i++)
+        sqlite3_str_appendf(text, "%s%s", i ? ", " : "", function->arguments[i].name);
+    return sqlite3_str_finish(text);
 }
 
 int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
@@ -72,9 +92,8 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
     for (int i = 0; i < count; i++) {
         const char *text = texts[i] + strspn(texts[i], " \t\r\n");
         int argument = named_argument(function, &text);
-        if (argument < 0 && has_name(text)) {
-            *error = sqlite3_mprintf("%s: it has no argument %s; see tracediff_help",
-                                     function->name, text);
+        if (argument < 0 && name_length(text) > 0) {
+            *error = unknown_argument(function, text, name_length(text));
             return SQLITE_ERROR;
         }
         if (argument < 0)
@@ -228,10 +247,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
     if (elements == 0 && !paths_add(paths, text, &call->failure))
         return false;
     paths_sort(paths);
-    if (paths->count == 0)
-        return failure_set(&call->failure, FAILURE_REQUEST,
-                           "no trace in '%s': there is no *.json, *.json.gz or *.gz file", text);
-    return true;
+    return paths->count > 0 || paths_none(text, &call->failure);
 }
 
 static bool add_value(struct call *call, struct selection *selection, size_t *capacity,
@@ -244,17 +260,35 @@ static bool add_value(struct call *call, struct selection *selection, size_t *ca
     return true;
 }
 
+/* Whether a value is an integer, also one that hosts hand over as 0.0 or '0'. */
+static bool whole_number(sqlite3_value *value, sqlite3_int64 *number)
+{
+    int type = sqlite3_value_type(value);
+    if (type == SQLITE_TEXT) {
+        const unsigned char *text = sqlite3_value_text(value);
+        int64_t found;
+        bool whole = text && number_integer(text, (size_t)sqlite3_value_bytes(value), &found);
+        *number = whole ? found : 0;
+        return whole;
+    }
+    double real = sqlite3_value_double(value);
+    *number = sqlite3_value_int64(value);
+    return type == SQLITE_INTEGER ||
+           (type == SQLITE_FLOAT && real >= -9e15 && real <= 9e15 && (double)*number == real);
+}
+
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
 {
     const char *expected = steady ? "an integer, a JSON array of integers, 'all' or 'steady'"
                                   : "an integer, a JSON array of integers or 'all'";
     sqlite3_value *value = call->values[argument];
+    sqlite3_int64 number;
     size_t capacity = 0;
     *selection = (struct selection){SELECT_DEFAULT, NULL, 0};
     if (!value)
         return true;
-    if (sqlite3_value_type(value) == SQLITE_INTEGER)
-        return add_value(call, selection, &capacity, sqlite3_value_int64(value));
+    if (whole_number(value, &number))
+        return add_value(call, selection, &capacity, number);
     const char *text = argument_text(call, argument);
     if (!text)
         return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
@@ -293,6 +327,14 @@ bool argument_word(struct call *call, int argument, const char *const *words, in
             *chosen = i;
             return true;
         }
+    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+}
+
+bool argument_name(struct call *call, int argument, const char *expected, const char **name)
+{
+    *name = call->values[argument] ? argument_text(call, argument) : NULL;
+    if (*name || !call->values[argument])
+        return true;
     return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
 }
 

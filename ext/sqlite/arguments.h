@@ -17,14 +17,17 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
 ** such texts. All of these fill call->failure and return false if they fail. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
-/* Ranks or iterations: an integer, a JSON array of integers, 'all', and for
-** iterations 'steady'. */
+/* Ranks or iterations: an integer (0, and as hosts hand it over 0.0 or '0'), a JSON array
+** of integers, 'all', and for iterations 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
 /* One of these words, in any case: its number; the first is the default. `expected`
 ** lists them for the error. */
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
                    const char *expected, int *chosen);
+
+/* A text that is a name; NULL if it is not given. `expected` says whose, for the error. */
+bool argument_name(struct call *call, int argument, const char *expected, const char **name);
 
 /* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
 ** room for all. */

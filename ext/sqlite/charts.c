@@ -19,6 +19,7 @@ SQLITE_EXTENSION_INIT3
 
 struct group {
     bool begun, alone; /* alone: format 'plotly' */
+    bool failed;       /* an error has been reported: SQLite still asks for the result */
     struct figure figure;
 };
 
@@ -90,32 +91,41 @@ static void say_no_number(sqlite3_context *context, const struct chart *chart, i
     sqlite3_free(what);
 }
 
-static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
+/* Adds a row; false after saying what is wrong with it. */
+static bool add_row(sqlite3_context *context, struct group *group, const struct chart *chart,
+                    sqlite3_value **values)
 {
-    const struct chart *chart = sqlite3_user_data(context);
-    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
-    int columns = column_count(chart);
     struct chart_cell cells[MOST_CHART_COLUMNS];
-    if (!group) {
-        sqlite3_result_error_nomem(context);
-        return;
-    }
-    if (!group->begun && !begin(context, group, chart, count - columns, values + columns))
-        return;
-    for (int i = 0; i < columns; i++) {
+    for (int i = 0; i < column_count(chart); i++) {
         int code = chart_cell_take(chart, i, values[i], &cells[i]);
         if (code == SQLITE_MISMATCH)
             say_no_number(context, chart, i);
         else if (code != SQLITE_OK)
             sqlite3_result_error_nomem(context);
         if (code != SQLITE_OK)
-            return;
+            return false;
     }
     figure_add(&group->figure, cells);
     if (group->figure.too_many)
         function_fail(context, chart->function, "more than 64 series");
     else if (group->figure.failed)
         sqlite3_result_error_nomem(context);
+    return !group->figure.too_many && !group->figure.failed;
+}
+
+static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct chart *chart = sqlite3_user_data(context);
+    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
+    int columns = column_count(chart);
+    if (!group) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (!group->begun)
+        group->failed = !begin(context, group, chart, count - columns, values + columns);
+    if (!group->failed)
+        group->failed = !add_row(context, group, chart, values);
 }
 
 static bool write_page(struct figure *figure, struct writer *page)
@@ -136,8 +146,12 @@ static void chartFinal(sqlite3_context *context)
 {
     struct group *group = sqlite3_aggregate_context(context, 0);
     struct writer result = {0};
-    if (!group || !group->begun)
+    if (!group)
         return;
+    if (!group->begun || group->failed) {
+        figure_clear(&group->figure);
+        return;
+    }
     bool made = figure_finish(&group->figure);
     if (made && group->alone)
         figure_write(&group->figure, &result);

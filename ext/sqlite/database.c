@@ -1,7 +1,8 @@
 #include "database.h"
 
 #include <time.h>
-#include <unistd.h>
+
+#include "../trace/processors.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -40,8 +41,7 @@ static int thread_count(void)
     if (!sqlite3_threadsafe() || sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
                                      sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
         return 1;
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 1 ? (int)count : 1;
+    return processor_count();
 }
 
 struct database *database_new(sqlite3 *db)

@@ -26,6 +26,40 @@ static int bind_arguments(sqlite3_stmt *statement, const struct call *call)
     return SQLITE_OK;
 }
 
+/* What sum() and trace_busy_time() say in SQL; they know neither function nor trace. */
+static bool is_overflow(const char *message)
+{
+    static const char *const tails[] = {"integer overflow", "beyond 64 bits"};
+    size_t length = strlen(message);
+    for (int i = 0; i < COUNT_OF(tails); i++) {
+        size_t tail = strlen(tails[i]);
+        if (length >= tail && strcmp(message + length - tail, tails[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The error of a statement, for call->error; NULL when there is no memory. */
+static char *error_of(const struct call *call, const char *message)
+{
+    static const char *const traces[] = {"trace", "control", "test"};
+    if (!is_overflow(message))
+        return sqlite3_mprintf("%s", message);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *before = " (";
+    sqlite3_str_appendall(text, "a sum is beyond 64 bits");
+    for (int i = 0; i < call->function->argument_count; i++)
+        for (int j = 0; j < COUNT_OF(traces); j++)
+            if (call->values[i] && strcmp(call->function->arguments[i].name, traces[j]) == 0) {
+                sqlite3_str_appendf(text, "%s%s '%s'", before, traces[j],
+                                    sqlite3_value_text(call->values[i]));
+                before = ", ";
+            }
+    if (before[0] == ',')
+        sqlite3_str_appendchar(text, 1, ')');
+    return sqlite3_str_finish(text);
+}
+
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
 {
     sqlite3 *db = call->database->db;
@@ -40,7 +74,7 @@ int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_st
     if (code == SQLITE_DONE) {
         code = SQLITE_OK;
     } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT) {
-        call->error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+        call->error = error_of(call, sqlite3_errmsg(db));
         if (!call->error)
             code = SQLITE_NOMEM;
     }

@@ -156,7 +156,7 @@ static int step_time_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_double(context, microseconds(part->time));
         break;
     case STEP_TIME_TIME_NS:
-        sqlite3_result_int64(context, part->time > INT64_MAX ? INT64_MAX : (int64_t)part->time);
+        sqlite3_result_int64(context, (int64_t)part->time);
         break;
     }
     return SQLITE_OK;

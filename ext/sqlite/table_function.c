@@ -6,20 +6,23 @@ SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
 #include "../reader/text.h"
+#include "../trace/names.h"
 #include "arguments.h"
 
 #define KEPT_MEMORY ((size_t)64 << 20)
 
-/* A tuple of arguments that a table was called with, and its rows while they are
-** kept. Tuples stay as long as the table, for their numbers are in rowids. */
-struct tuple {
-    unsigned char *key; /* types and values of the arguments */
-    size_t key_length;
-    uint64_t columns;  /* of those on demand: which the rows have */
-    size_t number;     /* of the first tuple of these arguments, whatever its columns */
-    struct rows *rows; /* NULL if they are not kept */
-    int cursors;       /* that are on these rows */
-    uint64_t used;
+/* A rowid is the number of a tuple, from 1 on, and 40 bits for the row. */
+enum { ROW_BITS = 40, MOST_TUPLES = (1 << (63 - ROW_BITS)) - 1 };
+
+/* The rows of a tuple of arguments, shared by the cursors that are on them. When the last
+** cursor leaves them they are freed if the tuple has others by then, else kept among the
+** unused. */
+struct kept_rows {
+    struct rows *rows;
+    uint64_t columns; /* of those on demand: which the rows have */
+    uint32_t tuple;
+    int cursors;                     /* that are on these rows */
+    struct kept_rows *newer, *older; /* among the unused, by when they were left */
 };
 
 struct function_table {
@@ -27,17 +30,19 @@ struct function_table {
     struct database *database;
     const struct table_function *function;
     sqlite3_value *defaults[MOST_ARGUMENTS]; /* from CREATE VIRTUAL TABLE; NULL: none */
-    struct tuple *tuples;
-    size_t count, capacity;
+    struct names tuples;     /* keys of the arguments it was called with; their ids are in rowids,
+                             ** so they stay as long as the table */
+    struct kept_rows **kept; /* by tuple: those with most columns; NULL: none */
+    size_t capacity;         /* of `kept` */
+    struct kept_rows *newest, *oldest; /* rows that no cursor is on */
+    size_t unused_memory;              /* bytes of these */
     int cursors;
-    uint64_t clock;
 };
 
 struct function_cursor {
     sqlite3_vtab_cursor base;             /* must be first */
     sqlite3_value *given[MOST_ARGUMENTS]; /* NULL: not given by the call */
-    size_t tuple;                         /* its index + 1; 0: no rows */
-    struct rows *rows;                    /* of that tuple */
+    struct kept_rows *kept;               /* NULL: no rows */
     struct row_scan *scan;                /* of those rows; NULL: they are gone through by number */
     struct position position;
     bool end;
@@ -105,15 +110,47 @@ static char *declaration(const struct table_function *function)
     return sqlite3_str_finish(text);
 }
 
+/* Frees rows that no cursor is on. */
+static void free_kept(struct function_table *table, struct kept_rows *kept)
+{
+    if (table->kept[kept->tuple] == kept)
+        table->kept[kept->tuple] = NULL;
+    kept->rows->methods->destroy(kept->rows);
+    memory_free(kept);
+}
+
+static void take_from_unused(struct function_table *table, struct kept_rows *kept)
+{
+    *(kept->newer ? &kept->newer->older : &table->newest) = kept->older;
+    *(kept->older ? &kept->older->newer : &table->oldest) = kept->newer;
+    kept->newer = kept->older = NULL;
+    table->unused_memory -= kept->rows->memory;
+}
+
+static void add_to_unused(struct function_table *table, struct kept_rows *kept)
+{
+    kept->older = table->newest;
+    *(table->newest ? &table->newest->newer : &table->oldest) = kept;
+    table->newest = kept;
+    table->unused_memory += kept->rows->memory;
+}
+
+/* Frees unused rows, the longest unused first, down to a limit of bytes; 0: all. */
+static void drop_unused(struct function_table *table, size_t limit)
+{
+    while (table->oldest && (limit == 0 || table->unused_memory > limit)) {
+        struct kept_rows *kept = table->oldest;
+        take_from_unused(table, kept);
+        free_kept(table, kept);
+    }
+}
+
 static int functionDisconnect(sqlite3_vtab *vtab)
 {
     struct function_table *table = (struct function_table *)vtab;
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->tuples[i].rows)
-            table->tuples[i].rows->methods->destroy(table->tuples[i].rows);
-        memory_free(table->tuples[i].key);
-    }
-    memory_free(table->tuples);
+    drop_unused(table, 0);
+    names_clear(&table->tuples);
+    memory_free(table->kept);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         sqlite3_value_free(table->defaults[i]);
     database_release(table->database);
@@ -172,36 +209,24 @@ static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
     return SQLITE_OK;
 }
 
-/* Drops kept rows no cursor is on, the longest unused first, down to a limit. */
-static void drop_rows(struct function_table *table, size_t limit)
+/* Puts a cursor on rows, or on none; those it leaves are kept, or freed if their tuple
+** has others. */
+static void move_to(struct function_table *table, struct function_cursor *cursor,
+                    struct kept_rows *to)
 {
-    for (;;) {
-        size_t memory = 0, oldest = table->count;
-        for (size_t i = 0; i < table->count; i++) {
-            const struct tuple *tuple = &table->tuples[i];
-            if (!tuple->rows || tuple->cursors > 0)
-                continue;
-            memory += tuple->rows->memory;
-            if (oldest == table->count || tuple->used < table->tuples[oldest].used)
-                oldest = i;
-        }
-        if (oldest == table->count || memory <= limit)
-            return;
-        table->tuples[oldest].rows->methods->destroy(table->tuples[oldest].rows);
-        table->tuples[oldest].rows = NULL;
-    }
-}
-
-/* Takes a cursor off its rows, which are kept. */
-static void leave_rows(struct function_table *table, struct function_cursor *cursor)
-{
+    struct kept_rows *from = cursor->kept;
     if (cursor->scan)
-        cursor->rows->methods->end(cursor->scan);
-    if (cursor->tuple > 0)
-        table->tuples[cursor->tuple - 1].cursors--;
-    cursor->tuple = 0;
-    cursor->rows = NULL;
+        from->rows->methods->end(cursor->scan);
     cursor->scan = NULL;
+    cursor->kept = to;
+    if (to && to->cursors++ == 0)
+        take_from_unused(table, to);
+    if (!from || --from->cursors > 0)
+        return;
+    if (table->kept[from->tuple] == from)
+        add_to_unused(table, from);
+    else
+        free_kept(table, from);
 }
 
 static void forget_given(struct function_cursor *cursor)
@@ -216,15 +241,9 @@ static int functionClose(sqlite3_vtab_cursor *base)
 {
     struct function_cursor *cursor = (struct function_cursor *)base;
     struct function_table *table = (struct function_table *)base->pVtab;
-    leave_rows(table, cursor);
+    move_to(table, cursor, NULL);
     forget_given(cursor);
-    if (--table->cursors == 0) {
-        for (size_t i = 0; i < table->count; i++)
-            if (table->tuples[i].rows) {
-                table->tuples[i].rows->methods->destroy(table->tuples[i].rows);
-                table->tuples[i].rows = NULL;
-            }
-    }
+    drop_unused(table, --table->cursors > 0 ? KEPT_MEMORY : 0);
     database_cursor_closed(table->database);
     sqlite3_free(cursor);
     return SQLITE_OK;
@@ -235,17 +254,18 @@ static int functionNext(sqlite3_vtab_cursor *base)
     struct function_cursor *cursor = (struct function_cursor *)base;
     struct failure failure = {0};
     if (!cursor->scan) {
-        cursor->end = ++cursor->position.row >= cursor->rows->count;
+        cursor->end = ++cursor->position.row >= cursor->kept->rows->count;
         return SQLITE_OK;
     }
-    int code = cursor->rows->methods->next(cursor->scan, &cursor->position, &cursor->end, &failure);
+    int code =
+        cursor->kept->rows->methods->next(cursor->scan, &cursor->position, &cursor->end, &failure);
     return code == SQLITE_OK ? code : failed((struct function_table *)base->pVtab, code, &failure);
 }
 
 static int functionEof(sqlite3_vtab_cursor *base)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    return !cursor->rows || cursor->end;
+    return !cursor->kept || cursor->end;
 }
 
 static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -259,22 +279,21 @@ static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, i
         return SQLITE_OK;
     }
     struct failure failure = {0};
-    int code = cursor->rows->methods->column(cursor->rows, cursor->scan, &cursor->position, column,
-                                             context, &failure);
+    struct rows *rows = cursor->kept->rows;
+    int code =
+        rows->methods->column(rows, cursor->scan, &cursor->position, column, context, &failure);
     return code == SQLITE_OK ? code : failed(table, code, &failure);
 }
 
 static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    const struct function_table *table = (const struct function_table *)base->pVtab;
-    size_t number = table->tuples[cursor->tuple - 1].number + 1;
-    *rowid = (sqlite3_int64)number << 40 | cursor->position.row;
+    *rowid = ((sqlite3_int64)cursor->kept->tuple + 1) << ROW_BITS | cursor->position.row;
     return SQLITE_OK;
 }
 
 /* The arguments of a call as bytes that are equal if and only if they are. */
-static unsigned char *tuple_key(const struct call *call, size_t *length)
+static char *tuple_key(const struct call *call, size_t *length)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendchar(text, 1, '.'); /* an empty text would be no text */
@@ -299,34 +318,22 @@ static unsigned char *tuple_key(const struct call *call, size_t *length)
         sqlite3_str_append(text, (const char *)&integer, sizeof integer);
     }
     *length = (size_t)sqlite3_str_length(text);
-    return (unsigned char *)sqlite3_str_finish(text);
+    return sqlite3_str_finish(text);
 }
 
-/* The index of the tuple of a call that has some columns, new or known; table->count
-** when there is no memory. */
-static size_t tuple_of(struct function_table *table, const struct call *call)
+/* The number of the tuple of a call, new or known; NAME_NONE when there is no memory, or no
+** number that fits in a rowid. */
+static uint32_t tuple_of(struct function_table *table, const struct call *call)
 {
-    size_t length, number = table->count;
-    unsigned char *key = tuple_key(call, &length);
-    if (!key)
-        return table->count;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct tuple *tuple = &table->tuples[i];
-        if (tuple->key_length != length || memcmp(tuple->key, key, length) != 0)
-            continue;
-        if ((tuple->columns & call->columns) == call->columns) {
-            sqlite3_free(key);
-            return i;
-        }
-        number = tuple->number;
-    }
-    if (!MEMORY_GROW(table->tuples, table->capacity, table->count + 1)) {
-        sqlite3_free(key);
-        return table->count;
-    }
-    table->tuples[table->count] = (struct tuple){
-        .key = key, .key_length = length, .columns = call->columns, .number = number};
-    return table->count++;
+    size_t length, known = table->tuples.count;
+    if (known >= MOST_TUPLES || !MEMORY_GROW(table->kept, table->capacity, known + 1))
+        return NAME_NONE;
+    char *key = tuple_key(call, &length);
+    uint32_t tuple = key ? names_intern(&table->tuples, key, length) : NAME_NONE;
+    sqlite3_free(key);
+    if (tuple == known)
+        table->kept[tuple] = NULL;
+    return tuple;
 }
 
 /* A message of inner SQL, with a name before it unless that stands there already. Frees
@@ -360,31 +367,54 @@ static int produce(struct function_table *table, struct call *call, struct rows 
 /* Of the required arguments, which come first. */
 static const char *const ordinals[] = {"first", "second", "third", "fourth"};
 
-/* The rows of a call, kept or computed; SQLITE_OK, or what xFilter returns. */
+/* Whether a tuple has rows with the columns of a call. */
+static bool has_rows(const struct function_table *table, uint32_t tuple, const struct call *call)
+{
+    const struct kept_rows *kept = table->kept[tuple];
+    return kept && (kept->columns & call->columns) == call->columns;
+}
+
+/* Computes the rows of a tuple. They also get the columns of those they replace, so that two
+** cursors that want different columns do not replace each other's rows in turn. */
+static int renew_rows(struct function_table *table, uint32_t tuple, struct call *call)
+{
+    struct rows *rows = NULL;
+    if (table->kept[tuple])
+        call->columns |= table->kept[tuple]->columns;
+    int code = produce(table, call, &rows);
+    if (code != SQLITE_OK)
+        return code;
+    struct kept_rows *made = memory_zeroed(1, sizeof *made);
+    if (!made || has_rows(table, tuple, call)) { /* computed meanwhile, by a nested use */
+        rows->methods->destroy(rows);
+        memory_free(made);
+        return made ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    *made = (struct kept_rows){.rows = rows, .columns = call->columns, .tuple = tuple};
+    struct kept_rows *replaced = table->kept[tuple];
+    table->kept[tuple] = made;
+    add_to_unused(table, made);
+    if (replaced && replaced->cursors == 0) {
+        take_from_unused(table, replaced);
+        free_kept(table, replaced);
+    }
+    return SQLITE_OK;
+}
+
+/* Puts a cursor on the rows of a call, kept or computed; SQLITE_OK, or what xFilter
+** returns. */
 static int find_rows(struct function_table *table, struct function_cursor *cursor,
                      struct call *call)
 {
-    size_t index = tuple_of(table, call);
-    if (index == table->count)
+    uint32_t tuple = tuple_of(table, call);
+    if (tuple == NAME_NONE)
         return SQLITE_NOMEM;
-    table->tuples[index].used = ++table->clock;
-    if (!table->tuples[index].rows) {
-        struct rows *rows = NULL;
-        int code = produce(table, call, &rows);
-        if (code != SQLITE_OK)
-            return code;
-        if (table->tuples[index].rows) /* computed meanwhile, by a nested use */
-            rows->methods->destroy(rows);
-        else
-            table->tuples[index].rows = rows;
-    }
-    if (cursor->tuple != index + 1) {
-        leave_rows(table, cursor);
-        table->tuples[index].cursors++;
-        cursor->tuple = index + 1;
-        cursor->rows = table->tuples[index].rows;
-    }
-    drop_rows(table, KEPT_MEMORY);
+    int code = has_rows(table, tuple, call) ? SQLITE_OK : renew_rows(table, tuple, call);
+    if (code != SQLITE_OK)
+        return code;
+    if (cursor->kept != table->kept[tuple])
+        move_to(table, cursor, table->kept[tuple]);
+    drop_unused(table, KEPT_MEMORY);
     return SQLITE_OK;
 }
 
@@ -393,9 +423,10 @@ static int begin_scan(struct function_table *table, struct function_cursor *curs
 {
     struct failure failure = {0};
     cursor->position = (struct position){-1, 0, 0};
-    if (cursor->rows->methods->begin) {
+    struct rows *rows = cursor->kept->rows;
+    if (rows->methods->begin) {
         database_begin_work(table->database);
-        int code = cursor->rows->methods->begin(cursor->rows, wish, &cursor->scan, &failure);
+        int code = rows->methods->begin(rows, wish, &cursor->scan, &failure);
         database_end_work(table->database);
         if (code != SQLITE_OK)
             return failed(table, code, &failure);

@@ -77,7 +77,7 @@ static void wait_for_threads(struct work *work, const struct stopper *stopper)
     pthread_mutex_lock(&work->mutex);
     while (work->running > 0) {
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += POLL_NANOSECONDS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
@@ -100,8 +100,12 @@ static bool read_side_by_side(struct cache *cache, struct work *work)
         wanted = (int)work->count;
     if (wanted < 2)
         return false;
+    pthread_condattr_t monotonic; /* the wall clock may be set while we wait */
     pthread_mutex_init(&work->mutex, NULL);
-    pthread_cond_init(&work->finished, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&work->finished, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     int started = start_threads(work, threads, wanted);
     pthread_mutex_lock(&work->mutex);
     work->running -= wanted - started;

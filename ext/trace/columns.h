@@ -73,6 +73,7 @@ struct trace_file {
     struct identity identity;
     bool phases[256]; /* whose events are rows */
     bool loaded;      /* false: only the head has been read, up to the first event */
+    bool by_zlib;     /* it is not whole as the fastest decoder reads it */
     bool rank_known;  /* head: no more of the file is needed to know `rank` */
     int64_t rank;     /* distributedInfo.rank, or -1 */
     int64_t base;     /* baseTimeNanoseconds */

@@ -72,6 +72,96 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     return failure->code == FAILURE_NONE;
 }
 
+/* `~/` at the beginning of a text is the home directory. NULL when there is no memory. */
+static char *expanded(const char *text)
+{
+    const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;
+    return home ? joined(home, "", text + 1) : joined(text, "", "");
+}
+
+/* Whether a pattern matches a file. */
+static bool matches_file(const char *pattern, struct failure *failure)
+{
+    glob_t found;
+    char *path = expanded(pattern);
+    int code = path ? glob(path, GLOB_NOSORT, NULL, &found) : GLOB_NOSPACE;
+    bool some = false;
+    for (size_t i = 0; code == 0 && i < found.gl_pathc && !some; i++)
+        some = !is_directory(found.gl_pathv[i]);
+    if (code == 0)
+        globfree(&found);
+    else if (code == GLOB_NOSPACE)
+        failure_memory(failure);
+    memory_free(path);
+    return some;
+}
+
+/* A pattern for files in the folders below a path that has none itself: the narrowest that
+** matches, for what a pattern matches must be a trace. NULL: none does, or a failure. */
+static char *pattern_below(const char *text, struct failure *failure)
+{
+    static const char *const tails[] = {"/*/*.pt.trace.json*",   "/*/*.json*",   "/*/*.gz",
+                                        "/*/*/*.pt.trace.json*", "/*/*/*.json*", "/*/*/*.gz"};
+    size_t length = strlen(text);
+    char *path = joined(text, "", ""), *pattern = NULL;
+    if (!path)
+        failure_memory(failure);
+    while (path && length > 1 && path[length - 1] == '/')
+        path[--length] = 0;
+    for (size_t i = 0; path && !pattern && i < sizeof tails / sizeof *tails; i++) {
+        pattern = joined(path, tails[i], "");
+        if (!pattern)
+            failure_memory(failure);
+        if (!pattern || !matches_file(pattern, failure)) {
+            memory_free(pattern);
+            pattern = NULL;
+        }
+    }
+    memory_free(path);
+    return pattern;
+}
+
+bool paths_none(const char *text, struct failure *failure)
+{
+    char *pattern = pattern_below(text, failure);
+    failure_set(failure, FAILURE_REQUEST,
+                "no trace in '%s': there is no *.json, *.json.gz or *.gz file%s%s%s", text,
+                pattern ? "; in its folders there is: '" : "", pattern ? pattern : "",
+                pattern ? "'" : "");
+    memory_free(pattern);
+    return false;
+}
+
+/* Matches only folders. */
+static bool only_folders(const char *text, struct failure *failure)
+{
+    char *pattern = pattern_below(text, failure);
+    failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file%s%s%s", text,
+                pattern ? "; in them there is: '" : "", pattern ? pattern : "", pattern ? "'" : "");
+    memory_free(pattern);
+    return false;
+}
+
+/* What is written like a URL: `*rest` is what stands after its `://`. */
+static bool is_url(const char *text, const char **rest)
+{
+    size_t length =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    if (length == 0 || strncmp(text + length, "://", 3) != 0)
+        return false;
+    *rest = text + length + 3;
+    return true;
+}
+
+static bool refuse_url(const char *text, const char *rest, struct failure *failure)
+{
+    if (strncasecmp(text, "file://", 7) == 0)
+        return failure_set(failure, FAILURE_REQUEST, "'%s' is a URL: name the path, '%s'", text,
+                           rest);
+    return failure_set(failure, FAILURE_REQUEST,
+                       "'%s' is a URL: only files of this machine are read; copy it first", text);
+}
+
 static bool add_pattern(struct trace_paths *paths, const char *pattern, struct failure *failure)
 {
     glob_t found;
@@ -90,7 +180,7 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern, struct f
             add(paths, joined(found.gl_pathv[i], "", ""), false, failure);
     globfree(&found);
     if (failure->code == FAILURE_NONE && paths->count == before)
-        failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file", pattern);
+        only_folders(pattern, failure);
     return failure->code == FAILURE_NONE;
 }
 
@@ -98,8 +188,8 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
 {
     struct stat status;
     bool done;
-    const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;
-    char *path = home ? joined(home, "", text + 1) : joined(text, "", "");
+    const char *rest;
+    char *path = expanded(text);
     if (!path)
         return failure_memory(failure);
     int error = stat(path, &status) == 0 ? 0 : errno;
@@ -111,6 +201,8 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
         done = add_directory(paths, path, failure);
     else if (error == 0 || link) /* a link that leads nowhere is a file that cannot be read */
         return add(paths, path, false, failure);
+    else if (is_url(path, &rest))
+        done = refuse_url(path, rest, failure);
     else if (error == ENOENT && strpbrk(path, "*?["))
         done = add_pattern(paths, path, failure);
     else

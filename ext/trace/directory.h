@@ -30,6 +30,10 @@ struct trace_paths {
 ** Failures: FAILURE_REQUEST if nothing is there, FAILURE_READ, FAILURE_MEMORY. */
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
 
+/* The failure of a text whose paths are none: what to write instead, if it is known. Returns
+** false. */
+bool paths_none(const char *text, struct failure *failure);
+
 /* Puts them in the order of their names, each once. */
 void paths_sort(struct trace_paths *paths);
 

@@ -192,16 +192,39 @@ static bool take_edge(struct loading *loading, struct edge edge)
     return true;
 }
 
+/* Whether an event's end is beyond 64 bits (T1). */
+static bool never_ends(int64_t ts, int64_t dur)
+{
+    int64_t end;
+    return ts != NUMBER_NONE && dur != NUMBER_NONE && __builtin_add_overflow(ts, dur, &end);
+}
+
+/* The dur of an X, or NUMBER_NONE (T1, T4). */
+static int64_t duration_of(struct loading *loading, const struct event *event, int64_t ts)
+{
+    struct problems *problems = &loading->file->problems;
+    if (event->field[EVENT_DUR].kind == TOKEN_NONE) {
+        problem_add(problems, PROBLEM_NO_DURATION, event->byte);
+        return NUMBER_NONE;
+    }
+    int64_t dur = time_of(loading, event, EVENT_DUR);
+    if (dur != NUMBER_NONE && dur < 0)
+        problem_add(problems, PROBLEM_NEGATIVE_DURATION, event->byte);
+    else if (never_ends(ts, dur))
+        problem_add(problems, PROBLEM_END, event->byte);
+    else
+        return dur;
+    return NUMBER_NONE;
+}
+
 /* T2: what the origin and the end of a file are made of. */
 static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
 {
-    int64_t end;
     if (ts == NUMBER_NONE)
         return;
+    int64_t end = dur == NUMBER_NONE ? ts : ts + dur;
     if (file->first == NUMBER_NONE || ts < file->first)
         file->first = ts;
-    if (dur < 0 || __builtin_add_overflow(ts, dur, &end))
-        end = ts;
     if (file->last == NUMBER_NONE || end > file->last)
         file->last = end;
 }
@@ -238,15 +261,8 @@ static bool take_row(struct loading *loading, const struct event *event)
     if (!intern_text(loading, event, EVENT_NAME, &name) || !category_of(loading, event, &cat) ||
         !track_of(loading, event, &track))
         return false;
-    int64_t ts = time_of(loading, event, EVENT_TS), dur = NUMBER_NONE;
-    if (complete && event->field[EVENT_DUR].kind == TOKEN_NONE)
-        problem_add(&file->problems, PROBLEM_NO_DURATION, event->byte);
-    else if (complete)
-        dur = time_of(loading, event, EVENT_DUR);
-    if (dur != NUMBER_NONE && dur < 0) {
-        problem_add(&file->problems, PROBLEM_NEGATIVE_DURATION, event->byte);
-        dur = NUMBER_NONE;
-    }
+    int64_t ts = time_of(loading, event, EVENT_TS);
+    int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
     if (name == NAME_NONE && (complete || event->phase == 'B'))
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
     bool own_span = category_is(file, cat, "Trace");
@@ -347,25 +363,45 @@ static bool find_kinds(struct loading *loading)
     return true;
 }
 
-static void add_base_to(struct trace_file *file, int64_t *ts)
+/* T1: the time of a row, from the profiler's own zero to ns since 1970. */
+static void add_base_to(struct trace_file *file, size_t row)
 {
+    struct columns *columns = &file->columns;
+    int64_t *ts = &columns->ts[row], *dur = &columns->dur[row];
     if (*ts == NUMBER_NONE)
         return;
-    if (__builtin_add_overflow(*ts, file->base, ts)) {
+    if (__builtin_add_overflow(*ts, file->base, ts) || *ts == NUMBER_NONE) {
         *ts = NUMBER_NONE;
+        if (columns->phase[row] == 'B') /* one without a time has no E */
+            *dur = NUMBER_NONE;
         problem_add(&file->problems, PROBLEM_TIME, 0);
+    } else if (never_ends(*ts, *dur)) {
+        *dur = NUMBER_NONE;
+        problem_add(&file->problems, PROBLEM_END, 0);
     }
 }
 
-/* T1: from the profiler's own zero to ns since 1970. */
-static void add_base(struct trace_file *file)
+static bool add_base(struct loading *loading)
 {
+    struct trace_file *file = loading->file;
+    const struct columns *columns = &file->columns;
     if (file->base == 0)
-        return;
-    for (size_t row = 0; row < file->columns.count; row++)
-        add_base_to(file, &file->columns.ts[row]);
-    add_base_to(file, &file->first);
-    add_base_to(file, &file->last);
+        return true;
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(loading->stopper, row, loading->failure))
+            return false;
+        add_base_to(file, row);
+    }
+    if (file->first == NUMBER_NONE ||
+        (!__builtin_add_overflow(file->first, file->base, &file->first) &&
+         !__builtin_add_overflow(file->last, file->base, &file->last)))
+        return true;
+    file->first = file->last = NUMBER_NONE; /* of the rows that have a time */
+    for (size_t row = 0; row < columns->count; row++)
+        if (columns->kind[row] != KIND_TRACE &&
+            (columns->phase[row] == 'X' || columns->phase[row] == 'B'))
+            take_span(file, columns->ts[row], columns->dur[row]);
+    return true;
 }
 
 /* Device work without a launch is in no step, which is worth saying: backlog (T10), and
@@ -401,8 +437,7 @@ static bool finish(struct loading *loading)
         if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
             take_span(file, loading->edges[i].ts, NUMBER_NONE);
     tracks_close(&file->tracks);
-    add_base(file);
-    if (!links_find(file, loading->stopper, loading->failure) ||
+    if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
         !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
                           loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
@@ -465,8 +500,9 @@ static bool read_events(struct loading *loading, struct document *document)
 }
 
 /* Reads a file, whole or up to its first event. */
-static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
-                                    const struct stopper *stopper, struct failure *failure)
+static struct trace_file *read_by(bool by_zlib, const char *path, const bool *phases, bool whole,
+                                  const struct stopper *stopper, bool *unsure,
+                                  struct failure *failure)
 {
     bool done = false, wanted[256] = {false};
     struct document *document = NULL;
@@ -480,13 +516,18 @@ static struct trace_file *read_file(const char *path, const bool *phases, bool w
     file->phases['E'] = false;
     memcpy(wanted, file->phases, sizeof wanted);
     wanted['E'] = wanted['M'] = true;
-    struct document_options options = {wanted, stopper->stop, stopper->argument,
-                                       whole ? 0 : PEEK_CHUNK};
+    struct document_options options = {.wanted = wanted,
+                                       .stop = stopper->stop,
+                                       .argument = stopper->argument,
+                                       .chunk = whole ? 0 : PEEK_CHUNK,
+                                       .by_zlib = by_zlib};
+    file->by_zlib = by_zlib;
     document = document_open(file->path, &options, failure);
     if (!document)
         goto cleanup;
     if (!(whole ? read_events(&loading, document) : document_begin(document, failure)))
         goto cleanup;
+    *unsure = document_unsure(document);
     take_document(file, document);
     file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
     document_take_trouble(document, &file->trouble);
@@ -510,6 +551,17 @@ cleanup:
         file = NULL;
     }
     return file;
+}
+
+static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
+                                    const struct stopper *stopper, struct failure *failure)
+{
+    bool unsure = false;
+    struct trace_file *file = read_by(false, path, phases, whole, stopper, &unsure, failure);
+    if (!file || !unsure)
+        return file;
+    file_release(file);
+    return read_by(true, path, phases, whole, stopper, &unsure, failure);
 }
 
 struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,

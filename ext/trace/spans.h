@@ -19,7 +19,7 @@ struct spans {
     size_t *first; /* by track: its first span; one more at the end */
 };
 
-/* Behind its last instant, cut at the end of time. */
+/* After its last instant; it fits (T1). */
 int64_t span_end(const struct span *span);
 
 /* The spans of the rows that take part, whose starts are known. It is asked for every row

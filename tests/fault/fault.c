@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -97,6 +98,16 @@ static const struct trial {
          "SELECT visualize_cuda_kernel_launch_stats(column1, 1, 2.5) FROM (VALUES (1), (20));"
          "SELECT visualize_queue_length_time_series(0, 7, column1, 1) FROM (VALUES (1), (20));"
          "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2)"},
+    {.name = "charts: error in the first row",
+     .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
+     .fails = true},
+    {.name = "charts: error in a later row",
+     .sql = "SELECT visualize_queue_length_time_series(0, column1, column1, column1)"
+            " FROM (VALUES (1), (2), ('x'))",
+     .fails = true},
+    {.name = "aggregates: q changes",
+     .sql = "SELECT trace_quantile(1, column1) FROM (VALUES (0.5), (0.5), (50))",
+     .fails = true},
     {.name = "trace_diff_report", .sql = "SELECT length(html) FROM trace_diff_report('a', 'b')"},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
     {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
@@ -353,10 +364,13 @@ INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
 
 static int processors;
 
-INTERPOSED long sysconf(int name)
+INTERPOSED int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
 {
-    NEXT(sysconf)
-    return name == _SC_NPROCESSORS_ONLN ? processors : next(name);
+    (void)process;
+    CPU_ZERO_S(size, set);
+    for (int i = 0; i < processors; i++)
+        CPU_SET_S((size_t)i, size, set);
+    return 0;
 }
 
 /* Questions and answers. */

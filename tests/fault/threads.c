@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -52,12 +53,24 @@ INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     return next(thread, attributes, start, argument);
 }
 
-INTERPOSED long sysconf(int name)
+INTERPOSED int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
 {
-    __typeof__(sysconf) *next;
-    void *symbol_of_next = dlsym(RTLD_NEXT, "sysconf");
+    (void)process;
+    CPU_ZERO_S(size, set);
+    for (int i = 0; i < processors; i++)
+        CPU_SET_S((size_t)i, size, set);
+    return 0;
+}
+
+/* A wall clock that is set an hour ahead: nothing may wait for it. */
+INTERPOSED int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    __typeof__(clock_gettime) *next;
+    void *symbol_of_next = dlsym(RTLD_NEXT, "clock_gettime");
     memcpy((void *)&next, &symbol_of_next, sizeof next);
-    return name == _SC_NPROCESSORS_ONLN ? processors : next(name);
+    int result = next(clock, time);
+    time->tv_sec += clock == CLOCK_REALTIME ? 3600 : 0;
+    return result;
 }
 
 static bool check(bool right, const char *what, int line)

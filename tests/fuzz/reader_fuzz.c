@@ -74,7 +74,7 @@ static struct reading read_events(const bool *wanted, size_t chunk)
 {
     struct reading reading = {0};
     struct failure failure = {0};
-    struct document_options options = {wanted, NULL, NULL, chunk};
+    struct document_options options = {.wanted = wanted, .chunk = chunk};
     struct document *document = document_open(path, &options, &failure);
     struct event event;
     int result = -1;

@@ -1,0 +1,195 @@
+#include "examples.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define GPU "'examples/gpu/test'"
+#define PAIR "'examples/gpu/control', 'examples/gpu/test'"
+#define STEADY "WHERE control_iteration = 'steady' AND test_iteration = 'steady'\n"
+
+static const struct {
+    const char *function, *sql;
+} examples[] = {
+    {"trace_events", "SELECT rank, iteration, name, ts, dur\n"
+                     "FROM trace_events(" GPU ")\n"
+                     "WHERE rank = 0 AND name LIKE 'Memcpy%'\n"
+                     "ORDER BY dur DESC\n"
+                     "LIMIT 5;"},
+    {"trace_files", "SELECT file, rank, steps, rows, problems\n"
+                    "FROM trace_files(" GPU ");"},
+    {"trace_steps", "SELECT rank, iteration, dur\n"
+                    "FROM trace_steps(" GPU ");"},
+    {"trace_ops", "SELECT trace_short_name(name) AS name, counts, round(total_duration, 1) AS us\n"
+                  "FROM trace_ops(" GPU ", 0, 'steady', 'GPU')\n"
+                  "ORDER BY total_duration DESC\n"
+                  "LIMIT 5;"},
+    {"trace_diff", "SELECT trace_short_name(name) AS name, counts_change, control_counts, test_counts,\n"
+                   "       round(diff_duration_per_step, 1) AS us_per_step\n"
+                   "FROM trace_diff(" PAIR ")\n" STEADY "LIMIT 5;"},
+    {"trace_step_time", "SELECT iteration, class, name, round(time, 1) AS us\n"
+                        "FROM trace_step_time(" GPU ", 0, 12)\n"
+                        "ORDER BY time DESC\n"
+                        "LIMIT 5;"},
+    {"trace_step_diff",
+     "SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,\n"
+     "       round(diff_time, 1) AS diff\n"
+     "FROM trace_step_diff(" PAIR ")\n"
+     "LIMIT 6;"},
+    {"trace_kernel_owners", "SELECT iteration, trace_short_name(name) AS name, op, top_op, shapes\n"
+                            "FROM trace_kernel_owners(" GPU ")\n"
+                            "WHERE op = 'aten::copy_'\n"
+                            "LIMIT 3;"},
+    {"trace_diff_by", "SELECT key, round(diff_device_time, 1) AS diff,\n"
+                      "       round(diff_from_counts, 1) AS from_counts,\n"
+                      "       round(diff_from_mean, 1) AS from_mean\n"
+                      "FROM trace_diff_by(" PAIR ", 'op')\n" STEADY "LIMIT 5;"},
+    {"trace_collectives",
+     "SELECT iteration, trace_short_name(name) AS name, round(transfer, 1) AS us,\n"
+     "       round(max_wait, 1) AS max_wait, last_rank\n"
+     "FROM trace_collectives(" GPU ")\n"
+     "LIMIT 4;"},
+    {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
+                          "FROM trace_diff_report(" PAIR ");"},
+    {"tracediff_help", "SELECT text\n"
+                       "FROM tracediff_help('trace_steps');"},
+    {"ops_diff", "SELECT change, trace_short_name(name) AS name, control_counts, test_counts\n"
+                 "FROM ops_diff(" PAIR ")\n" STEADY "  AND change IN ('added', 'deleted')\n"
+                 "LIMIT 5;"},
+    {"compare_traces",
+     "SELECT trace_short_name(name) AS name, control_counts, test_counts, diff_counts,\n"
+     "       round(diff_duration, 1) AS diff_duration\n"
+     "FROM compare_traces(" PAIR ")\n"
+     "ORDER BY abs(diff_duration) DESC\n"
+     "LIMIT 5;"},
+    {"top_count_increases",
+     "SELECT trace_short_name(name) AS name, control_counts, test_counts, diff_counts\n"
+     "FROM top_count_increases(" PAIR ")\n"
+     "LIMIT 5;"},
+    {"top_duration_changes",
+     "SELECT trace_short_name(name) AS name, round(diff_duration, 1) AS us\n"
+     "FROM top_duration_changes(" PAIR ")\n"
+     "LIMIT 5;"},
+    {"temporal_breakdown",
+     "SELECT rank, round(idle_time, 1) AS idle, round(compute_time, 1) AS compute,\n"
+     "       round(non_compute_time, 1) AS other_work, idle_time_pctg\n"
+     "FROM temporal_breakdown(" GPU ");"},
+    {"idle_time_breakdown", "SELECT rank, stream, idle_category, round(idle_time, 1) AS us, "
+                            "round(idle_time_ratio, 3) AS ratio\n"
+                            "FROM idle_time_breakdown(" GPU ", 0);"},
+    {"gpu_kernel_type_breakdown", "SELECT kernel_type, round(sum, 1) AS us, percentage\n"
+                                  "FROM gpu_kernel_type_breakdown(" GPU ");"},
+    {"gpu_kernel_breakdown", "SELECT rank, kernel_type, trace_short_name(name) AS name, round(sum, "
+                             "1) AS us, round(mean, 1) AS mean\n"
+                             "FROM gpu_kernel_breakdown(" GPU ", 0)\n"
+                             "LIMIT 5;"},
+    {"gpu_user_annotation_breakdown",
+     "SELECT rank, name, round(sum, 1) AS us, round(mean, 1) AS mean\n"
+     "FROM gpu_user_annotation_breakdown(" GPU ", 0)\n"
+     "LIMIT 5;"},
+    {"comm_comp_overlap", "SELECT rank, comp_comm_overlap_pctg\n"
+                          "FROM comm_comp_overlap(" GPU ");"},
+    {"memory_bw_time_series",
+     "SELECT rank, round(ts, 1) AS ts, name, round(memory_bw_gbps, 1) AS gbps\n"
+     "FROM memory_bw_time_series(" GPU ", 0)\n"
+     "LIMIT 5;"},
+    {"memory_bw_summary", "SELECT rank, name, count, round(mean, 1) AS mean, round(max, 1) AS max\n"
+                          "FROM memory_bw_summary(" GPU ");"},
+    {"queue_length_time_series", "SELECT rank, stream, round(ts, 1) AS ts, queue_length\n"
+                                 "FROM queue_length_time_series(" GPU ", 0)\n"
+                                 "LIMIT 5;"},
+    {"queue_length_summary", "SELECT rank, stream, round(mean, 1) AS mean, max,\n"
+                             "       round(mean_over_time, 1) AS mean_over_time\n"
+                             "FROM queue_length_summary(" GPU ");"},
+    {"time_spent_blocked_on_full_queue",
+     "SELECT rank, stream, round(duration_at_max_queue_length, 1) AS us\n"
+     "FROM time_spent_blocked_on_full_queue(" GPU ")\n"
+     "WHERE max_queue_length = 8;"},
+    {"cuda_kernel_launch_stats",
+     "SELECT rank, round(avg(cpu_duration), 1) AS call, round(avg(gpu_duration), 1) AS work,\n"
+     "       round(avg(launch_delay), 1) AS delay\n"
+     "FROM cuda_kernel_launch_stats(" GPU ")\n"
+     "GROUP BY rank;"},
+    {"frequent_cuda_kernel_sequences",
+     "SELECT substr(pattern, 1, 60) AS pattern, count, round(gpu_kernel_duration, 1) AS us\n"
+     "FROM frequent_cuda_kernel_sequences(" GPU ")\n"
+     "WHERE operator_name = 'aten::linear' AND min_pattern_len = 1\n"
+     "LIMIT 3;"},
+    {"trace_short_name", "SELECT trace_short_name('void "
+                         "at::native::vectorized_elementwise_kernel<4, Add>(int)') AS name;"},
+    {"trace_stable_name", "SELECT trace_stable_name('triton_poi_fused_add_12') AS name;"},
+    {"trace_kernel_type",
+     "SELECT trace_kernel_type('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'kernel') AS type;"},
+    {"trace_bar",
+     "SELECT name, trace_bar(diff_duration, max(abs(diff_duration)) OVER ()) AS change\n"
+     "FROM (SELECT trace_short_name(name) AS name, diff_duration\n"
+     "      FROM trace_diff(" PAIR ", NULL, NULL, 'steady', 'steady', 'GPU')\n"
+     "      LIMIT 5);"},
+    {"tracediff_version", "SELECT tracediff_version() AS version;"},
+    {"tracediff_debug", "SELECT tracediff_debug() AS debug;"},
+    {"trace_busy_time", "SELECT rank, round(trace_busy_time(ts, dur), 1) AS us\n"
+                        "FROM trace_events(" GPU ")\n"
+                        "WHERE cat = 'kernel'\n"
+                        "GROUP BY rank;"},
+    {"trace_overlap_time",
+     "SELECT rank, round(trace_overlap_time(ts, dur, name LIKE 'nccl%'), 1) AS us\n"
+     "FROM trace_events(" GPU ")\n"
+     "WHERE cat = 'kernel'\n"
+     "GROUP BY rank;"},
+    {"trace_quantile", "SELECT round(trace_quantile(dur, 0.5), 1) AS median, "
+                       "round(trace_quantile(dur, 0.99), 1) AS p99\n"
+                       "FROM trace_events(" GPU ")\n"
+                       "WHERE cat = 'kernel';"},
+    {"trace_stddev", "SELECT round(trace_stddev(dur), 1) AS us\n"
+                     "FROM trace_events(" GPU ")\n"
+                     "WHERE cat = 'kernel';"},
+    {"visualize_duration_diff",
+     "SELECT writefile('build/page.html', visualize_duration_diff(\n"
+     "         name, control_total_duration, test_total_duration)) > 0 AS written\n"
+     "FROM top_duration_changes(" PAIR ");"},
+    {"visualize_counts_diff", "SELECT writefile('build/page.html', visualize_counts_diff(\n"
+                              "         name, control_counts, test_counts)) > 0 AS written\n"
+                              "FROM top_count_increases(" PAIR ");"},
+    {"visualize_step_diff", "SELECT writefile('build/page.html', visualize_step_diff(\n"
+                            "         class, name, control_time, test_time)) > 0 AS written\n"
+                            "FROM trace_step_diff(" PAIR ");"},
+    {"visualize_temporal_breakdown",
+     "SELECT writefile('build/page.html', visualize_temporal_breakdown(\n"
+     "         rank, idle_time, compute_time, non_compute_time)) > 0 AS written\n"
+     "FROM temporal_breakdown(" GPU ");"},
+    {"visualize_idle_time_breakdown",
+     "SELECT writefile('build/page.html', visualize_idle_time_breakdown(\n"
+     "         rank, stream, idle_category, idle_time)) > 0 AS written\n"
+     "FROM idle_time_breakdown(" GPU ");"},
+    {"visualize_gpu_kernel_type_breakdown",
+     "SELECT writefile('build/page.html', visualize_gpu_kernel_type_breakdown(\n"
+     "         kernel_type, sum)) > 0 AS written\n"
+     "FROM gpu_kernel_type_breakdown(" GPU ");"},
+    {"visualize_gpu_kernel_breakdown",
+     "SELECT writefile('build/page.html', visualize_gpu_kernel_breakdown(\n"
+     "         name, sum, max, min, mean)) > 0 AS written\n"
+     "FROM gpu_kernel_breakdown(" GPU ", 0);"},
+    {"visualize_comm_comp_overlap",
+     "SELECT writefile('build/page.html', visualize_comm_comp_overlap(\n"
+     "         rank, comp_comm_overlap_pctg)) > 0 AS written\n"
+     "FROM comm_comp_overlap(" GPU ");"},
+    {"visualize_queue_length_time_series",
+     "SELECT writefile('build/page.html', visualize_queue_length_time_series(\n"
+     "         rank, stream, ts, queue_length)) > 0 AS written\n"
+     "FROM queue_length_time_series(" GPU ");"},
+    {"visualize_memory_bw_time_series",
+     "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
+     "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"
+     "FROM memory_bw_time_series(" GPU ");"},
+    {"visualize_cuda_kernel_launch_stats",
+     "SELECT writefile('build/page.html', visualize_cuda_kernel_launch_stats(\n"
+     "         cpu_duration, gpu_duration, launch_delay)) > 0 AS written\n"
+     "FROM cuda_kernel_launch_stats(" GPU ");"},
+};
+
+const char *example_of(const char *function)
+{
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(examples[i].function, function) == 0)
+            return examples[i].sql;
+    return NULL;
+}

@@ -1,0 +1,65 @@
+"""What the extension takes from its host, and from the build: processors, and the commit it was built of."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from made import write_big
+from support import EXTENSION, ROOT
+
+
+class Processors(unittest.TestCase):
+    READ = textwrap.dedent("""
+        import os, sqlite3, sys, threading
+        extension, folder, processors = sys.argv[1:]
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(processors)])
+        db = sqlite3.connect(":memory:", check_same_thread=False)
+        db.enable_load_extension(True)
+        db.execute("SELECT load_extension(?)", (extension,))
+        most, done = 0, threading.Event()
+        query = threading.Thread(target=lambda: (db.execute("SELECT count(*) FROM trace_events(?)", (folder,)).fetchall(),
+                                                 done.set()))
+        before = len(os.listdir("/proc/self/task")) + 1
+        query.start()
+        while not done.wait(0.001):
+            most = max(most, len(os.listdir("/proc/self/task")) - before)
+        query.join()
+        print(most)
+        """)
+
+    def test_no_more_threads_than_the_process_may_use(self):
+        allowed = len(os.sched_getaffinity(0))
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(6):
+                write_big(os.path.join(folder, f"rank{rank}.json.gz"), 10)
+            for processors in {1, min(2, allowed)}:
+                ran = subprocess.run([sys.executable, "-c", self.READ, EXTENSION, folder, str(processors)],
+                                     check=True, capture_output=True, text=True)
+                self.assertEqual(int(ran.stdout), processors if processors > 1 else 0)
+
+
+class Commit(unittest.TestCase):
+    def test_a_new_commit_is_shown_and_only_what_shows_it_is_compiled(self):
+        """In a clone, of which two files are enough."""
+        if not os.path.isdir(os.path.join(ROOT, ".git")) or not shutil.which("git"):
+            self.skipTest("not a git repository")
+        with tempfile.TemporaryDirectory() as place:
+            def run(*command):
+                return subprocess.run(command, cwd=place, check=True, capture_output=True, text=True).stdout
+
+            run("git", "clone", "-q", ROOT, ".")
+            for name in ("Makefile", "ext"):  # as they are in the tree under test
+                run("cp", "-r", os.path.join(ROOT, name), ".")
+            shows, other = "build/ext/sqlite/scalars.o", "build/ext/trace/tracks.o"
+            for number in range(2):
+                run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", str(number))
+                compiled = run("make", "OPTIMIZE=-O0", shows, other)
+                commit = run("git", "rev-parse", "--short", "HEAD").strip().encode()
+                with open(os.path.join(place, shows), "rb") as file:
+                    self.assertIn(commit + b"\0", file.read())
+                self.assertIn("scalars.c", compiled)
+                self.assertEqual("tracks.c" in compiled, number == 0)
+            self.assertNotIn("CC", run("make", "OPTIMIZE=-O0", shows, other))

@@ -1,0 +1,902 @@
+"""Changes of a trace that must not matter, and relations between answers: over every table function that reads a
+trace, as tracediff_help lists them. A new function is covered by itself; a new argument must get values here.
+
+The traces are random ones (traces.py), examples/gpu and, with CORPUS, real ones. Each change gives the new files and
+says how to read the rows back: which labels, times and positions it moved. Then they must be the old rows.
+
+SEED    begins another series of traces and queries (default 1)
+"""
+import functools
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import unittest
+from collections import Counter, defaultdict
+
+import traces
+from made import InFolder, write
+from support import EXAMPLES, connect, corpus
+from traces import File, Style
+
+SEED = int(os.environ.get("SEED") or 1)
+SERIES = 1 if os.environ.get("SLOW") == "skip" else 4  # random pairs of traces for each test
+CALLS = 2  # random calls of each function for each change, besides one with the required arguments alone
+PATHS = ("trace", "control", "test")
+WITHOUT_TRACE = {"tracediff_help"}
+
+# What arguments are asked with; None is left out. Those without a default come first.
+RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", 1, "[1,2]")
+VALUES = {
+    "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
+    "iterations": ITERATIONS, "control_iteration": ITERATIONS, "test_iteration": ITERATIONS,
+    "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
+    "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
+    "keys": ("op", "op,shapes", "kernel", "module,annotation", "name", "stream,kernel_type", "cat,top_op"),
+    "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),
+    "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),
+    "use_gpu_annotation": (None, 0), "allowlist_patterns": (None, '["*ss", "#*"]'),
+    "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
+    "operator_name": ("aten::", "linear", "autograd")}
+EVENTS = {"event", "parent", "link", "launch"}         # columns that hold positions in traceEvents
+ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
+TEXT = {"metadata", "size", "json_size", "events"}     # columns about the text, not about what it says
+
+
+class Missing(AssertionError):
+    pass
+
+
+@functools.lru_cache(maxsize=None)
+def functions():
+    """{name: ({argument: required}, (columns))} of every table function of a trace."""
+    made = {}
+    db = connect()
+    for name, part, each, required in db.execute(
+            "SELECT function, part, name, required FROM tracediff_help WHERE kind = 'table' ORDER BY rowid"):
+        arguments, columns = made.setdefault(name, ({}, []))
+        if part == "argument":
+            arguments[each] = bool(required)
+        elif part == "column":
+            columns.append(each)
+    db.close()
+    return {name: (arguments, tuple(columns)) for name, (arguments, columns) in made.items()
+            if name not in WITHOUT_TRACE}
+
+
+def random_call(rng, name, chance=0.35):
+    """Arguments at random, other than the paths."""
+    made = {}
+    for argument, required in functions()[name][0].items():
+        if argument in PATHS:
+            continue
+        if argument not in VALUES:
+            raise Missing(f"{name}: VALUES has none for the argument {argument}")
+        value = rng.choice(VALUES[argument]) if required or rng.random() < chance else None
+        if value is not None:
+            made[argument] = value
+    return made
+
+
+def statement(name, call, columns=None):
+    """SQL of a call, its arguments by name."""
+    terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items())
+    return f"SELECT {', '.join(columns or functions()[name][1])} FROM {name} WHERE {terms}"
+
+
+def positional(name, call):
+    """A call with its arguments in parentheses."""
+    values = [quoted(call[each]) if each in call else "NULL" for each in functions()[name][0]]
+    while values and values[-1] == "NULL":
+        values.pop()
+    return f"{name}({', '.join(values)})"
+
+
+def quoted(value):
+    return str(value) if isinstance(value, (int, float)) else "'" + value.replace("'", "''") + "'"
+
+
+def ask(db, name, call, columns=None):
+    """The rows as dicts, or the error."""
+    try:
+        cursor = db.execute(statement(name, call, columns))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row)) for row in cursor]
+    except sqlite3.Error as error:
+        return str(error)
+
+
+def paths(name, here=()):
+    """Where the traces of a call are, in the folder of a variant."""
+    here = dict(here)
+    return {argument: here.get("test" if argument == "test" else "control", "test" if argument == "test" else "control")
+            for argument in functions()[name][0] if argument in PATHS}
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+class Change:
+    """How a trace was changed, and how to read rows of what it became as rows of what it was."""
+
+    def __init__(self, files, style=None, back=None, drop=(), ordered=True, skip=None, keep=None, where=None,
+                 same_errors=True, **saving):
+        self.files, self.style, self.back, self.drop = files, style, back or {}, set(drop)
+        self.ordered, self.skip, self.keep, self.where, self.saving = ordered, skip, keep, where, saving
+        self.same_errors = same_errors
+
+    def original(self, rows):
+        if isinstance(rows, str):
+            return rows
+        made = []
+        for row in rows:
+            if self.keep and not self.keep(row):
+                continue
+            made.append({column: self.back[column](value, row) if column in self.back and value is not None else value
+                         for column, value in row.items()})
+        return made
+
+
+def event_back(moved):
+    """{new file name: {new position: old}} as readers of the columns that hold positions."""
+    def back(value, row):
+        name = os.path.basename(row["file"]) if "file" in row else None
+        return moved[re.sub(r"\.gz$", "", name)][value] if name else value
+    return {column: back for column in EVENTS}
+
+
+def each_event(files, alter):
+    return {name: file.changed(alter) for name, file in files.items()}
+
+
+def identity(rng, files):
+    return Change(files)
+
+
+def shifted(rng, files, by=None):
+    by = by or rng.choice((1, -1)) * rng.choice((1, 999, 10 ** 6 + 1, 2 ** 53 + 1, 2 ** 61 + 12345))
+
+    def alter(event):
+        if isinstance(event.get("ts"), int):
+            event["ts"] += by
+        return event
+    return Change(each_event(files, alter), back={column: lambda value, row: value - by for column in ABSOLUTE})
+
+
+def based(rng, files):
+    """baseTimeNanoseconds moved, and ts moved against it."""
+    made = {}
+    for name, file in files.items():
+        by = rng.choice((1, 10 ** 9 + 1, 1_700_000_000_123_456_789, -12345))
+
+        def alter(event, by=by):
+            if isinstance(event.get("ts"), int):
+                event["ts"] -= by
+            return event
+        made[name] = file.changed(alter, base=(file.base or 0) + by)
+    return Change(made, drop={"start_unix_ns"})
+
+
+def permuted(rng, files):
+    """Events in another order, but those with the same ts: file order breaks ties (T3, T5, T10)."""
+    made, moved = {}, {}
+    for name, file in files.items():
+        order = list(range(len(file.events)))
+        rng.shuffle(order)
+        slots = defaultdict(list)
+        for at in order:
+            slots[repr(file.events[at].get("ts"))].append(at)
+        sorted_slots = {ts: iter(sorted(group)) for ts, group in slots.items()}
+        order = [next(sorted_slots[repr(file.events[at].get("ts"))]) for at in order]
+        made[name] = File([file.events[at] for at in order], file.head, file.base)
+        moved[name] = dict(enumerate(order))
+    return Change(made, back=event_back(moved), ordered=False)
+
+
+def relabelled(rng, files, read, to, columns, skip=None):
+    """`read(event)` gives the dict and the keys in it that hold a label; `to` numbers them anew, one to one."""
+    names = {}
+
+    def alter(event):
+        for place, key in read(event):
+            if key in place and type(place[key]) in (int, str):
+                place[key] = names.setdefault(place[key], to(len(names), place[key]))
+        return event
+    made = each_event(files, alter)
+    back = {name: label for label, name in names.items()}
+    return Change(made, back={column: lambda value, row: back[value] for column in columns}, ordered=False, skip=skip,
+                  drop={"args"} if read(PROBE)[0][0] is not PROBE else ())
+
+
+PROBE = {"args": {}}
+
+
+def arguments_of(event):
+    return event["args"] if isinstance(event.get("args"), dict) else {}
+
+
+def of_args(*keys):
+    return lambda event: [(arguments_of(event), key) for key in keys]
+
+
+def pids(rng, files):
+    spelling = rng.choice((lambda n, _: 5000 - 7 * n, lambda n, _: f"process {n}"))
+    return relabelled(rng, files, lambda event: [(event, "pid")], spelling, ["pid"])
+
+
+def tids(rng, files):
+    spelling = rng.choice((lambda n, _: 5000 - 7 * n, lambda n, _: f"thread {n}"))
+    return relabelled(rng, files, lambda event: [(event, "tid")], spelling, ["tid"])
+
+
+def positive(step, start):
+    """Labels above 0 become others above 0; what is not, stays."""
+    return lambda n, value: start + step * n if isinstance(value, int) and value > 0 else value
+
+
+def correlations(rng, files):
+    return relabelled(rng, files, of_args("correlation"), rng.choice((positive(-1, 10 ** 6), positive(2 ** 33, 5))),
+                      ["correlation"])
+
+
+def external_ids(rng, files):
+    return relabelled(rng, files, of_args("External id"), positive(-3, 10 ** 7), [])
+
+
+def streams(rng, files):
+    return relabelled(rng, files, of_args("stream"), lambda n, _: 100 - 7 * n if n else 0, ["stream"],
+                      skip=lambda name, call: "stream" in str(call.get("keys")))
+
+
+def ranks_moved(rng, files):
+    by = rng.randrange(1, 50)
+    made, names = {}, {}
+    for name, file in files.items():
+        if "distributedInfo" not in file.head:
+            return None
+        info = {**file.head["distributedInfo"], "rank": file.head["distributedInfo"]["rank"] + by}
+        made[name] = File(file.events, {**file.head, "distributedInfo": info}, file.base)
+    return Change(made, back={column: lambda value, row: value - by for column in ("rank", "last_rank")},
+                  skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
+                  or name.endswith("report"))
+
+
+def unrelated_rank(rng, files):
+    """One more rank, above the others, when those are asked for."""
+    more = traces.generate(random.Random(rng.random()), ranks=1, steps=2, first=40)
+    file, = more.values()
+    file.head["distributedInfo"]["rank"] = 77
+
+    def skip(name, call):
+        arguments, columns = functions()[name]
+        asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
+        everything = name in ALL_RANKS and None in asked
+        return name.endswith("report") or "all" in asked or everything
+    return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
+                  keep=lambda row: row.get("rank") != 77)
+
+
+def beside(rng, files):
+    """T16: what is no trace, hidden, or in a folder further in."""
+    file = next(iter(files.values()))
+    return Change({**files, "notes.json": '{"a": [1, 2, 3]}', "readme.txt": "text", ".hidden.json": "{",
+                   "deeper/rank5.json": Style().document(file)},
+                  keep=lambda row: not str(row.get("file")).endswith("notes.json"),
+                  skip=lambda name, call: name == "trace_metadata")
+
+
+def compressed(rng, files):
+    return Change(files, suffix=".gz", back={"file": lambda value, row: re.sub(r"\.gz$", "", value)})
+
+
+def compressed_in_members(rng, files):
+    return Change(files, suffix=".gz", members=rng.randrange(2, 9),
+                  back={"file": lambda value, row: re.sub(r"\.gz$", "", value)})
+
+
+def misnamed(rng, files):
+    """Compression is told by content."""
+    return Change(files, members=2)
+
+
+def indented(rng, files):
+    return Change(files, Style(indent=rng.randrange(1, 9)))
+
+
+def keys_in_another_order(rng, files):
+    return Change(files, Style(rng, keys=True))
+
+
+def unknown_keys(rng, files):
+    return Change(files, Style(rng, unknown=True, last=rng.random() < 0.5))
+
+
+def events_first(rng, files):
+    """What stands beside traceEvents comes after it."""
+    return Change(files, Style(last=True))
+
+
+def escaped(rng, files):
+    return Change(files, Style(rng, escapes=True))
+
+
+def numbers_in_other_ways(rng, files):
+    return Change(files, Style(rng, numbers=True))
+
+
+def all_styles(rng, files):
+    return Change(files, Style(rng, indent=2, keys=True, escapes=True, numbers=True, unknown=True), suffix=".gz",
+                  members=3, back={"file": lambda value, row: re.sub(r"\.gz$", "", value)})
+
+
+def renamed(rng, files):
+    if not all("distributedInfo" in file.head for file in files.values()):
+        return None
+    order = list(files)
+    rng.shuffle(order)
+    names = {f"{number} caf\u00e9 '{chr(97 + number)}.json": name for number, name in enumerate(order)}
+    return Change({new: files[old] for new, old in names.items()}, ordered=False,
+                  back={"file": lambda value, row: os.path.join(os.path.dirname(value), names[os.path.basename(value)])})
+
+
+def as_array(rng, files):
+    order = list(files)
+    rng.shuffle(order)
+    return Change(files, ordered=False, same_errors=False, where=lambda folder: json.dumps([f"{folder}/{name}" for name in order]),
+                  skip=lambda name, call: name.endswith("report"))
+
+
+def as_pattern(rng, files):
+    return Change(files, same_errors=False, where=lambda folder: rng.choice(("{}/*", "{}/*.json", "{}/rank?.*")).format(folder),
+                  skip=lambda name, call: name.endswith("report"))
+
+
+def crossing(one, other):
+    """Whether two spans share an end, or overlap without one holding the other."""
+    (a, b), (c, d) = sorted((one, other))
+    return a == c or b == d or b == c or a < c < b < d or a == b or c == d
+
+
+def begins_and_ends(rng, files):
+    """T3: X written as B and E, where the E can close no other B: what is crossed by an event of its name stays X."""
+    made, moved = {}, {}
+    for name, file in files.items():
+        groups = defaultdict(list)
+        for at, event in enumerate(file.events):
+            if event.get("ph") in ("X", "B") and isinstance(event.get("ts"), int) and isinstance(event.get("name"), str):
+                span = event["ts"], event["ts"] + max(event.get("dur", 0), 0)
+                groups[repr((event.get("pid"), event.get("tid"), event["name"]))].append((at, span))
+        chosen = set()
+        for group in groups.values():
+            plain = all(file.events[at]["ph"] == "X" and isinstance(file.events[at].get("dur"), int)
+                        and file.events[at]["dur"] > 0 for at, _ in group)
+            if plain and not any(crossing(one[1], other[1]) for one, other in itertools.combinations(group, 2)):
+                chosen |= {at for at, _ in group if file.events[at].get("cat") != "Trace"}
+        events, positions = [], {}
+        for at, event in enumerate(file.events):
+            positions[len(events)] = at
+            if at in chosen:
+                begin = {key: value for key, value in event.items() if key != "dur"}
+                end = {key: event[key] for key in ("pid", "tid", "name") if key in event}
+                events += [{**begin, "ph": "B"}, {**end, "ph": "E", "ts": event["ts"] + event["dur"]}]
+            else:
+                events.append(event)
+        made[name], moved[name] = File(events, file.head, file.base), positions
+    return Change(made, back=event_back(moved), drop={"ph"}, skip=lambda name, call: call.get("phases") in ("X", "iB"))
+
+
+CHANGES = (identity, shifted, based, permuted, pids, tids, correlations, external_ids, streams, ranks_moved,
+           unrelated_rank, beside, compressed, compressed_in_members, misnamed, indented, keys_in_another_order,
+           unknown_keys, events_first, escaped, numbers_in_other_ways, all_styles, renamed, as_array, as_pattern,
+           begins_and_ends)
+ALL_RANKS = {"trace_events", "trace_collectives"} | {
+    name for name in functions() if "include_last_profiler_step" in functions()[name][0]}
+
+
+# ---- comparison ------------------------------------------------------------------------------------------------------
+
+def normal(row, drop):
+    """A row of values to compare: JSON is read, and positions in the text are left out."""
+    made = []
+    for column, value in row.items():
+        if column in TEXT or column in drop:
+            continue
+        if column == "problems" and value:
+            value = json.dumps(sorted(((each.pop("first_byte", None), sorted(each.items()))[1]
+                                       for each in json.loads(value)), key=repr))
+        elif column == "args" and value:
+            value = json.dumps(json.loads(value), sort_keys=True)
+        made.append(value)
+    return tuple(made)
+
+
+def comparable(rows, change):
+    if isinstance(rows, str):
+        return re.sub(r"(at )?byte \d+", "byte", rows) if change.same_errors else "an error"
+    made = [normal(row, change.drop) for row in rows]
+    if not change.ordered:
+        made = [tuple(float(f"{value:.13g}") if isinstance(value, float) else value for value in row) for row in made]
+    return made if change.ordered else sorted(made, key=repr)
+
+
+def difference(wanted, found):
+    """The first rows that are not on both sides."""
+    if wanted == found:
+        return None
+    if isinstance(wanted, str) or isinstance(found, str):
+        return f"wanted {str(wanted)[:500]}\nfound  {str(found)[:500]}"
+    less, more = Counter(map(repr, wanted)) - Counter(map(repr, found)), Counter(map(repr, found)) - Counter(map(repr, wanted))
+    if not less and not more:
+        return "the same rows in another order"
+    return "\n".join([f"{len(less)} and {len(more)} rows on one side only",
+                      *[f"wanted {row}" for row in list(less)[:3]], *[f"found  {row}" for row in list(more)[:3]]])
+
+
+def pair(seed, **options):
+    """Control and test: runs that do the same, in part."""
+    rng = random.Random(f"pair {seed}")
+    ranks, steps, first, odd = rng.choice((1, 2, 2, 3)), rng.choice((1, 2, 4, 5)), rng.choice((0, 1, 8)), rng.random() < 0.6
+    options = {"ranks": ranks, "steps": steps, "first": first, "odd": odd, **options}
+    control = traces.generate(rng, **options)
+    return control, traces.generate(rng, **{**options, "ranks": rng.choice((options["ranks"], 1))})
+
+
+def example():
+    return tuple(traces.read(os.path.join(EXAMPLES, "gpu", side)) for side in ("control", "test"))
+
+
+class Metamorphic(InFolder):
+    """Each change over each function. Folders have the same names for every variant, which lie in folders of their
+    own, so that paths in errors and pages are the same."""
+
+    def save(self, place, change_of_sides):
+        for side, change in change_of_sides.items():
+            traces.save(change.files, os.path.join(place, side), change.style, **change.saving)
+
+    def at(self, place, name, call):
+        """The rows of a call in that folder."""
+        os.chdir(os.path.join(self.folder, place))
+        db = connect()
+        try:
+            return ask(db, name, call)
+        finally:
+            db.close()
+            os.chdir(self.folder)
+
+    def check(self, sides, rng, changes=CHANGES, calls=CALLS, names=None):
+        """How each change differs: [(change, function, call, difference)]"""
+        shutil.rmtree("before", ignore_errors=True)
+        self.save("before", {side: Change(files) for side, files in zip(("control", "test"), sides)})
+        before, failures = {}, []
+        for change in changes:
+            shutil.rmtree("after", ignore_errors=True)
+            made = {side: change(rng, files) for side, files in zip(("control", "test"), sides)}
+            if None in made.values():
+                continue
+            self.save("after", made)
+            control = made["control"]
+            for name in names or functions():
+                for number in range(calls + 1):
+                    call = random_call(rng, name, chance=0.35 if number else 0)
+                    if any(each.skip and each.skip(name, call) for each in made.values()):
+                        continue
+                    key = repr((name, sorted(call.items())))
+                    if key not in before:
+                        before[key] = self.at("before", name, {**paths(name), **call})
+                    where = {side: each.where(side) if each.where else side for side, each in made.items()}
+                    found = self.at("after", name, {**paths(name, where), **call})
+                    found = control.original(found)
+                    failure = difference(comparable(before[key], control), comparable(found, control))
+                    if failure:
+                        failures.append((change.__name__, name, call, failure))
+        return failures
+
+    def assert_none(self, failures, what):
+        if failures:
+            by = Counter((change, name) for change, name, _, _ in failures)
+            text = "\n".join(f"{change} changes {name}: {count} calls" for (change, name), count in by.items())
+            change, name, call, failure = failures[0]
+            self.fail(f"{what}\n{text}\nfor example {change}: {name} {call}\n{failure}")
+
+    def test_random_traces(self):
+        for number in range(SERIES):
+            seed = 1000 * SEED + number
+            with self.subTest(seed=seed):
+                self.assert_none(self.check(pair(seed), random.Random(seed)), f"seed {seed}")
+
+
+# ---- relations -------------------------------------------------------------------------------------------------------
+
+@functools.lru_cache(maxsize=None)
+def described():
+    """{(function, argument or column): description}"""
+    db = connect()
+    made = {(name, each): text for name, each, text in
+            db.execute("SELECT function, name, description FROM tracediff_help WHERE part IN ('argument', 'column')")}
+    db.close()
+    return made
+
+
+def is_time(name, each):
+    return re.match(r"(us|ns)\b", described()[name, each]) is not None
+
+
+class Relations(InFolder):
+    """What answers have to do with each other."""
+
+    def series(self, **options):
+        """Pairs of traces in folders control and test."""
+        for number in range(SERIES):
+            seed = 1000 * SEED + number
+            sides = pair(seed, **options)
+            for side, files in zip(("control", "test"), sides):
+                shutil.rmtree(side, ignore_errors=True)
+                traces.save(files, side)
+            self.seed = seed
+            yield random.Random(seed), sides
+
+    def _formatMessage(self, message, standard):
+        return f"{super()._formatMessage(message, standard)}\nseed {getattr(self, 'seed', None)}"
+
+    def ask(self, name, call, columns=None, here=()):
+        return ask(self.db, name, {**paths(name, here), **call}, columns)
+
+    def assert_rows(self, wanted, found, what):
+        """The same rows in any order; of REAL numbers the last digits do not count."""
+        def spelt(row):
+            return tuple((column, float(f"{value:.12g}") + 0.0 if isinstance(value, float) else value)
+                         for column, value in sorted(row.items()))
+        if isinstance(wanted, str) or isinstance(found, str):
+            return self.assertEqual(wanted, found, what)
+        self.assertIsNone(difference(sorted(map(spelt, wanted), key=repr), sorted(map(spelt, found), key=repr)), what)
+
+    def test_times_scale(self):
+        """All times k times as long, within what thresholds of the rules are (1 ms at the most)."""
+        for rng, sides in self.series(unit=20, grid=1, odd=False, ranks=2):
+            factor = rng.choice((2, 3, 10))
+
+            def alter(event):
+                event.update({key: event[key] * factor for key in traces.TIMES if key in event})
+                return event
+            for side, files in zip(("control", "test"), sides):
+                traces.save({name: file.changed(alter, base=file.base and file.base * factor)
+                             for name, file in files.items()}, f"scaled/{side}")
+            for name, (arguments, columns) in functions().items():
+                compared = [column for column in columns if column not in TEXT | {"html", "problems", "file"}]
+                if not compared:
+                    continue
+                for _ in range(CALLS + 1):
+                    call = random_call(rng, name)
+                    scaled = {each: value * factor if is_time(name, each) else value for each, value in call.items()}
+                    wanted = self.ask(name, call, compared)
+                    found = self.ask(name, scaled, compared, {"control": "scaled/control", "test": "scaled/test"})
+                    if isinstance(wanted, str):
+                        self.assertEqual(wanted, str(found).replace("scaled/", ""))
+                        continue
+                    wanted = [{column: value * factor if is_time(name, column) and value is not None else value
+                               for column, value in row.items()} for row in wanted]
+                    self.assert_rows(wanted, found, (name, call, factor))
+
+    OPPOSITE = {"added": "deleted", "deleted": "added", "increased": "decreased", "decreased": "increased", "+": "-",
+                "-": "+"}
+
+    def swapped(self, row):
+        made = {}
+        for column, value in row.items():
+            other = re.sub("^(control|test)_", lambda side: "test_" if side[1] == "control" else "control_", column)
+            if column.startswith("diff_") and isinstance(value, (int, float)):
+                value = -value + 0.0 if isinstance(value, float) else -value
+            elif column in ("change", "counts_change", "counts_change_categories"):
+                value = self.OPPOSITE.get(value, value)
+            made[other] = value
+        return made
+
+    def test_sides_swapped(self):
+        """The difference of b and a is that of a and b with its sign changed."""
+        for rng, _ in self.series():
+            for name, (arguments, columns) in functions().items():
+                compared = [column for column in columns if not column.endswith("_pct") and column != "html"]
+                if "control" not in arguments or not compared or name == "top_count_increases":
+                    continue
+                for _ in range(CALLS + 1):
+                    call = random_call(rng, name)
+                    other = {re.sub("^(control|test)_", lambda side: "test_" if side[1] == "control" else "control_",
+                                    each): value for each, value in call.items()}
+                    wanted = self.ask(name, call, compared)
+                    found = self.ask(name, other, compared, {"control": "test", "test": "control"})
+                    if isinstance(found, list):
+                        found = [self.swapped(row) for row in found]
+                    elif isinstance(wanted, str):
+                        continue
+                    self.assert_rows(wanted, found, (name, call))
+
+    def test_a_side_with_itself(self):
+        for rng, _ in self.series():
+            for name, (arguments, columns) in functions().items():
+                if "control" not in arguments or columns == ("html",):
+                    continue
+                for _ in range(CALLS + 1):
+                    call = {re.sub("^test_", "control_", each): value for each, value in random_call(rng, name).items()}
+                    call.update({re.sub("^control_", "test_", each): value for each, value in call.items()})
+                    rows = self.ask(name, call, here={"test": "control"})
+                    for row in rows if isinstance(rows, list) else ():
+                        for column, value in row.items():
+                            if column.startswith("diff_"):
+                                self.assertIn(value, (0, None), (name, call, column, row))
+                            elif column.startswith("control_"):
+                                self.assertEqual(value, row[column.replace("control_", "test_")], (name, call, row))
+
+    def test_ranks_and_iterations_are_parts(self):
+        """What is given for all ranks, or steps, holds what is given for each of them."""
+        for rng, (control, _) in self.series():
+            for name, (arguments, columns) in functions().items():
+                for argument, column, kept in (("ranks", "rank", range(len(control))), ("iterations", "iteration", (0, 1, 2, 8, 9))):
+                    if argument not in arguments or column not in columns:
+                        continue
+                    for _ in range(CALLS + 1):
+                        call = random_call(rng, name)
+                        if argument == "ranks" and call.get("iterations") in (1, "[1,2]"):
+                            call.pop("iterations")  # an error where one rank does not have them
+                        call.pop(argument, None)
+                        every = self.ask(name, {**call, argument: "all"})
+                        if isinstance(every, str):
+                            continue
+                        for value in kept:
+                            part = self.ask(name, {**call, argument: value})
+                            wanted = [row for row in every if row[column] == value]
+                            if isinstance(part, str) and not wanted:
+                                continue
+                            self.assert_rows(wanted, part, (name, call, argument, value))
+
+    def test_parts_of_a_step_sum_to_it(self):
+        for rng, _ in self.series(odd=False):
+            lengths = {(row["rank"], row["iteration"]): row["dur_ns"] for row in self.ask("trace_steps", {})}
+            for clock in ("device", "host"):
+                sums = []
+                for level in ("op", "top_op", "module", "annotation", "kernel"):
+                    rows = self.ask("trace_step_time", {"ranks": "all", "iterations": "all", "level": level,
+                                                        "clock": clock})
+                    made = Counter()
+                    for row in rows:
+                        self.assertGreaterEqual(row["time_ns"], 0)
+                        self.assertEqual(row["time"], row["time_ns"] / 1000)
+                        made[row["rank"], row["iteration"]] += row["time_ns"]
+                    sums.append(made)
+                    for step in ("all", "steady"):
+                        call = {"control_iteration": step, "test_iteration": step, "level": level, "clock": clock}
+                        for side, trace in (("control", "control"), ("test", "test")):
+                            part = Counter()
+                            for row in self.ask("trace_step_time", {"iterations": step, "level": level, "clock": clock},
+                                                here={"control": trace}):
+                                part[row["class"], row["name"]] += row["time_ns"]
+                            found = {(row["class"], row["name"]): row[f"{side}_ns"]
+                                     for row in self.ask("trace_step_diff", call) if row[f"{side}_ns"]}
+                            self.assertEqual(found, +part, call)
+                self.assertEqual(sums[1:], sums[:-1], clock)
+                if clock == "host":
+                    self.assertEqual(sums[0], lengths)
+
+    def test_cycles(self):
+        """A run cut between two steps: each step is what it was, in a file of its own."""
+        for rng, (control, _) in self.series(odd=False, steps=4, first=0):
+            made = {}
+            for name, file in control.items():
+                steps = {event["name"]: event["ts"] for event in file.events if event.get("cat") == "user_annotation"
+                         and event["name"].startswith("ProfilerStep")}
+                cut = steps["ProfilerStep#2"]
+                launched = {arguments_of(event).get("correlation"): event["ts"] for event in file.events
+                            if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+                halves = ([], [])
+                for event in file.events:
+                    begun = launched.get(arguments_of(event).get("correlation"), event["ts"])
+                    number = re.search(r"ProfilerStep#(\d+)", event["name"])
+                    halves[int(number[1]) > 1 if number else begun >= cut].append(event)
+                for half, events in enumerate(halves):
+                    made[name.replace(".", f".{half}.")] = File(events, file.head, file.base)
+            traces.save(made, "cycles")
+            for name, columns in (("trace_ops", ("rank", "iteration", "device", "cat", "name", "counts", "total_duration")),
+                                  ("trace_kernel_owners", ("rank", "iteration", "name", "stream", "ts", "dur", "op")),
+                                  ("trace_steps", ("rank", "iteration", "ts", "dur", "ts_ns"))):
+                for steps in (0, 1, 2, 3, "[0,1,2,3]"):
+                    call = {"ranks": "all", "iterations": steps} if name != "trace_steps" else {}
+                    self.assert_rows(self.ask(name, call, columns), self.ask(name, call, columns, {"control": "cycles"}),
+                                     (name, call))
+
+
+# ---- sequences -------------------------------------------------------------------------------------------------------
+
+QUERIES = 250  # a connection
+SPELLINGS = ("{}", "{}", "{}", "./{}", "././{}", "{}/", '["{}"]', '[ "{}"]', "{}/*", "{}/rank*.json", "../{here}/{}")
+SHAPES = ("SELECT {some} FROM {f}", "SELECT {some} FROM {f} WHERE {c} IS NOT NULL", "SELECT {some} FROM {f} WHERE {c} > 5",
+          "SELECT {some} FROM {f} WHERE {c} = {v}", "SELECT {d}, count(*) FROM {f} GROUP BY {d}",
+          "SELECT count(*) FROM {f}", "SELECT count({c}) FROM {f}", "SELECT count({c}), min({d}), max({d}) FROM {f}",
+          "SELECT count(*), count(b.{c}), count(a.{d}) FROM {f} AS a JOIN {f} AS b ON a.{e} IS b.{e}",
+          "SELECT count(*), count(b.{c}) FROM {f} AS a JOIN {f} AS b ON a.rowid = b.rowid",
+          "SELECT a.{c}, b.{c}, b.{d} FROM {f} AS a JOIN {f} AS b ON a.rowid = b.rowid",
+          "SELECT count(a.{c}), count(b.{d}) FROM {f} AS a LEFT JOIN {f} AS b ON a.{e} = b.{e} AND b.{c} IS NOT NULL",
+          "SELECT count(*), count({d}) FROM {f} WHERE {c} IN (SELECT {c} FROM {f} WHERE {d} IS NOT NULL)",
+          "SELECT * FROM (SELECT {some} FROM {f} ORDER BY {all} LIMIT 5)", "SELECT DISTINCT {c} FROM {f}",
+          "SELECT a.n, b.n FROM (SELECT count({c}) AS n FROM {f}) AS a, (SELECT count({d}) AS n FROM {g}) AS b",
+          "SELECT {some} FROM {f} UNION ALL SELECT {some} FROM {f}")
+OPERANDS = ("0", "1", "7", "'GPU'", "'aten::mm'", "NULL", "2.5", "'compute'", "'op'")
+
+
+class Sequences(InFolder):
+    """However many queries went before on a connection, and whichever are open on it: each gives what it gives on a
+    connection of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.fresh = {}  # of what is in the folders now: {SQL: rows}
+        self.calls = []
+
+    def fill(self, rng):
+        """New traces in some of the folders; in new files, or written over the old ones with another size."""
+        self.fresh.clear()
+        for side in ("control", "test"):
+            made = traces.generate(rng, ranks=rng.choice((1, 2)), steps=rng.choice((1, 3, 4)), odd=rng.random() < 0.5)
+            before = {name: os.path.getsize(f"{side}/{name}") for name in os.listdir(side)} if os.path.isdir(side) else {}
+            for name in before.keys() - made.keys():
+                os.remove(f"{side}/{name}")
+            traces.save(made, "next")
+            for name in made:
+                if name in before and before[name] != os.path.getsize(f"next/{name}") and rng.random() < 0.5:
+                    shutil.copyfile(f"next/{name}", f"{side}/{name}")
+                else:
+                    os.makedirs(side, exist_ok=True)
+                    os.replace(f"next/{name}", f"{side}/{name}")
+
+    def call(self, rng):
+        """A function with its arguments in parentheses, and its columns."""
+        name = rng.choice([name for name in functions() if not name.endswith("report")])
+        columns = functions()[name][1]
+        call = random_call(rng, name, 0.4)
+        here = os.path.basename(self.folder)
+        spelling = {side: rng.choice(SPELLINGS).format(side, here=here) for side in ("control", "test")}
+        call.update(paths(name, spelling))
+        return positional(name, call), columns
+
+    def query(self, rng):
+        """Of functions that were asked before, more often than not."""
+        while len(self.calls) > 8:
+            self.calls.pop(rng.randrange(len(self.calls)))
+        self.calls.append(self.call(rng))
+        (one, columns), (other, _) = rng.choice(self.calls), rng.choice(self.calls)
+        shape = rng.choice(SHAPES)
+        c, d, e = (rng.choice(columns) for _ in range(3))
+        if "{g}" in shape:
+            other, more = rng.choice(self.calls)
+            d = rng.choice(more)
+        return shape.format(f=one, g=other, c=c, d=d, e=e, v=rng.choice(OPERANDS),
+                            some=", ".join(rng.sample(columns, rng.randrange(1, 1 + len(columns)))), all=", ".join(columns))
+
+    def on_its_own(self, sql):
+        if sql not in self.fresh:
+            db = connect()
+            self.fresh[sql] = self.answer(db, sql)
+            db.close()
+        return self.fresh[sql]
+
+    @staticmethod
+    def answer(db, sql):
+        try:
+            return sorted(db.execute(sql).fetchall(), key=repr)
+        except sqlite3.Error as error:
+            return str(error)
+
+    def side_by_side(self, rng, queries):
+        """Their statements stepped in turns; one of them is closed before its end now and then."""
+        open_ones, rows, errors = {}, defaultdict(list), {}
+        for number, sql in enumerate(queries):
+            try:
+                open_ones[number] = self.db.execute(sql)
+            except sqlite3.Error as error:
+                errors[number] = str(error)
+        partly = rng.choice((None, None, *open_ones))
+        while open_ones:
+            number = rng.choice(sorted(open_ones))
+            try:
+                made = open_ones[number].fetchmany(rng.choice((1, 1, 2, 40)))
+            except sqlite3.Error as error:
+                errors[number], made = str(error), []
+            rows[number] += made
+            if not made or number == partly and rng.random() < 0.2:
+                open_ones.pop(number).close()
+                if made:
+                    rows.pop(number)
+                    errors[number] = None
+        return [errors[number] if number in errors else sorted(rows[number], key=repr) for number in range(len(queries))]
+
+    def test_long_sequences(self):
+        for number in range(SERIES):
+            rng = random.Random(f"sequence {SEED} {number}")
+            self.fill(rng)
+            asked = []
+            for at in range(QUERIES):
+                if rng.random() < 0.01:
+                    self.fill(rng)
+                    asked.append("-- the files are rewritten")
+                queries = [self.query(rng)]
+                if rng.random() < 0.3 and asked:
+                    queries = [rng.choice(asked[-20:])]
+                if rng.random() < 0.2:
+                    queries += [self.query(rng), queries[0]]
+                queries = [sql for sql in queries if not sql.startswith("--")] or ["SELECT 1"]
+                wanted = [self.on_its_own(sql) for sql in queries]
+                found = [self.answer(self.db, queries[0])] if len(queries) == 1 else self.side_by_side(rng, queries)
+                asked += queries
+                for sql, one, other in zip(queries, wanted, found):
+                    failure = other is not None and difference(one, other)
+                    if failure:
+                        self.fail(f"series {number}, after {len(asked)} queries: {sql}\n{failure}\nbefore: "
+                                  + ";\n".join(asked[-6:]))
+            self.db.close()
+            self.db = connect()
+
+    def test_a_column_asked_for_later(self):
+        """Rows that were made for fewer columns are not taken for more."""
+        self.fill(random.Random(SEED))
+        for name, (arguments, columns) in functions().items():
+            if columns == ("html",):
+                continue
+            call = {**paths(name), **random_call(random.Random(1), name, 0)}
+            source = positional(name, call)
+            for column in columns:
+                db = connect()
+                db.execute(f"SELECT count({column}) FROM {source}").fetchall()
+                later = (f"SELECT count(*), count(b.{column}), count(DISTINCT b.{column}), max(b.{column})"
+                         f" FROM {source} AS a JOIN {source} AS b ON a.rowid = b.rowid")
+                found, wanted = self.answer(db, later), self.on_its_own(later)
+                db.close()
+                with self.subTest(name, column=column):
+                    self.assertEqual(found, wanted)
+
+    def test_arguments_one_after_another(self):
+        """A function with one set of arguments, then with another, on one connection."""
+        rng = random.Random(SEED)
+        self.fill(rng)
+        for name, (_, columns) in functions().items():
+            if columns == ("html",):
+                continue
+            db = connect()
+            asked = [positional(name, {**paths(name), **random_call(rng, name, 0.6 * (at > 0))}) for at in range(4 + 4 * SERIES)]
+            for at, call in enumerate(asked):
+                sql = f"SELECT * FROM {call}"
+                failure = difference(self.on_its_own(sql), self.answer(db, sql))
+                if failure:
+                    with self.subTest(name):
+                        self.fail(f"{sql}\n{failure}\nafter {asked[:at]}")
+                    break
+            db.close()
+
+    def test_phases_asked_for_later(self):
+        """Files that were read without an event's phase are read again, whichever ranks are asked for."""
+        for rank in (0, 1):
+            write(f"a/rank{rank}.json", {"traceEvents": [{"ph": "X", "name": "op", "ts": 1, "dur": 1},
+                                                         {"ph": "i", "name": "instant", "ts": 2}]})
+        for before in ("trace_events('a')", "trace_events('a', NULL, 0)", "trace_steps('a')", "trace_files('a')"):
+            for sql, count in (("trace_events('a', 'all', 0)", 2), ("trace_events('a', 'i', '[0,1]')", 2),
+                               ("trace_events('a', 'all')", 4)):
+                db = connect()
+                db.execute(f"SELECT count(*) FROM {before}").fetchall()
+                with self.subTest(sql, before=before):
+                    self.assertEqual(db.execute(f"SELECT count(*) FROM {sql}").fetchall(), [(count,)])
+                db.close()
+
+
+class Escapes(InFolder):
+    """What JSON allows to be written as an escape is read as what it stands for, wherever a rule looks at it."""
+
+    def test_escapes_in_the_name_of_a_process(self):
+        for name in ("/device:GPU:0", "GPU 0"):
+            for spelt in (name, name.replace("/", "\\/"), name.replace("G", "\\u0047")):
+                write("t.json", '{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 5, "args": {"name": "' + spelt
+                      + '"}}, {"ph": "X", "name": "work", "pid": 5, "tid": 1, "ts": 1, "dur": 1}]}')
+                with self.subTest(spelt):
+                    self.assertEqual(self.rows("SELECT device FROM trace_events('t.json')"), [("GPU",)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,157 @@
+"""Many questions on one connection: what was asked before must not change an answer. The reference is the same
+question on a connection of its own. Functions with columns that are only computed when a query names them are asked
+for all sets of them, in joins with themselves, with more rows than are kept, and from several statements at once.
+
+SEED    begins another series of questions (default 1); a failure says which of them
+SLACK   multiplies the bounds of time      (default 1)
+"""
+import itertools
+import os
+import random
+import time
+import unittest
+
+from made import InFolder, document, event, run, write
+from support import EXAMPLES, connect
+
+SEED = os.environ.get("SEED") or "1"
+SLACK = float(os.environ.get("SLACK") or 1)
+SEQUENCES = 12 if os.environ.get("SLOW") == "skip" else 40
+
+# Columns that are computed when they are named, others of the function, and its arguments.
+FUNCTIONS = {
+    "trace_ops": (("self_duration", "short_name"), ("rank", "name", "total_duration"),
+                  [f"'{trace}', 'all', {steps}" for trace in "ab" for steps in ("'all'", "1", "'steady'")]),
+    "trace_kernel_owners": (("op", "top_op", "module", "annotation", "shapes"), ("file", "event", "name"),
+                            ["'a'", "'b'", "'a', 0, 1", "'b', 'all', 'all'"]),
+    "trace_diff": (("diff_self_duration", "control_self_duration", "short_name"), ("name", "diff_duration"),
+                   ["'a', 'b'", "'b', 'a', 0, 0, 'all', 'all'", "'a', 'a'"]),
+    "trace_events": (("parent", "depth", "self_dur", "args"), ("file", "event", "name"),
+                     ["'a'", "'b'", "'a', 'all'", "'b', 'X', 0"]),
+}
+
+
+class Sequences(InFolder):
+    def setUp(self):
+        super().setUp()
+        for trace, slower in (("a", 1), ("b", 2)):
+            for rank in (0, 1):
+                write(f"{trace}/rank{rank}.json", run(slower=slower, extra=("extra",) * (rank + 1)))
+        self.known = {}
+
+    def columns(self, function):
+        there = [name for name, in self.rows("SELECT name FROM pragma_table_info(?)", function)]
+        demanded, plain, _ = FUNCTIONS[function]
+        return [name for name in demanded if name in there], [name for name in plain if name in there]
+
+    def alone(self, sql):
+        """The rows of a query on a connection of its own."""
+        if sql not in self.known:
+            db = connect()
+            self.known[sql] = db.execute(sql).fetchall()
+            db.close()
+        return self.known[sql]
+
+    def assert_as_alone(self, sql, db=None):
+        self.assertEqual((db or self.db).execute(sql).fetchall(), self.alone(sql), sql)
+
+    def question(self, rng, function):
+        demanded, plain = self.columns(function)
+
+        def some():
+            names = rng.sample(demanded, rng.randrange(len(demanded) + 1)) + rng.sample(plain, 1)
+            return rng.sample(names, len(names))
+
+        arguments = rng.choice(FUNCTIONS[function][2])
+        call = f"{function}({arguments})"
+        shape = rng.randrange(5)
+        if shape == 0:
+            return f"SELECT {', '.join(f'count({name})' for name in some())} FROM {call}"
+        if shape == 1:
+            key = plain[-1]
+            one, other = (", ".join(f"{alias}.{name}" for name in some()) for alias in "xy")
+            return (f"SELECT {one}, {other} FROM {call} AS x JOIN {call} AS y ON x.{key} = y.{key}"
+                    " ORDER BY x.rowid, y.rowid")
+        if shape == 2:
+            return f"SELECT {', '.join(some())} FROM {call} LIMIT {rng.randrange(4)}"
+        if shape == 3:
+            other = rng.choice(FUNCTIONS[function][2])
+            return (f"SELECT {', '.join(some())}, (SELECT count({rng.choice(demanded)}) FROM {function}({other}))"
+                    f" FROM {call}")
+        return f"SELECT {', '.join(some())} FROM {call}"
+
+    def test_columns_on_demand_after_a_query_without_them(self):
+        """The rows of the first query are gone when the second one asks for more columns at once, and for fewer."""
+        for function, (_, _, calls) in FUNCTIONS.items():
+            demanded, plain = self.columns(function)
+            call, key = f"{function}({calls[0]})", plain[-1]
+            for one, other in itertools.permutations(demanded, 2):
+                self.assert_as_alone(f"SELECT count({one}) FROM {call}")
+                self.assert_as_alone(f"SELECT count(x.{key}), count(y.{other}), count(y.{one}), count(x.{one})"
+                                     f" FROM {call} AS x JOIN {call} AS y ON x.{key} = y.{key}")
+
+    def test_owners_joined_with_themselves(self):
+        call = f"trace_kernel_owners('{EXAMPLES}/gpu/control')"
+        self.assertEqual(self.rows(f"SELECT count(op) FROM {call}"), [(240,)])
+        self.assertEqual(self.rows(f"SELECT count(*), count(b.op) FROM {call} AS a JOIN {call} AS b USING (file, event)"),
+                         [(240, 240)])
+
+    def test_random_sequences(self):
+        for number in range(SEQUENCES):
+            rng = random.Random(f"{SEED} {number}")
+            db = connect()
+            for _ in range(30):
+                sql = self.question(rng, rng.choice(tuple(FUNCTIONS)))
+                with self.subTest(sequence=number):
+                    self.assert_as_alone(sql, db)
+            db.close()
+
+    def test_statements_that_are_read_in_turn(self):
+        for number in range(SEQUENCES):
+            rng = random.Random(f"{SEED} turns {number}")
+            db = connect()
+            function = rng.choice(tuple(FUNCTIONS))
+            queries = [self.question(rng, function) for _ in range(4)]
+            cursors, found = [], [[] for _ in queries]
+            for _ in range(200):
+                if len(cursors) < len(queries) and rng.random() < 0.2:
+                    cursors.append(db.execute(queries[len(cursors)]))
+                for at, cursor in enumerate(cursors):
+                    found[at] += cursor.fetchmany(rng.randrange(1, 4))
+            for query, cursor, rows in zip(queries, cursors, found):
+                self.assertEqual(rows + cursor.fetchall(), self.alone(query), (number, query))
+            self.assertEqual(len(cursors), len(queries))
+            db.close()
+
+    def test_more_rows_than_are_kept(self):
+        """64 MiB of rows are kept besides those in use."""
+        events = [event(f"op{number % 97}", number, 1) for number in range(30000)]
+        for number in range(8):
+            write(f"big{number}.json", document(*events, event(f"last{number}", 10 ** 6, 1)))
+        sql = ("SELECT path.value, (SELECT sum(event) FROM trace_events(path.value)),"
+               " (SELECT count(depth) + sum(self_dur > 0) FROM trace_events(path.value))"
+               " FROM json_each(?) AS path")
+        paths = [f'big{number}.json' for number in range(8)]
+        for _ in range(2):
+            order = '["' + '","'.join(paths + paths[::-1]) + '"]'
+            rows = self.rows(sql, order)
+            self.assertEqual([row[0] for row in rows], paths + paths[::-1])
+            self.assertEqual({row[1:] for row in rows}, {(450015000, 60002)})
+
+    def test_many_arguments_are_found_as_quickly_as_few(self):
+        def seconds(count):
+            self.db.execute("DROP TABLE IF EXISTS steps")
+            self.db.execute("CREATE TEMP TABLE steps(iterations)")
+            self.db.executemany("INSERT INTO steps VALUES (?)",
+                                ((f"[1{format(i, 'b').replace('0', ' ').replace('1', chr(9))}]",) for i in range(count)))
+            begin = time.process_time()
+            found = self.value("SELECT sum(counts) FROM steps, trace_ops('a', 0, steps.iterations, 'GPU')")
+            self.assertEqual(found, count)
+            return time.process_time() - begin
+
+        few = min(seconds(2000) for _ in range(3))
+        self.assertLess(seconds(32000), 2 * 16 * few * SLACK)
+
+
+if __name__ == "__main__":
+    unittest.main()
