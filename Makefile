@@ -1,5 +1,6 @@
 # tracediff: `make demo` shows what it does, `make test` that it does, `make help`
-# what else there is.
+# what else there is. `make` and `make install` change nothing outside this directory and
+# PREFIX: what they need and is missing they print. The other targets install it.
 
 CC ?= gcc
 PREFIX ?= /usr/local
@@ -27,38 +28,44 @@ FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*
 LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
-# without; so does a machine without npm or network, until `make charts` is run.
+# without; so does `make` as long as no target that sets up has fetched it.
 PLOTLY = plotly.js-basic-dist-min
 PLOTLY_VERSION = 4.1.1
 PLOTLY_SHA256 = ea907f854b6cec4f6a2fa71540ec019a21ed2c61e6a109ddd5c072103a96eed0
 CHARTS ?= yes
-LIBRARY = $(if $(filter no,$(CHARTS)),build/charts/none,build/charts/plotly)
+FETCHED ?= build/charts
+LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
+
+# Targets that set up; the makes that they start do, too.
+SETS_UP = demo test check sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages
+ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
+export SETUP = yes
+endif
 
 .DELETE_ON_ERROR:
 .PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
-	uninstall clean setup setup-charts setup-pages setup-test setup-check setup-fuzz setup-valgrind setup-sqlites
+	uninstall clean setup setup-pages needed look
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
-charts: setup-charts ## fetch the charting library, if `make` could not, and build with it
-	@test -s build/charts/plotly || rm -f build/charts/plotly
+charts: needed ## fetch the charting library and build with it
+	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
 	@$(MAKE) --no-print-directory all
-	@test -s build/charts/plotly
+	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-demo: all ## set up, build, and print a diff of the example traces
-	@echo
-	@echo "What changed from examples/cpu/control to examples/cpu/test, per step:"
-	@echo
-	@sqlite3 -cmd '.load $(DIST)/tracediff' -cmd '.mode box' :memory: < examples/demo.sql
+demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
+	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
 
-test: setup-test all bare unit fault replay ## set up, build, and run the tests
-	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit FAULT=$(BUILD)/fault \
-	FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
+# SLOW=run also runs the tests that are marked as slow, as `make check` does.
+test: SLOW ?= skip
+test: needed all bare unit fault replay ## set up, build, and run the tests but the slow ones
+	@SLOW=$(SLOW) TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit \
+	FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
 
-pages: setup-pages charts bare ## run the tests of charts, their pages in Chromium
+pages: charts bare ## run the tests of charts, their pages in Chromium
 	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts
 
 bare: $(BUILD)/bare/tracediff.so
@@ -69,9 +76,11 @@ fault: $(FAULT_TESTS)
 
 replay: $(FUZZ_TARGETS)
 
-check: strict sanitize tsan valgrind fuzz test ## everything CI runs
+check: ## everything CI runs: strict, sanitize, tsan, valgrind, fuzz and all tests
+	@for part in strict sanitize tsan valgrind fuzz; do $(MAKE) --no-print-directory $$part || exit 1; done
+	@$(MAKE) --no-print-directory test SLOW=run
 
-strict: setup-check ## compile with gcc and clang, warnings as errors
+strict: needed ## compile with gcc and clang, warnings as errors
 	$(MAKE) --no-print-directory CC=gcc BUILD=build/gcc DIST=build/gcc EXTRA=-Werror all unit
 	$(MAKE) --no-print-directory CC=clang BUILD=build/clang DIST=build/clang EXTRA=-Werror all unit
 
@@ -79,30 +88,30 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 	LDFLAGS='-fsanitize=address,undefined'
 
-sanitize: setup-test ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory $(SANITIZED) all unit replay
-	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=skip \
+	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=some \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz $(PYTHON) tests/run.py
 
 WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=thread -fno-omit-frame-pointer' LDFLAGS=-fsanitize=thread
 
-tsan: setup-test ## run the tests of threads under ThreadSanitizer
+tsan: needed ## run the tests of threads under ThreadSanitizer
 	$(MAKE) --no-print-directory $(WATCHED) all fault
 	SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
 # document_test reads values of 16 MiB: too slow here.
-valgrind: setup-valgrind all unit ## run the tests of SQL and of units under valgrind
+valgrind: needed all unit ## run the tests of SQL and of units under valgrind
 	@for test in $(filter-out %/document_test,$(UNIT_TESTS)); do \
 		echo "  valgrind $$test"; $(VALGRIND) --leak-check=full $$test > $$test.log 2>&1 || { cat $$test.log; exit 1; }; \
 	done
 	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
-	SLOW=skip TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
+	SLOW=some TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
 
 VALGRIND = valgrind -q --error-exitcode=9
 
-sqlites: setup-sqlites all unit ## run the tests on other versions of SQLite, from npm
+sqlites: needed all unit ## run the tests on other versions of SQLite, from npm
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \
 	sh tests/sqlites.sh $(BUILD)/sqlite
 
@@ -111,13 +120,13 @@ FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
 	EXTRA='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 	LDFLAGS='-fsanitize=address,undefined'
 
-fuzz: setup-fuzz ## look for FUZZ_SECONDS (30) for inputs that break the reader
+fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	$(MAKE) --no-print-directory $(FUZZED) replay
 	@mkdir -p build/fuzzed/corpus
 	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
 	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
 
-bench: all ## measure a diff: CPU seconds, memory
+bench: needed all ## measure a diff: CPU seconds, memory
 	@$(PYTHON) tests/bench.py
 
 examples: ## make the generated example traces again
@@ -128,13 +137,17 @@ format: ## lay out the C code
 
 # ldconfig only knows files named lib*, and links their soname to them.
 install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tracediff` works
-	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/tracediff
-	install -m 755 $(DIST)/tracediff.so $(DESTDIR)$(PREFIX)/lib/libtracediff.so
-	ln -sf libtracediff.so $(DESTDIR)$(PREFIX)/lib/tracediff.so
-	install -m 644 $(QUERIES) $(DESTDIR)$(PREFIX)/share/tracediff
+	@to="$(DESTDIR)$(PREFIX)" && \
+	install -d "$$to/lib" "$$to/share/tracediff" && \
+	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
+	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
+	install -m 644 $(QUERIES) "$$to/share/tracediff" && \
+	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
+		echo "Cannot install into $$to. For you alone: make install PREFIX=\$$HOME/.local"; \
+		echo "For everyone on this machine: sudo make install"; exit 1; }
 	@if [ -n "$(DESTDIR)" ]; then :; \
 	elif [ "$$(id -u)" = 0 ]; then ldconfig; \
-	else echo "run ldconfig as root, or set LD_LIBRARY_PATH=$(PREFIX)/lib, for .load tracediff"; fi
+	else echo "'.load $(PREFIX)/lib/tracediff' loads it; '.load tracediff' does with LD_LIBRARY_PATH=$(PREFIX)/lib"; fi
 
 uninstall: ## take it out again
 	rm -f $(DESTDIR)$(PREFIX)/lib/libtracediff.so $(DESTDIR)$(PREFIX)/lib/tracediff.so
@@ -143,47 +156,44 @@ uninstall: ## take it out again
 clean: ## remove what was built
 	rm -rf build dist
 
-# What Debian calls what is needed; `make setup` installs what is missing.
-setup: ## install what the build needs and is missing
-	@$(call install_missing, \
-		$(call need_header,sqlite3ext.h,libsqlite3-dev) $(call need_header,zlib.h,zlib1g-dev) \
-		$(call need_command,sqlite3,sqlite3))
+setup: needed ## install what `make demo` and `make test` need
 
-setup-test:
-	@$(call install_missing,$(call need_command,$(PYTHON),python3))
+setup-pages: charts
 
-setup-valgrind: setup-test
-	@$(call install_missing,$(call need_command,valgrind,valgrind))
+# What the goals need and is not here, as Debian calls it: all of it at once.
+needed:
+	@$(call install_missing,$(NEED))
+	@$(call install_missing,$(call for,fuzz check,$(call fuzzer,clang)))
 
-setup-check:
-	@$(call install_missing,$(call need_command,clang,clang))
-
-setup-fuzz: setup-check
-	@$(call install_missing,$(call need_fuzzer,clang))
-
-setup-charts:
-	@$(call install_missing,$(call need_command,npm,npm))
-
-setup-pages: setup-test
-	@$(call install_missing,$(call need_command,chromium,chromium) $(call need_plotly,$(PYTHON),python3-plotly))
-
-setup-sqlites: setup-test
-	@$(call install_missing,$(call need_command,npm,npm))
-
-need_header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
-need_fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
+NEED = $(call command,$(firstword $(CC)),gcc) \
+	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
+	$(call for,demo test check sanitize valgrind sqlites bench pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
+	$(call for,test check sanitize tsan valgrind sqlites bench pages setup setup-pages,$(call command,$(PYTHON),python3)) \
+	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
+	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
+	$(call for,valgrind check,$(call command,valgrind,valgrind)) \
+	$(call for,strict fuzz check,$(call command,clang,clang))
+for = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
+command = $$(command -v $(1) >/dev/null || echo $(2))
+header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
+plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
+fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
 	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
-need_plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
-need_command = $$(command -v $(1) >/dev/null || echo $(2))
+# Installs what is missing if the target sets up and may; else prints the one line that does.
 install_missing = \
 	missing=$$(echo $(1)); \
 	if [ -n "$$missing" ]; then \
-		install="apt-get install -y --no-install-recommends $$missing"; \
-		if [ "$$(id -u)" = 0 ]; then sudo=; \
-		elif sudo -n true 2>/dev/null; then sudo=sudo; \
-		else echo "Missing: $$missing. Run: sudo $$install"; exit 1; fi; \
+		update="apt-get update -qq"; install="apt-get install -y --no-install-recommends $$missing"; \
+		if [ "$$(id -u)" = 0 ]; then may=yes; sudo=; line="$$update && $$install"; \
+		elif ! command -v sudo >/dev/null; then may=; line="su -c '$$update && $$install'"; \
+		else may=$$(sudo -n true 2>/dev/null && echo yes); sudo=sudo; line="sudo $$update && sudo $$install"; fi; \
+		if ! command -v apt-get >/dev/null; then \
+			echo "Missing, under the names that Debian has for them: $$missing"; exit 1; \
+		elif [ -z "$(SETUP)" ] || [ -z "$$may" ]; then \
+			echo "Missing: $$missing. Run: $$line"; exit 1; \
+		fi; \
 		echo "Installing $$missing"; \
-		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo $$install -qq >/dev/null; \
+		$$sudo $$update && DEBIAN_FRONTEND=noninteractive $$sudo $$install -qq >/dev/null; \
 	fi
 
 $(DIST)/tracediff.so: $(OBJECTS)
@@ -200,7 +210,7 @@ $(BUILD)/commit: always
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
 
-$(BUILD)/%.o: %.c | setup
+$(BUILD)/%.o: %.c | needed
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
@@ -211,42 +221,55 @@ $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
 ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
-assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter build/charts/%,$^)"' -c -o $@ $<
+assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter $(FETCHED)/%,$^)"' -c -o $@ $<
 
 $(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
 	$(assemble)
 
-$(BUILD)/bare/assets.o: $(ASSETS) build/charts/none
+$(BUILD)/bare/assets.o: $(ASSETS) $(FETCHED)/none
 	$(assemble)
 
-build/charts/none:
+$(FETCHED)/none:
 	@mkdir -p $(@D)
 	@: > $@
 
-# Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands
-# for no library.
-build/charts/plotly:
+# Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands for
+# no library. This is looked at each time; what is built with it, only if it has changed.
+# npm is asked once, and again by `make charts`: a machine without network should not wait.
+$(FETCHED)/plotly: look
 	@mkdir -p $(@D)
-	@echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"
-	@cd $(@D) && rm -rf package && package=$(PLOTLY)-$(PLOTLY_VERSION).tgz && \
-	if npm pack --silent --fetch-retries=1 $(PLOTLY)@$(PLOTLY_VERSION) >npm.log 2>&1 && \
-		echo "$(PLOTLY_SHA256)  $$package" | sha256sum -c --quiet >>npm.log 2>&1 && tar xzf $$package; then \
+	@if [ -s $@ ]; then :; \
+	elif [ -z "$(SETUP)" ]; then \
+		test -e $@ || echo "  built without charts: 'make charts' fetches the library that draws them"; \
+	elif ! command -v npm >/dev/null; then \
+		echo "  built without charts: there is no npm; 'make charts' installs it and fetches the library"; \
+	else \
+		test -e $(@D)/npm.log || { echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"; (cd $(@D) && $(fetch)); }; \
+		test -s $@ || { echo "  built without charts: npm could not give $(PLOTLY); 'make charts' tries again"; \
+			grep -v '^npm.* at ' $(@D)/npm.log | head -n 6 | sed 's/^/  /'; }; \
+	fi
+	@test -e $@ || : > $@
+
+look:
+
+PACKAGE = $(PLOTLY)-$(PLOTLY_VERSION).tgz
+fetch = \
+	if timeout 60 npm pack --loglevel=error --fetch-retries=1 $(PLOTLY)@$(PLOTLY_VERSION) >npm.log 2>&1 && \
+		echo "$(PLOTLY_SHA256)  $(PACKAGE)" | sha256sum -c --quiet >>npm.log 2>&1 && \
+		rm -rf package && tar xzf $(PACKAGE) >>npm.log 2>&1; then \
 		{ echo "/*"; cat package/LICENSE; echo "*/"; cat package/plotly-basic.min.js; } | \
 			gzip -9n | base64 -w 0 > $(@F); \
-	else \
-		echo "  built without charts: npm could not give $(PLOTLY); 'make charts' tries again"; \
-		: > $(@F); \
-	fi
+	else test -s npm.log || echo "npm gave no answer in 60 seconds" > npm.log; fi
 
 $(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
-$(BUILD)/queries.c: sql/embed.awk $(QUERIES) | setup
+$(BUILD)/queries.c: sql/embed.awk $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | setup
+$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
 
@@ -264,7 +287,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
 	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
-$(BUILD)/fault/%: tests/fault/%.c | setup
+$(BUILD)/fault/%: tests/fault/%.c | needed
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl

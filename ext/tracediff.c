@@ -82,6 +82,9 @@ static int register_all(sqlite3 *db, char **error, bool files)
     for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         if (files || !function->reads_files)
             code = table_function_register(database, function, i);
+    if (code == SQLITE_TOOBIG)
+        *error = sqlite3_mprintf("tracediff has too many table functions, or too many arguments "
+                                 "of one: see MOST_FUNCTIONS, MOST_ARGUMENTS and MOST_REQUIRED");
     /* all or nothing: what they share is this database */
     for (int i = 0; code != SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         table_function_unregister(database, function, i);

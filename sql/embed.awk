@@ -77,9 +77,11 @@ function finish() {
 }
 
 BEGIN {
+    MOST_ARGUMENTS = 24 # as in sqlite/table_function.h
+    MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
     print "#include \"sqlite/functions.h\"\n"
-    count = split("trace_events trace_files trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
+    count = split("trace_events trace_files trace_metadata trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
     for (i = 1; i <= count; i++)
         functions_known[words[i]] = 1
     for (i = 1; i < ARGC; i++)
@@ -114,11 +116,14 @@ FNR == 1 {
 
 /^-- / && section == "Parameters" && $2 ~ /^:/ {
     required = $4 == "required"
+    if (++argument_count > MOST_ARGUMENTS)
+        fail("more than " MOST_ARGUMENTS " arguments")
+    if (required && argument_count > MOST_REQUIRED)
+        fail("a required argument is not among the first " MOST_REQUIRED)
     argument = substr($2, 2)
     declared[argument] = 1
     arguments = arguments sprintf("    {\"%s\", \"%s\", %s, %s},\n", argument, \
         $3 == "any" ? "" : $3, required ? "true" : "false", quoted(rest($0, required ? 5 : 4)))
-    argument_count++
     next
 }
 
@@ -152,4 +157,7 @@ END {
     }
     printf "const struct table_function sql_functions[] = {\n%s};\n", functions
     printf "const int sql_function_count = %d;\n", function_count
+    print "_Static_assert(COUNT_OF(sql_functions) <= MOST_SQL_FUNCTIONS, \"raise MOST_SQL_FUNCTIONS\");"
+    print "_Static_assert(MOST_ARGUMENTS == " MOST_ARGUMENTS " && MOST_REQUIRED == " MOST_REQUIRED ", " \
+        "\"sql/embed.awk has other limits\");"
 }

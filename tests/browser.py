@@ -79,6 +79,19 @@ class Browser:
         return Page(self, target, session, path, width, height, dark, mobile)
 
 
+def start():
+    """A browser; None if the program is there and does not work."""
+    made = None
+    try:
+        made = Browser()
+        made.call("Browser.getVersion")
+    except (OSError, RuntimeError):
+        if made:
+            made.close()
+        return None
+    return made
+
+
 class Page:
     """A file in a tab, drawn."""
 

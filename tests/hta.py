@@ -15,11 +15,11 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 
 import oracle
+import oracle_names
 from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, key, load  # noqa: F401, load is for those who import this
 from hta_stacks import Tree
 
 COMPUTATION, COMMUNICATION, MEMORY, OTHER = "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"
-MEMORY_CATEGORIES = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
 IDLE_CATEGORIES = {"kernel", "Kernel", "gpu_memset", "Memset", "gpu_memcpy", "Memcpy", "mtia_ccp_events"}
 MTIA_LAUNCH = "runFunction - job_prep_and_submit_for_execution"
 QUEUE_LAUNCHES = {
@@ -95,7 +95,7 @@ def choose(trace, ranks, by_default=None):
 
 def is_work(row, right):
     """Whether the row counts as busy time of the device."""
-    if "D24" in right and row.cat == "cuda_sync":
+    if "D24" in right and oracle.is_sync(row):
         return False
     if "D23" in right:
         return row.device == "GPU" and row.cat != "gpu_user_annotation"
@@ -107,13 +107,12 @@ def work_of(rank, right):
 
 
 def kernel_type(row, right):
-    if row.cat == "cuda_sync" and "D27" in right:
+    if oracle.is_sync(row) and "D27" in right:
         return OTHER
     if "D26" in right:
-        if row.cat in MEMORY_CATEGORIES:
-            return MEMORY
-        if re.search("nccl|rccl|hccl", row.name, re.IGNORECASE):
-            return COMMUNICATION
+        known = oracle_names.kernel_type(row.name, row.cat if row.cat in oracle_names.WORK else "kernel")
+        if known in (MEMORY, COMMUNICATION):
+            return known
     elif HTA_COMMUNICATION.match(row.name):
         return COMMUNICATION
     elif HTA_MEMORY.match(row.name):

@@ -24,9 +24,10 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN
 from fractions import Fraction
 
+from oracle_names import MTIA_SYNC
+
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
                   "Kernel", "Memcpy", "Memset"}
-NOT_WORK = {"gpu_user_annotation", "cuda_sync"}
 STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -255,8 +256,12 @@ def devices(rows, elements):
             row.device = "GPU"
 
 
+def is_sync(row):  # T9
+    return row.cat == "cuda_sync" or (row.cat == "mtia_ccp_events" and row.name in MTIA_SYNC)
+
+
 def is_device_work(row):  # T9
-    return row.device == "GPU" and row.cat not in NOT_WORK
+    return row.device == "GPU" and row.cat != "gpu_user_annotation" and not is_sync(row)
 
 
 def is_call(row):  # T10

@@ -8,10 +8,10 @@ instants at which an event starts or ends of one. Only for few events.
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
-import re
 from collections import Counter, defaultdict, namedtuple
 
 import oracle
+from oracle_names import kernel_type, stable_name
 
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 CLASSES = {"COMPUTATION": "compute", "COMMUNICATION": "comm", "MEMORY": "memory"}
@@ -35,18 +35,12 @@ def takes_part(row):
 
 
 def stable(name):
-    if name is None:
-        return None
-    name = re.sub(r" at 0x[0-9a-fA-F]*", "", name)
-    name = re.sub(r"\(\d+\): ", ": ", name)
-    return re.sub(r"^(ProfilerStep) ?#\d+$", r"\1", name)
+    return None if name is None else stable_name(name)
 
 
 def kind(work):
     """trace_kernel_type with a category, of device work."""
-    if work.cat in ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset"):
-        return "MEMORY"
-    return "COMMUNICATION" if re.search("[nrh]ccl", work.name, re.IGNORECASE) else "COMPUTATION"
+    return kernel_type(work.name, work.cat)
 
 
 # ---- rule 2 ---------------------------------------------------------------

@@ -1,9 +1,11 @@
-"""What every test needs: a connection with the extension, and the data that
-tests read.
+"""What every test needs: a connection with the extension, the data that tests
+read, and the mark of those that take long.
 
 TRACEDIFF  the extension to test      (default dist/tracediff.so)
 CORPUS     traces that do not ship    (tests that need one are skipped without)
 GOLDEN     HTA's outputs for them     (likewise)
+SLOW       skip: without the tests marked as slow or slowest; some: without the slowest.
+           They are listed by name then, as all that is skipped
 """
 import os
 import sqlite3
@@ -13,6 +15,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
 EXAMPLES = os.path.join(ROOT, "examples")
 DATA = os.path.join(ROOT, "tests", "data")
+
+# What takes seconds is marked: `make test` leaves it out, `make check` does not. Of a long series, the first part is a
+# test, and the rest a slow one. The slowest, which measure time or take an oracle minutes, are also left out under
+# sanitizers and valgrind.
+LEFT_OUT = "it is slow"
+SLOW = os.environ.get("SLOW") or "run"
+slow = unittest.skipIf(SLOW == "skip", LEFT_OUT)
+slowest = unittest.skipIf(SLOW in ("skip", "some"), LEFT_OUT)
 
 
 def connect(database=":memory:", extension=EXTENSION, entry=None):

@@ -1,6 +1,8 @@
 """trace_busy_time, trace_overlap_time, trace_quantile, trace_stddev and trace_kernel_type:
 what they give by their rules; and every aggregate, those that draw too, given what makes no sense.
 """
+import collections
+import csv
 import math
 import os
 import random
@@ -11,7 +13,8 @@ import time
 import unittest
 from fractions import Fraction
 
-from support import connect
+import oracle_names
+from support import connect, golden
 
 I64 = 2**63 - 1
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -315,7 +318,24 @@ class KernelType(unittest.TestCase):
         ("K3", "ncclDevKernel_AllReduce", "kernel", "COMMUNICATION"), ("K3", "void MNCCLx<1>", "Kernel", "COMMUNICATION"),
         ("K3", "rcclGeneric", "kernel", "COMMUNICATION"), ("K3", "hccl", "mtia_ccp_events", "COMMUNICATION"),
         ("K3", "_RcCl", "kernel", "COMMUNICATION"), ("K4", "ccl", "kernel", "COMPUTATION"),
-        ("K4", "mscclKernel", "kernel", "COMPUTATION"), ("K4", "SyncBatchNorm", "kernel", "COMPUTATION"),
+        ("K1", "dma_copy", "mtia_ccp_events", "MEMORY"), ("K1", "dmanccl", "mtia_ccp_events", "MEMORY"),
+        ("K4", "xdma", "mtia_ccp_events", "COMPUTATION"), ("K4", "dma0", "kernel", "COMPUTATION"),
+        ("K2", "event_wait", "mtia_ccp_events", None), ("K2", "event_record", "mtia_ccp_events", None),
+        ("K4", "event_wait", "kernel", "COMPUTATION"), ("K4", "event_waits", "mtia_ccp_events", "COMPUTATION"),
+        ("K3", "mscclKernel", "kernel", "COMMUNICATION"), ("K3", "a::(anonymous namespace)::all_gather<1>(int)", "kernel",
+                                                           "COMMUNICATION"),
+        ("K3", "deep_ep::(anonymous namespace)::internode::x<4>(int)", "kernel", "COMMUNICATION"),
+        ("K3", "_ZN7deep_ep9intranode8dispatchEv", "kernel", "COMMUNICATION"),
+        ("K3", "moeAlltoAllPrepare", None, "COMMUNICATION"), ("K3", "alltoall_kernel", None, "COMMUNICATION"),
+        ("K3", "hcom_allReduce__1", "kernel", "COMMUNICATION"), ("K3", "ncclGemm_gemm", "kernel", "COMMUNICATION"),
+        ("K4", "void f<all_reduce>(all_gather)", "kernel", "COMPUTATION"), ("K4", "xmultimem_", None, "COMPUTATION"),
+        ("K4", "overall_reduce", "kernel", "COMPUTATION"), ("K4", "callgather", "kernel", "COMPUTATION"),
+        ("K4", "ALL_REDUCE", "kernel", "COMPUTATION"), ("K4", "EpDispatch_x", "kernel", "COMPUTATION"),
+        ("K4", "ep::internode_dispatch(int)", "kernel", "COMPUTATION"), ("K4", "BLOCK_AllReduce", None, "COMPUTATION"),
+        ("K4", "mm_all_reduce", None, "COMPUTATION"), ("K4", "scaled_mm_reduce_scatter", None, "COMPUTATION"),
+        ("K3", "comm_all_reduce", None, "COMMUNICATION"), ("K4", "allgather_MatMul", None, "COMPUTATION"),
+        ("K3", "FBGEMM_all_gather", None, "COMMUNICATION"), ("K4", "fbgemm_GEMM_all_gather", None, "COMPUTATION"),
+        ("K4", "SyncBatchNorm", "kernel", "COMPUTATION"),
         ("K4", "Memcpy HtoD", "kernel", "COMPUTATION"), ("K4", "", "kernel", "COMPUTATION"),
         ("name", "Memcpy HtoD", None, "MEMORY"), ("name", "Memset (Device)", None, "MEMORY"),
         ("name", "hipMemcpyWithStream", None, "MEMORY"), ("name", "hipMemsetAsync", None, "MEMORY"),
@@ -331,6 +351,33 @@ class KernelType(unittest.TestCase):
                 self.assertEqual(db.execute("SELECT trace_kernel_type(?, ?)", (name, cat)).fetchone(), (expected,))
                 if cat is None:
                     self.assertEqual(db.execute("SELECT trace_kernel_type(?)", (name,)).fetchone(), (expected,))
+
+    def test_names_of_kernels_of_communication(self):
+        db = connect()
+        with open(golden("serving", "kinds.csv"), newline="", encoding="utf-8") as file:
+            kinds = [(row["name"], row["kind"]) for row in csv.DictReader(file)]
+        self.assertEqual(len(kinds), 61)
+        for name, kind in kinds:
+            for cat in ("kernel", None):
+                self.assertEqual(db.execute("SELECT trace_kernel_type(?, ?)", (name, cat)).fetchone(), (kind,), name)
+
+    PIECES = ["all", "_", "reduce", "All", "Reduce", "gather", "to", "2", "A2A", "Dispatch", "Combine", "Prepare",
+              "a2a_send", "ep::", "ep", "12", "intranode", "internode", "::", "(anonymous namespace)::", "<", ">", "(",
+              ")", "->", "operator", "Ep", "X", "pplx::", "nvshmem", "multimem_", "quick", "cross_device_", "store",
+              "scatter", "Scatter", "hcom_", "oneccl", "nccl", "gemm", "Gemm", "fb", "matmul", "mm", "warp", "Block",
+              "group", " ", "x", "_Z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "put_signal_kernel", "dma", "Memset"]
+
+    def test_random_names(self):
+        db, rng = connect(), random.Random(3)
+        cats = ("kernel", "mtia_ccp_events", "gpu_memcpy", "cpu_op", None)
+        found = collections.Counter()
+        for _ in range(30_000):
+            name = "".join(rng.choice(self.PIECES) for _ in range(rng.randrange(1, 9)))
+            cat = rng.choice(cats)
+            kind, = db.execute("SELECT trace_kernel_type(?, ?)", (name, cat)).fetchone()
+            self.assertEqual(kind, oracle_names.kernel_type(name, cat), (name, cat))
+            found[kind] += 1
+        self.assertGreater(min(found[kind] for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY", None)), 1000)
 
     def test_works_in_views_and_indexes(self):
         db = connect()

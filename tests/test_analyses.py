@@ -8,7 +8,7 @@ import sqlite3
 import unittest
 
 from made import InFolder, document, write
-from support import EXAMPLES, connect, corpus
+from support import EXAMPLES, connect, corpus, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
             "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
@@ -36,6 +36,7 @@ class Analyses(unittest.TestCase):
     def rows(self, sql, *values):
         return self.db.execute(sql, values).fetchall()
 
+    @slow
     def test_every_trace(self):
         """None fails on a trace that a diff takes."""
         folder = corpus()
@@ -163,6 +164,29 @@ class Others(InFolder):
                          [("COMPUTATION", 5.0)])
         self.assertEqual(self.rows(f"SELECT correlation, launch_delay FROM {call('cuda_kernel_launch_stats')}", path),
                          [(1, 5.0)])
+
+    def test_mtia_waits_are_no_work_and_dma_is_a_copy(self):
+        path = self.put(self.event("ProfilerStep#1", "user_annotation", 0, 100),
+                        self.event("runFunction - job_prep_and_submit_for_execution", "mtia_runtime", 0, 5, correlation=1),
+                        self.event("enqueueCommand", "mtia_runtime", 10, 5, correlation=2),
+                        self.event("event_wait", "mtia_ccp_events", 20, 30, stream=2, correlation=1),
+                        self.event("event_record", "mtia_ccp_events", 50, 1, stream=2, correlation=2),
+                        self.event("job_exe", "mtia_ccp_events", 60, 5, stream=2, correlation=1),
+                        self.event("dma_transfer", "mtia_ccp_events", 70, 8, stream=2, correlation=2),
+                        self.event("event_wait", "mtia_ccp_events", 80, 10, stream=2))
+        self.assertEqual(self.rows("SELECT name, device, trace_kernel_type(name, cat), iteration FROM"
+                                   f" trace_events('{path}') WHERE cat = 'mtia_ccp_events'"),
+                         [("event_wait", "GPU", None, 1), ("event_record", "GPU", None, 1),
+                          ("job_exe", "GPU", "COMPUTATION", 1), ("dma_transfer", "GPU", "MEMORY", 1),
+                          ("event_wait", "GPU", None, None)])
+        self.assertEqual(self.rows(f"SELECT kernel_type, sum FROM {call('gpu_kernel_type_breakdown')}", path),
+                         [("MEMORY", 8.0), ("COMPUTATION", 5.0)])
+        self.assertEqual(self.rows(f"SELECT name FROM trace_ops('{path}', 'all', 'all', 'GPU')"),
+                         [("dma_transfer",), ("job_exe",)])
+        self.assertEqual(self.rows(f"SELECT problems FROM trace_files('{path}')"), [("[]",)])
+        self.assertEqual(self.rows(f"SELECT class, sum(time) FROM trace_step_time('{path}', NULL, 'all', 'kernel')"
+                                   " WHERE class IN ('compute', 'memory', 'comm') GROUP BY class"),
+                         [("compute", 5.0), ("memory", 8.0)])
 
     def test_a_clock_that_is_ahead(self):
         """Work that begins before its launch was never in the queue, and waited for nothing."""

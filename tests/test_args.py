@@ -14,10 +14,11 @@ import timeit
 
 import oracle
 from made import ABSENT, InFolder, document, event, kernel, launch, write
-from support import connect, corpus
-from test_oracle import SHIPPED, files_below, slow
+from support import connect, corpus, slow, slowest
+from test_oracle import SHIPPED, files_below
 
 MANY = 5_000_000  # characters of a document that takes a while
+SHORT, LONG = range(MANY), range(MANY, 10 ** 12)
 MENDED, LEFT_OUT = "args mended: not strict JSON", "args left out: not a JSON object"
 BAD_UTF8 = (b"\xff", b"\x80", b"\xc3", b"\xc0\x80", b"\xe2\x82", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xbf",
             b"\xf0\x9f\x98", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80", b"\xfc\x80\x80", b"\xe2\xff\xac")
@@ -358,7 +359,7 @@ class Changed(Args):
                 self.assertEqual(self.value("SELECT args FROM trace_events(?) WHERE event = 3", path), texts[3])
 
 
-@slow
+@slowest
 class Long(Args):
     """Much to read: the first row comes at once, and an interrupt is followed within 100 ms."""
 
@@ -476,7 +477,7 @@ class Files(Args):
         self.assertNotIn(MENDED, self.said(path))
         return True
 
-    def check(self, folders):
+    def check(self, folders, lengths):
         """How many files are strict JSON and were compared."""
         strict = 0
         for path in itertools.chain(*map(files_below, folders)):
@@ -485,7 +486,7 @@ class Files(Args):
                 events = oracle.events_of(strictly(text, first=len(text) < MANY))
             except (ValueError, RecursionError):
                 text, events = "", None
-            if os.environ.get("SLOW") != "skip" or len(text) < MANY:
+            if len(text) in lengths:
                 with self.subTest(path):
                     plain = self.outcome("SELECT count(*), max(ts_ns), 0, 0, 0, 0, 0 FROM trace_events(?)", path)
                     self.assertEqual(self.outcome(self.WITH_ARGS, path), plain)
@@ -493,7 +494,12 @@ class Files(Args):
         return strict
 
     def test_shipped(self):
-        self.assertGreaterEqual(self.check(SHIPPED), 8)
+        self.assertGreaterEqual(self.check(SHIPPED, SHORT) + self.check(SHIPPED, LONG), 8)
 
+    @slow
     def test_corpus(self):
-        self.assertGreaterEqual(self.check([corpus()]), 145)
+        self.assertGreaterEqual(self.check([corpus()], SHORT), 120)
+
+    @slowest
+    def test_long_files_of_the_corpus(self):
+        self.assertGreaterEqual(self.check([corpus()], LONG), 10)

@@ -24,7 +24,7 @@ import unittest
 import zlib
 
 from made import InFolder, document, event, run, step, write, write_big
-from support import EXTENSION, ROOT, connect, corpus
+from support import EXTENSION, ROOT, connect, corpus, slow
 
 TABLE = os.path.join(ROOT, "tests", "bad.tsv")
 LINKS = {"loop_a.json", "loop_b.json", "loop_self.json", "dangling.json", "link_ok.json", "loopdir", "to_dir.json"}
@@ -229,6 +229,7 @@ for path in ("d/a.json", "d/b.json", "d"):
             self.assertEqual(json.loads(problems)[0]["what"], f"cannot read 'd/loop.json': {why}")
             os.remove("d/loop.json")
 
+    @slow
     def test_many_files(self):
         for rank in range(10_000):
             write(f"d/rank{rank}.json", document(step(0, 0, 10), event("op", 1, rank % 5)))
@@ -331,6 +332,7 @@ print(f"{min(took, default=9):.3f}")
 """
 
 
+@slow
 class Bombs(InFolder):
     """10 MB of gzip that are 10 GB of JSON: a second of it."""
 

@@ -11,7 +11,7 @@ import unittest
 
 import hta
 from hta_load import RIGHT
-from support import EXAMPLES, ROOT, connect, corpus
+from support import EXAMPLES, ROOT, connect, corpus, slow
 
 CALLS = {
     "temporal_breakdown": [{}],
@@ -111,13 +111,16 @@ class Differs(unittest.TestCase):
     def test_rules_on_the_examples(self):
         self.check_rules(glob.glob(os.path.join(EXAMPLES, "*", "*")))
 
+    @slow
     def test_rules_on_htas_traces(self):
         self.check_rules(htas_traces())
 
+    @slow
     def test_rules_on_other_traces(self):
         self.check_rules(path for path in sorted(glob.glob(os.path.join(corpus(), "*", "**", "*.json*"), recursive=True))
                          if os.path.getsize(path) < 600_000 and not OTHERS.search(path))
 
+    @slow
     def test_differences_are_named(self):
         with open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8") as file:
             common = re.search(r"## How they differ from HTA\n(.*?)(\n## |$)", file.read(), re.S)[1]

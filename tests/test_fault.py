@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from made import document, kernel, launch, run, step, write
-from support import EXTENSION, ROOT
+from support import EXTENSION, ROOT, slow
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
 LIMIT = 300  # seconds, several times what is needed
@@ -82,6 +82,7 @@ class Fault(unittest.TestCase):
             self.fail(f"not done after {LIMIT} seconds\n{(late.output or b'').decode(errors='replace')}")
         self.assertEqual(ended.returncode, 0, ended.stdout.decode(errors="replace"))
 
+    @slow
     def test_fault(self):
         write_traces(self.folder)
         self.run_program("fault")

@@ -17,7 +17,7 @@ import unittest
 from decimal import Decimal
 
 import oracle
-from support import DATA, EXAMPLES, connect, corpus, golden
+from support import DATA, EXAMPLES, connect, corpus, golden, slow
 
 DEVICE_TYPES = ("ALL", "CPU", "GPU")
 ARGUMENTS = ("control_rank", "test_rank", "control_iteration", "test_iteration", "device_type")
@@ -153,6 +153,7 @@ class CorpusPair(GoldenPair):
         return corpus(*self.control.split("/")), corpus(*self.test.split("/"))
 
 
+@slow
 class TraceDiff(CorpusPair, unittest.TestCase):
     folder, control, test = "pair_trace_diff", "hta/trace_diff/control", "hta/trace_diff/test"
     variants = {"": {}, "iter1011_vs_1012": {"control_iteration": 1011, "test_iteration": 1012},

@@ -41,6 +41,30 @@ class Processors(unittest.TestCase):
                 self.assertEqual(int(ran.stdout), processors if processors > 1 else 0)
 
 
+class Embedding(unittest.TestCase):
+    """sql/embed.awk refuses a query whose arguments C has no room for."""
+
+    def embed(self, *parameters):
+        lines = [f"-- :{name} TEXT {'required ' if required else ''}text" for name, required in parameters]
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "made.sql")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("\n".join(["-- made: it.", "-- Parameters", *lines, "-- Columns", "--   x TEXT text", "SELECT 1;", ""]))
+            ran = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True, text=True,
+                                 check=False)
+            return ran.returncode, ran.stderr.replace(path, "made.sql")
+
+    def test_arguments(self):
+        four = [(name, True) for name in "abcd"]
+        self.assertEqual(self.embed(*four), (0, ""))
+        self.assertEqual(self.embed(*four, ("e", False)), (0, ""))
+        self.assertEqual(self.embed(*four, ("e", True)), (1, "made.sql:7: a required argument is not among the first 4\n"))
+        self.assertEqual(self.embed(("a", False), ("b", True)), (0, ""))
+        letters = [(chr(ord("a") + i), False) for i in range(25)]
+        self.assertEqual(self.embed(*letters[:24]), (0, ""))
+        self.assertEqual(self.embed(*letters), (1, "made.sql:27: more than 24 arguments\n"))
+
+
 class Commit(unittest.TestCase):
     def test_a_new_commit_is_shown_and_only_what_shows_it_is_compiled(self):
         """In a clone, of which two files are enough."""

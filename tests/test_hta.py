@@ -18,7 +18,7 @@ import hta
 import hta_load
 import made
 from made import event, kernel, launch, step
-from support import corpus, golden
+from support import corpus, golden, slow
 
 TEXT = {"name", "kernel_type", "idle_category", "pattern", "operator_name", "cat"}
 OPERATORS = ["aten::linear", "aten::addmm", "aten::mm", "aten::conv2d", "aten::embedding_bag",
@@ -195,14 +195,17 @@ class CompareTest(GoldenTrace, unittest.TestCase):
     folder, path = "trace_compare_test", "trace_compare/test"
 
 
+@slow
 class DiffControl(GoldenTrace, unittest.TestCase):
     folder, path = "trace_diff_control", "trace_diff/control"
 
 
+@slow
 class DiffTest(GoldenTrace, unittest.TestCase):
     folder, path = "trace_diff_test", "trace_diff/test"
 
 
+@slow
 class TwoRanks(Overlaid, unittest.TestCase):
     folder, path = "trace_filter_2ranks", "trace_filter"
 

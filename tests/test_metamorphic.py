@@ -9,6 +9,7 @@ SEED    begins another series of traces and queries (default 1)
 import functools
 import itertools
 import json
+import math
 import os
 import random
 import re
@@ -18,7 +19,7 @@ import unittest
 from collections import Counter, defaultdict
 
 import traces
-from made import InFolder, write
+from made import ABSENT, InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus
 from traces import File, Style
 
@@ -349,7 +350,7 @@ def as_array(rng, files):
 
 
 def as_pattern(rng, files):
-    return Change(files, same_errors=False, where=lambda folder: rng.choice(("{}/*", "{}/*.json", "{}/rank?.*")).format(folder),
+    return Change(files, same_errors=False, where=lambda folder: rng.choice(("{}/*", "{}/*.json", "{}/*.[j]son")).format(folder),
                   skip=lambda name, call: name.endswith("report"))
 
 
@@ -416,22 +417,37 @@ def comparable(rows, change):
     if isinstance(rows, str):
         return re.sub(r"(at )?byte \d+", "byte", rows) if change.same_errors else "an error"
     made = [normal(row, change.drop) for row in rows]
-    if not change.ordered:
-        made = [tuple(float(f"{value:.13g}") if isinstance(value, float) else value for value in row) for row in made]
     return made if change.ordered else sorted(made, key=repr)
 
 
-def difference(wanted, found):
-    """The first rows that are not on both sides."""
+def about(row):
+    return repr([float(f"{value:.6g}") if isinstance(value, float) else value for value in row])
+
+
+def near(one, other):
+    """Rows that differ in the last digits of REAL numbers at the most: sums of floats depend on their order."""
+    return len(one) == len(other) and all(
+        math.isclose(value, found, rel_tol=1e-10, abs_tol=1e-9) if isinstance(value, float) and isinstance(found, float)
+        else value == found for value, found in zip(one, other))
+
+
+def difference(wanted, found, exact=True):
+    """The first rows that are not on both sides; None if there are none."""
     if wanted == found:
         return None
     if isinstance(wanted, str) or isinstance(found, str):
         return f"wanted {str(wanted)[:500]}\nfound  {str(found)[:500]}"
-    less, more = Counter(map(repr, wanted)) - Counter(map(repr, found)), Counter(map(repr, found)) - Counter(map(repr, wanted))
-    if not less and not more:
+    if exact and sorted(wanted, key=repr) == sorted(found, key=repr):
         return "the same rows in another order"
-    return "\n".join([f"{len(less)} and {len(more)} rows on one side only",
-                      *[f"wanted {row}" for row in list(less)[:3]], *[f"found  {row}" for row in list(more)[:3]]])
+    less, more = [], sorted(found, key=about)
+    for row in sorted(wanted, key=about):
+        same = next((other for other in more if (row == other if exact else near(row, other))), None)
+        if same is None:
+            less.append(row)
+        else:
+            more.remove(same)
+    return "\n".join([f"{len(less)} and {len(more)} rows on one side only", *[f"wanted {row}" for row in less[:3]],
+                      *[f"found  {row}" for row in more[:3]]]) if less or more else None
 
 
 def pair(seed, **options):
@@ -445,6 +461,10 @@ def pair(seed, **options):
 
 def example():
     return tuple(traces.read(os.path.join(EXAMPLES, "gpu", side)) for side in ("control", "test"))
+
+
+REAL = (("hta/trace_filter", "hta/trace_filter"), ("param", "param"), ("hta/amd_trace", "hta/triton_example"),
+        ("hta/rank_unavailable", "hta/cpu_only"))
 
 
 class Metamorphic(InFolder):
@@ -488,7 +508,7 @@ class Metamorphic(InFolder):
                     where = {side: each.where(side) if each.where else side for side, each in made.items()}
                     found = self.at("after", name, {**paths(name, where), **call})
                     found = control.original(found)
-                    failure = difference(comparable(before[key], control), comparable(found, control))
+                    failure = difference(comparable(before[key], control), comparable(found, control), control.ordered)
                     if failure:
                         failures.append((change.__name__, name, call, failure))
         return failures
@@ -505,6 +525,20 @@ class Metamorphic(InFolder):
             seed = 1000 * SEED + number
             with self.subTest(seed=seed):
                 self.assert_none(self.check(pair(seed), random.Random(seed)), f"seed {seed}")
+
+    def test_examples(self):
+        rng = random.Random(SEED)
+        changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 4)
+        self.assert_none(self.check(example(), rng, changes, calls=0), "examples/gpu")
+
+    def test_real_traces(self):
+        """With CORPUS; each with some of the changes, by SEED."""
+        for folders in REAL:
+            sides = [traces.read(corpus(*folder.split("/"))) for folder in folders]
+            rng = random.Random(f"{SEED} {folders}")
+            with self.subTest(folders):
+                changes = rng.sample(CHANGES, 1 + SERIES)
+                self.assert_none(self.check(sides, rng, changes, calls=SERIES - 1), folders)
 
 
 # ---- relations -------------------------------------------------------------------------------------------------------
@@ -545,12 +579,9 @@ class Relations(InFolder):
 
     def assert_rows(self, wanted, found, what):
         """The same rows in any order; of REAL numbers the last digits do not count."""
-        def spelt(row):
-            return tuple((column, float(f"{value:.12g}") + 0.0 if isinstance(value, float) else value)
-                         for column, value in sorted(row.items()))
-        if isinstance(wanted, str) or isinstance(found, str):
-            return self.assertEqual(wanted, found, what)
-        self.assertIsNone(difference(sorted(map(spelt, wanted), key=repr), sorted(map(spelt, found), key=repr)), what)
+        if not isinstance(wanted, str) and not isinstance(found, str):
+            wanted, found = ([tuple(row[column] for column in sorted(row)) for row in rows] for rows in (wanted, found))
+        self.assertIsNone(difference(wanted, found, exact=False), what)
 
     def test_times_scale(self):
         """All times k times as long, within what thresholds of the rules are (1 ms at the most)."""
@@ -703,6 +734,46 @@ class Relations(InFolder):
                     call = {"ranks": "all", "iterations": steps} if name != "trace_steps" else {}
                     self.assert_rows(self.ask(name, call, columns), self.ask(name, call, columns, {"control": "cycles"}),
                                      (name, call))
+
+    def test_summaries_are_of_their_series(self):
+        """count, mean, min, max, and mean_over_time, in which a point lasts until the next of its line."""
+        for rng, _ in self.series(ranks=2, steps=4):
+            for summary, series, line, value in (
+                    ("queue_length_summary", "queue_length_time_series", ("rank", "stream"), "queue_length"),
+                    ("memory_bw_summary", "memory_bw_time_series", ("rank", "name"), "memory_bw_gbps")):
+                points = defaultdict(list)
+                for row in self.ask(series, {}):
+                    points[tuple(row[each] for each in line)].append((row["ts"], row[value]))
+                wanted = []
+                for key, made in points.items():
+                    lasting = [(number, after - ts, ts) for (ts, number), (after, _) in zip(made, made[1:])]
+                    if value == "memory_bw_gbps":
+                        made = [(ts, number) for ts, number in made if number > 0]
+                        lasting = [each for each in lasting if each[0] > 0]
+                    numbers = [number for _, number in made]
+                    time = sum(each for _, each, _ in lasting)
+                    if numbers:
+                        wanted.append({**dict(zip(line, key)), "count": len(numbers), "mean": sum(numbers) / len(numbers),
+                                       "min": min(numbers), "max": max(numbers), "mean_over_time": sum(
+                                           number * each for number, each, _ in lasting) / time if time else None})
+                found = self.ask(summary, {}, (*line, "count", "mean", "min", "max", "mean_over_time"))
+                self.assert_rows(wanted, found, summary)
+
+    def test_device_time_is_the_same_by_any_key(self):
+        """'all' is every event, in a step or not: here as in trace_diff and trace_kernel_owners."""
+        for rng, _ in self.series(ranks=1, odd=False):
+            for steps in ("steady", "all"):
+                call = {"control_iteration": steps, "test_iteration": steps}
+                wanted = [sum(row["dur"] for row in self.ask("trace_kernel_owners", {"iterations": steps},
+                                                             here={"control": side})) for side in ("control", "test")]
+                counts = [len(self.ask("trace_steps", {}, here={"control": side})) for side in ("control", "test")]
+                if steps == "steady":
+                    counts = [count - 2 if count > 2 else count for count in counts]
+                for keys in VALUES["keys"]:
+                    rows = self.ask("trace_diff_by", {**call, "keys": keys})
+                    for side, time, count in zip(("control", "test"), wanted, counts):
+                        found = sum(row[f"{side}_device_time"] for row in rows) * count
+                        self.assertAlmostEqual(found, time, 6, (keys, steps, side))
 
 
 # ---- sequences -------------------------------------------------------------------------------------------------------
@@ -886,6 +957,71 @@ class Sequences(InFolder):
                 db.close()
 
 
+class Ties(InFolder):
+    """Where the random traces seldom go."""
+
+    def same(self, one, other, names=None, skip=()):
+        """Two documents, as a.json and b.json, give the same rows of every function but positions and texts."""
+        write("one/a.json", one)
+        write("two/a.json", other)
+        for name, (_, columns) in functions().items():
+            if columns == ("html",) or name in skip or names and name not in names:
+                continue
+            call = random_call(random.Random(1), name, 0)
+            rows = []
+            for place in ("one", "two"):
+                os.chdir(place)
+                side = {"control": "a.json", "test": "a.json"}
+                rows.append(ask(self.db, name, {**paths(name, side), **call}))
+                os.chdir("..")
+            rows = [comparable(made, Change({}, ordered=False, drop=EVENTS | {"ph", "args"})) for made in rows]
+            with self.subTest(name):
+                self.assertIsNone(difference(*rows, exact=False))
+
+    def test_copies_that_end_together(self):
+        copies = [event("Memcpy HtoD (a)", at, end - at, cat="gpu_memcpy", pid=0, tid=stream,
+                        args={"stream": stream, "memory bandwidth (GB/s)": speed})
+                  for at, end, stream, speed in ((1, 9, 7, 1), (2, 9, 8, 10), (3, 9, 9, 100), (5, 20, 10, 1000))]
+        for order in ((1, 0, 2, 3), (3, 2, 1, 0), (2, 0, 1, 3)):
+            self.same(document(*copies), document(*[copies[at] for at in order]))
+
+    def test_profiler_span_as_begin_and_end(self):
+        op = event("op", 100, 10)
+        span = {"cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler"}
+        whole = {"ph": "X", **span, "ts": 0, "dur": 1000}
+        for end in ({"cat": "Trace"}, {}):
+            begun = [{"ph": "B", **span, "ts": 0}, {"ph": "E", **{**span, "cat": None}, **end, "ts": 1000}]
+            if not end:
+                del begun[1]["cat"]
+            self.same(document(op, whole), document(op, *begun))
+
+    def test_events_without_a_time_count_nowhere(self):
+        """They are rows, and counted as problems; no sum and no series changes."""
+        timed = [step(0, 0, 100), step(1, 100, 100), step(2, 200, 100), event("op", 110, 50), launch(120, 5, 1),
+                 kernel("gemm", 130, 20, 1), launch(140, 5, 2), kernel("gemm", 155, 20, 2)]
+        copy = {"cat": "gpu_memcpy", "pid": 0, "tid": 7, "args": {"stream": 7, "memory bandwidth (GB/s)": 5}}
+        for timeless in (event("op", ABSENT, 50), kernel("gemm", ABSENT, 20, 2), kernel("gemm", None, 20, 1),
+                         launch(ABSENT, 5, 2), event("Memcpy HtoD (a)", ABSENT, 5, **copy)):
+            timeless = {key: value for key, value in timeless.items() if value is not ABSENT}
+            self.same(document(*timed), document(*timed, timeless), skip=("trace_events", "trace_files", "trace_kernel_owners",
+                                                                           "cuda_kernel_launch_stats"))
+
+    def test_a_file_given_twice(self):
+        write("runs/a.json", document(step(0, 0, 10), event("op", 1, 5)))
+        os.symlink("a.json", "runs/b.json")
+        for name, (_, columns) in functions().items():
+            if columns == ("html",) or "trace" not in functions()[name][0]:
+                continue
+            call = random_call(random.Random(1), name, 0)
+            once = ask(self.db, name, {"trace": "runs/a.json", **call})
+            for twice in ('["runs/a.json", "runs/a.json"]', '["runs/a.json", "./runs/a.json"]', '["runs/a.json", "runs/a.*"]'):
+                found = ask(self.db, name, {"trace": twice, **call})
+                rows = [made if isinstance(made, str) else [normal(row, {"problems", "file"}) for row in made]
+                        for made in (once, found)]
+                with self.subTest(name, twice=twice):
+                    self.assertIsNone(difference(*rows))
+
+
 class Escapes(InFolder):
     """What JSON allows to be written as an escape is read as what it stands for, wherever a rule looks at it."""
 
@@ -896,6 +1032,13 @@ class Escapes(InFolder):
                       + '"}}, {"ph": "X", "name": "work", "pid": 5, "tid": 1, "ts": 1, "dur": 1}]}')
                 with self.subTest(spelt):
                     self.assertEqual(self.rows("SELECT device FROM trace_events('t.json')"), [("GPU",)])
+
+    def test_escaped_slash_in_the_name_of_a_number(self):
+        """Some writers of JSON escape every slash."""
+        for key in ("memory bandwidth (GB/s)", "memory bandwidth (GB\\/s)"):
+            write("t.json", '{"traceEvents": [{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (a)", "pid": 0, "tid": 7,'
+                  f' "ts": 1, "dur": 10, "args": {{"stream": 7, "{key}": 5.5}}}}]}}')
+            self.assertEqual(self.rows("SELECT memory_bw_gbps FROM memory_bw_time_series('t.json')"), [(5.5,), (0.0,)], key)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,8 @@ import unittest
 from fractions import Fraction
 
 import oracle
-from support import DATA, EXAMPLES, connect, corpus
+from support import DATA, EXAMPLES, connect, corpus, slowest
 
-# SLOW=skip leaves out what takes the oracle minutes.
-slow = unittest.skipIf(os.environ.get("SLOW") == "skip", "SLOW is skip")
 SHIPPED = (EXAMPLES, os.path.join(DATA, "tiny"))
 
 # Strict JSON that SQLite's JSON functions read in another way than the rules.
@@ -236,7 +234,7 @@ class JsonEach(Comparing):
     def test_shipped(self):
         self.assertGreaterEqual(self.compare_all(SHIPPED), 8)
 
-    @slow
+    @slowest
     def test_corpus(self):
         self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 157)
 
@@ -256,7 +254,7 @@ class Rows(Comparing):
     def test_shipped(self):
         self.assertGreaterEqual(sum(map(self.compare_all, SHIPPED)), 4)
 
-    @slow
+    @slowest
     def test_corpus(self):
         self.assertEqual(self.compare_all(corpus()), 136)
 
@@ -312,7 +310,7 @@ class Selections(Comparing):
         for folder in (os.path.join(EXAMPLES, "cpu"), os.path.join(DATA, "tiny")):
             self.compare_pair(db, os.path.join(folder, "control"), os.path.join(folder, "test"))
 
-    @slow
+    @slowest
     def test_corpus(self):
         db = connect()
         for control, test in self.CORPUS_PAIRS:

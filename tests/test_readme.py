@@ -43,6 +43,20 @@ class Readme(unittest.TestCase):
                 self.assertEqual(found, expected)
 
     @RUNS
+    def test_first_lines_run_as_they_stand(self):
+        """From `.load` on, after the one command before them; they give the parts of a step, and kernels of steady steps."""
+        block = re.search(r"(?m)(?:^    .*\n)+", README)[0]
+        self.assertTrue(block.startswith("    .load ./dist/tracediff\n"))
+        self.assertLess(README.index("make demo"), README.index(block))
+        step, kernels = re.findall(r"(?m)^    SELECT(?:.*\n)+?.*;$", block)
+        self.assertIn("FROM trace_step_diff(", step)
+        self.assertIn("FROM trace_diff(", kernels)
+        self.assertIn("'steady', 'steady'", kernels)
+        printed = shell(re.sub("(?m)^    ", "", block).replace(".mode box", ".mode list"))
+        self.assertEqual(len(printed.splitlines()), 2 * 5)
+        self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep|\d\.\d{6}")
+
+    @RUNS
     def test_tour_has_the_same_statements(self):
         tour = open(os.path.join(ROOT, "examples", "tour.sql"), encoding="utf-8").read()
         for sql, _ in self.EXAMPLE.findall(README):
@@ -233,6 +247,30 @@ class Stories(unittest.TestCase):
         self.assertNotRegex(told, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
         for part in parts:
             self.assertRegex(told, part)
+        return told
+
+    NAMES = ("torch_compile", "dataloader_workers", "other_hardware")
+
+    def test_say_where_their_traces_are(self):
+        for name in self.NAMES:
+            with open(os.path.join(ROOT, "examples", f"{name}.sql"), encoding="utf-8") as file:
+                text = file.read()
+            self.assertRegex(text, r"-- .*https://github\.com/\w")
+            self.assertRegex(text, r"\(commit [0-9a-f]{7,}\)")
+
+    @RUNS
+    def test_are_told_from_the_data(self):
+        """With control and test exchanged, the first sentence is too, and no other one stays but a question."""
+        sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
+        for name in self.NAMES:
+            with self.subTest(name):
+                told, exchanged = ([line for line in self.tell(name, *pair).splitlines() if "│" not in line and "─" not in line]
+                                   for pair in (sides, sides[::-1]))
+                first, mirrored = (re.findall(r"[+-]?\d+\.\d", lines[0]) for lines in (told, exchanged))
+                self.assertEqual(len(first), 3)
+                self.assertEqual([mirrored[1], mirrored[0], -float(mirrored[2])], [first[0], first[1], float(first[2])])
+                for line in set(told) & set(exchanged):
+                    self.assertNotRegex(line, r"\d", name)
 
     @DRAWS
     def test_torch_compile(self):
@@ -243,13 +281,13 @@ class Stories(unittest.TestCase):
     @DRAWS
     def test_dataloader_workers(self):
         self.tell("dataloader_workers", corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4"),
-                  r"idle_host +│ 71.6 +│ 22.8 +│ -48.8 ", r"compute +│ 98.6 +│ 99.0 ", r"(?m)│ 5.5 +│$")
+                  r"idle_host +│ 71.6 +│ 22.8 +│ -48.8 ", r"compute +│ 98.6 +│ 99.0 ", r"by \+5\.5 ms: alone")
 
     @DRAWS
     def test_other_hardware(self):
         folder = corpus("tracelens")
         self.tell("other_hardware", f"{folder}/h100/facebook_timesformer*", f"{folder}/mi300/facebook_timesformer*",
-                  r"│ 382.5 +│ 390.7 +│ 8.1 ", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ", r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
+                  r"takes 382.5 ms in control and 390.7 ms in test, \+8.1 ms", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ", r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
 
 
 class Hosts(unittest.TestCase):
@@ -260,10 +298,20 @@ class Hosts(unittest.TestCase):
         self.assertEqual(len(done.stdout.splitlines()), 5)
 
     @RUNS
-    def test_demo_query_runs(self):
+    def test_demo_gives_the_answer(self):
+        """The length of a step, whose parts add up to it, and what changed; no step counts as an operator."""
         with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
             printed = shell(f".load ./dist/tracediff\n{file.read()}")
-        self.assertEqual(len(printed.splitlines()), 12)
+        self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep|\d\.\d{2}")
+        self.assertLessEqual(max(map(len, printed.splitlines())), 120)
+        step = [float(number) for number in re.findall(r"([+\d.]+) us", printed)[:3]]
+        parts = [[float(cell) for cell in row.split("│")[3:6]] for row in printed.splitlines() if row.count("│") >= 7
+                 and re.search(r"\d\.\d", row)]
+        self.assertEqual(len(parts), 9)
+        for total, column in zip(step, zip(*parts)):
+            self.assertAlmostEqual(sum(column), total, delta=0.1 * len(parts))
+        for planted in ("ncclDevKernel_AllReduce", "_fused_adamw_", "native_layer_norm", "Memcpy DtoD"):
+            self.assertIn(planted, printed)
 
     @RUNS
     def test_install_makes_the_bare_name_load(self):

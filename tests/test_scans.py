@@ -19,13 +19,12 @@ import unittest
 from collections import Counter
 
 from made import ABSENT, InFolder, document, event, step, write
-from support import connect
+from support import connect, slowest
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
-QUICK = os.environ.get("SLOW") == "skip"
+FIRST, MORE = range(150), range(150, 10000)  # of the random queries
 DISTINCT = sqlite3.sqlite_version_info >= (3, 52)
-slow = unittest.skipIf(QUICK, "SLOW is skip")
 
 SOURCES = {"copy_a": "trace_events('a')", "copy_all": "trace_events('a', 'all')",
            "copy_odd": "trace_events('odd', 'all')", "copy_base": "base"}
@@ -319,20 +318,34 @@ class Scans(Traces):
         self.assertGreater(len(self.rows("SELECT DISTINCT rank, ts, ts_ns FROM copy_odd")),
                            len(self.rows("SELECT DISTINCT rank, ts FROM copy_odd")))
 
-    def test_generated_terms(self):
+    def generate_terms(self, numbers):
         """Every operator on every column, with operands of all kinds."""
         pairs = [(column, operator) for column in ("rowid", *self.columns) for operator in COMPARED]
-        self.generate("term", pairs, 0.5, False, lambda maker, pair: (
+        self.generate("term", numbers, pairs, 0.5, False, lambda maker, pair: (
             f"SELECT e.rowid FROM {maker.source()} AS e WHERE {maker.term('e', *pair)}", "", "", (), maker.values))
 
-    def test_generated_queries(self):
-        self.generate("query", [None], 0.4, True, lambda maker, _: maker.query())
+    def test_generated_terms(self):
+        self.generate_terms(FIRST)
 
-    def generate(self, kind, choices, least, ordered, make):
-        """At least that part of the queries has rows; fewer queries where SLOW is skip."""
-        total, wrong = 150 if QUICK else 10000, []
+    @slowest
+    def test_more_generated_terms(self):
+        self.generate_terms(MORE)
+
+    def generate_queries(self, numbers):
+        self.generate("query", numbers, [None], 0.4, True, lambda maker, _: maker.query())
+
+    def test_generated_queries(self):
+        self.generate_queries(FIRST)
+
+    @slowest
+    def test_more_generated_queries(self):
+        self.generate_queries(MORE)
+
+    def generate(self, kind, numbers, choices, least, ordered, make):
+        """At least that part of the queries has rows."""
+        total, wrong = len(numbers), []
         random.Random(f"{SEED} {kind}").shuffle(choices)
-        for number in range(total):
+        for number in numbers:
             maker = Maker(f"{kind} {number}", self, ordered)
             difference = self.differences(*make(maker, choices[number % len(choices)]))
             if difference:
@@ -342,10 +355,17 @@ class Scans(Traces):
         self.assertGreater(self.found, total * least)
 
     def test_values_and_their_neighbours(self):
+        self.compare_values(97)
+
+    @slowest
+    def test_more_values_and_their_neighbours(self):
+        self.compare_values(3)
+
+    def compare_values(self, every):
         """The smallest, the largest and some more of each column."""
         for column in USED:
             values = sorted(value for value in self.values[column] if value is not None)
-            for value in {values[0], values[-1], *values[1:-1][::97 if QUICK else 3]}:
+            for value in {values[0], values[-1], *values[1:-1][::every]}:
                 for operator in ("=", "<=", ">=") if column == "ts" else ("=", "IN"):
                     right = "(:x, :y)" if operator == "IN" else ":x"
                     for operand in {repr(operand): operand for operand in near(value)}.values():
@@ -515,7 +535,7 @@ print(re.search(r"VmHWM:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
 """
 
 
-@slow
+@slowest
 class Speed(unittest.TestCase):
     """A million events, read once: then small answers come at once."""
 

@@ -11,9 +11,10 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write, write_big
-from support import EXTENSION, connect
+from support import EXTENSION, connect, slowest
 
-TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_steps": ("'a'", ""),
+TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_metadata": ("'a'", ""),
+          "trace_steps": ("'a'", ""),
           "trace_ops": ("'a'", "ranks"), "trace_diff": ("'a', 'b'", "device_type"),
           "ops_diff": ("'a', 'b'", "device_type"), "compare_traces": ("'a', 'b'", "device_type"),
           "top_count_increases": ("'a', 'b'", "device_type"), "top_duration_changes": ("'a', 'b'", "device_type"),
@@ -448,7 +449,7 @@ class Types(InFolder):
                          [("007",), ("7",), ("1.5",), ("x",)])
 
 
-@unittest.skipIf(os.environ.get("SLOW") == "skip", "SLOW is skip")
+@slowest
 class Stopping(InFolder):
     """S19: a long read stops at once, and the connection goes on."""
 

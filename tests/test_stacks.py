@@ -15,11 +15,9 @@ import oracle
 import oracle_stacks
 from made import ABSENT, InFolder, document, event, kernel, run, write
 from oracle_stacks import NOWHERE, Place
-from support import DATA, EXAMPLES, connect, corpus
+from support import DATA, EXAMPLES, connect, corpus, slowest
 from test_oracle import argument, files_below, read, traces_below, us
 
-# SLOW=skip leaves out what is only more of the same.
-slow = unittest.skipIf(os.environ.get("SLOW") == "skip", "SLOW is skip")
 
 Row = namedtuple("Row", "file event ph cat name pid tid ts_ns dur_ns")
 ROWS = f"SELECT {', '.join(Row._fields)} FROM trace_events(?, ?)"
@@ -178,7 +176,7 @@ class Files(Comparing):
                     self.assertTrue(os.path.isdir(path))
                     self.compare(connect(), path, None)
 
-    @slow
+    @slowest
     def test_corpus(self):
         counts = self.compare_files(corpus())
         self.assertEqual(counts["files"], 210)

@@ -6,7 +6,9 @@ import sqlite3
 import unittest
 
 from made import InFolder, event, kernel, launch, step, write
+from support import slow
 
+METADATA = "SELECT key, value FROM trace_metadata(?)"
 SQL = "SELECT cat, name, ts_ns, dur_ns, pid, tid, event FROM trace_events(?) WHERE ph = 'X' ORDER BY event"
 
 
@@ -63,9 +65,11 @@ class Sweep(InFolder):
             return None
 
 
+@slow
 class Cut(Sweep):
     def sweep(self, content, whole, places=None, is_whole=lambda kept: False):
         """`places`: where the events are in a document that is not compressed."""
+        metadata = self.rows(METADATA, self.path)
         for kept in range(len(content)):
             path = self.put(content[:kept])
             rows = self.answer(SQL, path)
@@ -74,6 +78,9 @@ class Cut(Sweep):
                 continue
             if rows != whole[:len(rows)]:
                 self.assertEqual(rows, whole[:len(rows)], kept)
+            said = self.answer(METADATA, path)
+            if said != metadata[:len(said)]:
+                self.assertEqual(said, metadata[:len(said)], kept)
             if places:
                 done = [row for row in whole if places[row[-1]][1] <= kept]
                 if rows != done:
@@ -112,6 +119,7 @@ class Cut(Sweep):
         self.sweep(packed, self.whole(packed))
 
 
+@slow
 class Changed(Sweep):
     """A byte in an event, or between two, may cost that event and one more on each side. A bracket there may cost more,
     for it may close the list of events: then a comparison is refused. No row is lost in silence, but by its own phase.
@@ -120,6 +128,7 @@ class Changed(Sweep):
     def sweep(self, change, bracket=False):
         content, places = text()
         whole = self.rows(SQL, self.put(content))
+        metadata = self.rows(METADATA, self.path)
         phases = [start + content[start:stop].index(b'"ph": "') + 7 for start, stop in places]
         wrong = []
         for at, byte in enumerate(content):
@@ -129,6 +138,9 @@ class Changed(Sweep):
             path = self.put(content[:at] + bytes([changed]) + content[at + 1:])
             rows = self.answer(SQL, path)
             if rows is None or len(rows) < len(whole) and at not in phases:
+                self.assert_said(path, at, changed)
+            found = self.answer(METADATA, path)
+            if found is None or found != metadata and len(HEAD) <= at < places[-1][1]:
                 self.assert_said(path, at, changed)
             if rows is None or at < len(HEAD) or at >= places[-1][1]:
                 continue  # what stands around the events: all of them, or less and it is said

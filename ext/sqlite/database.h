@@ -11,7 +11,9 @@
 
 enum {
     DEEPEST_NESTING = 8, /* of functions written in SQL (S12) */
-    MOST_FUNCTIONS = 64
+    MOST_C_FUNCTIONS = 24,
+    MOST_SQL_FUNCTIONS = 40,
+    MOST_FUNCTIONS = MOST_C_FUNCTIONS + MOST_SQL_FUNCTIONS
 };
 
 struct database {

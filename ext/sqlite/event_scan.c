@@ -496,7 +496,7 @@ static int make_parts(struct row_scan *scan, struct failure *failure)
         bool wanted = true;
         int code = SQLITE_OK;
         if (scan->file)
-            code = has_path(scan->file, trace->members[i].file->path, &wanted);
+            code = has_path(scan->file, trace->members[i].file->shown, &wanted);
         if (code != SQLITE_OK)
             return code;
         if (!wanted)

@@ -168,7 +168,7 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
         sqlite3_result_text(context, (const char *)&columns->phase[row], 1, SQLITE_TRANSIENT);
         break;
     case EVENTS_FILE:
-        sqlite3_result_text(context, file->path, -1, SQLITE_STATIC);
+        sqlite3_result_text(context, file->shown, -1, SQLITE_STATIC);
         break;
     case EVENTS_EVENT:
         sqlite3_result_int64(context, columns->event[row]);

@@ -1,6 +1,6 @@
 /*
-** trace_files: what there is to be read, and what is wrong with it. trace_steps:
-** the steps of a trace.
+** trace_files: what there is to be read, and what is wrong with it. trace_metadata: what
+** its files say besides events. trace_steps: the steps of a trace.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../reader/text.h"
 
 static const struct selection every_rank = {.kind = SELECT_ALL};
 
@@ -38,7 +39,6 @@ static const struct column columns_of_files[] = {
     {"end_ns", "INTEGER", "ns, absolute: latest end"},
     {"size", "INTEGER", "bytes on disk"},
     {"json_size", "INTEGER", "bytes of JSON"},
-    {"metadata", "TEXT", "JSON object of every top-level key but traceEvents"},
 };
 
 /* Adds an element to the JSON array of problems. */
@@ -57,8 +57,9 @@ static void add_problem(sqlite3_str *list, const char *what, int64_t count, int6
         sqlite3_str_appendall(list, ",\"first_byte\":null");
 }
 
-/* `strict`: whether SQLite's JSON takes the metadata. */
-static char *problems_of(const struct trace_member *member, bool strict)
+/* `strict`: whether SQLite's JSON takes the metadata; `again`: how many more times the file
+** was given. */
+static char *problems_of(const struct trace_member *member, bool strict, size_t again)
 {
     const struct trace_file *file = member->file;
     sqlite3_str *list = sqlite3_str_new(NULL), *array = sqlite3_str_new(NULL);
@@ -82,6 +83,10 @@ static char *problems_of(const struct trace_member *member, bool strict)
     }
     if (file && file->metadata && !strict) {
         add_problem(list, "metadata left out: not strict JSON, or nested too deep", 1, 0);
+        sqlite3_str_appendchar(list, 1, '}');
+    }
+    if (again > 0) {
+        add_problem(list, "file given more than once: read once", (int64_t)again, 0);
         sqlite3_str_appendchar(list, 1, '}');
     }
     int length = sqlite3_str_length(list), error = sqlite3_str_errcode(list);
@@ -121,15 +126,64 @@ static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t
     return count;
 }
 
-/* What SQLite's JSON makes of the metadata: bound to ?1, all NULL if that is no
-** strict JSON. */
-static const char metadata_sql[] =
+/* What SQLite's JSON makes of the metadata, bound to ?1: no row if that is no strict JSON. */
+static const char summary_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
-    " m ->> '$.deviceProperties[0].name', m"
-    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
+    " m ->> '$.deviceProperties[0].name'"
+    " FROM (SELECT ?1 AS m) WHERE json_valid(m)";
 
-/* One row of trace_files; an error code. */
-static int add_file(struct result *result, const struct trace_member *member,
+/* A step of a statement over metadata: SQLITE_ROW, SQLITE_DONE, or another code that is
+** fatal. What SQLite's JSON finds too long gives no row. */
+static int step_metadata(sqlite3_stmt *metadata)
+{
+    int code = sqlite3_step(metadata);
+    return code == SQLITE_ROW || code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code
+                                                                                  : SQLITE_DONE;
+}
+
+/* A text with U+FFFD for what is not UTF-8; an error code. */
+static int put_text(struct result *result, const char *text, size_t length)
+{
+    unsigned char *repaired = memory_allocate(3 * length + 1);
+    if (!repaired)
+        return SQLITE_NOMEM;
+    result_text(result, (const char *)repaired,
+                text_repair((const unsigned char *)text, length, repaired));
+    memory_free(repaired);
+    return SQLITE_OK;
+}
+
+/* A path as column `file` has it. */
+static int put_path(struct result *result, const char *path)
+{
+    return put_text(result, path, strlen(path));
+}
+
+/* A value that was read from a file. */
+static int put_value(struct result *result, sqlite3_stmt *statement, int column)
+{
+    sqlite3_value *value = sqlite3_column_value(statement, column);
+    if (sqlite3_value_type(value) == SQLITE_TEXT) {
+        const char *text = (const char *)sqlite3_value_text(value);
+        return text ? put_text(result, text, (size_t)sqlite3_value_bytes(value)) : SQLITE_NOMEM;
+    }
+    result_value(result, value);
+    return SQLITE_OK;
+}
+
+static void put_figures(struct result *result, const struct trace_file *file, int64_t steps,
+                        int64_t first_step, int64_t last_step)
+{
+    result_integer(result, steps);
+    optional_integer(result, first_step, steps > 0);
+    optional_integer(result, last_step, steps > 0);
+    result_integer(result, file->events);
+    result_integer(result, (int64_t)file->columns.count);
+    result_integer(result, file->skipped);
+}
+
+/* One row of trace_files; an error code. `again`: how many more times the file was given. */
+static int add_file(struct result *result, const struct trace_member *member, size_t again,
                     sqlite3_stmt *metadata)
 {
     static const char *const sources[] = {"distributedInfo", "name", "order"};
@@ -137,47 +191,33 @@ static int add_file(struct result *result, const struct trace_member *member,
     const struct trace_file *file = member->file ? member->file : &nothing;
     int64_t first = 0, last = 0, steps = step_range(file, &first, &last);
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
-    int code = sqlite3_step(metadata);
-    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT) {
-        sqlite3_reset(metadata);
-        return code;
-    }
-    bool strict = code == SQLITE_ROW && sqlite3_column_type(metadata, 3) != SQLITE_NULL;
-    char *problems = problems_of(member, strict);
-    if (steps < 0 || !problems) {
-        sqlite3_free(problems);
-        sqlite3_reset(metadata);
-        return SQLITE_NOMEM;
-    }
-    result_string(result, member->path);
+    int code = step_metadata(metadata);
+    char *problems = problems_of(member, code == SQLITE_ROW, again);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        goto cleanup;
+    bool strict = code == SQLITE_ROW;
+    code = steps < 0 || !problems ? SQLITE_NOMEM : put_path(result, member->path);
+    if (code != SQLITE_OK)
+        goto cleanup;
     optional_integer(result, member->rank, member->is_trace);
     result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
-    for (int i = 0; i < 3; i++) {
-        if (code == SQLITE_ROW)
-            result_value(result, sqlite3_column_value(metadata, i));
+    for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
+        if (strict)
+            code = put_value(result, metadata, i);
         else
             result_null(result);
     }
-    result_integer(result, steps);
-    optional_integer(result, first, steps > 0);
-    optional_integer(result, last, steps > 0);
-    result_integer(result, file->events);
-    result_integer(result, (int64_t)file->columns.count);
-    result_integer(result, file->skipped);
+    put_figures(result, file, steps, first, last);
     result_string(result, problems);
     optional_integer(result, file->first, file->has_base && file->first != NUMBER_NONE);
     optional_integer(result, file->first, file->first != NUMBER_NONE);
     optional_integer(result, file->last, file->last != NUMBER_NONE);
     optional_integer(result, file->identity.size, member->file != NULL);
     optional_integer(result, file->json_size, member->file != NULL);
-    if (code == SQLITE_ROW)
-        result_value(result, sqlite3_column_value(metadata, 3));
-    else
-        result_null(result);
+cleanup:
     sqlite3_free(problems);
-    code = sqlite3_reset(metadata);
-    /* Metadata that SQLite's JSON finds too deep or too long stays out. */
-    return code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK;
+    sqlite3_reset(metadata);
+    return code;
 }
 
 /* Opens the trace of argument 0 with all its ranks. */
@@ -191,7 +231,10 @@ static bool open_whole(struct call *call, enum trace_use use, struct trace *trac
     return false;
 }
 
-static int files_produce(struct call *call, struct rows **rows)
+/* Makes rows of each file of a trace with the help of a statement over its metadata. */
+static int produce(struct call *call, struct rows **rows, const char *sql,
+                   int (*add)(struct result *result, const struct trace_member *member,
+                              size_t again, sqlite3_stmt *metadata))
 {
     struct trace trace = {.count = 0};
     struct result *result = NULL;
@@ -200,9 +243,9 @@ static int files_produce(struct call *call, struct rows **rows)
     if (!open_whole(call, TRACE_FOR_FILES, &trace))
         goto cleanup;
     result = result_new(call->function->column_count);
-    code = sqlite3_prepare_v2(call->database->db, metadata_sql, -1, &metadata, NULL);
+    code = sqlite3_prepare_v2(call->database->db, sql, -1, &metadata, NULL);
     for (size_t i = 0; i < trace.count && code == SQLITE_OK; i++)
-        code = add_file(result, &trace.members[i], metadata);
+        code = add(result, &trace.members[i], trace.paths.items[i].again, metadata);
     if (code == SQLITE_OK) {
         *rows = result_finish(result);
         result = NULL;
@@ -215,6 +258,11 @@ cleanup:
     return code;
 }
 
+static int files_produce(struct call *call, struct rows **rows)
+{
+    return produce(call, rows, summary_sql, add_file);
+}
+
 const struct table_function trace_files_function = {
     .name = "trace_files",
     .text = "the files of a trace, also the bad ones, a row each",
@@ -224,6 +272,93 @@ const struct table_function trace_files_function = {
     .argument_count = COUNT_OF(trace_argument),
     .reads_files = true,
     .produce = files_produce,
+};
+
+static const struct column columns_of_metadata[] = {
+    {"file", "TEXT", "path"},
+    {"rank", "INTEGER", "rank; NULL for what is no trace"},
+    {"key", "TEXT", "top-level key of the document, but traceEvents"},
+    {"value", "", "text, number, 1 and 0 for true and false, NULL; an object or array is its JSON"},
+};
+
+/* A member of an object, whose key is bound to ?1 and value to ?2, if it is strict JSON.
+** Not json_each: a table of the user's could hide it (S11). */
+static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
+                                 " WHERE json_valid('{' || ?1 || ':' || ?2 || '}')";
+
+/* From a key or a value of an object to what follows it: `,`, `:` or `}`. */
+static const char *end_of_value(const char *p, const char *end)
+{
+    for (int64_t depth = 0; p < end; p++) {
+        if (*p == '"')
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\';
+        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}'))
+            return p;
+        else
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+    }
+    return end;
+}
+
+/* A row for the member that a statement has, unless its key was seen before (T17). */
+static int add_member(struct result *result, const struct trace_member *member,
+                      sqlite3_stmt *statement, struct names *seen)
+{
+    const char *key = (const char *)sqlite3_column_text(statement, 0);
+    size_t length = (size_t)sqlite3_column_bytes(statement, 0);
+    if (!key)
+        return SQLITE_NOMEM;
+    if (names_find(seen, key, length) != NAME_NONE)
+        return SQLITE_OK;
+    if (names_intern(seen, key, length) == NAME_NONE)
+        return SQLITE_NOMEM;
+    int code = put_path(result, member->path);
+    optional_integer(result, member->rank, member->is_trace);
+    for (int i = 0; i < 2 && code == SQLITE_OK; i++)
+        code = put_value(result, statement, i);
+    return code;
+}
+
+/* A row each member of a file's metadata. */
+static int add_metadata(struct result *result, const struct trace_member *member, size_t again,
+                        sqlite3_stmt *statement)
+{
+    const char *p = member->file ? member->file->metadata : NULL;
+    const char *end = p ? p + member->file->metadata_length : NULL;
+    struct names seen = {.count = 0};
+    int code = SQLITE_OK;
+    (void)again;
+    while (p && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
+        const char *colon = end_of_value(p, end), *value = colon < end ? colon + 1 : end;
+        const char *after = end_of_value(value, end);
+        sqlite3_bind_text(statement, 1, p, (int)(colon - p), SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, value, (int)(after - value), SQLITE_STATIC);
+        code = step_metadata(statement);
+        if (code == SQLITE_ROW)
+            code = add_member(result, member, statement, &seen);
+        code = code == SQLITE_DONE ? SQLITE_OK : code;
+        sqlite3_reset(statement);
+        p = after;
+    }
+    names_clear(&seen);
+    return code;
+}
+
+static int metadata_produce(struct call *call, struct rows **rows)
+{
+    return produce(call, rows, member_sql, add_metadata);
+}
+
+const struct table_function trace_metadata_function = {
+    .name = "trace_metadata",
+    .text = "what the files of a trace say besides events, a row each key",
+    .columns = columns_of_metadata,
+    .column_count = COUNT_OF(columns_of_metadata),
+    .arguments = trace_argument,
+    .argument_count = COUNT_OF(trace_argument),
+    .reads_files = true,
+    .produce = metadata_produce,
 };
 
 static const struct column columns_of_steps[] = {
@@ -253,7 +388,7 @@ static int steps_produce(struct call *call, struct rows **rows)
             result_real(result,
                         microseconds((wide_time)step->start - trace.origins[member->rank_index]));
             result_real(result, microseconds((wide_time)step->end - step->start));
-            result_string(result, member->path);
+            result_string(result, member->file->shown);
             result_integer(result, step->start);
             result_integer(result, step->end - step->start);
         }

@@ -8,6 +8,7 @@
 
 extern const struct table_function trace_events_function;
 extern const struct table_function trace_files_function;
+extern const struct table_function trace_metadata_function;
 extern const struct table_function trace_steps_function;
 extern const struct table_function trace_ops_function;
 extern const struct table_function trace_diff_function;

@@ -31,11 +31,12 @@ static const struct column columns_of_help[] = {
 };
 
 static const struct table_function *const c_functions[] = {
-    &trace_events_function,        &trace_files_function,   &trace_steps_function,
-    &trace_ops_function,           &trace_diff_function,    &trace_step_time_function,
-    &trace_kernel_owners_function, &trace_diff_by_function, &trace_diff_report_function,
-    &tracediff_help_function,
+    &trace_events_function,      &trace_files_function,         &trace_metadata_function,
+    &trace_steps_function,       &trace_ops_function,           &trace_diff_function,
+    &trace_step_time_function,   &trace_kernel_owners_function, &trace_diff_by_function,
+    &trace_diff_report_function, &tracediff_help_function,
 };
+_Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");
 
 const struct table_function *table_function_at(int i)
 {

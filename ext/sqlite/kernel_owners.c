@@ -97,7 +97,7 @@ static void add_owner(const struct adding *adding, const struct owner *owner)
     result_integer(result, adding->member->rank);
     add_integer(result, iteration == STEP_NONE ? 0 : file->iterations[iteration],
                 iteration != STEP_NONE);
-    result_string(result, adding->member->path);
+    result_string(result, adding->member->file->shown);
     result_integer(result, columns->event[row]);
     add_name(adding, columns->name[row], true);
     add_name(adding, columns->cat[row], false);

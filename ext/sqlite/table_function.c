@@ -364,8 +364,8 @@ static int produce(struct function_table *table, struct call *call, struct rows 
     return code;
 }
 
-/* Of the required arguments, which come first. */
-static const char *const ordinals[] = {"first", "second", "third", "fourth"};
+/* Of required arguments. */
+static const char *const ordinals[MOST_REQUIRED] = {"first", "second", "third", "fourth"};
 
 /* Whether a tuple has rows with the columns of a call. */
 static bool has_rows(const struct function_table *table, uint32_t tuple, const struct call *call)
@@ -518,10 +518,20 @@ static const char *module_name(const struct table_function *function, int which,
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
 }
 
+/* Whether tables have room for a function. */
+static bool has_room(const struct table_function *function, int number)
+{
+    int most = function->argument_count;
+    bool room = number < MOST_FUNCTIONS && most <= MOST_ARGUMENTS;
+    for (int i = MOST_REQUIRED; i < most && room; i++)
+        room = !function->arguments[i].required;
+    return room;
+}
+
 int table_function_register(struct database *database, const struct table_function *function,
                             int number)
 {
-    int code = SQLITE_OK;
+    int code = has_room(function, number) ? SQLITE_OK : SQLITE_TOOBIG;
     for (int which = PLAIN; which <= HIDDEN && code == SQLITE_OK; which++) {
         char name[64];
         bool registered = false;

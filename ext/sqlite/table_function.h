@@ -28,7 +28,7 @@
 #include "database.h"
 #include "rows.h"
 
-enum { MOST_ARGUMENTS = 24 };
+enum { MOST_ARGUMENTS = 24, MOST_REQUIRED = 4 /* place of the last required one */ };
 
 struct column {
     const char *name, *type; /* type: as declared; "" for none */
@@ -71,7 +71,8 @@ struct table_function {
 
 /* Registers a function twice: under its name, and as `tracediff:NAME`, which
 ** nobody's table can hide (S11). A name that is taken by a module already is left
-** alone (S16). `number`: below MOST_FUNCTIONS, another for each function. */
+** alone (S16). `number`: below MOST_FUNCTIONS, another for each function. SQLITE_TOOBIG
+** for a number or a function that there is no room for. */
 int table_function_register(struct database *database, const struct table_function *function,
                             int number);
 

@@ -394,15 +394,13 @@ bool attribution_step(struct attribution *at, size_t number, struct attributed_s
     bool done = know(at, place->member) &&
                 (place->window.start < place->window.end ? add_window(at)
                                                          : add_row(at, CLASS_NONE, NAME_NONE, 0));
-    for (size_t i = 0; i < step->count; i++) {
-        const struct attributed *row = &step->rows[i];
-        if (done && row->time > INT64_MAX)
+    for (size_t i = 0; i < step->count && at->last_capacity > 0; i++)
+        at->last[step->rows[i].name == NAME_NONE ? 0 : (size_t)step->rows[i].name + 1] = 0;
+    for (size_t i = 0; i < step->count && done; i++)
+        if (step->rows[i].time > INT64_MAX)
             done = failure_set(failure, FAILURE_REQUEST,
                                "'%s': a part of a step is beyond 64 bits of nanoseconds",
                                at->file->path);
-        if (at->last_capacity > 0)
-            at->last[row->name == NAME_NONE ? 0 : (size_t)row->name + 1] = 0;
-    }
     done = done && sort(at);
     if (!done)
         step->count = 0;

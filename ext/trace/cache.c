@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -171,29 +172,98 @@ static bool keep(struct cache *cache, struct trace_file *file)
     return true;
 }
 
+/* A request, and the file that it is for. */
+struct identified {
+    struct cache_request *request;
+    struct identity identity;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* By file and base name, then as they were asked for. */
+static int identified_order(const void *a, const void *b)
+{
+    const struct identified *x = a, *y = b;
+    if (x->identity.inode != y->identity.inode)
+        return x->identity.inode < y->identity.inode ? -1 : 1;
+    if (x->identity.device != y->identity.device)
+        return x->identity.device < y->identity.device ? -1 : 1;
+    int order = strcmp(base_name(x->request->path), base_name(y->request->path));
+    if (order)
+        return order;
+    return x->request < y->request ? -1 : x->request > y->request;
+}
+
+static bool is_twin(const struct identified *x, const struct identified *y)
+{
+    return x->identity.inode == y->identity.inode && x->identity.device == y->identity.device &&
+           strcmp(base_name(x->request->path), base_name(y->request->path)) == 0;
+}
+
+/* Identifies the files: those that cannot be have a failure, twins are told. Returns how
+** many are left. */
+static size_t identify(struct cache_request *requests, size_t count, struct identified *items,
+                       struct failure *failure)
+{
+    size_t found = 0, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct identified *item = &items[found];
+        item->request = &requests[i];
+        requests[i].file = NULL;
+        requests[i].twin = NULL;
+        if (source_identify(requests[i].path, &item->identity, &requests[i].failure))
+            found++;
+        else if (requests[i].failure.code == FAILURE_MEMORY)
+            failure_memory(failure);
+    }
+    if (found > 1)
+        qsort(items, found, sizeof *items, identified_order);
+    for (size_t i = 0; i < found; i++) {
+        if (kept > 0 && is_twin(&items[kept - 1], &items[i]))
+            items[i].request->twin = items[kept - 1].request;
+        else
+            items[kept++] = items[i];
+    }
+    return kept;
+}
+
+/* Serves what the cache has; the rest is put into `missing`. False when there is no
+** memory. */
+static bool serve(struct cache *cache, struct cache_request *requests, size_t count,
+                  struct work *work, struct failure *failure)
+{
+    struct identified *items = memory_zeroed(count, sizeof *items);
+    if (!items)
+        return failure_memory(failure);
+    size_t found = identify(requests, count, items, failure);
+    for (size_t i = 0; i < found; i++) {
+        struct cache_request *request = items[i].request;
+        request->file = look_up(cache, request->path, &items[i].identity, work->phases, work->peek);
+        if (request->file)
+            request->file->references++;
+        else
+            work->requests[work->count++] = request;
+    }
+    memory_free(items);
+    return true;
+}
+
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
                const bool *phases, bool peek, struct failure *failure)
 {
     struct cache_request **missing = memory_zeroed(count, sizeof *missing);
-    size_t missing_count = 0;
+    struct work work = {.requests = missing, .phases = phases, .peek = peek};
     if (!missing)
         return failure_memory(failure);
-    for (size_t i = 0; i < count; i++) {
-        struct identity identity;
-        requests[i].file = NULL;
-        if (!source_identify(requests[i].path, &identity, &requests[i].failure)) {
-            if (requests[i].failure.code == FAILURE_MEMORY)
-                failure_memory(failure);
-            continue;
-        }
-        requests[i].file = look_up(cache, requests[i].path, &identity, phases, peek);
-        if (requests[i].file)
-            requests[i].file->references++;
-        else
-            missing[missing_count++] = &requests[i];
+    if (!serve(cache, requests, count, &work, failure)) {
+        memory_free(missing);
+        return false;
     }
-    struct work work = {
-        .requests = missing, .count = missing_count, .phases = phases, .peek = peek};
+    size_t missing_count = work.count;
     if (!read_side_by_side(cache, &work))
         for (size_t i = 0; i < missing_count; i++) {
             read_one(missing[i], phases, peek, &cache->stopper);

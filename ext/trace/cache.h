@@ -26,6 +26,9 @@ struct cache {
 /* A file wanted, and what became of it. */
 struct cache_request {
     const char *path;
+    /* The earlier request for the same file (device and inode) under a path of the same
+    ** base name: then this one is not read. NULL: there is none. */
+    struct cache_request *twin;
     struct trace_file *file; /* one reference; NULL on failure */
     struct failure failure;
 };

@@ -23,7 +23,7 @@ enum kind {
     KIND_TRACE,       /* host: category Trace, the profiler's own span */
     KIND_WORK,        /* device work */
     KIND_ANNOTATION,  /* device: gpu_user_annotation */
-    KIND_SYNC         /* device: cuda_sync */
+    KIND_SYNC         /* device: waits and records of events */
 };
 
 static inline bool kind_is_device(enum kind kind)
@@ -70,6 +70,7 @@ struct trace_file {
     int references;
     bool lent; /* SQLite may hold pointers to its texts while a statement runs */
     char *path;
+    char *shown; /* the path as valid UTF-8, for column `file`; may be `path` itself */
     struct identity identity;
     bool phases[256]; /* whose events are rows */
     bool loaded;      /* false: only the head has been read, up to the first event */

@@ -30,7 +30,7 @@ static bool add(struct trace_paths *paths, char *path, bool listed, struct failu
         memory_free(path);
         return failure_memory(failure);
     }
-    paths->items[paths->count++] = (struct trace_path){path, listed};
+    paths->items[paths->count++] = (struct trace_path){path, listed, 0};
     return true;
 }
 
@@ -218,18 +218,33 @@ static int path_order(const void *a, const void *b)
     return order ? order : (int)x->listed - (int)y->listed;
 }
 
+/* A file that was given twice: a trace if it was named once. */
+static void merge(struct trace_path *path, struct trace_path *other)
+{
+    path->listed = path->listed && other->listed;
+    path->again += 1 + other->again;
+    memory_free(other->path);
+}
+
 void paths_sort(struct trace_paths *paths)
 {
     size_t kept = 0;
     if (paths->count > 0)
         qsort(paths->items, paths->count, sizeof *paths->items, path_order);
     for (size_t i = 0; i < paths->count; i++) {
-        if (kept > 0 && strcmp(paths->items[i].path, paths->items[kept - 1].path) == 0)
-            memory_free(paths->items[i].path);
-        else
+        if (kept > 0 && strcmp(paths->items[i].path, paths->items[kept - 1].path) == 0) {
+            merge(&paths->items[kept - 1], &paths->items[i]);
+        } else {
             paths->items[kept++] = paths->items[i];
+        }
     }
     paths->count = kept;
+}
+
+void paths_merge(struct trace_paths *paths, size_t first, size_t i)
+{
+    merge(&paths->items[first], &paths->items[i]);
+    memmove(&paths->items[i], &paths->items[i + 1], (--paths->count - i) * sizeof *paths->items);
 }
 
 void paths_clear(struct trace_paths *paths)

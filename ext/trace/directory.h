@@ -12,8 +12,9 @@
 #include "../reader/failure.h"
 
 struct trace_path {
-    char *path;  /* owned */
-    bool listed; /* found in a directory, not named: it need not be a trace (T16) */
+    char *path;   /* owned */
+    bool listed;  /* found in a directory, not named: it need not be a trace (T16) */
+    size_t again; /* how many more times the file was given */
 };
 
 struct trace_paths {
@@ -34,8 +35,11 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
 ** false. */
 bool paths_none(const char *text, struct failure *failure);
 
-/* Puts them in the order of their names, each once. */
+/* Puts them in the order of their names, each once; `again` counts the others. */
 void paths_sort(struct trace_paths *paths);
+
+/* Leaves out the path at `i`, which is another one of the same file as the one at `first`. */
+void paths_merge(struct trace_paths *paths, size_t first, size_t i);
 
 void paths_clear(struct trace_paths *paths);
 

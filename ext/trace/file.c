@@ -310,26 +310,54 @@ static bool take_event(struct loading *loading, const struct event *event)
     return (!file->phases[event->phase] && event->phase != 'E') || take_row(loading, event);
 }
 
-enum kind file_kind_of_category(const char *category, size_t length)
+static bool is_same(const char *text, size_t length, const char *expected)
+{
+    return strlen(expected) == length && memcmp(expected, text, length) == 0;
+}
+
+bool file_is_mtia(const char *category, size_t length)
+{
+    return is_same(category, length, "mtia_ccp_events");
+}
+
+static enum kind kind_of_category(const char *category, size_t length)
 {
     static const struct {
         const char *category;
         enum kind kind;
     } known[] = {
-        {"kernel", KIND_WORK},     {"gpu_memcpy", KIND_WORK},
-        {"gpu_memset", KIND_WORK}, {"mtia_ccp_events", KIND_WORK},
-        {"Kernel", KIND_WORK},     {"Memcpy", KIND_WORK},
-        {"Memset", KIND_WORK},     {"gpu_user_annotation", KIND_ANNOTATION},
-        {"cuda_sync", KIND_SYNC},  {"Trace", KIND_TRACE},
-        {"Runtime", KIND_CALL},    {"cuda_driver", KIND_DRIVER_CALL},
+        {"kernel", KIND_WORK},
+        {"gpu_memcpy", KIND_WORK},
+        {"gpu_memset", KIND_WORK},
+        {"Kernel", KIND_WORK},
+        {"Memcpy", KIND_WORK},
+        {"Memset", KIND_WORK},
+        {"gpu_user_annotation", KIND_ANNOTATION},
+        {"cuda_sync", KIND_SYNC},
+        {"Trace", KIND_TRACE},
+        {"Runtime", KIND_CALL},
+        {"cuda_driver", KIND_DRIVER_CALL},
     };
     static const char runtime[] = "_runtime";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i].category) == length && memcmp(known[i].category, category, length) == 0)
+        if (is_same(category, length, known[i].category))
             return known[i].kind;
     size_t tail = sizeof runtime - 1;
     return length >= tail && memcmp(category + length - tail, runtime, tail) == 0 ? KIND_CALL
                                                                                   : KIND_HOST;
+}
+
+/* Work of MTIA that waits for another stream, or lets it wait, does nothing. */
+static enum kind kind_of_mtia(const char *name, size_t length)
+{
+    bool sync = is_same(name, length, "event_wait") || is_same(name, length, "event_record");
+    return sync ? KIND_SYNC : KIND_WORK;
+}
+
+enum kind file_kind(const char *category, size_t length, const char *name, size_t name_length)
+{
+    return file_is_mtia(category, length) ? kind_of_mtia(name, name_length)
+                                          : kind_of_category(category, length);
 }
 
 /* T9: every row's kind; without a category, by its process. */
@@ -337,7 +365,7 @@ static bool find_kinds(struct loading *loading)
 {
     struct trace_file *file = loading->file;
     struct columns *columns = &file->columns;
-    enum { UNKNOWN = 255 };
+    enum { UNKNOWN = 255, MTIA = 254 };
     unsigned char *kinds = memory_allocate(file->names.count + 1);
     if (!kinds)
         return failure_memory(loading->failure);
@@ -354,10 +382,17 @@ static bool find_kinds(struct loading *loading)
             continue;
         }
         if (kinds[cat] == UNKNOWN) {
-            const struct name *name = &file->names.items[cat];
-            kinds[cat] = (unsigned char)file_kind_of_category(name->text, name->length);
+            const struct name *category = &file->names.items[cat];
+            bool mtia = file_is_mtia(category->text, category->length);
+            unsigned kind = kind_of_category(category->text, category->length);
+            kinds[cat] = (unsigned char)(mtia ? MTIA : kind);
         }
         columns->kind[row] = kinds[cat];
+        if (kinds[cat] == MTIA) {
+            uint32_t id = columns->name[row];
+            const struct name none = {0}, *name = id == NAME_NONE ? &none : &file->names.items[id];
+            columns->kind[row] = (unsigned char)kind_of_mtia(name->text, name->length);
+        }
     }
     memory_free(kinds);
     return true;
@@ -470,19 +505,36 @@ static void take_document(struct trace_file *file, struct document *document)
         }
 }
 
+/* The path, and as what it is shown. */
+static bool file_name(struct trace_file *file, const char *path, struct failure *failure)
+{
+    size_t length = strlen(path);
+    char *copy = memory_allocate(length + 1), *shown = memory_allocate(3 * length + 1);
+    if (!copy || !shown) {
+        memory_free(copy);
+        memory_free(shown);
+        return failure_memory(failure);
+    }
+    memcpy(copy, path, length + 1);
+    shown[text_repair((const unsigned char *)path, length, (unsigned char *)shown)] = 0;
+    if (strcmp(shown, path) == 0) {
+        memory_free(shown);
+        shown = copy;
+    }
+    file->path = copy;
+    file->shown = shown;
+    return true;
+}
+
 static struct trace_file *file_new(const char *path, struct failure *failure)
 {
     struct trace_file *file = memory_zeroed(1, sizeof *file);
-    size_t length = strlen(path) + 1;
-    char *copy = memory_allocate(length);
-    if (!file || !copy) {
-        memory_free(file);
-        memory_free(copy);
+    if (!file)
         failure_memory(failure);
+    if (!file || !file_name(file, path, failure)) {
+        memory_free(file);
         return NULL;
     }
-    memcpy(copy, path, length);
-    file->path = copy;
     file->references = 1;
     file->rank = -1;
     file->first = file->last = NUMBER_NONE;
@@ -599,6 +651,8 @@ void file_release(struct trace_file *file)
     if (!file || --file->references > 0)
         return;
     file_shrink(file);
+    if (file->shown != file->path)
+        memory_free(file->shown);
     memory_free(file->path);
     memory_free(file->metadata);
     failure_clear(&file->trouble);

@@ -4,6 +4,58 @@
 #include <string.h>
 
 #include "file.h"
+#include "signature.h"
+
+enum { LISTS = 3 };
+
+/* Patterns by their first letter. Those of one string, with a space between, begin with
+** the same two letters or digits, which decide most often. `^`: not after a small letter;
+** `x?`: x or none; `#`: digits; `*`: letters, digits, `_` or none of them; `@`: a capital;
+** `$`: no letter. */
+
+/* K3, 1 to 7. */
+static const char *const communication[128][LISTS] = {
+    ['A'] = {"AllReduce Allreduce AllGather Allgather AllToAll AllToall AlltoAll Alltoall "
+             "All2All All2all",
+             "A2ADispatch A2ACombine A2APrepareDispatch A2APrepareCombine"},
+    ['E'] = {"EpDispatch@ EpCombine@"},
+    ['R'] = {"ReduceScatter Reducescatter"},
+    ['a'] = {"^all_?reduce ^all_?gather ^all_?to_?all ^all2all",
+             "^a2a_dispatch ^a2a_combine ^a2a_send ^a2a_recv"},
+    ['c'] = {"cross_device_reduce cross_device_store"},
+    ['e'] = {"ep::intranode*:: ep::internode*:: ep#intranode ep#internode"},
+    ['h'] = {"^hcom_"},
+    ['i'] = {"ishmem"},
+    ['m'] = {"msccl", "^multimem_"},
+    ['n'] = {"nvshmem"},
+    ['o'] = {"oneccl"},
+    ['p'] = {"^pplx::", "^put_signal_kernel"},
+    ['q'] = {"quick_?reduce"},
+    ['r'] = {"rocshmem", "^reduce_?scatter"},
+    ['s'] = {"symmetric_memory"},
+    ['u'] = {"userbuffers"},
+    ['w'] = {"^wait_signal_kernel"},
+};
+
+/* K3's `but`, in any case; `mm`, and `gemm` after `fb`, are for computes(). */
+static const char *const computation[128][LISTS] = {
+    ['b'] = {"block_?all_?reduce"},
+    ['c'] = {"cta_?all_?reduce"},
+    ['g'] = {"gemm", "group_?all_?reduce"},
+    ['l'] = {"lane_?all_?reduce"},
+    ['m'] = {"matmul"},
+    ['q'] = {"quad_?all_?reduce"},
+    ['t'] = {"thread_?all_?reduce"},
+    ['w'] = {"warp_?all_?reduce wave_?all_?reduce"},
+};
+
+enum { END = -1 };
+
+/* K3's head, a byte at a time. A copy goes on alone. */
+struct head {
+    struct signature rest;
+    const char *p, *end; /* of the piece at hand */
+};
 
 static bool begins_with(const char *text, size_t length, const char *beginning)
 {
@@ -29,23 +81,178 @@ static bool is_memory_name(const char *name, size_t length)
     return false;
 }
 
-/* K3: n, r or h before `ccl`, with ASCII's capitals alike. */
-static bool is_communication(const char *name, size_t length)
+static bool is_small(int c)
 {
-    for (size_t i = 0; i + 4 <= length; i++) {
-        char first = name[i] | 0x20;
-        if ((first == 'n' || first == 'r' || first == 'h') && (name[i + 1] | 0x20) == 'c' &&
-            (name[i + 2] | 0x20) == 'c' && (name[i + 3] | 0x20) == 'l')
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_capital(int c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int small(int c)
+{
+    return is_capital(c) ? c - 'A' + 'a' : c;
+}
+
+/* K3's three words: n, r or h before `ccl`, with ASCII's capitals alike. */
+static bool has_classical_word(const char *name, size_t length)
+{
+    for (size_t i = 3; i < length;) {
+        char c = name[i] | 0x20;
+        if (c == 'l') {
+            char first = name[i - 3] | 0x20;
+            if ((name[i - 1] | 0x20) == 'c' && (name[i - 2] | 0x20) == 'c' &&
+                (first == 'n' || first == 'r' || first == 'h'))
+                return true;
+            i += 4;
+        } else {
+            i += c == 'c' ? 1 : c == 'n' || c == 'r' || c == 'h' ? 3 : 4;
+        }
+    }
+    return false;
+}
+
+static struct head head_of(const char *name, size_t length)
+{
+    const char *end = name + length;
+    if (begins_with(name, length, "_Z"))
+        return (struct head){{.start = end, .next = end, .end = end}, name, end};
+    return (struct head){{.start = name, .next = name, .end = end}, name, name};
+}
+
+/* Goes to the next piece if the one at hand is read; false at the end. */
+static bool head_goes_on(struct head *head)
+{
+    while (head->p == head->end) {
+        struct signature_piece piece;
+        struct signature *rest = &head->rest;
+        if (!signature_next(rest, &piece))
+            return false;
+        if (piece.anonymous) {
+            if (begins_with(rest->next, (size_t)(rest->end - rest->next), "::"))
+                rest->next += 2;
+            continue;
+        }
+        head->p = piece.text;
+        head->end = piece.text + piece.length;
+    }
+    return true;
+}
+
+/* The next byte, or END. */
+static int head_next(struct head *head)
+{
+    return head_goes_on(head) ? (unsigned char)*head->p++ : END;
+}
+
+/* Whether a pattern fits at `c`, which is after `before`, and before what `head` has. */
+static bool fits(const char *pattern, struct head head, int c, int before, bool any_case)
+{
+    if (*pattern == '^' && is_small(before))
+        return false;
+    for (pattern += *pattern == '^'; *pattern && *pattern != ' '; pattern++) {
+        bool optional = pattern[1] == '?';
+        if (*pattern == '#') {
+            if (!is_digit(c))
+                return false;
+            while (is_digit(c))
+                c = head_next(&head);
+            continue;
+        }
+        if (*pattern == '*') {
+            while (is_small(c) || is_capital(c) || is_digit(c) || c == '_')
+                c = head_next(&head);
+            continue;
+        }
+        bool same = *pattern == '@'   ? is_capital(c)
+                    : *pattern == '$' ? !is_capital(c) && !is_small(c)
+                                      : (any_case ? small(c) : c) == *pattern;
+        if (!same && !optional)
+            return false;
+        if (same)
+            c = head_next(&head);
+        pattern += optional;
+    }
+    return true;
+}
+
+/* Whether one of several patterns fits. */
+static bool one_fits(const char *patterns, const struct head *head, int c, int before,
+                     bool any_case)
+{
+    while (patterns) {
+        if (fits(patterns, *head, c, before, any_case))
             return true;
+        patterns = strchr(patterns, ' ');
+        patterns += patterns != NULL;
+    }
+    return false;
+}
+
+/* Whether a pattern of a table fits. */
+static bool any_fits(const char *const table[128][LISTS], const struct head *head, int c,
+                     int before, bool any_case)
+{
+    const char *const *lists = table[c < 128 ? c : 0];
+    for (int i = 0; i < LISTS && lists[i]; i++) {
+        char second = lists[i][1 + (*lists[i] == '^')];
+        if (head->p < head->end && *head->p != second && (!any_case || small(*head->p) != second))
+            continue;
+        if (one_fits(lists[i], head, c, before, any_case))
+            return true;
+    }
+    return false;
+}
+
+/* K3, 1 to 7. */
+static bool communicates(struct head head)
+{
+    int before = END;
+    while (head_goes_on(&head)) {
+        while (head.p < head.end) {
+            int c = (unsigned char)*head.p++;
+            if (any_fits(communication, &head, c, before, false))
+                return true;
+            before = c;
+        }
+    }
+    return false;
+}
+
+/* K3's `but`. */
+static bool computes(struct head head)
+{
+    int before = END, second = END, c;
+    while ((c = head_next(&head)) != END) {
+        bool bounded = !is_small(before) && !is_capital(before);
+        bool fb = small(second) == 'f' && small(before) == 'b';
+        if ((bounded && fits("mm$", head, c, before, false)) ||
+            (!(fb && fits("gemm", head, c, before, true)) &&
+             any_fits(computation, &head, small(c), before, true)))
+            return true;
+        second = before;
+        before = c;
     }
     return false;
 }
 
 const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length)
 {
+    struct head head = head_of(name, name_length);
     if (cat ? is_memory_category(cat, cat_length) : is_memory_name(name, name_length))
         return "MEMORY";
-    if (cat && file_kind_of_category(cat, cat_length) != KIND_WORK)
+    if (cat && file_kind(cat, cat_length, name, name_length) != KIND_WORK)
         return NULL;
-    return is_communication(name, name_length) ? "COMMUNICATION" : "COMPUTATION";
+    if (cat && file_is_mtia(cat, cat_length) && begins_with(name, name_length, "dma"))
+        return "MEMORY";
+    if (has_classical_word(name, name_length))
+        return "COMMUNICATION";
+    return communicates(head) && !computes(head) ? "COMMUNICATION" : "COMPUTATION";
 }

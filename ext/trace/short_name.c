@@ -1,8 +1,14 @@
 #include "short_name.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
+
+#include "signature.h"
+#include "step_form.h"
+
+/* What may follow the parameters of a member function, the longer of two first. */
+static const char *const qualifiers[] = {" const", " volatile", " noexcept", " &&", " &"};
+enum { QUALIFIERS = sizeof qualifiers / sizeof *qualifiers };
 
 static bool begins(const char *p, const char *end, const char *with)
 {
@@ -21,17 +27,27 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_word(char c)
+{
+    return c == '_' || is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
 static bool is_hexadecimal(char c)
 {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+static const char *after_digits(const char *p, const char *end)
+{
+    while (p < end && is_digit(*p))
+        p++;
+    return p;
+}
+
 /* The length of `(1743)` at `p`, if `: ` follows it; else 0. */
 static size_t line_number(const char *p, const char *end)
 {
-    const char *digits = p + 1;
-    while (digits < end && is_digit(*digits))
-        digits++;
+    const char *digits = after_digits(p + 1, end);
     return digits > p + 1 && begins(digits, end, "): ") ? (size_t)(digits + 1 - p) : 0;
 }
 
@@ -44,31 +60,191 @@ static bool is_step(const char *name, const char *end)
     p += p < end && *p == ' ';
     if (p == end || *p++ != '#' || p == end)
         return false;
-    while (p < end && is_digit(*p))
-        p++;
-    return p == end;
+    return after_digits(p, end) == end;
 }
 
-size_t name_stable(const char *name, size_t length, char *to)
+static size_t drop_addresses(const char *name, size_t length, char *to) /* rule 1 */
 {
     static const char address[] = " at 0x";
     const char *p = name, *end = name + length;
     char *out = to;
-    if (is_step(name, end)) /* rule 3 */
-        end = name + strlen("ProfilerStep");
     while (p < end) {
-        size_t number = *p == '(' ? line_number(p, end) : 0;
-        if (number > 0) { /* rule 2 */
-            p += number;
-        } else if (*p == ' ' && begins(p, end, address)) { /* rule 1 */
-            p += sizeof address - 1;
-            while (p < end && is_hexadecimal(*p))
-                p++;
-        } else {
+        if (*p != ' ' || !begins(p, end, address)) {
             *out++ = *p++;
+            continue;
         }
+        p += sizeof address - 1;
+        while (p < end && is_hexadecimal(*p))
+            p++;
     }
     return (size_t)(out - to);
+}
+
+/* The rules from 2 on change a name where it is, and return its new length. */
+
+static size_t drop_lines(char *name, size_t length) /* rule 2 */
+{
+    const char *p = name, *end = name + length;
+    char *out = name;
+    while (p < end) {
+        size_t number = *p == '(' ? line_number(p, end) : 0;
+        p += number;
+        if (number == 0)
+            *out++ = *p++;
+    }
+    return (size_t)(out - name);
+}
+
+static size_t drop_annotations(const char *name, size_t length) /* rule 4 */
+{
+    static const char *const keys[] = {
+        "op_id = ", "seq = ",          "stashed seq = ", "stashed tid = ",
+        "sizes = ", "input_op_ids = ", "trace_id = "};
+    const char *end = name + length;
+    for (const char *p = name; (p = memchr(p, ',', (size_t)(end - p))) != NULL; p++)
+        for (size_t i = 0; begins(p, end, ", ") && i < sizeof keys / sizeof *keys; i++)
+            if (begins(p + 2, end, keys[i]))
+                return (size_t)(p - name);
+    return length;
+}
+
+static size_t drop_kernel_number(const char *name, size_t length) /* rule 5 */
+{
+    const char *end = name + length, *p = name, *number = end;
+    if (begins(p, end, "graph_")) {
+        const char *digits = p + strlen("graph_");
+        p = after_digits(digits, end);
+        if (p == digits || p == end || *p++ != '_')
+            return length;
+    }
+    if (begins(p, end, "triton_")) {
+        const char *type = p += strlen("triton_");
+        while (p < end && *p >= 'a' && *p <= 'z')
+            p++;
+        if (p == type || !begins(p, end, "_fused"))
+            return length;
+        p += strlen("_fused");
+    } else if (begins(p, end, "cpp_fused")) {
+        p += strlen("cpp_fused");
+    } else {
+        return length;
+    }
+    while (number > p && is_digit(number[-1]))
+        number--;
+    return number < end && number > p && number[-1] == '_' ? (size_t)(number - 1 - name) : length;
+}
+
+/* Whether a name has `count` letters of a hash, base 32, at `p`. */
+static bool is_hash(const char *p, const char *end, size_t count)
+{
+    if ((size_t)(end - p) < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!(p[i] >= 'a' && p[i] <= 'z') && !(p[i] >= '2' && p[i] <= '7'))
+            return false;
+    return true;
+}
+
+static size_t drop_graph_hash(char *name, size_t length) /* rule 6 */
+{
+    static const char before[] = "## Call CompiledFxGraph ", after[] = " ##";
+    enum { HASH = 51 };
+    const char *end = name + length, *hash = name + sizeof before - 1;
+    if (!begins(name, end, before) || !begins(hash, end, "f") || !is_hash(hash + 1, end, HASH) ||
+        end - hash != 1 + HASH + sizeof after - 1 || !begins(hash + 1 + HASH, end, after))
+        return length;
+    memcpy(name + sizeof before - 2, after, sizeof after - 1);
+    return sizeof before - 2 + sizeof after - 1;
+}
+
+static size_t drop_recompilation(const char *name, size_t length) /* rule 7 */
+{
+    static const char before[] = "Torch-Compiled Region: ";
+    const char *end = name + length, *frame = name + sizeof before - 1;
+    if (!begins(name, end, before))
+        return length;
+    const char *slash = after_digits(frame, end);
+    if (slash == frame || !begins(slash, end, "/"))
+        return length;
+    const char *number = after_digits(slash + 1, end), *p = number;
+    if (begins(number, end, "_"))
+        p = after_digits(number + 1, end);
+    return number > slash + 1 && p == end && is_digit(p[-1]) ? (size_t)(slash - name) : length;
+}
+
+static size_t drop_cache_path(char *name, size_t length) /* rule 8 */
+{
+    static const char inductor[] = "inductor";
+    const char *end = name + length, *suffix = name;
+    while ((suffix = memchr(suffix, '.', (size_t)(end - suffix))) && !begins(suffix, end, ".py: "))
+        suffix++;
+    for (ptrdiff_t hash = 50; suffix && hash <= 51; hash++) {
+        const char *file = suffix - hash - 1;
+        if (suffix - name < hash + 5 || *file != 'c' || !is_hash(file + 1, end, (size_t)hash) ||
+            file[-1] != '/' || !is_hash(file - 3, end, 2) || file[-4] != '/')
+            continue;
+        memcpy(name, inductor, sizeof inductor - 1);
+        memmove(name + sizeof inductor - 1, suffix, (size_t)(end - suffix));
+        return sizeof inductor - 1 + (size_t)(end - suffix);
+    }
+    return length;
+}
+
+static size_t drop_record(char *name, size_t length) /* rule 9 */
+{
+    static const char before[] = " of pybind11_builtins.pybind11_detail_function_record_";
+    static const char after[] = " object";
+    const char *end = name + length, *p = name;
+    char *out = name;
+    while (p < end) {
+        const char *word = p + sizeof before - 1;
+        if (*p != ' ' || !begins(p, end, before)) {
+            *out++ = *p++;
+            continue;
+        }
+        while (word < end && is_word(*word))
+            word++;
+        if (begins(word, end, after)) {
+            p = word + sizeof after - 1;
+        } else {
+            memmove(out, p, (size_t)(word - p));
+            out += word - p;
+            p = word;
+        }
+    }
+    return (size_t)(out - name);
+}
+
+/* Rule 10. No name grows by more than a byte: `step[MODE]` has as many as `step: mode`, and
+** of the modes that have a phase of another name only EXTEND is shorter than it (prefill).
+** The shortest names of the other forms are longer than `step: diffusion`. */
+static size_t name_phase(char *name, size_t length)
+{
+    static const char before[] = "step: ";
+    struct step_form form;
+    if (!step_form_read(name, length, &form))
+        return length;
+    memmove(name + sizeof before - 1, form.phase, form.phase_length);
+    memcpy(name, before, sizeof before - 1);
+    length = sizeof before - 1 + form.phase_length;
+    for (char *p = name; p < name + length; p++)
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p - 'A' + 'a');
+    return length;
+}
+
+size_t name_stable(const char *name, size_t length, char *to)
+{
+    length = drop_lines(to, drop_addresses(name, length, to));
+    if (is_step(to, to + length)) /* rule 3 */
+        length = strlen("ProfilerStep");
+    length = drop_annotations(to, length);
+    length = drop_kernel_number(to, length);
+    length = drop_graph_hash(to, length);
+    length = drop_recompilation(to, length);
+    length = drop_cache_path(to, length);
+    length = drop_record(to, length);
+    return name_phase(to, length);
 }
 
 static bool is_python(const char *name, const char *end)
@@ -79,89 +255,51 @@ static bool is_python(const char *name, const char *end)
     return false;
 }
 
-static const char anonymous[] = "(anonymous namespace)";
-
-/* The brackets that are open, as bits: 1 for `<`, 0 for `(`, the innermost lowest. A
-** name that nests deeper than 64 loses the outermost, and with it what it ends. */
-struct brackets {
-    uint64_t kinds;
-    int depth;
-};
-
-/* Closes the innermost bracket of a kind, and those inside of it; false if there is
-** none. */
-static bool close_bracket(struct brackets *open, bool angle)
-{
-    for (int i = 0; i < open->depth && i < 64; i++)
-        if ((open->kinds >> i & 1) == angle) {
-            open->kinds = i < 63 ? open->kinds >> (i + 1) : 0;
-            open->depth -= i + 1;
-            return true;
-        }
-    return false;
-}
-
-/* How many bytes at `p`, behind `operator`, are the operator: `()`, `<`, `->` ... */
-static size_t operator_length(const char *start, const char *p, const char *end)
-{
-    static const char *const operators[] = {"()", "<=>", "<<=", ">>=", "<<", ">>",
-                                            "<=", ">=",  "->*", "->",  "<",  ">"};
-    if (!ends(start, p, "operator"))
-        return 0;
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (begins(p, end, operators[i]))
-            return strlen(operators[i]);
-    return 0;
-}
-
-/* Rule 6. Returns the end of what is written. Where `(anonymous namespace)` stays,
-** its space is written as a NUL, so that rule 8 does not take it for one. */
+/* Rules 6 and 7. Returns the end of what is written. */
 static char *drop_brackets(const char *name, const char *end, char *to)
 {
-    struct brackets open = {0, 0};
+    struct signature signature = {.start = name, .next = name, .end = end};
+    struct signature_piece piece;
     char *out = to;
-    for (const char *p = name; p < end; p++) {
-        size_t keep = operator_length(name, p, end);
-        if (keep == 0 && begins(p, end, anonymous))
-            keep = sizeof anonymous - 1;
-        if (keep > 0) {
-            if (open.depth == 0) {
-                memcpy(out, p, keep);
-                if (keep == sizeof anonymous - 1)
-                    out[strlen("(anonymous")] = 0;
-                out += keep;
-            }
-            p += keep - 1;
-        } else if (*p == '<' || *p == '(') {
-            open.kinds = open.kinds << 1 | (*p == '<');
-            open.depth++;
-        } else if (*p == '>' || *p == ')') {
-            /* `->` ends nothing, and neither does `>` right inside of parentheses */
-            bool arrow = *p == '>' && p > name && p[-1] == '-';
-            bool greater = *p == '>' && open.depth > 0 && !(open.kinds & 1);
-            if (!arrow && !greater)
-                close_bracket(&open, *p == '>');
-        } else if (open.depth == 0) {
-            *out++ = *p;
-        }
+    while (signature_next(&signature, &piece)) {
+        memcpy(out, piece.text, piece.length);
+        out += piece.length;
+        bool spaced = ends(to, out, "< ") || ends(to, out, "> "); /* `operator< <int>` */
+        out -= spaced && signature.next < end && *signature.next == '<';
     }
     return out;
 }
 
-/* Rule 7 at the end of a name. */
+/* The length of the qualifiers of a member function (rule 8) at `p`. */
+static size_t qualifiers_length(const char *p, const char *end)
+{
+    const char *from = p;
+    for (size_t i = 0; i < QUALIFIERS;) {
+        if (begins(p, end, qualifiers[i])) {
+            p += strlen(qualifiers[i]);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return (size_t)(p - from);
+}
+
+/* Rule 8 at the end of a name. */
 static char *drop_tail(char *name, char *end)
 {
     for (;;) {
         char *before = end;
         while (end > name && end[-1] == ' ')
             end--;
-        if (ends(name, end, " const"))
-            end -= strlen(" const");
+        for (size_t i = 0; i < QUALIFIERS; i++)
+            if (ends(name, end, qualifiers[i]))
+                end -= strlen(qualifiers[i]);
         if (end > name && end[-1] == ']') {
             char *p = end;
-            while (p > name && !begins(p, end, " [clone "))
+            while (p > name && !begins(p, end, " [clone ") && !begins(p, end, " [with "))
                 p--;
-            if (begins(p, end, " [clone "))
+            if (begins(p, end, " [clone ") || begins(p, end, " [with "))
                 end = p;
         }
         if (end == before)
@@ -169,24 +307,52 @@ static char *drop_tail(char *name, char *end)
     }
 }
 
-/* Rules 6 to 8. */
+/* Rule 8 before `::`. */
+static char *drop_qualifiers(char *name, char *end)
+{
+    char *out = name;
+    for (const char *p = name; p < end;) {
+        size_t length = *p == ' ' ? qualifiers_length(p, end) : 0;
+        if (length > 0 && !begins(p + length, end, "::")) {
+            memmove(out, p, length);
+            out += length;
+        }
+        p += length;
+        if (length == 0)
+            *out++ = *p++;
+    }
+    return out;
+}
+
+/* Rule 9: the byte after the return type. */
+static const char *after_type(const char *name, const char *end)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    const char *from = name;
+    size_t braces = 0;
+    for (const char *p = name; p < end; p++) {
+        if (*p == 'r' && signature_is_operator(name, p + 1) && (p + 1 == end || !is_word(p[1])))
+            return from;
+        if (*p == '(' && begins(p, end, anonymous))
+            p += sizeof anonymous - 2;
+        else if (*p == '{')
+            braces++;
+        else if (*p == '}' && braces > 0)
+            braces--;
+        else if (*p == ' ' && braces == 0)
+            from = p + 1;
+    }
+    return from;
+}
+
+/* Rules 6 to 9. */
 static size_t short_signature(const char *name, const char *end, char *to)
 {
-    char *stop = drop_tail(to, drop_brackets(name, end, to)), *p = to;
-    for (char *from = to; from < stop; from++) {
-        if (begins(from, stop, " const::"))
-            from += strlen(" const") - 1; /* rule 7 before `::` */
-        else
-            *p++ = *from;
-    }
-    stop = p;
-    while (p > to && p[-1] != ' ')
-        p--;
-    size_t length = (size_t)(stop - p);
-    memmove(to, p, length);
-    for (size_t i = 0; i < length; i++)
-        if (to[i] == 0)
-            to[i] = ' ';
+    char *stop = drop_brackets(name, end, to);
+    stop = drop_qualifiers(to, drop_tail(to, stop));
+    const char *from = after_type(to, stop);
+    size_t length = (size_t)(stop - from);
+    memmove(to, from, length);
     return length;
 }
 
@@ -221,5 +387,5 @@ size_t name_short(const char *name, size_t length, char *to)
     size_t prefix = (size_t)(rest - name);
     memcpy(to, name, prefix);
     size_t shortened = short_signature(rest, end, to + prefix);
-    return shortened > 0 ? prefix + shortened : name_stable(name, length, to); /* rule 9 */
+    return shortened > 0 ? prefix + shortened : name_stable(name, length, to); /* rule 10 */
 }

@@ -26,6 +26,7 @@ static bool get_files(struct trace *trace, struct cache *cache, const bool *phas
             continue;
         file_release(member->file);
         member->file = requests[count].file;
+        member->twin = requests[count].twin ? requests[count].twin->path : NULL;
         failure_move(&member->failure, &requests[count].failure);
         count++;
     }
@@ -53,6 +54,24 @@ static bool give_failure(const struct failure *from, struct failure *failure)
 {
     return from->text ? failure_set(failure, from->code, "%s", from->text)
                       : failure_memory(failure);
+}
+
+/* A file that was given under several paths stays under the first of them. */
+static void drop_twins(struct trace *trace)
+{
+    for (size_t i = 0; i < trace->count;) {
+        const struct trace_member *member = &trace->members[i];
+        size_t first = 0;
+        if (!member->twin) {
+            i++;
+            continue;
+        }
+        while (trace->members[first].path != member->twin)
+            first++;
+        paths_merge(&trace->paths, first, i);
+        memmove(&trace->members[i], &trace->members[i + 1],
+                (--trace->count - i) * sizeof *trace->members);
+    }
 }
 
 /* T16: which files are traces, and whether the others are an error. */
@@ -253,8 +272,10 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     for (size_t i = 0; i < trace->count; i++)
         trace->members[i].path = trace->paths.items[i].path;
     bool peek = request->ranks->kind != SELECT_ALL && trace->count > 1;
-    if (!get_files(trace, cache, request->phases, peek, any_member, failure) ||
-        !get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
+    if (!get_files(trace, cache, request->phases, peek, any_member, failure))
+        return false;
+    drop_twins(trace);
+    if (!get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
         !check_members(trace, request, failure) || !assign_ranks(trace, failure) ||
         !choose_ranks(trace, request, failure) ||
         !get_files(trace, cache, request->phases, false, chosen_not_loaded, failure) ||

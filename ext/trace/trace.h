@@ -14,6 +14,7 @@ struct trace_member {
     const char *path;        /* of trace.paths */
     struct trace_file *file; /* one reference; NULL if it cannot be read */
     struct failure failure;  /* why */
+    const char *twin;        /* while a trace is opened: the path of the same file, or NULL */
     bool is_trace;           /* T16: false for files that merely lie there */
     bool chosen;             /* of a rank that was asked for, and loaded */
     enum rank_source rank_source;

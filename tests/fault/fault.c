@@ -145,6 +145,12 @@ static const struct trial {
      .tells = true,
      .utf16 = true},
     {.name = "trace_files, bad ones", .sql = "SELECT * FROM trace_files('bad')", .tells = true},
+    {.name = "trace_files, given again",
+     .sql = "SELECT * FROM trace_files('[\"a\", \"./a/rank0.json\", \"a/../a/rank1.json.gz\"]');"
+            "SELECT count(*) FROM trace_events('[\"a\", \"./a/rank0.json\"]')",
+     .tells = true},
+    {.name = "trace_metadata", .sql = "SELECT * FROM trace_metadata('a')"},
+    {.name = "trace_metadata, UTF-16", .sql = "SELECT * FROM trace_metadata('bad')", .utf16 = true},
     {.name = "trace_steps", .sql = "SELECT * FROM trace_steps('a')"},
     {.name = "trace_steps, IN",
      .sql = "SELECT iteration, ts, file FROM trace_steps WHERE trace IN ('a', 'b', 'a')"},

@@ -1,0 +1,183 @@
+"""Paths and what stands in a file besides events: one file under several paths, paths that are not UTF-8, metadata."""
+import json
+import os
+import random
+import unittest
+
+from made import InFolder, document, event, kernel, launch, run, step, write
+
+AGAIN = "file given more than once: read once"
+STRICT = "metadata left out: not strict JSON, or nested too deep"
+
+
+class Twice(InFolder):
+    """A file that is given twice, in one argument, is read once."""
+
+    def setUp(self):
+        super().setUp()
+        write("d/rank0.json", run())
+        write("d/rank1.json", run(2))
+        write("e/rank0.json", run())
+        os.symlink("rank0.json", "d/rank7.json")      # another base name: another file
+        os.symlink("d", "way")                         # another way to the same files
+        os.mkdir("hard")
+        os.link("d/rank1.json", "hard/rank1.json")     # the same inode
+
+    def again(self, *paths):
+        """{path: how often it was given beyond once} of each file of an argument."""
+        found = {}
+        for file, problems in self.rows("SELECT file, problems FROM trace_files(?)", json.dumps(paths)):
+            found[file] = sum(problem["count"] for problem in json.loads(problems) if problem["what"] == AGAIN)
+            self.assertTrue(all(problem["first_byte"] is None for problem in json.loads(problems)))
+        return found
+
+    def test_paths_of_one_file(self):
+        self.assertEqual(self.again("d/rank0.json", "./d/rank0.json"), {"./d/rank0.json": 1})
+        self.assertEqual(self.again("d/rank0.json", "d/rank0.json", "d//rank0.json", "way/rank0.json"),
+                         {"d//rank0.json": 3})
+        self.assertEqual(self.again("hard/rank1.json", "d/rank1.json"), {"d/rank1.json": 1})
+        self.assertEqual(self.again("d", "d/rank1.json"), {"d/rank0.json": 0, "d/rank1.json": 1, "d/rank7.json": 0})
+        self.assertEqual(self.again("d", "way"), {"d/rank0.json": 1, "d/rank1.json": 1, "d/rank7.json": 1})
+        self.assertEqual(self.again("d/rank0.json", "e/rank0.json"), {"d/rank0.json": 0, "e/rank0.json": 0})
+        self.assertEqual(self.again("d/rank0.json", "d/rank7.json"), {"d/rank0.json": 0, "d/rank7.json": 0})
+
+    def test_every_function_reads_it_once(self):
+        once = self.db.execute("SELECT count(*) FROM trace_events('d/rank0.json')").fetchone()
+        for paths in (["d/rank0.json", "./d/rank0.json"], ["way/rank0.json", "d/rank0.json", "d/rank0.json"]):
+            for _ in range(2):  # read, and kept
+                self.assertEqual(self.rows("SELECT count(*) FROM trace_events(?)", json.dumps(paths))[0], once)
+                for function in ("trace_ops", "trace_steps", "trace_step_time", "temporal_breakdown", "trace_metadata"):
+                    columns = ", ".join(name for name, in self.rows(
+                        "SELECT name FROM tracediff_help WHERE function = ? AND part = 'column' AND name <> 'file'", function))
+                    self.assertEqual(self.rows(f"SELECT {columns} FROM {function}(?)", json.dumps(paths)),
+                                     self.rows(f"SELECT {columns} FROM {function}('d/rank0.json')"), function)
+            self.assertEqual(self.rows("SELECT * FROM trace_diff(?, 'd/rank0.json')", json.dumps(paths)),
+                             self.rows("SELECT * FROM trace_diff('d/rank0.json', 'd/rank0.json')"))
+
+    def test_named_once_it_must_be_a_trace(self):
+        write("d/notes.json", "{}")
+        self.assertEqual(self.value("SELECT count(*) FROM trace_files('d')"), 4)
+        self.assertGreater(self.value("SELECT count(*) FROM trace_events('d')"), 0)
+        for paths in (["d", "way/notes.json"], ["way/notes.json", "d"], ["d", "d/notes.json"]):
+            self.assert_error("trace_events: 'd/notes.json': no trace: there is no list traceEvents",
+                              "SELECT count(*) FROM trace_events(?)", json.dumps(paths))
+
+    def test_files_that_cannot_be_read(self):
+        os.symlink("nowhere", "d/gone.json")
+        self.assertEqual(self.again("d/gone.json", "./d/gone.json", "d/rank0.json", "./d/rank0.json"),
+                         {"./d/gone.json": 0, "d/gone.json": 0, "./d/rank0.json": 1})
+
+    def test_random_lists(self):
+        """Against realpath and base name."""
+        chance = random.Random(5)
+        known = [f"{way}{name}" for way in ("d/", "./d/", "way/", "way/../d/", "hard/", "e/", "./e/../d/")
+                 for name in ("rank0.json", "rank1.json", "rank7.json") if os.path.exists(way + name)]
+        for _ in range(60):
+            paths = chance.choices(known, k=chance.randint(1, 9))
+            groups = {}
+            for path in sorted(paths):
+                groups.setdefault((os.stat(path).st_ino, os.path.basename(path)), []).append(path)
+            self.assertEqual(self.again(*paths), {group[0]: len(group) - 1 for group in groups.values()}, paths)
+
+
+class NotUtf8(InFolder):
+    """Column `file` is text for SQLite, and the same text wherever a file is named."""
+
+    NAMES = [b"rank0 \xff.json", b"rank1 \xc3.json", b"rank2 \xed\xa0\x80 caf\xe9.json", "rank3 é.json".encode()]
+
+    def setUp(self):
+        super().setUp()
+        for number, name in enumerate(self.NAMES):
+            path = os.path.join(b"d", name)
+            write("d/made", document(step(0, 0, 50), event("op", 1, 20), launch(2, 3, 1), kernel(f"k{number}", 30, 5, 1)))
+            os.rename(b"d/made", path)
+        os.symlink(b"nowhere", b"d/gone \xfe.json")
+
+    def test_every_column_of_a_file(self):
+        shown = sorted(os.path.join(b"d", name).decode(errors="replace") for name in self.NAMES)
+        for sql in ("SELECT DISTINCT file FROM trace_steps('d')", "SELECT DISTINCT file FROM trace_kernel_owners('d', 'all')",
+                    "SELECT DISTINCT file FROM trace_metadata('d')", "SELECT DISTINCT file FROM trace_events('d')"):
+            self.assertLessEqual({file for file, in self.rows(sql.replace("'d'", "'d/rank*'"))}, set(shown), sql)
+        self.assertEqual(sorted(file for file, in self.rows("SELECT file FROM trace_files('d')")),
+                         sorted(shown + ["d/gone \ufffd.json"]))
+
+    def test_joins(self):
+        joined = self.rows("SELECT work.name, work.file FROM trace_events('d/rank*') AS work JOIN trace_events('d/rank*') AS call"
+                           " ON call.file = work.file AND call.event = work.link WHERE work.device = 'GPU' ORDER BY 1")
+        self.assertEqual([name for name, _ in joined], ["k0", "k1", "k2", "k3"])
+        for name, file in joined:
+            self.assertEqual(self.rows("SELECT name FROM trace_events('d/rank*') WHERE file = ? AND device = 'GPU'", file),
+                             [(name,)])
+        self.assertEqual(self.value("SELECT count(*) FROM trace_files('d') AS f JOIN trace_events('d/rank*') AS e USING (file)"),
+                         16)
+        self.assertEqual(self.value("SELECT count(*) FROM trace_kernel_owners('d/rank*', 'all', 'all') AS o"
+                                    " JOIN trace_events('d/rank*') AS e USING (file, event)"), 4)
+
+
+class Metadata(InFolder):
+    """T18."""
+
+    def metadata(self, path="t.json"):
+        return self.rows("SELECT key, value FROM trace_metadata(?)", path)
+
+    def problems(self, path="t.json"):
+        return {problem["what"] for problem in json.loads(self.value("SELECT problems FROM trace_files(?)", path))}
+
+    def test_values_are_what_sqlite_makes_of_them(self):
+        values = [1, -5, 1.5, True, False, None, "", "text", 'a "q" \\ \n é \u2028 🙂', [], {}, [1, [2, {"a": "]}"}]],
+                  {"a": {"b": [",", ":", "{"]}, "c": 'x"y'}, 2**62, "1", "true", "null", '{"a": 1}']
+        keys = [f"key{number}" for number in range(len(values))] + ['a"b', "a,b:c{}[]", "", "é", "\\"]
+        content = dict(zip(keys, values * 2))
+        for text in (json.dumps({**content, "traceEvents": []}), json.dumps({**content, "traceEvents": []}, indent=2),
+                     json.dumps({"traceEvents": [event("x", 1, 2)], **content}, ensure_ascii=False)):
+            write("t.json", text)
+            expected = [(key, self.value("SELECT ? ->> '$'", json.dumps(value, ensure_ascii=False)))
+                        for key, value in content.items()]
+            self.assertEqual(self.metadata(), expected)
+            self.assertEqual(self.rows("SELECT typeof(value) FROM trace_metadata('t.json')"),
+                             self.rows("SELECT typeof(value) FROM json_each(?)", json.dumps(content)))
+        self.assertEqual(self.problems(), set())
+
+    def test_rank_and_file(self):
+        write("d/rank3.json", document(schemaVersion=1))
+        write("d/x.json.gz", document(distributedInfo={"rank": 5}, traceName="x"))
+        write("d/notes.json", {"note": "not a trace"})
+        write("d/empty.json", "")
+        write("d/list.json", [event("x", 1, 2)])
+        self.assertEqual(self.rows("SELECT * FROM trace_metadata('d')"), [
+            ("d/notes.json", None, "note", "not a trace"), ("d/rank3.json", 3, "schemaVersion", 1),
+            ("d/x.json.gz", 5, "distributedInfo", '{"rank":5}'), ("d/x.json.gz", 5, "traceName", "x")])
+        self.assert_error("trace_metadata: cannot read 'none': No such file or directory", "SELECT * FROM trace_metadata('none')")
+
+    def test_what_is_not_strict(self):
+        write("t.json", '{"a": 1, "b": NaN, "c": {"x": [1, Infinity]}, "d": "q\\x", "e": [1,], "f": "ok", "traceEvents": []}')
+        self.assertEqual(self.metadata(), [("a", 1), ("f", "ok")])
+        self.assertEqual(self.problems() - {"args mended: not strict JSON"}, {STRICT})
+        deep = "[" * 3000 + "]" * 3000
+        write("t.json", f'{{"a": 1, "deep": {deep}, "z": 2, "traceEvents": []}}')
+        self.assertEqual(self.metadata(), [("a", 1), ("z", 2)])
+        self.assertEqual(self.problems(), {STRICT})
+        write("t.json", '{"a": 1, "a": 2, "\\u0061": 3, "traceEvents": []}')
+        self.assertEqual(self.metadata(), [("a", 1)])
+        write("t.json", b'{"a": "\xff\xfe", "b\xff": 1, "traceEvents": []}')
+        self.assertEqual(self.metadata(), [("a", "\ufffd\ufffd"), ("b\ufffd", 1)])
+
+    def test_a_table_of_the_user_hides_nothing(self):
+        write("t.json", document(schemaVersion=1))
+        self.db.execute("CREATE TABLE json_each(x)")
+        self.assertEqual(self.metadata(), [("schemaVersion", 1)])
+
+    def test_trace_files_has_no_metadata(self):
+        write("t.json", document(secret="s"))
+        self.assert_error("no such column: metadata", "SELECT metadata FROM trace_files('t.json')")
+        self.assertNotIn("s", self.rows("SELECT * FROM trace_files('t.json')")[0])
+
+
+class Names(InFolder):
+    def test_no_argument_has_the_name_of_a_column(self):
+        self.assertEqual(self.rows("SELECT a.function, a.name FROM tracediff_help AS a JOIN tracediff_help AS c"
+                                   " USING (function, name) WHERE a.part = 'argument' AND c.part = 'column'"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
