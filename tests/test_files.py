@@ -145,12 +145,17 @@ class Metadata(InFolder):
         write("d/empty.json", "")
         write("d/list.json", [event("x", 1, 2)])
         self.assertEqual(self.rows("SELECT * FROM trace_metadata('d')"), [
-            ("d/notes.json", None, "note", "not a trace"), ("d/rank3.json", 3, "schemaVersion", 1),
+            ("d/rank3.json", 3, "schemaVersion", 1),
             ("d/x.json.gz", 5, "distributedInfo", '{"rank":5}'), ("d/x.json.gz", 5, "traceName", "x")])
         self.assert_error("trace_metadata: cannot read 'none': No such file or directory", "SELECT * FROM trace_metadata('none')")
+        self.assert_error("trace_metadata: 'd/notes.json': no trace: there is no list traceEvents",
+                          "SELECT * FROM trace_metadata('d/notes.json')")
+        os.symlink("nowhere", "d/gone.json")
+        self.assert_error("trace_metadata: cannot read 'd/gone.json': No such file or directory",
+                          "SELECT * FROM trace_metadata('d')")
 
     def test_what_is_not_strict(self):
-        write("t.json", '{"a": 1, "b": NaN, "c": {"x": [1, Infinity]}, "d": "q\\x", "e": [1,], "f": "ok", "traceEvents": []}')
+        write("t.json", '{"a": 1, "b": nope, "c": {"x": [1, nope]}, "d": "q\\x", "f": "ok", "traceEvents": []}')
         self.assertEqual(self.metadata(), [("a", 1), ("f", "ok")])
         self.assertEqual(self.problems() - {"args mended: not strict JSON"}, {STRICT})
         deep = "[" * 3000 + "]" * 3000

@@ -126,14 +126,15 @@ static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t
     return count;
 }
 
-/* What SQLite's JSON makes of the metadata, bound to ?1: no row if that is no strict JSON. */
+/* What SQLite's JSON makes of the metadata, bound to ?1: an error if that is not JSON. (Not
+** json_valid(), which is 0 when there is no memory.) */
 static const char summary_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
     " m ->> '$.deviceProperties[0].name'"
-    " FROM (SELECT ?1 AS m) WHERE json_valid(m)";
+    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
 
 /* A step of a statement over metadata: SQLITE_ROW, SQLITE_DONE, or another code that is
-** fatal. What SQLite's JSON finds too long gives no row. */
+** fatal. What SQLite's JSON finds malformed, too deep or too long gives no row. */
 static int step_metadata(sqlite3_stmt *metadata)
 {
     int code = sqlite3_step(metadata);
@@ -232,7 +233,7 @@ static bool open_whole(struct call *call, enum trace_use use, struct trace *trac
 }
 
 /* Makes rows of each file of a trace with the help of a statement over its metadata. */
-static int produce(struct call *call, struct rows **rows, const char *sql,
+static int produce(struct call *call, struct rows **rows, enum trace_use use, const char *sql,
                    int (*add)(struct result *result, const struct trace_member *member,
                               size_t again, sqlite3_stmt *metadata))
 {
@@ -240,7 +241,7 @@ static int produce(struct call *call, struct rows **rows, const char *sql,
     struct result *result = NULL;
     sqlite3_stmt *metadata = NULL;
     int code = SQLITE_ERROR;
-    if (!open_whole(call, TRACE_FOR_FILES, &trace))
+    if (!open_whole(call, use, &trace))
         goto cleanup;
     result = result_new(call->function->column_count);
     code = sqlite3_prepare_v2(call->database->db, sql, -1, &metadata, NULL);
@@ -260,7 +261,7 @@ cleanup:
 
 static int files_produce(struct call *call, struct rows **rows)
 {
-    return produce(call, rows, summary_sql, add_file);
+    return produce(call, rows, TRACE_FOR_FILES, summary_sql, add_file);
 }
 
 const struct table_function trace_files_function = {
@@ -276,7 +277,7 @@ const struct table_function trace_files_function = {
 
 static const struct column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
-    {"rank", "INTEGER", "rank; NULL for what is no trace"},
+    {"rank", "INTEGER", "rank"},
     {"key", "TEXT", "top-level key of the document, but traceEvents"},
     {"value", "", "text, number, 1 and 0 for true and false, NULL; an object or array is its JSON"},
 };
@@ -284,7 +285,7 @@ static const struct column columns_of_metadata[] = {
 /* A member of an object, whose key is bound to ?1 and value to ?2, if it is strict JSON.
 ** Not json_each: a table of the user's could hide it (S11). */
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
-                                 " WHERE json_valid('{' || ?1 || ':' || ?2 || '}')";
+                                 " WHERE json_type('{' || ?1 || ':' || ?2 || '}') IS NOT NULL";
 
 /* From a key or a value of an object to what follows it: `,`, `:` or `}`. */
 static const char *end_of_value(const char *p, const char *end)
@@ -314,7 +315,7 @@ static int add_member(struct result *result, const struct trace_member *member,
     if (names_intern(seen, key, length) == NAME_NONE)
         return SQLITE_NOMEM;
     int code = put_path(result, member->path);
-    optional_integer(result, member->rank, member->is_trace);
+    result_integer(result, member->rank);
     for (int i = 0; i < 2 && code == SQLITE_OK; i++)
         code = put_value(result, statement, i);
     return code;
@@ -324,7 +325,7 @@ static int add_member(struct result *result, const struct trace_member *member,
 static int add_metadata(struct result *result, const struct trace_member *member, size_t again,
                         sqlite3_stmt *statement)
 {
-    const char *p = member->file ? member->file->metadata : NULL;
+    const char *p = member->is_trace ? member->file->metadata : NULL;
     const char *end = p ? p + member->file->metadata_length : NULL;
     struct names seen = {.count = 0};
     int code = SQLITE_OK;
@@ -347,7 +348,7 @@ static int add_metadata(struct result *result, const struct trace_member *member
 
 static int metadata_produce(struct call *call, struct rows **rows)
 {
-    return produce(call, rows, member_sql, add_metadata);
+    return produce(call, rows, TRACE_FOR_EVENTS, member_sql, add_metadata);
 }
 
 const struct table_function trace_metadata_function = {

@@ -156,7 +156,7 @@ static const struct trial {
             "SELECT count(*) FROM trace_events('[\"a\", \"./a/rank0.json\"]')",
      .tells = true},
     {.name = "trace_metadata", .sql = "SELECT * FROM trace_metadata('a')"},
-    {.name = "trace_metadata, UTF-16", .sql = "SELECT * FROM trace_metadata('bad')", .utf16 = true},
+    {.name = "trace_metadata, UTF-16", .sql = "SELECT * FROM trace_metadata('a')", .utf16 = true},
     {.name = "trace_steps", .sql = "SELECT * FROM trace_steps('a')"},
     {.name = "trace_steps, IN",
      .sql = "SELECT iteration, ts, file FROM trace_steps WHERE trace IN ('a', 'b', 'a')"},
