@@ -282,7 +282,7 @@ class Arguments(Errors):
                  "INTEGER>=0": ("an integer from 0 on", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
                  "REAL>=0": ("a number from 0 on", (0, 0.5), (-0.5, "x", "1e", b"1")),
                  "REAL0..1": ("a number from 0 to 1", (0, 0.5, 1), (-1, 1.5, "30", "x", b"1"))}
-        arguments = self.rows("SELECT function, name, type FROM tracediff_help WHERE kind = 'argument'"
+        arguments = self.rows("SELECT function, name, type FROM tracediff_help WHERE part = 'argument'"
                               " AND type IN (SELECT value FROM json_each(?))", json.dumps(list(kinds)))
         self.assertEqual({kind for _, _, kind in arguments}, set(kinds))
         for function, name, kind in arguments:
