@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from made import document, kernel, launch, run, step, write
+from made import document, event, kernel, launch, run, step, write
 from support import EXTENSION, ROOT, slow
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
@@ -20,6 +20,10 @@ def rank(number, slower=1, extra=()):
     made = run(4, slower, extra)
     made["traceEvents"] += [
         kernel("ncclDevKernel_AllReduce", 1700, 20, 2, 20),
+        event("## forward ##", 1020, 50, cat="user_annotation", args={"External id": 7}),
+        event("## forward ##", 1250, 90, cat="gpu_user_annotation", pid=0, tid=7, args={"External id": 7}),
+        event("## backward ##", 2250, 90, cat="gpu_user_annotation", pid=0, tid=7),
+        event("cudaGraphLaunch", 1600, 5, cat="cuda_runtime", args={"correlation": 99}),
         {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "GPU 0"}},
         {"ph": "B", "name": "span", "cat": "x", "pid": "p", "tid": "t", "ts": 1},
         {"ph": "B", "name": "span", "pid": "p", "tid": "t", "ts": 2},

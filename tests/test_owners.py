@@ -75,6 +75,34 @@ class Owners(InFolder):
                           ("l", 1, 1, None, None, None, None, None, None),
                           ("m", 1, 4, "f", "f", "f", None, None, None)])
 
+    def test_a_launch_without_a_name(self):
+        """As every function sees it: it launches, and has no name."""
+        events = [step(1, 0, 100), event("a", 0, 50), event(None, 10, 10, cat="cuda_runtime", args={"correlation": 1}),
+                  kernel("k", 40, 20, 1), event(None, 60, 5), kernel(None, 70, 5, 1)]
+        write("trace.json", document(*events, step(2, 100, 100)))
+        self.assertEqual(self.rows("SELECT name, launch, op, top_op, module, annotation, shapes"
+                                   " FROM trace_kernel_owners('trace.json', 0, 'all')"),
+                         [("k", 2, "a", "a", "a", None, None)])
+        for key in ("op", "top_op", "module", "name,kernel", "annotation,shapes,stream,cat,kernel_type"):
+            self.assertEqual(self.value("SELECT sum(control_device_time) FROM trace_diff_by('trace.json', 'trace.json', ?)"
+                                        " WHERE control_iteration = 'all'", key), 10)
+        for order in ("name", "name DESC", "ts", "dur", "event"):
+            self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM trace_events('trace.json') ORDER BY {order})"
+                                        " WHERE name IS NULL"), 3)
+        self.assertEqual(self.rows("SELECT event FROM trace_events('trace.json') WHERE name = 'k'"), [(3,)])
+        functions = self.rows("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'")
+        asked = 0
+        for function, in functions:
+            required = [name for name, in self.rows(
+                "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' AND required"
+                " ORDER BY position", function)]
+            values = {"keys": "op", "operator_name": "a"}
+            if function != "tracediff_help":
+                self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
+                          *(values.get(name, "trace.json") for name in required))
+                asked += 1
+        self.assertGreater(asked, 25)
+
     def test_odd_shapes(self):
         for dims, expected in (([], "[]"), ([[2, 3], []], "[[2,3],[]]"), ("x", "x"), (None, None)):
             write("trace.json", document(event("a", 0, 10, args={"Input Dims": dims}), launch(1, 1, 1),

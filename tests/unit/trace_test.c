@@ -253,6 +253,22 @@ static int64_t plain_number(const struct trace_file *file, uint32_t name)
     return -1;
 }
 
+/* The first device work with a launch that starts within an annotation; ROW_NONE. */
+static uint32_t first_within(const struct trace_file *file, size_t row)
+{
+    const struct columns *columns = &file->columns;
+    uint32_t first = ROW_NONE;
+    for (size_t other = 0; other < columns->count; other++)
+        if ((is(file, columns->cat[other], "kernel") ||
+             is(file, columns->cat[other], "gpu_memcpy")) &&
+            columns->ts[other] >= columns->ts[row] &&
+            columns->ts[other] < columns->ts[row] + columns->dur[row] &&
+            plain_link(file, other) != ROW_NONE &&
+            (first == ROW_NONE || columns->ts[other] < columns->ts[first]))
+            first = (uint32_t)other;
+    return first;
+}
+
 static int64_t plain_iteration(const struct trace_file *file, size_t row)
 {
     const struct columns *columns = &file->columns;
@@ -264,6 +280,9 @@ static int64_t plain_iteration(const struct trace_file *file, size_t row)
         uint32_t launch = plain_link(file, row);
         return launch == ROW_NONE ? -1 : plain_iteration(file, launch);
     }
+    uint32_t first = annotation ? first_within(file, row) : ROW_NONE;
+    if (first != ROW_NONE)
+        return plain_iteration(file, first);
     for (size_t step = 0; step < columns->count; step++)
         if (!is_device(file, step) && plain_number(file, columns->name[step]) >= 0 &&
             columns->ts[step] <= columns->ts[row] &&
