@@ -17,15 +17,19 @@ static const struct {
                      "LIMIT 5;"},
     {"trace_files", "SELECT file, rank, steps, rows, problems\n"
                     "FROM trace_files(" GPU ");"},
+    {"trace_metadata", "SELECT rank, key, substr(value, 1, 60) AS value\n"
+                       "FROM trace_metadata(" GPU ")\n"
+                       "WHERE key = 'distributedInfo';"},
     {"trace_steps", "SELECT rank, iteration, dur\n"
                     "FROM trace_steps(" GPU ");"},
     {"trace_ops", "SELECT trace_short_name(name) AS name, counts, round(total_duration, 1) AS us\n"
                   "FROM trace_ops(" GPU ", 0, 'steady', 'GPU')\n"
                   "ORDER BY total_duration DESC\n"
                   "LIMIT 5;"},
-    {"trace_diff", "SELECT trace_short_name(name) AS name, counts_change, control_counts, test_counts,\n"
-                   "       round(diff_duration_per_step, 1) AS us_per_step\n"
-                   "FROM trace_diff(" PAIR ")\n" STEADY "LIMIT 5;"},
+    {"trace_diff",
+     "SELECT trace_short_name(name) AS name, counts_change, control_counts, test_counts,\n"
+     "       round(diff_duration_per_step, 1) AS us_per_step\n"
+     "FROM trace_diff(" PAIR ")\n" STEADY "LIMIT 5;"},
     {"trace_step_time", "SELECT iteration, class, name, round(time, 1) AS us\n"
                         "FROM trace_step_time(" GPU ", 0, 12)\n"
                         "ORDER BY time DESC\n"
