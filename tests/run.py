@@ -59,7 +59,7 @@ def list_skipped(result, left_out):
 
 def main(arguments):
     sys.path.insert(0, HERE)
-    from support import LEFT_OUT  # which tells where the extension is
+    from support import LEFT_OUT, SHORTENED  # which tells where the extension is
     names = [a for a in arguments if a not in ("-t", "-v")]
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")
@@ -69,6 +69,8 @@ def main(arguments):
         for seconds, name in sorted(result.seconds, reverse=True)[:LONGEST]:
             print(f"{seconds:7.2f} s  {name}")
     list_skipped(result, LEFT_OUT)
+    if SHORTENED:
+        print(f"Random series that `make check` runs at full length: {' '.join(sorted(SHORTENED))}")
     failed = len({getattr(t, "test_case", t).id() for t, _ in result.failures + result.errors})
     failed += len(result.unexpectedSuccesses)
     print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")

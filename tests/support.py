@@ -9,6 +9,7 @@ SLOW       skip: without the tests marked as slow or slowest; some: without the 
 """
 import os
 import sqlite3
+import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,6 +24,16 @@ LEFT_OUT = "it is slow"
 SLOW = os.environ.get("SLOW") or "run"
 slow = unittest.skipIf(SLOW == "skip", LEFT_OUT)
 slowest = unittest.skipIf(SLOW in ("skip", "some"), LEFT_OUT)
+SHORTENED = set()  # modules whose series are short
+
+
+def series(short, whole):
+    """The length of a random series: short where slow tests are left out, which run.py then says."""
+    if SLOW == "run":
+        return whole
+    SHORTENED.add(sys._getframe(1).f_globals["__name__"])
+    return short
+
 
 
 def connect(database=":memory:", extension=EXTENSION, entry=None):

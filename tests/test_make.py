@@ -216,6 +216,17 @@ class Parts(unittest.TestCase):
         self.assertEqual(printed.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
         self.assertEqual(status, 1)
 
+    def test_series_that_are_shorter_are_said(self):
+        text = """
+    from support import series
+    LENGTH = series(1, 4)
+    def test_a(self): self.assertEqual(self.LENGTH, 4)
+"""
+        for slow, failed in (("skip", 1), ("some", 1), ("run", 0)):
+            printed, _ = self.run_tests(text, slow)
+            self.assertEqual("Random series that `make check` runs at full length: test_some\n" in printed, bool(failed))
+            self.assertTrue(printed.endswith(f"{1 - failed} passed, {failed} failed, 0 skipped\n"), printed)
+
     def test_slow_is_marked_in_one_place(self):
         for name in os.listdir(os.path.join(ROOT, "tests")):
             if name.startswith("test_") and name != "test_make.py":

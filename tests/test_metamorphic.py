@@ -20,11 +20,11 @@ from collections import Counter, defaultdict
 
 import traces
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus
+from support import EXAMPLES, connect, corpus, series
 from traces import File, Style
 
 SEED = int(os.environ.get("SEED") or 1)
-SERIES = 1 if os.environ.get("SLOW") == "skip" else 4  # random pairs of traces for each test
+SERIES = series(1, 4)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
 WITHOUT_TRACE = {"tracediff_help"}

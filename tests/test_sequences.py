@@ -12,11 +12,11 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXAMPLES, connect
+from support import EXAMPLES, connect, series
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
-SEQUENCES = 12 if os.environ.get("SLOW") == "skip" else 40
+SEQUENCES = series(12, 40)
 
 # Columns that are computed when they are named, others of the function, and its arguments.
 FUNCTIONS = {

@@ -17,9 +17,9 @@ static const struct {
                      "LIMIT 5;"},
     {"trace_files", "SELECT file, rank, steps, rows, problems\n"
                     "FROM trace_files(" GPU ");"},
-    {"trace_metadata", "SELECT rank, key, value\n"
+    {"trace_metadata", "SELECT rank, key, substr(value, 1, 60) AS value\n"
                        "FROM trace_metadata(" GPU ")\n"
-                       "WHERE key IN ('schemaVersion', 'distributedInfo');"},
+                       "WHERE key = 'distributedInfo';"},
     {"trace_steps", "SELECT rank, iteration, dur\n"
                     "FROM trace_steps(" GPU ");"},
     {"trace_ops", "SELECT trace_short_name(name) AS name, counts, round(total_duration, 1) AS us\n"
