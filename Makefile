@@ -163,6 +163,7 @@ setup-pages: charts
 # What the goals need and is not here, as Debian calls it: all of it at once.
 needed:
 	@$(call install_missing,$(NEED))
+	@$(if $(SETUP),$(call install_wanted,isa-l/igzip_lib.h,libisal-dev))
 	@$(call install_missing,$(call for,fuzz check,$(call fuzzer,clang)))
 
 NEED = $(call command,$(firstword $(CC)),gcc) \
@@ -194,6 +195,18 @@ install_missing = \
 		fi; \
 		echo "Installing $$missing"; \
 		$$sudo $$update && DEBIAN_FRONTEND=noninteractive $$sudo $$install -qq >/dev/null; \
+	fi
+
+# A library that is used where it is there: asked for once, and done without where the system
+# does not have it, or nobody may install it.
+install_wanted = \
+	if [ -n "$(call header,$(1),$(2))" ] && [ ! -e build/asked ] && command -v apt-get >/dev/null && \
+			{ [ "$$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then \
+		echo "Installing $(2), if there is one"; mkdir -p build && : > build/asked; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		{ $$sudo apt-get update -qq && \
+			DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y --no-install-recommends $(2) -qq; } >/dev/null 2>&1 || \
+			echo "  there is none: gzip is decoded by zlib"; \
 	fi
 
 $(DIST)/tracediff.so: $(OBJECTS)
