@@ -12,7 +12,7 @@ from fractions import Fraction
 import generate_gpu_pair
 from made import InFolder, document, event, kernel, launch, step, write
 from oracle_steps import OPERATORS, stable
-from support import EXAMPLES, corpus
+from support import EXAMPLES, corpus, slow
 from test_step_time import random_trace
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
@@ -230,6 +230,7 @@ class Runs(Comparing):
                 write(f"{number}{side}/{rank}.json", nested_trace(rng, steps, rank))
         return f"{number}a", f"{number}b"
 
+    @slow
     def test_every_combination_of_keys(self):
         combinations = [keys for count in range(1, len(KEYS) + 1) for keys in itertools.combinations(KEYS, count)]
         self.assertEqual(len(combinations), 1023)

@@ -108,6 +108,7 @@ class Differs(unittest.TestCase):
                         compared += 1
         self.assertGreater(compared, 0)
 
+    @slow
     def test_rules_on_the_examples(self):
         self.check_rules(glob.glob(os.path.join(EXAMPLES, "*", "*")))
 

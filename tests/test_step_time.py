@@ -665,6 +665,7 @@ class Overlapping(InFolder):
         one_step, all_steps = map(int, done.stdout.split())
         self.assertLess(all_steps - one_step, 24 * 1024)
 
+    @slow
     def test_rows_are_the_same_whenever_they_are_read(self):
         """Also those that take too much room to be kept: numbers, order, by two cursors side by side, and in a join."""
         self.write(600)
