@@ -61,6 +61,7 @@ void database_release(struct database *database)
     if (--database->references > 0)
         return;
     cache_clear(&database->cache);
+    kernel_types_clear(&database->kernel_types);
     memory_free(database);
 }
 

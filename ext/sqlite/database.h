@@ -6,6 +6,7 @@
 #define TRACEDIFF_DATABASE_H
 
 #include "../trace/cache.h"
+#include "../trace/kernel_type.h"
 
 #include <sqlite3ext.h>
 
@@ -21,6 +22,7 @@ struct database {
     bool created[MOST_FUNCTIONS][2]; /* which modules were registered with it, by number */
     int references;                  /* modules registered (S22), and whoever holds it meanwhile */
     struct cache cache;
+    struct kernel_types kernel_types;
     int cursors;          /* open ones */
     int nesting;          /* functions written in SQL that are running */
     const char *speaking; /* the outermost of them: its name stands before errors */

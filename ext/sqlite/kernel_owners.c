@@ -101,8 +101,9 @@ static void add_owner(const struct adding *adding, const struct owner *owner)
     result_integer(result, columns->event[row]);
     add_name(adding, columns->name[row], true);
     add_name(adding, columns->cat[row], false);
-    result_string(result, kernel_type(name->text, name->length, cat ? cat->text : NULL,
-                                      cat ? cat->length : 0));
+    result_string(result,
+                  kernel_types_find(&adding->call->database->kernel_types, name->text, name->length,
+                                    cat ? cat->text : NULL, cat ? cat->length : 0));
     add_integer(result, columns->stream[row], columns->stream[row] != NUMBER_NONE);
     if (columns->ts[row] == NUMBER_NONE || origin == NUMBER_NONE)
         result_null(result);

@@ -5,9 +5,9 @@
 #include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
-#include "../trace/kernel_type.h"
 #include "../trace/short_name.h"
 #include "../version.h"
+#include "database.h"
 #include "functions.h"
 
 SQLITE_EXTENSION_INIT3
@@ -74,6 +74,7 @@ static void stableNameCall(sqlite3_context *context, int count, sqlite3_value **
 
 static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    struct database *database = sqlite3_user_data(context);
     const char *texts[2] = {NULL, NULL}, *type;
     size_t lengths[2] = {0, 0};
     for (int i = 0; i < count; i++) {
@@ -86,7 +87,8 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
             return;
         }
     }
-    if (texts[0] && (type = kernel_type(texts[0], lengths[0], texts[1], lengths[1])) != NULL)
+    if (texts[0] && (type = kernel_types_find(&database->kernel_types, texts[0], lengths[0],
+                                              texts[1], lengths[1])) != NULL)
         sqlite3_result_text(context, type, -1, SQLITE_STATIC);
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../reader/memory.h"
 #include "file.h"
 #include "signature.h"
 
@@ -243,16 +244,55 @@ static bool computes(struct head head)
     return false;
 }
 
-const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length)
+/* K3. */
+static bool is_communication(const char *name, size_t length)
 {
-    struct head head = head_of(name, name_length);
+    struct head head = head_of(name, length);
+    return has_classical_word(name, length) || (communicates(head) && !computes(head));
+}
+
+/* K3 of a name that may have been asked for before. */
+static bool is_known_communication(struct kernel_types *types, const char *name, size_t length)
+{
+    enum { LONGEST = 4096, MEMORY = 512 * 1024 };
+    if (length > LONGEST)
+        return is_communication(name, length);
+    size_t before = types->names.count;
+    uint32_t id = names_intern(&types->names, name, length);
+    if (id < before)
+        return types->communicates[id];
+    bool result = is_communication(name, length);
+    if (id == NAME_NONE || names_memory(&types->names) > MEMORY ||
+        !MEMORY_GROW(types->communicates, types->capacity, id + 1))
+        kernel_types_clear(types);
+    else
+        types->communicates[id] = result;
+    return result;
+}
+
+const char *kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
+                              const char *cat, size_t cat_length)
+{
     if (cat ? is_memory_category(cat, cat_length) : is_memory_name(name, name_length))
         return "MEMORY";
     if (cat && file_kind(cat, cat_length, name, name_length) != KIND_WORK)
         return NULL;
     if (cat && file_is_mtia(cat, cat_length) && begins_with(name, name_length, "dma"))
         return "MEMORY";
-    if (has_classical_word(name, name_length))
-        return "COMMUNICATION";
-    return communicates(head) && !computes(head) ? "COMMUNICATION" : "COMPUTATION";
+    return (types ? is_known_communication(types, name, name_length)
+                  : is_communication(name, name_length))
+               ? "COMMUNICATION"
+               : "COMPUTATION";
+}
+
+const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length)
+{
+    return kernel_types_find(NULL, name, name_length, cat, cat_length);
+}
+
+void kernel_types_clear(struct kernel_types *types)
+{
+    names_clear(&types->names);
+    memory_free(types->communicates);
+    *types = (struct kernel_types){.communicates = NULL};
 }

@@ -32,10 +32,27 @@
 #ifndef TRACEDIFF_KERNEL_TYPE_H
 #define TRACEDIFF_KERNEL_TYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "names.h"
 
 /* `cat` is NULL for no category. The type, or NULL for none. Takes time in proportion to
 ** the name. */
 const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length);
+
+/* What K3 says of the names of before, for whoever asks row by row: the same few names
+** come again and again. Zeroed is empty; it holds less than 1 MiB. */
+struct kernel_types {
+    struct names names;
+    bool *communicates; /* by name */
+    size_t capacity;
+};
+
+/* The same as kernel_type(). What there is no memory for is not kept. */
+const char *kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
+                              const char *cat, size_t cat_length);
+
+void kernel_types_clear(struct kernel_types *types);
 
 #endif

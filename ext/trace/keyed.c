@@ -29,6 +29,7 @@ struct adding {
     uint32_t *path;        /* rows whose parents are not known yet */
     size_t path_capacity;
     char *scratch; /* room for the longest name */
+    struct kernel_types types;
 };
 
 static bool wanted(const struct adding *adding, size_t row)
@@ -124,14 +125,14 @@ static bool put_integer(struct adding *adding, int64_t value, uint32_t *id)
     return *id != NAME_NONE;
 }
 
-static const char *type_of(const struct trace_file *file, uint32_t row)
+static const char *type_of(struct adding *adding, uint32_t row)
 {
+    const struct trace_file *file = adding->file;
     const struct name *name = &file->names.items[file->columns.name[row]];
     uint32_t cat = file->columns.cat[row];
-    if (cat == NAME_NONE)
-        return kernel_type(name->text, name->length, NULL, 0);
-    return kernel_type(name->text, name->length, file->names.items[cat].text,
-                       file->names.items[cat].length);
+    const struct name none = {0}, *category = cat == NAME_NONE ? &none : &file->names.items[cat];
+    return kernel_types_find(&adding->types, name->text, name->length, category->text,
+                             category->length);
 }
 
 /* Rules 1 and 2: the keys of a row, whose labels are rows. */
@@ -153,7 +154,7 @@ static bool key_row(struct adding *adding, uint32_t row, const uint32_t *labels)
         else if (key == KEY_CAT)
             done = put_name(adding, columns->cat[row], false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(adding, type_of(adding->file, row), &ids[i]);
+            done = put_text(adding, type_of(adding, row), &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(adding, columns->stream[row], &ids[i]);
         else if (key == KEY_SHAPES && label != ROW_NONE &&
@@ -364,6 +365,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     memory_free(adding.renamed);
     memory_free(adding.scratch);
     memory_free(adding.path);
+    kernel_types_clear(&adding.types);
     return done;
 }
 

@@ -63,19 +63,30 @@ static bool is_step(const char *name, const char *end)
     return after_digits(p, end) == end;
 }
 
+/* Moves what `*p` has before the next `c`, or the end, to `out`; returns the byte after. */
+static char *move_until(char c, const char **p, const char *end, char *out)
+{
+    const char *stop = memchr(*p, c, (size_t)(end - *p));
+    size_t length = (size_t)((stop ? stop : end) - *p);
+    memmove(out, *p, length);
+    *p += length;
+    return out + length;
+}
+
 static size_t drop_addresses(const char *name, size_t length, char *to) /* rule 1 */
 {
     static const char address[] = " at 0x";
     const char *p = name, *end = name + length;
-    char *out = to;
+    char *out = move_until(' ', &p, end, to);
     while (p < end) {
-        if (*p != ' ' || !begins(p, end, address)) {
+        if (begins(p, end, address)) {
+            p += sizeof address - 1;
+            while (p < end && is_hexadecimal(*p))
+                p++;
+        } else {
             *out++ = *p++;
-            continue;
         }
-        p += sizeof address - 1;
-        while (p < end && is_hexadecimal(*p))
-            p++;
+        out = move_until(' ', &p, end, out);
     }
     return (size_t)(out - to);
 }
@@ -85,12 +96,13 @@ static size_t drop_addresses(const char *name, size_t length, char *to) /* rule 
 static size_t drop_lines(char *name, size_t length) /* rule 2 */
 {
     const char *p = name, *end = name + length;
-    char *out = name;
+    char *out = move_until('(', &p, end, name);
     while (p < end) {
-        size_t number = *p == '(' ? line_number(p, end) : 0;
+        size_t number = line_number(p, end);
         p += number;
         if (number == 0)
             *out++ = *p++;
+        out = move_until('(', &p, end, out);
     }
     return (size_t)(out - name);
 }
@@ -98,13 +110,13 @@ static size_t drop_lines(char *name, size_t length) /* rule 2 */
 static size_t drop_annotations(const char *name, size_t length) /* rule 4 */
 {
     static const char *const keys[] = {
-        "op_id = ", "seq = ",          "stashed seq = ", "stashed tid = ",
-        "sizes = ", "input_op_ids = ", "trace_id = "};
+        ", op_id = ", ", seq = ",          ", stashed seq = ", ", stashed tid = ",
+        ", sizes = ", ", input_op_ids = ", ", trace_id = "};
     const char *end = name + length;
-    for (const char *p = name; (p = memchr(p, ',', (size_t)(end - p))) != NULL; p++)
-        for (size_t i = 0; begins(p, end, ", ") && i < sizeof keys / sizeof *keys; i++)
-            if (begins(p + 2, end, keys[i]))
-                return (size_t)(p - name);
+    for (const char *p = name; (p = memchr(p, '=', (size_t)(end - p))) != NULL; p++)
+        for (size_t i = 0; begins(p, end, "= ") && i < sizeof keys / sizeof *keys; i++)
+            if (ends(name, p + 2, keys[i]))
+                return (size_t)(p + 2 - name) - strlen(keys[i]);
     return length;
 }
 
@@ -194,23 +206,21 @@ static size_t drop_record(char *name, size_t length) /* rule 9 */
 {
     static const char before[] = " of pybind11_builtins.pybind11_detail_function_record_";
     static const char after[] = " object";
-    const char *end = name + length, *p = name;
-    char *out = name;
+    const char *p = name, *end = name + length;
+    char *out = move_until(' ', &p, end, name);
     while (p < end) {
-        const char *word = p + sizeof before - 1;
-        if (*p != ' ' || !begins(p, end, before)) {
-            *out++ = *p++;
-            continue;
+        const char *word = p + 1;
+        if (begins(p, end, before)) {
+            word = p + sizeof before - 1;
+            while (word < end && is_word(*word))
+                word++;
+            if (begins(word, end, after))
+                p = word += sizeof after - 1;
         }
-        while (word < end && is_word(*word))
-            word++;
-        if (begins(word, end, after)) {
-            p = word + sizeof after - 1;
-        } else {
-            memmove(out, p, (size_t)(word - p));
-            out += word - p;
-            p = word;
-        }
+        memmove(out, p, (size_t)(word - p));
+        out += word - p;
+        p = word;
+        out = move_until(' ', &p, end, out);
     }
     return (size_t)(out - name);
 }
