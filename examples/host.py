@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so")
 
 QUERY = """
-    SELECT name, change, diff_duration_per_step
+    SELECT name, counts_change, diff_duration_per_step
     FROM trace_diff(:control, :test)
     WHERE control_iteration = 'steady' AND test_iteration = 'steady'
     LIMIT 5"""

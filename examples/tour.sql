@@ -8,7 +8,7 @@
 SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control');
 
 -- What changed on the device, in the steps but the first and the last?
-SELECT name, change, control_counts AS control, test_counts AS test,
+SELECT name, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
                 NULL, NULL, 'steady', 'steady', 'GPU')
@@ -25,8 +25,8 @@ SELECT round(sum(control_time), 1) AS control_step, round(sum(test_time), 1) AS 
 FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
 
 -- Copies: more of them, or slower ones?
-SELECT key, round(diff_device_time, 1) AS diff, round(diff_from_counts, 1) AS from_counts,
-       round(diff_from_mean, 1) AS from_mean
+SELECT key, control_counts AS control, test_counts AS test, round(diff_device_time, 1) AS diff,
+       round(diff_from_counts, 1) AS from_counts, round(diff_from_mean, 1) AS from_mean
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
 
@@ -130,5 +130,6 @@ FROM trace_diff_report('examples/gpu/control', 'examples/gpu/test');
 -- table:
 CREATE TABLE changes AS
 SELECT * FROM trace_diff('examples/cpu/control', 'examples/cpu/test');
-SELECT count(*), sum(change = 'added') AS added, sum(change = 'deleted') AS deleted
+SELECT count(*), sum(counts_change = 'added') AS added,
+       sum(counts_change = 'deleted') AS deleted
 FROM changes;

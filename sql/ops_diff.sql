@@ -17,11 +17,12 @@
 -- Grain: one row per name, by change, then name.
 -- Reference: HTA TraceDiff.ops_diff
 -- Differs from HTA: rows with their counts instead of five lists of names.
-SELECT change, name, control_counts, test_counts
+SELECT CASE counts_change WHEN 'same' THEN 'unchanged' ELSE counts_change END AS change,
+       name, control_counts, test_counts
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
                 :control_iteration, :test_iteration, :device_type,
                 :use_short_name)
-ORDER BY CASE change
+ORDER BY CASE counts_change
            WHEN 'added' THEN 1
            WHEN 'deleted' THEN 2
            WHEN 'increased' THEN 3

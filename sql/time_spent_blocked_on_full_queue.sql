@@ -20,15 +20,16 @@
 --   queue_length_time_series does (D24, D29).
 WITH point AS (
   SELECT rank, stream, queue_length,
-         lead(ts) OVER (PARTITION BY rank, stream ORDER BY ts ROWS UNBOUNDED PRECEDING) - ts AS lasts
-  FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),
+         lead(ns) OVER (PARTITION BY rank, stream ORDER BY ns ROWS UNBOUNDED PRECEDING) - ns AS lasts
+  FROM (SELECT rank, stream, queue_length, CAST(round(ts * 1000) AS INTEGER) AS ns
+        FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step))),
 span AS (
-  SELECT rank, max(ts) - min(ts) AS length
+  SELECT rank, max(ts_ns) - min(ts_ns) AS length
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
   GROUP BY rank)
 SELECT point.rank, stream,
-       coalesce(sum(lasts), 0.0) AS duration_at_max_queue_length,
-       coalesce(sum(lasts), 0.0) / span.length AS relative_duration_at_max_queue_length
+       coalesce(sum(lasts), 0) / 1000.0 AS duration_at_max_queue_length,
+       1.0 * coalesce(sum(lasts), 0) / span.length AS relative_duration_at_max_queue_length
 FROM point
 JOIN span ON span.rank = point.rank
 WHERE queue_length >= coalesce(:max_queue_length, 1024)

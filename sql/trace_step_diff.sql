@@ -17,12 +17,14 @@
 --   diff_time      REAL     us a step, test minus control
 --   control_ns     INTEGER  ns, of all steps of control
 --   test_ns        INTEGER  ns, of all steps of test
---   control_steps  INTEGER  steps of control, of all its ranks; times are NULL if there is none
+--   control_steps  INTEGER  steps of control, of all its ranks; NULL for a trace without steps
 --   test_steps     INTEGER  the same of test
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.
 --   2. So diff_time sums to the difference of the mean lengths of a step.
+--   3. A trace without steps has one window a file: its times are the mean over these. A rank
+--      without steps beside ranks with steps (iterations 'all') counts as one more step.
 WITH part AS (
   SELECT 0 AS side, rank, iteration, class, name, time_ns
   FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock)
@@ -30,22 +32,26 @@ WITH part AS (
   SELECT 1, rank, iteration, class, name, time_ns
   FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock)),
 counted AS (
-  SELECT side, class, name, time_ns,
-         row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS step
+  SELECT side, class, name, time_ns, iteration IS NOT NULL AS in_step,
+         row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS begins
   FROM part),
 both AS (
   SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
-         sum(sum(CASE side WHEN 0 THEN step ELSE 0 END)) OVER () AS control_steps,
-         sum(sum(CASE side WHEN 1 THEN step ELSE 0 END)) OVER () AS test_steps
+         sum(sum(CASE side WHEN 0 THEN begins ELSE 0 END)) OVER () AS control_windows,
+         sum(sum(CASE side WHEN 1 THEN begins ELSE 0 END)) OVER () AS test_windows,
+         max(max(CASE side WHEN 0 THEN in_step END)) OVER () AS control_has_steps,
+         max(max(CASE side WHEN 1 THEN in_step END)) OVER () AS test_has_steps
   FROM counted
   GROUP BY class, name),
 timed AS (
-  SELECT *, control_ns / 1000.0 / control_steps AS control_time,
-         test_ns / 1000.0 / test_steps AS test_time
+  SELECT *, (test_ns * control_windows - control_ns * test_windows)
+            / (1000.0 * control_windows * test_windows) AS diff_time
   FROM both
   WHERE class IS NOT NULL)
-SELECT class, name, control_time, test_time, test_time - control_time AS diff_time,
-       control_ns, test_ns, control_steps, test_steps
+SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time,
+       test_ns / (1000.0 * test_windows) AS test_time, diff_time, control_ns, test_ns,
+       CASE WHEN control_has_steps THEN control_windows END AS control_steps,
+       CASE WHEN test_has_steps THEN test_windows END AS test_steps
 FROM timed
-ORDER BY abs(test_time - control_time) DESC, class, name;
+ORDER BY abs(diff_time) DESC, class, name;

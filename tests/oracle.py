@@ -400,6 +400,8 @@ def choose_steps(files, wanted):
     """The (file, step) pairs chosen, or None for every event, in a step or not."""
     present = {file.path: {step.iteration for step in file.steps} for file in files}
     everywhere = set().union(*present.values())
+    if wanted != "all" and everywhere and not all(present.values()):  # T12
+        raise Refused(f"no steps in {[path for path, steps in present.items() if not steps]}")
     if wanted == "all" or (wanted in (None, "steady") and not everywhere):
         return None
     if wanted == "steady":  # T12
@@ -422,7 +424,7 @@ def is_counted(row):  # T4
 
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
-    """The rows chosen, and the (rank, step) pairs to count 'per step' (T12)."""
+    """The rows chosen, and how many steps 'per step' divides by (T12)."""
     chosen = choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = choose_steps(files, wanted)
@@ -430,9 +432,11 @@ def select(trace, ranks=None, wanted=None, device_type="ALL"):
             if is_counted(row) and of_device(row, device_type)
             and (pairs is None or (row.file, row.iteration) in pairs)]
     rank_of = {file.path: file.rank for file in files}
-    if pairs is None:
-        pairs = {(step.file, step.iteration) for file in files for step in file.steps}
-    return rows, {(rank_of[path], step) for path, step in pairs}
+    if pairs is not None:
+        return rows, len({(rank_of[path], step) for path, step in pairs})
+    steps = {(file.rank, step.iteration) for file in files for step in file.steps}
+    without = [file for file in files if not file.steps and file.first_ns is not None]
+    return rows, max(len(steps) + len(without), 1)
 
 
 # ---- results --------------------------------------------------------------
@@ -450,13 +454,20 @@ def summary(trace, ranks=None, wanted=None, device_type="ALL"):
 
 
 DiffRow = namedtuple("DiffRow", "name control_counts test_counts control_ns test_ns diff_counts diff_ns "
-                                "counts_change_categories change diff_duration_pct diff_ns_per_step")
+                                "counts_change_categories counts_change device diff_duration_pct "
+                                "control_counts_per_step test_counts_per_step control_ns_per_step test_ns_per_step "
+                                "diff_ns_per_step")
 
 
-def change_of(control, test):
+def counts_change(control, test):
     if control == 0 or test == 0:
         return "added" if control == 0 else "deleted"
-    return "increased" if test > control else "decreased" if test < control else "unchanged"
+    return "increased" if test > control else "decreased" if test < control else "same"
+
+
+def hta_change(word):
+    """HTA's word for a counts_change."""
+    return "unchanged" if word == "same" else word
 
 
 def trace_diff(control, test, control_rank=None, test_rank=None, control_iteration=None, test_iteration=None,
@@ -465,18 +476,20 @@ def trace_diff(control, test, control_rank=None, test_rank=None, control_iterati
     control_rows, control_steps = select(control, control_rank, control_iteration, device_type)
     test_rows, test_steps = select(test, test_rank, test_iteration, device_type)
     sides = [by_name(control_rows), by_name(test_rows)]
-    in_steps = [by_name(row for row in rows if row.iteration is not None) for rows in (control_rows, test_rows)]
+    devices = defaultdict(set)
+    for row in control_rows + test_rows:
+        devices[row.name].add(row.device)
     result = {}
     for name in sides[0].keys() | sides[1].keys():
         (counts0, total0), (counts1, total1) = (side.get(name, (0, 0)) for side in sides)
-        per_step = None
-        if control_steps and test_steps:  # T12
-            stepped0, stepped1 = (side.get(name, (0, 0))[1] for side in in_steps)
-            per_step = Fraction(stepped1, len(test_steps)) - Fraction(stepped0, len(control_steps))
+        per_step0, per_step1 = Fraction(total0, control_steps), Fraction(total1, test_steps)
         result[name] = DiffRow(
             name, counts0, counts1, total0, total1, counts1 - counts0, total1 - total0,
-            "+" if counts1 > counts0 else "-" if counts1 < counts0 else "=", change_of(counts0, counts1),
-            Fraction(100 * (total1 - total0), total0) if total0 else None, per_step)
+            "+" if counts1 > counts0 else "-" if counts1 < counts0 else "=", counts_change(counts0, counts1),
+            "both" if len(devices[name]) > 1 else min(devices[name]),
+            Fraction(100 * (total1 - total0), total0) if total0 else None,
+            Fraction(counts0, control_steps), Fraction(counts1, test_steps), per_step0, per_step1,
+            per_step1 - per_step0)
     return result
 
 

@@ -142,7 +142,7 @@ class GoldenPair:
                 self.assertEqual(len(rows), len(expected))
                 self.assertEqual({(row["change"], row["name"]) for row in rows}, expected)
                 rows = from_sql(db, "trace_diff", *traces, **arguments)[1]
-                self.assertEqual({(row["change"], row["name"]) for row in rows}, expected)
+                self.assertEqual({(oracle.hta_change(row["counts_change"]), row["name"]) for row in rows}, expected)
 
 
 class CorpusPair(GoldenPair):
@@ -287,8 +287,9 @@ class AmdAgainstTriton(unittest.TestCase):
                 self.assertEqual({row["name"]: row for row in rows}, expected)
             changes = {(row["change"], row["name"])
                        for row in from_sql(db, "ops_diff", *self.traces, device_type=device_type)[1]}
-            self.assertEqual(changes, {(oracle.change_of(row["control_counts"], row["test_counts"]), name)
-                                       for name, row in expected.items()})
+            self.assertEqual(changes, {
+                (oracle.hta_change(oracle.counts_change(row["control_counts"], row["test_counts"])), name)
+                for name, row in expected.items()})
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import random
 import sqlite3
 import tempfile
 import unittest
+from fractions import Fraction
 
 import oracle
 from support import DATA, EXAMPLES, connect, corpus
@@ -59,7 +60,8 @@ OPS = """
 
 DIFF = """
     SELECT name, control_counts, test_counts, control_total_duration, test_total_duration, diff_counts, diff_duration,
-           counts_change_categories, change, diff_duration_pct, diff_duration_per_step
+           counts_change_categories, counts_change, device, diff_duration_pct, control_counts_per_step,
+           test_counts_per_step, control_duration_per_step, test_duration_per_step, diff_duration_per_step
     FROM trace_diff(?, ?, ?, ?, ?, ?, ?)"""
 
 
@@ -99,7 +101,8 @@ def traces_below(folder):
 
 
 def us(ns):
-    return None if ns is None else ns / 1000
+    """Divided once."""
+    return None if ns is None else float(Fraction(ns) / 1000)
 
 
 def argument(value):
@@ -161,9 +164,11 @@ class Comparing(unittest.TestCase):
             return self.assert_refused(db, DIFF, arguments)
         rows = sorted(rows.values(), key=lambda row: (-abs(row.diff_ns), row.name.encode()))
         expected = [(*row[:3], us(row.control_ns), us(row.test_ns), row.diff_counts, us(row.diff_ns),
-                     row.counts_change_categories, row.change, row.diff_duration_pct, us(row.diff_ns_per_step))
-                    for row in rows]
-        self.assert_same(db.execute(DIFF, arguments).fetchall(), expected, exact=9)
+                     row.counts_change_categories, row.counts_change, row.device,
+                     row.diff_duration_pct and float(row.diff_duration_pct), float(row.control_counts_per_step),
+                     float(row.test_counts_per_step), us(row.control_ns_per_step), us(row.test_ns_per_step),
+                     us(row.diff_ns_per_step)) for row in rows]
+        self.assert_same(db.execute(DIFF, arguments).fetchall(), expected, exact=16)
 
 
 class Values(unittest.TestCase):
@@ -393,12 +398,12 @@ class Properties(Comparing):
             rows = self.diff(self.control, self.control, *selection)
             self.assertGreater(len(rows), 100)
             for row in rows:
-                self.assertEqual(row[5:9], (0, 0, "=", "unchanged"))
-                self.assertIn(row[9], (0, None))
-                self.assertEqual(row[10], 0)
+                self.assertEqual(row[5:9], (0, 0, "=", "same"))
+                self.assertIn(row[10], (0, None))
+                self.assertEqual((row[11], row[13], row[15]), (row[12], row[14], 0))
 
     def test_diff_is_antisymmetric(self):
-        opposite = {"added": "deleted", "increased": "decreased", "unchanged": "unchanged"}
+        opposite = {"added": "deleted", "increased": "decreased", "same": "same"}
         opposite.update({after: before for before, after in opposite.items()})
         sign = {"+": "-", "-": "+", "=": "="}
         for selection in self.selections:
@@ -406,10 +411,10 @@ class Properties(Comparing):
             back = {row[0]: row for row in self.diff(self.test, self.control, *selection)}
             self.assertEqual(there.keys(), back.keys())
             for name, row in there.items():
-                name, n0, n1, t0, t1, diff_counts, diff, category, change, _, per_step = row
-                expected = (name, n1, n0, t1, t0, -diff_counts, -diff, sign[category], opposite[change])
-                self.assertEqual(back[name][:9], expected)
-                self.assertAlmostEqual(back[name][10], -per_step, places=6)
+                name, n0, n1, t0, t1, diff_counts, diff, category, change, device, _, n0s, n1s, t0s, t1s, per_step = row
+                expected = (name, n1, n0, t1, t0, -diff_counts, -diff, sign[category], opposite[change], device)
+                self.assertEqual(back[name][:10], expected)
+                self.assertEqual(back[name][11:], (n1s, n0s, t1s, t0s, -per_step))
 
     def test_compression_changes_nothing(self):
         events = "SELECT event, " + EVENTS.split("event, ", 1)[1]

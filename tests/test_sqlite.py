@@ -585,7 +585,7 @@ class Threads(InFolder):
     def test_s22_authorizer_sees_inner_queries(self):
         write("t.json", run())
         self.db.set_authorizer(lambda _, table, *others: sqlite3.SQLITE_DENY * (table == "tracediff:trace_diff"))
-        self.assert_error("ops_diff: access to tracediff:trace_diff.change is prohibited",
+        self.assert_error("ops_diff: access to tracediff:trace_diff.counts_change is prohibited",
                           "SELECT * FROM ops_diff('t.json', 't.json')")
 
 

@@ -47,11 +47,16 @@ static const struct column columns_of_diff[] = {
     {"diff_counts", "INTEGER", "test minus control"},
     {"diff_duration", "REAL", "us, test minus control"},
     {"counts_change_categories", "TEXT", "+, - or =: the sign of diff_counts"},
-    {"change", "TEXT", "added, deleted, increased, decreased or unchanged, by counts"},
+    {"counts_change", "TEXT", "of the counts: added, deleted, increased, decreased or same"},
     {"diff_duration_pct", "REAL", "100 x diff_duration / control; NULL when that is 0"},
     {"diff_self_duration", "REAL", "us, test minus control of the time not in nested events (T5)"},
-    {"diff_duration_per_step", "REAL",
-     "us, each side divided by its number of steps; NULL without steps"},
+    {"control_counts_per_step", "REAL",
+     "control_counts divided by the steps of control; without steps, by its files"},
+    {"test_counts_per_step", "REAL", "the same of test"},
+    {"control_duration_per_step", "REAL", "us, control_total_duration divided in the same way"},
+    {"test_duration_per_step", "REAL", "us, the same of test"},
+    {"diff_duration_per_step", "REAL", "us a step, test minus control"},
+    {"device", "TEXT", "where the name was seen: CPU, GPU or both; its times are added up"},
 };
 
 static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {[DIFF_SELF_DURATION] =
@@ -80,7 +85,7 @@ struct side {
     const char *subject;
 };
 
-/* Reads a side and sums it up; `*steps` is how many steps were chosen. */
+/* Reads a side and sums it up; `*steps` as in struct step_choice. */
 static bool summarize(struct call *call, const struct side *side, struct summary *summary,
                       int64_t *steps)
 {
@@ -125,6 +130,13 @@ static size_t longest_name(const struct summary *summary)
     return longest;
 }
 
+static const char *seen_on(unsigned seen)
+{
+    static const char *const words[] = {
+        [SEEN_ON_HOST] = "CPU", [SEEN_ON_DEVICE] = "GPU", [SEEN_ON_HOST | SEEN_ON_DEVICE] = "both"};
+    return words[seen];
+}
+
 /* `short_name` has room for the longest name; NULL: it is not asked for. */
 static void add_op(struct result *result, const struct names *names, const struct summary_row *row,
                    char *short_name)
@@ -135,7 +147,7 @@ static void add_op(struct result *result, const struct names *names, const struc
         result_null(result);
     else
         result_integer(result, row->iteration);
-    result_text(result, row->device ? "GPU" : "CPU", 3);
+    result_string(result, seen_on(row->seen));
     if (row->cat == NAME_NONE)
         result_null(result);
     else
@@ -148,7 +160,7 @@ static void add_op(struct result *result, const struct names *names, const struc
     result_integer(result, row->counts);
     result_real(result, microseconds(row->total));
     result_real(result, microseconds(row->self));
-    result_real(result, microseconds(row->total) / (double)row->counts);
+    result_real(result, mean_microseconds(row->total, row->counts));
     result_real(result, microseconds(row->min));
     result_real(result, microseconds(row->max));
 }
@@ -228,7 +240,7 @@ static const char *change_of(const struct pair *pair)
         return "added";
     if (test == 0)
         return "deleted";
-    return test > control ? "increased" : test < control ? "decreased" : "unchanged";
+    return test > control ? "increased" : test < control ? "decreased" : "same";
 }
 
 static void add_pair(struct result *result, const struct pair *pair, int64_t control_steps,
@@ -250,11 +262,12 @@ static void add_pair(struct result *result, const struct pair *pair, int64_t con
     else
         result_real(result, 100.0 * (double)difference(pair) / (double)control->total);
     result_real(result, microseconds(test->self - control->self));
-    if (control_steps == 0 || test_steps == 0)
-        result_null(result);
-    else
-        result_real(result, microseconds(test->in_steps) / (double)test_steps -
-                                microseconds(control->in_steps) / (double)control_steps);
+    result_real(result, (double)control->counts / (double)control_steps);
+    result_real(result, (double)test->counts / (double)test_steps);
+    result_real(result, mean_microseconds(control->total, control_steps));
+    result_real(result, mean_microseconds(test->total, test_steps));
+    result_real(result, mean_difference(control->total, control_steps, test->total, test_steps));
+    result_string(result, seen_on(control->seen | test->seen));
 }
 
 /* Brings the sides together by name; the pairs' names are those of control, or of

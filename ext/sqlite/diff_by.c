@@ -23,8 +23,9 @@ static const struct column columns_of_diff_by[] = {
     {"control_device_time", "REAL", "us a step, of device work in control"},
     {"test_device_time", "REAL", "us a step, the same in test"},
     {"diff_device_time", "REAL", "us a step, test minus control"},
-    {"diff_from_counts", "REAL", "us a step, of it: for there are more or fewer"},
-    {"diff_from_mean", "REAL", "us a step, of it: for they take longer or shorter"},
+    {"diff_from_counts", "REAL",
+     "us a step, the part of diff_device_time that comes from more or fewer counts"},
+    {"diff_from_mean", "REAL", "us a step, the part that comes from more or less time a count"},
     {"control_host_time", "REAL", "us a step, of host events in control"},
     {"test_host_time", "REAL", "us a step, the same in test"},
     {"diff_host_time", "REAL", "us a step, test minus control"},
@@ -105,8 +106,7 @@ static int add_file(struct call *call, struct keyed *keyed, struct keyed_request
     return code;
 }
 
-/* Adds one of the traces; `*steps` is how many of its steps are chosen; a trace without steps is
- * taken whole. */
+/* Adds one of the traces; `*steps` as in struct step_choice. */
 static int add_side(struct call *call, int side, enum device_type device_type, struct keyed *keyed,
                     int64_t *steps)
 {
@@ -126,8 +126,7 @@ static int add_side(struct call *call, int side, enum device_type device_type, s
         code = SQLITE_OK;
     for (size_t i = 0; code == SQLITE_OK && i < trace.count; i++) {
         struct trace_member *member = &trace.members[i];
-        /* T12: per step, only what is in steps counts, if there are any */
-        const unsigned char *chosen = choice.steps > 0 ? choice.chosen[i] : NULL;
+        const unsigned char *chosen = choice.everything ? NULL : choice.chosen[i];
         if (member->chosen)
             code = add_file(call, keyed,
                             &(struct keyed_request){member->file, chosen, device_type, side, NULL});
@@ -189,17 +188,12 @@ static int add_key(struct result *result, const struct keyed *keyed, const uint3
     return SQLITE_OK;
 }
 
-/* us a step; of no step, everything. */
-static double per_step(wide_time time, int64_t steps)
+/* us a step, of both sides and their difference. */
+static void add_both(struct result *result, wide_time control, wide_time test, const int64_t *steps)
 {
-    return microseconds(time) / (double)(steps > 0 ? steps : 1);
-}
-
-static void add_both(struct result *result, double control, double test)
-{
-    result_real(result, control);
-    result_real(result, test);
-    result_real(result, test - control);
+    result_real(result, mean_microseconds(control, steps[0]));
+    result_real(result, mean_microseconds(test, steps[1]));
+    result_real(result, mean_difference(control, steps[0], test, steps[1]));
 }
 
 /* A key with its sums a step: what rows are sorted by. */
@@ -238,22 +232,19 @@ static int sortable_order(const void *a, const void *b)
 
 static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
 {
-    double counts[2], mean[2], device[2];
-    for (int side = 0; side < 2; side++) {
-        counts[side] = (double)sums[side].counts / (double)(steps[side] > 0 ? steps[side] : 1);
-        device[side] = per_step(sums[side].device_time, steps[side]);
-    }
+    double counts[2], mean[2];
     for (int side = 0; side < 2; side++) { /* a key on one side only is all counts */
         const struct keyed_sums *of = &sums[sums[side].counts > 0 ? side : !side];
-        mean[side] = of->counts > 0 ? microseconds(of->device_time) / (double)of->counts : 0;
+        counts[side] = (double)sums[side].counts / (double)steps[side];
+        mean[side] = of->counts > 0 ? mean_microseconds(of->device_time, of->counts) : 0;
     }
     result_real(result, counts[0]);
     result_real(result, counts[1]);
-    add_both(result, device[0], device[1]);
+    add_both(result, sums[0].device_time, sums[1].device_time, steps);
     result_real(result, (counts[1] - counts[0]) * (mean[0] + mean[1]) / 2);
     result_real(result, (mean[1] - mean[0]) * (counts[0] + counts[1]) / 2);
-    add_both(result, per_step(sums[0].host_time, steps[0]), per_step(sums[1].host_time, steps[1]));
-    add_both(result, per_step(sums[0].self_time, steps[0]), per_step(sums[1].self_time, steps[1]));
+    add_both(result, sums[0].host_time, sums[1].host_time, steps);
+    add_both(result, sums[0].self_time, sums[1].self_time, steps);
 }
 
 static int add_rows(struct call *call, const struct keyed *keyed, const int64_t *steps,
@@ -267,9 +258,8 @@ static int add_rows(struct call *call, const struct keyed *keyed, const int64_t 
     for (size_t i = 0; code == SQLITE_OK && i < keyed->count; i++) {
         const struct keyed_sums *sums = keyed->sums[i];
         order[i] = (struct sortable){
-            keyed, i,
-            per_step(sums[1].device_time, steps[1]) - per_step(sums[0].device_time, steps[0]),
-            per_step(sums[1].self_time, steps[1]) - per_step(sums[0].self_time, steps[0])};
+            keyed, i, mean_difference(sums[0].device_time, steps[0], sums[1].device_time, steps[1]),
+            mean_difference(sums[0].self_time, steps[0], sums[1].self_time, steps[1])};
     }
     if (code == SQLITE_OK &&
         !sort_items(order, keyed->count, sizeof *order, sortable_order, stopper, &call->failure))

@@ -23,6 +23,17 @@ double microseconds(wide_time nanoseconds)
     return (double)nanoseconds / 1000.0;
 }
 
+double mean_microseconds(wide_time nanoseconds, int64_t parts)
+{
+    return (double)nanoseconds / (1000.0 * (double)parts);
+}
+
+double mean_difference(wide_time control, int64_t control_parts, wide_time test, int64_t test_parts)
+{
+    return (double)(test * control_parts - control * test_parts) /
+           (1000.0 * (double)control_parts * (double)test_parts);
+}
+
 static bool device_matches(enum kind kind, enum device_type device_type)
 {
     return device_type == DEVICE_ALL ||
@@ -45,7 +56,7 @@ static bool translate(struct summing *summing, const struct names *names, uint32
 static uint64_t key_hash(const struct summary_row *row)
 {
     const uint64_t key = hash_key();
-    uint64_t hash = hash_mixed(((uint64_t)row->name << 32 | row->cat) ^ key, ~key ^ row->device);
+    uint64_t hash = hash_mixed(((uint64_t)row->name << 32 | row->cat) ^ key, ~key ^ row->seen);
     hash = hash_mixed((uint64_t)row->iteration ^ hash, key);
     return hash_mixed((uint64_t)row->rank ^ hash, key);
 }
@@ -53,7 +64,7 @@ static uint64_t key_hash(const struct summary_row *row)
 static bool same_key(const struct summary_row *a, const struct summary_row *b)
 {
     return a->name == b->name && a->cat == b->cat && a->iteration == b->iteration &&
-           a->rank == b->rank && a->device == b->device;
+           a->rank == b->rank && a->seen == b->seen;
 }
 
 static size_t slot_of(const struct summing *summing, const struct summary_row *key)
@@ -112,14 +123,14 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
     const struct columns *columns = &file->columns;
     for (size_t row = 0; row < columns->count; row++) {
         uint32_t iteration = columns->iteration[row];
-        bool in_chosen = iteration != STEP_NONE && chosen[iteration];
         enum kind kind = columns->kind[row];
         if (!stopper_goes_on(summing->stopper, row, summing->failure))
             return false;
-        if ((!in_chosen && !request->choice->everything) || !row_counts(columns, row) ||
-            !device_matches(kind, request->device_type))
+        if (!request->choice->everything && (iteration == STEP_NONE || !chosen[iteration]))
             continue;
-        struct summary_row key = {.device = kind_is_device(kind)};
+        if (!row_counts(columns, row) || !device_matches(kind, request->device_type))
+            continue;
+        struct summary_row key = {.seen = kind_is_device(kind) ? SEEN_ON_DEVICE : SEEN_ON_HOST};
         if (!translate(summing, &file->names, columns->name[row], &key.name))
             return false;
         if (summing->grouping == BY_EVERYTHING) {
@@ -133,8 +144,8 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
             return false;
         int64_t dur = columns->dur[row];
         sum->counts++;
+        sum->seen |= key.seen;
         sum->total += dur;
-        sum->in_steps += in_chosen ? dur : 0;
         sum->min = dur < sum->min ? dur : sum->min;
         sum->max = dur > sum->max ? dur : sum->max;
         if (request->self && file->stacks.self[row] != NUMBER_NONE)
@@ -184,8 +195,8 @@ static int row_order(const void *a, const void *b)
         return x->row.rank < y->row.rank ? -1 : 1;
     if (x->row.iteration != y->row.iteration)
         return x->row.iteration < y->row.iteration ? -1 : 1;
-    if (x->row.device != y->row.device)
-        return x->row.device ? 1 : -1;
+    if (x->row.seen != y->row.seen)
+        return x->row.seen < y->row.seen ? -1 : 1;
     if (x->row.cat != y->row.cat)
         return !x->cat ? -1 : !y->cat ? 1 : name_compare(x->cat, y->cat);
     return name_compare(x->name, y->name);
@@ -213,7 +224,7 @@ static void merge_row(struct summary_row *into, const struct summary_row *row)
 {
     into->counts += row->counts;
     into->total += row->total;
-    into->in_steps += row->in_steps;
+    into->seen |= row->seen;
     into->self += row->self;
     into->min = row->min < into->min ? row->min : into->min;
     into->max = row->max > into->max ? row->max : into->max;

@@ -7,21 +7,22 @@
 #include "trace.h"
 #include "wide.h"
 
+enum { SEEN_ON_HOST = 1, SEEN_ON_DEVICE = 2 }; /* bits */
+
 struct summary_row {
     int64_t rank;
     int64_t iteration; /* NUMBER_NONE: in no step */
     uint32_t cat;      /* of summary.names, or NAME_NONE */
     uint32_t name;
-    bool device;
+    unsigned seen; /* where its events ran */
     int64_t counts;
-    wide_time total;    /* ns */
-    wide_time in_steps; /* ns: of it, in steps */
-    wide_time self;     /* ns: of it, own time (T5), if that was asked for */
-    int64_t min, max;   /* ns */
+    wide_time total;  /* ns */
+    wide_time self;   /* ns: of it, own time (T5), if that was asked for */
+    int64_t min, max; /* ns */
 };
 
 enum grouping {
-    BY_NAME, /* rank, iteration, cat, device of a row mean nothing */
+    BY_NAME, /* rank, iteration and cat of a row mean nothing, and it may be seen on both */
     BY_EVERYTHING
 };
 
@@ -56,7 +57,14 @@ bool summary_rename(struct summary *summary,
 
 void summary_clear(struct summary *summary);
 
-/* Sums are us at the surface. */
+/* Sums are us at the surface. Differences and sums are made of ns, and divided here. */
 double microseconds(wide_time nanoseconds);
+
+/* us: one of so many equal parts. */
+double mean_microseconds(wide_time nanoseconds, int64_t parts);
+
+/* us: test's part minus control's, exact up to one rounding. */
+double mean_difference(wide_time control, int64_t control_parts, wide_time test,
+                       int64_t test_parts);
 
 #endif

@@ -334,11 +334,40 @@ static void choose_steps(const struct trace_file *file, const struct selection *
     }
 }
 
+/* The chosen file of the lowest rank that has steps, or has none; NULL: there is no such. */
+static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
+{
+    const struct trace_member *lowest = NULL;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (member->chosen && (member->file->step_count > 0) == with_steps &&
+            (!lowest || member->rank < lowest->rank))
+            lowest = member;
+    }
+    return lowest;
+}
+
+/* T12: a rank without steps would vanish beside a rank with steps, and its side of a diff
+** look faster. */
+static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
+{
+    const struct trace_member *with = lowest_rank(trace, true);
+    const struct trace_member *without = lowest_rank(trace, false);
+    if (!with || !without)
+        return true;
+    return failure_set(failure, FAILURE_REQUEST,
+                       "rank %lld of %s has no steps ('%s'), and rank %lld has: choose ranks that "
+                       "have steps, or iterations 'all'",
+                       (long long)without->rank, subject, without->path, (long long)with->rank);
+}
+
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
                         const char *subject, struct step_choice *choice, struct failure *failure)
 {
     size_t total = 0, used = 0;
     *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
+    if (!choice->everything && !check_steps(trace, subject, failure))
+        return false;
     for (size_t i = 0; i < trace->count; i++)
         if (trace->members[i].chosen)
             total += trace->members[i].file->step_count;
@@ -364,7 +393,10 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
             goto no_memory;
         size_t count = own_steps(file, numbers);
         choose_steps(file, iterations, lowest, numbers, count, choice->chosen[i], &choice->steps);
+        choice->steps += file->step_count == 0 && file->first != NUMBER_NONE;
     }
+    if (choice->steps == 0)
+        choice->steps = 1;
     memory_free(numbers);
     return true;
 no_memory:

@@ -62,11 +62,12 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits);
 struct step_choice {
     bool everything;        /* every event, in a step or not */
     unsigned char **chosen; /* by member, by index of its iterations; may be NULL */
-    int64_t steps;          /* how many (rank, step) are chosen (T12) */
+    int64_t steps;          /* what is given a step is divided by this (T12): 1 at the least */
 };
 
-/* SELECT_DEFAULT: the lowest step of the chosen ranks; a trace without steps is
-** taken whole. */
+/* SELECT_DEFAULT: the lowest step of the chosen ranks. A trace without steps is taken
+** whole. A rank without steps beside a rank with steps is a FAILURE_REQUEST, unless all
+** iterations are asked for (T12). */
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
                         const char *subject, struct step_choice *choice, struct failure *failure);
 

@@ -5,6 +5,6 @@
 --   :test     TEXT required  trace that is compared
 SELECT name, control_counts, test_counts
 FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')
-WHERE change IN ('added', 'deleted') AND name NOT LIKE 'ProfilerStep%'
-ORDER BY change, abs(diff_counts) DESC, name
+WHERE counts_change IN ('added', 'deleted') AND name NOT LIKE 'ProfilerStep%'
+ORDER BY counts_change, abs(diff_counts) DESC, name
 LIMIT 100
