@@ -1,10 +1,12 @@
 """trace_diff_by: against trace_kernel_owners, and the call stacks of trace_events walked in Python, by the rules of
 ext/trace/keyed.h; against what is planted in examples/gpu; and its errors."""
+import itertools
 import json
 import os
+import random
 import re
 import unittest
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import generate_gpu_pair
 from made import InFolder, document, event, kernel, launch, step, write
@@ -15,77 +17,142 @@ from test_step_time import random_trace
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 KEYS = ("op", "top_op", "module", "annotation", "kernel", "kernel_type", "cat", "stream", "shapes", "name")
 EVENTS = """
-    SELECT event, parent, device, cat, name, dur, self_dur, iteration, args ->> '$."Input Dims"'
-    FROM trace_events(?) WHERE rank = ?"""
+    SELECT file, event, rank, iteration, device, cat, name, ts_ns, dur_ns, round(self_dur * 1000), pid, tid, parent,
+           args ->> '$."Input Dims"'
+    FROM trace_events(?, NULL, ?)"""
 OWNERS = """
-    SELECT name, kernel_type, cat, stream, dur, op, top_op, module, annotation, shapes
+    SELECT file, event, launch, name, kernel_type, cat, stream, op, top_op, module, annotation, shapes
     FROM trace_kernel_owners(?, ?, ?)"""
-ALL_SELECTED = """
-    SELECT * FROM trace_diff_by(:control, :test, :keys) WHERE control_rank = :rank AND test_rank = :rank
-      AND control_iteration = :steps AND test_iteration = :steps"""
+STEP_NAME = re.compile(r"ProfilerStep ?#(\d+)")
+COLUMNS = ("key", "key_json", "control_counts", "test_counts", "control_kernels", "test_kernels", "control_device_time",
+           "test_device_time", "diff_device_time", "diff_from_counts", "diff_from_mean", "control_host_time",
+           "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time")
+SELECTED = f"""
+    SELECT {", ".join(COLUMNS)} FROM trace_diff_by(:control, :test, :keys)
+    WHERE control_rank = :ranks AND test_rank = :ranks AND control_iteration = :steps AND test_iteration = :steps"""
+
+
+class Event:
+    def __init__(self, *values):
+        (self.file, self.event, self.rank, self.iteration, self.device, self.cat, self.name, self.ts, self.dur,
+         self.self_dur, self.pid, self.tid, self.parent, self.shapes) = values
+        self.counts = self.dur is not None and self.name is not None and self.cat != "Trace"
+
+    def holds(self, thread, instant):
+        return (self.pid, self.tid) == thread and self.ts is not None and self.ts <= instant < self.ts + self.dur
+
+    def innerness(self):
+        return self.ts, -self.dur, self.event
 
 
 def is_call(cat):
     return cat in ("cuda_driver", "Runtime") or (cat or "").endswith("_runtime")
 
 
-def host_keys(events, number):
-    """The keys of a host event: from the events around it in its call stack, and itself."""
-    chain = []
-    at = number
-    while at is not None:
-        chain.append(events[at])
-        at = events[at].parent
-    labels = [row for row in chain if row.device == "CPU" and not is_call(row.cat) and row.name is not None
-              and not re.fullmatch(r"ProfilerStep ?#\d+", row.name)]
-    operators = [row for row in labels if row.cat in OPERATORS]
-    around = operators or labels
-    op, top = (around[0], around[-1]) if around else (None, None)
-    module = next((row for row in labels if row.name.startswith("nn.Module: ")), top)
-    annotation = next((row for row in labels if row.cat == "user_annotation"), None)
-    made = {key: row and stable(row.name)
-            for key, row in (("op", op), ("top_op", top), ("module", module), ("annotation", annotation))}
-    return {**dict.fromkeys(KEYS), **made, "shapes": op.shapes if operators else None, "cat": events[number].cat,
-            "name": stable(events[number].name)}
+def launcher(holding, level):
+    """The event that is the label of a level, of the host events that hold the launch's start on its thread."""
+    operators = [row for row in holding if row.cat in OPERATORS]
+    modules = [row for row in holding if row.name.startswith("nn.Module: ")]
+    annotations = [row for row in holding if row.cat == "user_annotation"]
+    if level == "annotation":
+        return max(annotations, key=Event.innerness, default=None)
+    if level == "module" and modules:
+        return max(modules, key=Event.innerness)
+    return (max if level == "op" else min)(operators or holding, key=Event.innerness, default=None)
 
 
-class Row:
-    def __init__(self, *values):
-        (self.event, self.parent, self.device, self.cat, self.name, self.dur, self.self_dur, self.iteration,
-         self.shapes) = values
+class Side:
+    """What is chosen of a trace: its device work and its host events, with the values of every key."""
 
-
-class DiffBy(InFolder):
-    def side(self, path, rank, steps, chosen, keys):
-        """{tuple of keys: [counts, device time, host time, self time]} in us of all steps"""
-        sums = defaultdict(lambda: [0, 0, 0, 0])
-        for name, type_, cat, stream, dur, op, top_op, module, annotation, shapes in self.rows(
-                OWNERS, path, rank, steps):
+    def __init__(self, db, path, ranks, chosen):
+        self.events = {(row[0], row[1]): Event(*row) for row in db.execute(EVENTS, (path, ranks))}
+        steps = {place: row for place, row in self.events.items() if row.device == "CPU" and row.ts is not None
+                 and row.dur is not None and STEP_NAME.fullmatch(row.name or "")}
+        ranks_read = {row.rank for row in self.events.values()}
+        numbers = {rank: sorted({int(STEP_NAME.fullmatch(step.name)[1]) for step in steps.values()
+                                 if step.rank == rank}) for rank in ranks_read}
+        if chosen == "steady":
+            numbers = {rank: of[1:-1] if len(of) > 2 else of for rank, of in numbers.items()}
+        everything = chosen == "all" or not any(numbers.values())
+        self.steps = sum(len(of) for of in numbers.values()) or len(ranks_read)
+        self.around = [row for place, row in self.events.items() if row.device == "CPU" and row.counts
+                       and not is_call(row.cat) and place not in steps]
+        self.work = []
+        for file, number, call, name, type_, cat, stream, op, top_op, module, annotation, shapes in db.execute(
+                OWNERS, (path, ranks, chosen)):
             made = {"name": name, "kernel": name, "kernel_type": type_, "cat": cat, "stream": stream, "op": op,
                     "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes}
-            entry = sums[tuple(made[key] for key in keys)]
-            entry[0] += 1
-            entry[1] += dur
-        events = {row[0]: Row(*row) for row in self.rows(EVENTS, path, rank)}
-        parts = {}
-        for number, row in events.items():
-            if row.device == "CPU" and row.cat != "Trace" and row.name is not None and row.dur is not None and (
-                    chosen is None or row.iteration in chosen):
-                made = host_keys(events, number)
-                parts[number] = tuple(made[key] for key in keys)
-        for number, part in parts.items():
-            if parts.get(events[number].parent) != part:
-                sums[part][2] += events[number].dur
-            sums[part][3] += events[number].self_dur
-        return sums
+            self.work.append((made, self.events[file, number].dur, *self.launchers(file, number, call)))
+        self.host = {place: self.host_keys(*place) for place, row in self.events.items()
+                     if row.device == "CPU" and row.counts and (everything or row.iteration in numbers[row.rank])}
 
-    def compare(self, control, test, keys, rank, steps, control_steps, test_steps):
-        sides = [self.side(path, rank, steps if chosen is not None else "all", chosen, keys)
-                 for path, chosen in ((control, control_steps), (test, test_steps))]
-        counts = [len(chosen) if chosen else 1 for chosen in (control_steps, test_steps)]
-        found = self.db.execute(ALL_SELECTED, {"control": control, "test": test, "keys": ",".join(keys), "rank": rank,
-                                               "steps": steps}).fetchall()
-        self.assertEqual(len(found), len(sides[0].keys() | sides[1].keys()))
+    def host_keys(self, file, number):
+        """The keys of a host event: from the events around it in its call stack, and itself."""
+        chain = []
+        while number is not None:
+            chain.append(self.events[file, number])
+            number = self.events[file, number].parent
+        labels = [row for row in chain if row.device == "CPU" and not is_call(row.cat) and row.name is not None
+                  and not STEP_NAME.fullmatch(row.name)]
+        operators = [row for row in labels if row.cat in OPERATORS]
+        around = operators or labels
+        op, top = (around[0], around[-1]) if around else (None, None)
+        module = next((row for row in labels if row.name.startswith("nn.Module: ")), top)
+        annotation = next((row for row in labels if row.cat == "user_annotation"), None)
+        made = {key: row and stable(row.name)
+                for key, row in (("op", op), ("top_op", top), ("module", module), ("annotation", annotation))}
+        return {**dict.fromkeys(KEYS), **made, "shapes": op.shapes if operators else None, "cat": chain[0].cat,
+                "name": stable(chain[0].name)}
+
+    def launchers(self, file, number, call):
+        """{level: (file, event)} of the labels of a launch; and the event itself, that stands for a run without one."""
+        if call is None:
+            return {}, (file, number)
+        launch = self.events[file, call]
+        holding = [row for row in self.around
+                   if row.file == file and row.holds((launch.pid, launch.tid), launch.ts)]
+        labels = {level: launcher(holding, level) for level in KEYS[:4]}
+        return {level: (row.file, row.event) for level, row in labels.items() if row}, (file, number)
+
+    def sums(self, keys):
+        """{values of the keys: (runs, kernels, device time, host time, self time)}; ns"""
+        runs, sums = defaultdict(set), defaultdict(lambda: [0, 0, 0, 0])
+        by = next((key for key in KEYS[:4] if key in keys or (key == "op" and "shapes" in keys)), None)
+        for made, dur, labels, itself in self.work:
+            part = tuple(made[key] for key in keys)
+            runs[part].add(labels.get(by, itself))
+            sums[part][0] += 1
+            sums[part][1] += dur
+        parts = {place: tuple(made[key] for key in keys) for place, made in self.host.items()}
+        for place, part in parts.items():
+            row = self.events[place]
+            if parts.get((place[0], row.parent)) != part:
+                sums[part][2] += row.dur
+            sums[part][3] += int(row.self_dur or 0)
+        return {part: (len(runs[part]), *values) for part, values in sums.items()}
+
+
+class Comparing(InFolder):
+    @staticmethod
+    def expected(sides, part, sums):
+        """The columns from control_counts on. Quotients of integers are exact up to one rounding."""
+        (runs0, kernels0, *times0), (runs1, kernels1, *times1) = (of.get(part, (0,) * 5) for of in sums)
+        steps0, steps1 = sides[0].steps, sides[1].steps
+        times = [(a / (1000 * steps0), b / (1000 * steps1), (b * steps0 - a * steps1) / (1000 * steps0 * steps1))
+                 for a, b in zip(times0, times1)]
+        split = times[0][2], 0  # of what is on one side only
+        if runs0 and runs1:  # by the difference of one factor and the mean of the other
+            mean0, mean1, per = times0[0] * runs1, times1[0] * runs0, 2000 * steps0 * steps1 * runs0 * runs1
+            split = ((runs1 * steps0 - runs0 * steps1) * (mean0 + mean1) / per,
+                     (mean1 - mean0) * (runs0 * steps1 + runs1 * steps0) / per)
+        return (runs0 / steps0, runs1 / steps1, kernels0 / steps0, kernels1 / steps1, *times[0], *split, *times[1],
+                *times[2])
+
+    def compare(self, control, test, keys, ranks, steps, sides=None):
+        sides = sides or [Side(self.db, path, ranks, steps) for path in (control, test)]
+        sums = [side.sums(keys) for side in sides]
+        found = self.db.execute(SELECTED, {"control": control, "test": test, "keys": ",".join(keys), "ranks": ranks,
+                                           "steps": steps}).fetchall()
         seen = set()
         for row in found:
             values = json.loads(row[1])
@@ -93,47 +160,155 @@ class DiffBy(InFolder):
             part = tuple(json.dumps(value, separators=(",", ":")) if isinstance(value, list) else value
                          for value in values.values())
             seen.add(part)
-            expected = [sides[side][part][i] / counts[side] for i in range(4) for side in (0, 1)]
-            n0, n1, d0, d1, h0, h1, s0, s1 = expected
-            m0, m1 = (d0 / n0 if n0 else d1 / n1 if n1 else 0), (d1 / n1 if n1 else d0 / n0 if n0 else 0)
-            wanted = [n0, n1, d0, d1, d1 - d0, (n1 - n0) * (m0 + m1) / 2, (m1 - m0) * (n0 + n1) / 2,
-                      h0, h1, h1 - h0, s0, s1, s1 - s0]
-            for got, value in zip(row[2:], wanted):
-                self.assertAlmostEqual(got, value, places=4, msg=row)
-            self.assertAlmostEqual(row[7] + row[8], row[6], places=4)
+            expected = self.expected(sides, part, sums)
+            self.assertEqual((row[2:9], row[11:]), (expected[:7], expected[9:]), row)
+            for got, wanted in zip((*row[9:11], row[9] + row[10]), (*expected[7:9], row[8])):
+                self.assertAlmostEqual(got, wanted, delta=1e-9 * (1 + row[6] + row[7]), msg=row)
             joined = [str(value) if value is not None else "" for value in part]
             self.assertEqual(row[0], " | ".join(joined) if any(value is not None for value in part) else None)
+        self.assertEqual(seen, sums[0].keys() | sums[1].keys())
         self.assertEqual(len(seen), len(found))
-        self.assertEqual([abs(row[6]) for row in found], sorted((abs(row[6]) for row in found), reverse=True))
+        self.assertEqual([abs(row[8]) for row in found], sorted((abs(row[8]) for row in found), reverse=True))
+        return found
 
+
+def nested_trace(rng, steps, rank):
+    """Operators that nest, with modules and annotations around them, on two threads; some launch one kernel, some
+    several, some a graph, some nothing; launches without an operator, and kernels without a launch. Steps are on the
+    first thread, with work between them."""
+    events, correlations = [], itertools.count(1)
+
+    def work(at, correlation):
+        name, cat = rng.choice([("gemm", "kernel"), ("gemm", "kernel"), ("fill", "kernel"), ("ncclAllReduce", "kernel"),
+                                ("Memcpy DtoD", "gpu_memcpy"), ("Memset", "gpu_memset")])
+        stream = rng.choice([7, 7, 20])
+        events.append(event(name, at + rng.randrange(9), rng.choice([0, 1, 2, 2.5, 7]), cat=cat, pid=0, tid=stream,
+                            args={"stream": stream, "correlation": correlation}))
+
+    def call(at, thread):
+        name, kernels = rng.choice([("cudaLaunchKernel", 1), ("cudaLaunchKernel", 1), ("cudaGraphLaunch", 4),
+                                    ("hipExtLaunch", 2), ("cudaLaunchKernel", 0)])
+        correlation = next(correlations)
+        events.append(event(name, at, 1, cat="cuda_runtime", tid=thread, args={"correlation": correlation}))
+        for _ in range(kernels):
+            work(at, correlation)
+        return at + 2
+
+    def nest(at, depth, thread):
+        start = at
+        for _ in range(rng.choice([0, 1, 2] if depth else [2, 3])):
+            at = nest(at + 1, depth + 1, thread) if depth < 4 and rng.random() < .55 else call(at + 1, thread)
+        if depth:
+            cat, name = rng.choice([("cpu_op", "aten::mm"), ("cpu_op", "aten::mm"), ("cpu_op", "aten::add"),
+                                    ("Operator", "aten::to"), ("user_annotation", "## fw ##"),
+                                    ("python_function", "nn.Module: L_0"), ("python_function", "f.py(3): g")])
+            args = {"args": {"Input Dims": rng.choice([[[2, 3]], [[4], []]])}} if rng.random() < .7 else {}
+            events.append(event(name, start, at + 1 - start, cat=cat, tid=thread, **args))
+        return at + 2
+
+    at = nest(0, 0, 1)
+    for number in range(steps):
+        start, at = at, nest(at + 1, 0, 1)
+        events.append(step(5 + number, start, at - start))
+        at = nest(at, 0, 1) if rng.random() < .5 else at
+    nest(0, 0, 2)
+    for _ in range(rng.choice([0, 2])):
+        work(rng.randrange(at), rng.choice([0, 10_000]))
+    rng.shuffle(events)
+    return document(*events, distributedInfo={"rank": rank})
+
+
+class Runs(Comparing):
+    """Counts are runs of the innermost host key named, for every combination of keys."""
+
+    PAIRS = 33
+
+    def pair(self, number):
+        rng = random.Random(number)
+        ranks = 1 + number % 2
+        for side in "ab":
+            steps = rng.choice([0, 1, 2, 4])
+            for rank in range(ranks):
+                write(f"{number}{side}/{rank}.json", nested_trace(rng, steps, rank))
+        return f"{number}a", f"{number}b"
+
+    def test_every_combination_of_keys(self):
+        combinations = [keys for count in range(1, len(KEYS) + 1) for keys in itertools.combinations(KEYS, count)]
+        self.assertEqual(len(combinations), 1023)
+        seen = Counter()
+        for number in range(self.PAIRS):
+            control, test = self.pair(number)
+            steps = ("all", "steady")[number // 2 % 2]
+            sides = [Side(self.db, path, "all", steps) for path in (control, test)]
+            for keys in combinations[number::self.PAIRS]:
+                keys = random.Random(number).sample(keys, len(keys))
+                with self.subTest(number=number, keys=keys, steps=steps):
+                    for row in self.compare(control, test, keys, "all", steps, sides):
+                        runs, kernels = row[2:4], row[4:6]
+                        seen["rows"] += 1
+                        seen["several kernels a run"] += runs[0] < kernels[0]
+                        seen["nothing launched"] += kernels == (0, 0)
+                        seen["one side"] += min(kernels) == 0 < max(kernels)
+                        if not {*keys} & {"op", "top_op", "module", "annotation", "shapes"}:
+                            self.assertEqual(runs, kernels)
+        self.assertGreater(min(seen.values()), 500, seen)
+        self.assertEqual(len(seen), 4)
+
+    def counts(self, keys, *events):
+        write("trace.json", document(*events))
+        return {row[0]: row[1:] for row in self.rows(
+            "SELECT key, control_counts, control_kernels FROM trace_diff_by('trace.json', 'trace.json', ?)"
+            " WHERE device_type = 'GPU'", keys)}
+
+    def test_a_product_that_fills_first_is_one_run(self):
+        events = [step(1, 0, 200), event("aten::linear", 0, 90), event("aten::mm", 10, 30), event("aten::mm", 50, 30),
+                  launch(12, 1, 1), kernel("fill", 20, 1, 1), launch(14, 1, 2), kernel("gemm", 30, 9, 2),
+                  launch(52, 1, 3), kernel("gemm", 60, 9, 3, 20)]
+        self.assertEqual(self.counts("op", *events), {"aten::mm": (2, 3)})
+        self.assertEqual(self.counts("top_op", *events), {"aten::linear": (1, 3)})
+        self.assertEqual(self.counts("op,kernel", *events), {"aten::mm | gemm": (2, 2), "aten::mm | fill": (1, 1)})
+        self.assertEqual(self.counts("top_op,stream", *events), {"aten::linear | 7": (1, 2), "aten::linear | 20": (1, 1)})
+        self.assertEqual(self.counts("top_op,op", *events), {"aten::linear | aten::mm": (2, 3)})
+        self.assertEqual(self.counts("shapes,top_op", *events), {" | aten::linear": (2, 3)})
+        self.assertEqual(self.counts("kernel", *events), {"gemm": (2, 2), "fill": (1, 1)})
+
+    def test_a_graph_is_one_run_of_its_operator_and_a_run_a_kernel_without_one(self):
+        kernels = [kernel("k", 50 + 10 * i, 5, 1) for i in range(4)]
+        graph = event("cudaGraphLaunch", 12, 2, cat="cuda_runtime", args={"correlation": 1})
+        self.assertEqual(self.counts("op", step(1, 0, 200), event("replay", 10, 20), graph, *kernels), {"replay": (1, 4)})
+        self.assertEqual(self.counts("op", step(1, 0, 200), graph, *kernels), {None: (4, 4)})
+
+    def test_runs_are_of_a_step_and_a_file(self):
+        """The same event number in two files is two runs; two steps halve."""
+        for rank in (0, 1):
+            write(f"ranks/{rank}.json", document(
+                step(1, 0, 100), event("a", 0, 50), launch(1, 1, 1), kernel("k", 5, 5, 1), kernel("k", 10, 5, 1),
+                step(2, 100, 100), distributedInfo={"rank": rank}))
+        self.assertEqual(self.rows("SELECT key, control_counts, control_kernels, test_counts, test_kernels"
+                                   " FROM trace_diff_by('ranks', 'ranks', 'op', 'all', 0, 'all', 1, 'GPU')"),
+                         [("a", .5, 1, 1, 2)])
+
+
+class DiffBy(Comparing):
     def test_examples(self):
+        sides = [Side(self.db, path, 1, "steady") for path in (CONTROL, TEST)]
         for keys in (("op",), ("top_op", "kernel_type"), ("shapes", "op"), ("stream", "cat"), ("name",), KEYS):
             with self.subTest(keys):
-                self.compare(CONTROL, TEST, keys, 1, "steady", range(11, 15), range(11, 15))
-        cpu = [os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")]
-        steps = [{number for number, in self.rows("SELECT iteration FROM trace_steps(?) WHERE rank = 0", path)}
-                 for path in cpu]
-        steady = [numbers - {min(numbers), max(numbers)} for numbers in steps]
-        self.compare(*cpu, ("module", "annotation"), 0, "steady", *steady)
+                self.compare(CONTROL, TEST, keys, 1, "steady", sides)
+        self.compare(*(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")),
+                     ("module", "annotation"), 0, "steady")
 
     def test_random_traces(self):
         for seed in range(2000, 2060):
             paths = [write(f"{side}.json", random_trace(seed + 100 * side)) for side in (0, 1)]
-            chosen = [{number for number, in self.rows("SELECT iteration FROM trace_steps(?)", path)} or None
-                      for path in paths]
-            with self.subTest(seed=seed):
-                if None not in chosen:
-                    for side, path in enumerate(paths):
-                        numbers = chosen[side]
-                        chosen[side] = numbers - {min(numbers), max(numbers)} if len(numbers) > 2 else numbers
-                    self.compare(*paths, KEYS[seed % 10:][:3], 0, "steady", *chosen)
-                elif chosen == [None, None]:
-                    self.compare(*paths, KEYS[seed % 10:][:3], 0, "all", *chosen)
+            for steps in ("all", "steady"):
+                with self.subTest(seed=seed, steps=steps):
+                    self.compare(*paths, KEYS[seed % 10:][:3], 0, steps)
 
     def test_planted(self):
         """Device time by op, whatever it hides behind: what is planted on streams."""
         rows = {row[0]: row[1:] for row in self.rows(
-            "SELECT key, control_counts, test_counts, diff_device_time FROM trace_diff_by(?, ?, 'op')"
+            "SELECT key, control_kernels, test_kernels, diff_device_time FROM trace_diff_by(?, ?, 'op')"
             " WHERE control_iteration = 'steady' AND test_iteration = 'steady'", CONTROL, TEST)}
         for row in generate_gpu_pair.PLANTED:
             if row["class"] in ("compute", "memory") and 0 in row["ranks"]:
@@ -162,7 +337,7 @@ class DiffBy(InFolder):
                          [(None, 0, 100, 50), ("a", 0, 50, 50)])
 
     def test_the_default_is_the_lowest_step(self):
-        found = self.rows("SELECT sum(control_counts) FROM trace_diff_by(?, ?, 'op')", CONTROL, TEST)
+        found = self.rows("SELECT sum(control_kernels) FROM trace_diff_by(?, ?, 'op')", CONTROL, TEST)
         self.assertEqual(found, self.rows("SELECT count(*) FROM trace_kernel_owners(?, 0, 10)", CONTROL))
 
     def test_turned_around(self):

@@ -18,8 +18,12 @@ SQLITE_EXTENSION_INIT3
 static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
-    {"control_counts", "REAL", "events of device work a step in control"},
+    {"control_counts", "REAL",
+     "a step in control: runs of operators that launched device work of the row; with keys of the "
+     "device alone, events of device work"},
     {"test_counts", "REAL", "the same in test"},
+    {"control_kernels", "REAL", "events of device work a step in control"},
+    {"test_kernels", "REAL", "the same in test"},
     {"control_device_time", "REAL", "us a step, of device work in control"},
     {"test_device_time", "REAL", "us a step, the same in test"},
     {"diff_device_time", "REAL", "us a step, test minus control"},
@@ -234,12 +238,14 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
 {
     double counts[2], mean[2];
     for (int side = 0; side < 2; side++) { /* a key on one side only is all counts */
-        const struct keyed_sums *of = &sums[sums[side].counts > 0 ? side : !side];
-        counts[side] = (double)sums[side].counts / (double)steps[side];
-        mean[side] = of->counts > 0 ? mean_microseconds(of->device_time, of->counts) : 0;
+        const struct keyed_sums *of = &sums[sums[side].runs > 0 ? side : !side];
+        counts[side] = (double)sums[side].runs / (double)steps[side];
+        mean[side] = of->runs > 0 ? mean_microseconds(of->device_time, of->runs) : 0;
     }
     result_real(result, counts[0]);
     result_real(result, counts[1]);
+    result_real(result, (double)sums[0].kernels / (double)steps[0]);
+    result_real(result, (double)sums[1].kernels / (double)steps[1]);
     add_both(result, sums[0].device_time, sums[1].device_time, steps);
     result_real(result, (counts[1] - counts[0]) * (mean[0] + mean[1]) / 2);
     result_real(result, (mean[1] - mean[0]) * (counts[0] + counts[1]) / 2);

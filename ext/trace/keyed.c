@@ -229,6 +229,57 @@ static bool key_host(struct adding *adding)
     return true;
 }
 
+/* A host event that launched device work of a row of keyed. */
+struct run {
+    uint32_t key, event;
+};
+
+static int run_order(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* The key whose labels are runs; KEY_KERNEL: none is (rule 6). */
+static enum key run_key(const struct keyed *keyed)
+{
+    enum key best = KEY_KERNEL;
+    for (size_t i = 0; i < keyed->width; i++) {
+        enum key key = keyed->keys[i] == KEY_SHAPES ? KEY_OP : keyed->keys[i];
+        best = key < best ? key : best;
+    }
+    return best;
+}
+
+/* Rules 5 and 6: each run of a row once. */
+static bool count_runs(struct adding *adding, const struct owners *owners)
+{
+    enum key by = run_key(adding->keyed);
+    size_t count = 0;
+    struct run *runs = memory_allocate((owners->count + 1) * sizeof *runs);
+    if (!runs)
+        return failure_memory(adding->failure);
+    for (size_t i = 0; i < owners->count; i++) {
+        const struct owner *owner = &owners->items[i];
+        uint32_t key = adding->key_of[owner->row];
+        uint32_t event = by < KEY_KERNEL ? owner->label[by] : ROW_NONE;
+        if (key == ROW_NONE)
+            continue;
+        if (event == ROW_NONE)
+            adding->keyed->sums[key][adding->request->side].runs++;
+        else
+            runs[count++] = (struct run){key, event};
+    }
+    bool done = sort_items(runs, count, sizeof *runs, run_order, adding->stopper, adding->failure);
+    for (size_t i = 0; i < count && done; i++)
+        if (i == 0 || run_order(&runs[i - 1], &runs[i]) != 0)
+            adding->keyed->sums[runs[i].key][adding->request->side].runs++;
+    memory_free(runs);
+    return done;
+}
+
 static bool key_device(struct adding *adding)
 {
     struct owners owners;
@@ -245,6 +296,7 @@ static bool key_device(struct adding *adding)
         if (wanted(adding, owners.items[i].row))
             done = stopper_goes_on(adding->stopper, i, adding->failure) &&
                    key_row(adding, owners.items[i].row, owners.items[i].label);
+    done = done && count_runs(adding, &owners);
     owners_clear(&owners);
     return done;
 }
@@ -260,7 +312,7 @@ static void add_up(const struct adding *adding)
             continue;
         struct keyed_sums *sums = &adding->keyed->sums[key][adding->request->side];
         if (columns->kind[row] == KIND_WORK) {
-            sums->counts++;
+            sums->kernels++;
             sums->device_time += columns->dur[row];
             continue;
         }

@@ -8,10 +8,14 @@
 **    labels.h, of the events that are around it in its call stack (T5) and itself, if it
 **    is no call and no step; name and cat are its own, shapes those of its op; it has no
 **    kernel, kernel_type and stream.
-** 3. Device work sums up counts and device time. Host events sum up their own time (T5),
-**    and host time: their durations, but of those right inside of an event with the same
-**    keys.
+** 3. Device work sums up kernels (its events) and device time. Host events sum up their own
+**    time (T5), and host time: their durations, but of those right inside of an event with
+**    the same keys.
 ** 4. Annotations and syncs of the device count nowhere.
+** 5. A run is an event of the host that launched device work of the row: the label of the
+**    first of op (shapes count as op), top_op, module and annotation that is among the
+**    keys. One that launched device work of several rows is a run of each.
+** 6. Device work without that label, or with keys of the device alone, is a run an event.
 */
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
@@ -34,7 +38,7 @@ enum key {
 };
 
 struct keyed_sums {
-    int64_t counts;                              /* of device work */
+    int64_t runs, kernels;                       /* rules 3, 5 and 6 */
     wide_time device_time, host_time, self_time; /* ns */
 };
 
