@@ -238,7 +238,7 @@ class JsonEach(Comparing):
 
     @slow
     def test_corpus(self):
-        self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 157)
+        self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 163)
 
 
 class Rows(Comparing):
@@ -258,7 +258,7 @@ class Rows(Comparing):
 
     @slow
     def test_corpus(self):
-        self.assertEqual(self.compare_all(corpus()), 136)
+        self.assertEqual(self.compare_all(corpus()), 141)
 
 
 def selections(trace):
