@@ -323,6 +323,15 @@ class DiffBy(Comparing):
         rows = dict(self.rows("SELECT key, diff_device_time FROM trace_diff_by(?, ?, 'top_op')", control, test))
         self.assertLess(rows["aten::matmul"], -5000)
 
+    def test_two_gpus_run_as_many_products(self):
+        """cuBLAS fills before most of its products, which is no more of them."""
+        control, test = (os.path.join(corpus("tracelens", gpu), "facebook*") for gpu in ("h100", "mi300"))
+        (*counts, diff, from_counts, from_mean), = self.rows(
+            "SELECT control_counts, test_counts, control_kernels, test_kernels, diff_device_time, diff_from_counts,"
+            " diff_from_mean FROM trace_diff_by(?, ?, 'op') WHERE key = 'aten::addmm'", control, test)
+        self.assertEqual((counts, from_counts), ([85, 85, 169, 85], 0))
+        self.assertAlmostEqual(from_mean, diff)
+
     def test_names_and_devices(self):
         path = write("trace.json", document(step(1, 0, 100), event("a", 0, 50), launch(1, 5, 1),
                                             kernel("void k<int>(float)", 10, 20, 1)))
