@@ -25,8 +25,8 @@ SELECT round(sum(control_time), 1) AS control_step, round(sum(test_time), 1) AS 
 FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
 
 -- Copies: more of them, or slower ones?
-SELECT key, round(diff_device_time, 1) AS diff, round(diff_from_counts, 1) AS from_counts,
-       round(diff_from_mean, 1) AS from_mean
+SELECT key, control_counts AS control, test_counts AS test, round(diff_device_time, 1) AS diff,
+       round(diff_from_counts, 1) AS from_counts, round(diff_from_mean, 1) AS from_mean
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
 

@@ -33,13 +33,13 @@ WITH part AS (
   FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock)),
 counted AS (
   SELECT side, class, name, time_ns, iteration IS NOT NULL AS in_step,
-         row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS first
+         row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS begins
   FROM part),
 both AS (
   SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
-         sum(sum(CASE side WHEN 0 THEN first ELSE 0 END)) OVER () AS control_windows,
-         sum(sum(CASE side WHEN 1 THEN first ELSE 0 END)) OVER () AS test_windows,
+         sum(sum(CASE side WHEN 0 THEN begins ELSE 0 END)) OVER () AS control_windows,
+         sum(sum(CASE side WHEN 1 THEN begins ELSE 0 END)) OVER () AS test_windows,
          max(max(CASE side WHEN 0 THEN in_step END)) OVER () AS control_has_steps,
          max(max(CASE side WHEN 1 THEN in_step END)) OVER () AS test_has_steps
   FROM counted

@@ -50,12 +50,12 @@ static const struct column columns_of_diff[] = {
     {"counts_change", "TEXT", "of the counts: added, deleted, increased, decreased or same"},
     {"diff_duration_pct", "REAL", "100 x diff_duration / control; NULL when that is 0"},
     {"diff_self_duration", "REAL", "us, test minus control of the time not in nested events (T5)"},
+    {"diff_duration_per_step", "REAL", "us a step, test minus control"},
     {"control_counts_per_step", "REAL",
      "control_counts divided by the steps of control; without steps, by its files"},
     {"test_counts_per_step", "REAL", "the same of test"},
     {"control_duration_per_step", "REAL", "us, control_total_duration divided in the same way"},
     {"test_duration_per_step", "REAL", "us, the same of test"},
-    {"diff_duration_per_step", "REAL", "us a step, test minus control"},
     {"device", "TEXT", "where the name was seen: CPU, GPU or both; its times are added up"},
 };
 
@@ -262,11 +262,11 @@ static void add_pair(struct result *result, const struct pair *pair, int64_t con
     else
         result_real(result, 100.0 * (double)difference(pair) / (double)control->total);
     result_real(result, microseconds(test->self - control->self));
+    result_real(result, mean_difference(control->total, control_steps, test->total, test_steps));
     result_real(result, (double)control->counts / (double)control_steps);
     result_real(result, (double)test->counts / (double)test_steps);
     result_real(result, mean_microseconds(control->total, control_steps));
     result_real(result, mean_microseconds(test->total, test_steps));
-    result_real(result, mean_difference(control->total, control_steps, test->total, test_steps));
     result_string(result, seen_on(control->seen | test->seen));
 }
 

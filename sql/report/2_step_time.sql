@@ -4,14 +4,14 @@
 --   :control  TEXT required  trace to compare with
 --   :test     TEXT required  trace that is compared
 SELECT 'rank ' || rank AS name,
-       avg(dur) FILTER (WHERE side = 'control') AS control_total_duration,
-       avg(dur) FILTER (WHERE side = 'test') AS test_total_duration
-FROM (SELECT side, rank, dur,
+       avg(dur_ns) FILTER (WHERE side = 'control') / 1000.0 AS control_total_duration,
+       avg(dur_ns) FILTER (WHERE side = 'test') / 1000.0 AS test_total_duration
+FROM (SELECT side, rank, dur_ns,
              row_number() OVER (PARTITION BY side, file ORDER BY iteration) AS step,
              count(*) OVER (PARTITION BY side, file) AS steps
-      FROM (SELECT 'control' AS side, rank, iteration, dur, file FROM trace_steps(:control)
+      FROM (SELECT 'control' AS side, rank, iteration, dur_ns, file FROM trace_steps(:control)
             UNION ALL
-            SELECT 'test', rank, iteration, dur, file FROM trace_steps(:test)))
+            SELECT 'test', rank, iteration, dur_ns, file FROM trace_steps(:test)))
 WHERE steps < 3 OR step NOT IN (1, steps)
 GROUP BY rank
 ORDER BY rank

@@ -4,12 +4,13 @@
 --   :control  TEXT required  trace to compare with
 --   :test     TEXT required  trace that is compared
 SELECT 'rank ' || rank || ', ' || lower(type) AS name,
-       total(us) FILTER (WHERE side = 'control') AS control_total_duration,
-       total(us) FILTER (WHERE side = 'test') AS test_total_duration
-FROM (SELECT 'control' AS side, rank, trace_kernel_type(name, cat) AS type, total_duration AS us
+       total(ns) FILTER (WHERE side = 'control') / 1000.0 AS control_total_duration,
+       total(ns) FILTER (WHERE side = 'test') / 1000.0 AS test_total_duration
+FROM (SELECT 'control' AS side, rank, trace_kernel_type(name, cat) AS type,
+             round(total_duration * 1000) AS ns
       FROM trace_ops(:control, 'all', 'steady', 'GPU')
       UNION ALL
-      SELECT 'test', rank, trace_kernel_type(name, cat), total_duration
+      SELECT 'test', rank, trace_kernel_type(name, cat), round(total_duration * 1000)
       FROM trace_ops(:test, 'all', 'steady', 'GPU'))
 WHERE type IS NOT NULL
 GROUP BY rank, type
