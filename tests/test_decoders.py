@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXTENSION, ROOT, corpus
+from support import EXTENSION, ROOT, corpus, series
 
 PROGRAM = """
 import sys
@@ -82,7 +82,7 @@ class Decoders(InFolder):
         write("whole.json.gz", run(extra=("gone",)))
         with open("whole.json.gz", "rb") as file:
             whole = file.read()
-        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)), *rng.sample(range(96, 8 * len(whole)), 150)}):
+        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)), *rng.sample(range(96, 8 * len(whole)), series(20, 150))}):
             broken = bytearray(whole)
             broken[bit // 8] ^= 1 << bit % 8
             write_bytes(f"bit{bit}.json.gz", broken)
