@@ -365,6 +365,7 @@ class Indifferent(InFolder):
                     self.assertTrue(all(math.isclose(value, other, rel_tol=1e-13) if isinstance(value, float)
                                         else value == other for value, other in zip(row, wanted)), (row, wanted))
 
+    @slow
     def test_changes_that_do_not_matter(self):
         def relabelled(events):
             threads = {1: "main", 2: -5, 7: 107, 20: 101, 24: 103}

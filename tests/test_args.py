@@ -340,6 +340,7 @@ class Changed(Args):
         if how in ("touched", "mtime kept"):
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + (how == "touched")))
 
+    @slow
     def test_changes(self):
         """Before any args are read, where a change in place is always noticed; and while they are."""
         hows = ("other", "longer", "mtime kept", "touched", "half", "replaced", "removed")

@@ -152,6 +152,7 @@ class Figures(unittest.TestCase):
         self.error("visualize_counts_diff: test_counts is no number", "SELECT visualize_counts_diff(1, 1, 'x')")
         self.error("wrong number of arguments to function visualize_counts_diff()", "SELECT visualize_counts_diff(1, 1)")
 
+    @slow
     def test_too_many_rows(self):
         rows = made(20000)
         figure = self.figure(rows)
@@ -174,6 +175,7 @@ class Figures(unittest.TestCase):
                    "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 65)"
                    " SELECT visualize_idle_time_breakdown(0, 7, i, 1) FROM n")
 
+    @slow
     def test_long_lines_are_thinned_and_keep_extremes(self):
         chance = random.Random(2)
         points = [(i * 0.5, chance.gauss(0, 1)) for i in range(100000)]

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXTENSION, ROOT, corpus, series
+from support import EXTENSION, ROOT, corpus, series, slow
 
 PROGRAM = """
 import sys
@@ -92,6 +92,7 @@ class Decoders(InFolder):
         for what in ("the gzip data is damaged", "the gzip data ends too early"):
             self.assertTrue(what in said, what)
 
+    @slow
     def test_the_corpus(self):
         paths = sorted(glob.glob(os.path.join(corpus("bad"), "*.gz")))
         self.assertGreater(len(paths), 10)

@@ -291,6 +291,7 @@ class Runs(Comparing):
 
 
 class DiffBy(Comparing):
+    @slow
     def test_examples(self):
         sides = [Side(self.db, path, 1, "steady") for path in (CONTROL, TEST)]
         for keys in (("op",), ("top_op", "kernel_type"), ("shapes", "op"), ("stream", "cat"), ("name",), KEYS):

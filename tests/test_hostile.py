@@ -8,7 +8,7 @@ import sqlite3
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXAMPLES, EXTENSION, ROOT, connect
+from support import EXAMPLES, EXTENSION, ROOT, connect, slow
 from test_analyses import ANALYSES
 
 SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) FROM trace_files('a')",
@@ -165,6 +165,7 @@ class Schemas(Hostile):
                     self.assertEqual(db.execute(hidden, values).fetchall(), expected[name])
             db.close()
 
+    @slow
     def test_analyses_beside_functions_of_the_users(self):
         """Right rows where we can do without SQLite's function, else right rows or an error."""
         calls = calls_of_every_function(self.db)

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXAMPLES, connect, series
+from support import EXAMPLES, connect, series, slow
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -138,6 +138,7 @@ class Sequences(InFolder):
             self.assertEqual([row[0] for row in rows], paths + paths[::-1])
             self.assertEqual({row[1:] for row in rows}, {(450015000, 60002)})
 
+    @slow
     def test_many_arguments_are_found_as_quickly_as_few(self):
         def seconds(count):
             self.db.execute("DROP TABLE IF EXISTS steps")

@@ -383,6 +383,7 @@ class Large(InFolder, Comparing):
         self.assertEqual(found["t.json", 4999], (4998, 4999, 20_000 - 2 * 4999))
         self.assertEqual({place.self_ns for place in list(found.values())[:-1]}, {2})
 
+    @slow
     def test_all_overlap_partially(self):
         """Each begins in all those before it and outlives them."""
         found = self.timed([(number, 50_000 + 2 * number) for number in range(50_000)], 49_999)
@@ -391,12 +392,15 @@ class Large(InFolder, Comparing):
     def test_ended_ones_below_a_long_one(self):
         self.timed([(number, 100_000 - number % 1000 * 50) for number in range(49_999)] + [(49_999, 10**6)], 49_999)
 
+    @slow
     def test_identical(self):
         self.timed([(0, 10)] * 50_000, 49_999)
 
+    @slow
     def test_no_length(self):
         self.timed([(5, 5)] * 49_999 + [(0, 10)], 1)
 
+    @slow
     def test_any_order_in_the_file(self):
         rows = [(number, 50_000 + 2 * number) for number in range(50_000)]
         self.timed(random.Random(1).sample(rows, len(rows)), 49_999)
@@ -676,6 +680,7 @@ class Asked(InFolder):
             self.rows(f"SELECT count(*), max(name) FROM {source}")
             self.assertEqual(self.rows(self.WHOLE.replace("trace_events('a')", source)), whole)
 
+    @slow
     def test_threads_ask_at_once(self):
         """Connections share what was read."""
         for number in range(8):

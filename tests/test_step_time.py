@@ -18,7 +18,7 @@ import generate_gpu_pair
 import oracle
 import oracle_steps
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden, slow
+from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden, series, slow
 
 LEVELS = oracle_steps.LEVELS
 CLOCKS = ("device", "host")
@@ -305,7 +305,7 @@ def random_trace(seed):
 
 
 class Rules(InFolder):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or 400)
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 400))
 
     def check(self, path, file, clock, iterations, chosen):
         expected = oracle_steps.attribute(file, clock, chosen)
