@@ -274,7 +274,7 @@ class Names(InFolder):
             os.remove(path)
 
     def test_names_of_files_that_are_no_text(self):
-        """A name that is not UTF-8 is what the system calls the file: it stays as it is, and finds it again."""
+        """T19: a name that is not UTF-8 finds its file; in column file it has U+FFFD, and in errors it stands as it is."""
         self.db.text_factory = bytes
         odd = b"\xff'\xe2\x82\"\n\xc0.json"
         try:
@@ -284,10 +284,10 @@ class Names(InFolder):
         except OSError:
             self.skipTest("the file system takes no such name")
         path = b"d/" + odd
+        shown = path.decode("utf-8", "replace").encode()
         for named in (b"d", path):
-            self.assertEqual(self.rows("SELECT DISTINCT file FROM trace_events(CAST(? AS TEXT))", named), [(path,)])
-        self.assertEqual(self.rows("SELECT e.file, count(*) FROM trace_files('d') AS f, trace_events(f.file) AS e"),
-                         [(path, 16)])
+            self.assertEqual(self.rows("SELECT DISTINCT file FROM trace_events(CAST(? AS TEXT))", named), [(shown,)])
+        self.assertEqual(self.rows("SELECT file FROM trace_files('d')"), [(shown,)])
         for content, function in (("", "trace_events"), ('{"traceEvents": [', "trace_diff")):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)

@@ -341,6 +341,8 @@ class Use(InFolder):
         self.assertIn(("f", 2, 1, 6.0), self.rows(diff.format(1)))
         self.assertEqual(self.rows(diff.format(2))[:2], [("ProfilerStep", 1, 1, 0.0), ("g", 2, 1, -2.0)])
         self.assertEqual(self.rows(diff.format("NULL")), self.rows(diff.format(0)))
-        for wrong in ("3", "-1", "'1'", "1.0", "4294967297"):
+        for same in ("'1'", "1.0"):
+            self.assertEqual(self.rows(diff.format(same)), self.rows(diff.format(1)))
+        for wrong in ("3", "-1", "'x'", "1.5", "4294967297"):
             self.assert_error("trace_diff: use_short_name must be 0 (the full name), 1 (the short name) or 2 (the"
                               f" stable name), not {wrong}", diff.format(wrong))
