@@ -279,16 +279,32 @@ static bool add_window(struct attribution *at)
     return true;
 }
 
+/* The first step of a rank; places are by rank. */
+static size_t first_place(const struct attribution *at, int64_t rank)
+{
+    size_t low = 0, high = at->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at->places[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The threads that are asked for labels: those of launches, and of the steps of a member.
 ** NULL when there is no memory. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
 {
     const struct columns *columns = &at->file->columns;
     bool *wanted = memory_zeroed(at->file->tracks.count, sizeof *wanted);
+    int64_t rank = at->trace->members[member].rank;
     for (size_t row = 0; wanted && row < columns->count; row++)
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
             wanted[columns->track[columns->link[row]]] = true;
-    for (size_t i = 0; wanted && i < at->count; i++)
+    for (size_t i = first_place(at, rank); wanted && i < at->count && at->places[i].rank == rank;
+         i++)
         if (at->places[i].member == member && at->places[i].window.track != TRACK_NONE)
             wanted[at->places[i].window.track] = true;
     return wanted;
@@ -327,7 +343,8 @@ static bool know(struct attribution *at, size_t member)
     if (known->made)
         return true;
     for (size_t i = 0; i < at->trace->count; i++)
-        if (at->trace->members[i].rank_index != at->trace->members[member].rank_index)
+        if (at->files[i].made &&
+            at->trace->members[i].rank_index != at->trace->members[member].rank_index)
             forget(&at->files[i]);
     bool *wanted = wanted_threads(at, member);
     bool done = wanted ? busy_make(&known->busy, at->file, at->stopper, at->failure)
