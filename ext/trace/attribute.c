@@ -194,9 +194,8 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
     uint32_t next = stretch->row, launch = next == ROW_NONE ? ROW_NONE : columns->link[next];
     if (launch == ROW_NONE || columns->ts[launch] >= at->window->end)
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
-    int64_t start = columns->ts[launch], end = start;
-    if (columns->dur[launch] > 0 && __builtin_add_overflow(start, columns->dur[launch], &end))
-        end = INT64_MAX;
+    int64_t start = columns->ts[launch];
+    int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
     if (!add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) ||
         !add(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
         return false;
