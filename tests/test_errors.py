@@ -367,6 +367,8 @@ class Arguments(Errors):
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
         self.assert_error("trace_diff: unknown argument 'short_name'; did you mean 'use_short_name'?",
                           "CREATE VIRTUAL TABLE temp.x USING trace_diff(short_name = 1)")
+        self.assert_error("trace_step_time: unknown argument 'cl'; did you mean 'clock'?",
+                          "CREATE VIRTUAL TABLE temp.x USING trace_step_time('d', cl = 'host')")
         for name in ("q", "x" * 80, "colour"):
             self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type",
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import time
 import unittest
 
 from made import InFolder, document, event, kernel, launch, run, step, write
@@ -53,6 +54,24 @@ class Twice(InFolder):
                                      self.rows(f"SELECT {columns} FROM {function}('d/rank0.json')"), function)
             self.assertEqual(self.rows("SELECT * FROM trace_diff(?, 'd/rank0.json')", json.dumps(paths)),
                              self.rows("SELECT * FROM trace_diff('d/rank0.json', 'd/rank0.json')"))
+
+    def test_arrays_of_odd_paths(self):
+        names = ["a,b.json", "c]d.json", 'e"f.json', "g\\h.json", "[i{.json", "\u00e9:}.json", "'.json"]
+        for name in names:
+            write(f"odd/{name}", run())
+        paths = sorted(f"odd/{name}" for name in names)
+        for text in (json.dumps(paths), json.dumps(paths, indent=2), json.dumps(paths, ensure_ascii=False)):
+            self.assertEqual(self.rows("SELECT file FROM trace_files(?)", text), [(path,) for path in paths])
+
+    def test_many_paths(self):
+        """In time that is proportional to them."""
+        started = time.monotonic()
+        self.assertEqual(self.again(*["d/rank0.json"] * 20_000), {"d/rank0.json": 19_999})
+        os.makedirs("many")
+        for number in range(2000):
+            write(f"many/rank{number}.json", run())
+        self.assertEqual(sum(self.again("many", "./many", "many/../many").values()), 4000)
+        self.assertLess(time.monotonic() - started, 15)
 
     def test_named_once_it_must_be_a_trace(self):
         write("d/notes.json", "{}")

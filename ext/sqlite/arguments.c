@@ -146,53 +146,100 @@ static bool refuse(struct call *call, int argument, const char *expected)
     return false;
 }
 
-/* Walks over the elements of an argument that is a JSON array. Scalar functions do
-** it: a table of the user's could hide json_each (S11). */
+/* Walks over the elements of an argument that is a JSON array, in time proportional to it.
+** Scalar functions do it: a table of the user's could hide json_each (S11). */
 struct elements {
-    sqlite3_stmt *statement; /* NULL if the argument is no JSON array */
-    sqlite3_int64 next, count;
+    sqlite3_stmt *array, *element; /* array holds the text; both NULL at first */
+    const char *next, *end;        /* of the text; NULL if the argument is not an array */
+    sqlite3_int64 count;           /* elements so far */
 };
 
-static const char element_sql[] =
-    "SELECT json_array_length(a), json_type(a, p), json_extract(a, p) FROM (SELECT"
-    " ?1 AS a, '$[' || ?2 || ']' AS p)"
-    " WHERE json_type(a) = 'array'";
+/* `->` makes strict JSON, without spaces, of what JSON5 allows. */
+static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
+static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
+enum { ELEMENT_TYPE, ELEMENT_VALUE };
 
-/* The type of the next element, whose value is column 2 of the statement; NULL at
-** the end, and on failure. */
-static const char *next_element(struct call *call, int argument, struct elements *elements)
+const char *json_value_end(const char *p, const char *end)
+{
+    for (int64_t depth = 0; p < end; p++) {
+        if (*p == '"')
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\' && p + 1 < end;
+        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
+            return p;
+        else
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+    }
+    return end;
+}
+
+static void elements_close(struct elements *elements)
+{
+    sqlite3_finalize(elements->array);
+    sqlite3_finalize(elements->element);
+}
+
+/* Whether an argument is an array: SQLITE_OK, or an error. */
+static int open_array(struct call *call, int argument, struct elements *elements)
 {
     sqlite3 *db = call->database->db;
-    int code = SQLITE_OK;
-    if (!elements->statement) {
-        code = sqlite3_prepare_v2(db, element_sql, -1, &elements->statement, NULL);
-        sqlite3_bind_value(elements->statement, 1, call->values[argument]);
-        elements->count = 1;
+    int code = sqlite3_prepare_v2(db, array_sql, -1, &elements->array, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_value(elements->array, 1, call->values[argument]);
+    code = sqlite3_step(elements->array);
+    if (code == SQLITE_ERROR || code == SQLITE_DONE)
+        return SQLITE_OK; /* malformed JSON, or another value */
+    if (code != SQLITE_ROW)
+        return code;
+    if (sqlite3_column_type(elements->array, 0) == SQLITE_NULL) /* by an authorizer */
+        return SQLITE_OK;
+    const char *text = (const char *)sqlite3_column_text(elements->array, 0);
+    if (!text)
+        return SQLITE_NOMEM;
+    elements->end = text + sqlite3_column_bytes(elements->array, 0);
+    elements->next = text + (*text == '[');
+    return SQLITE_OK;
+}
+
+/* Goes to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
+static int step_element(struct call *call, struct elements *elements)
+{
+    const char *from = elements->next;
+    if (!from || from >= elements->end || *from == ']')
+        return SQLITE_DONE;
+    const char *after = json_value_end(from, elements->end);
+    int code = elements->element ? sqlite3_reset(elements->element)
+                                 : sqlite3_prepare_v2(call->database->db, element_sql, -1,
+                                                      &elements->element, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(elements->element, 1, from, (int)(after - from), SQLITE_STATIC);
+    elements->next = after + (after < elements->end);
+    return code == SQLITE_OK ? sqlite3_step(elements->element) : code;
+}
+
+/* The type of the next element, whose value is column ELEMENT_VALUE of elements->element;
+** NULL at the end, and on failure. */
+static const char *next_element(struct call *call, int argument, struct elements *elements)
+{
+    int code = elements->array ? SQLITE_OK : open_array(call, argument, elements);
+    const char *type = NULL;
+    if (code == SQLITE_OK)
+        code = step_element(call, elements);
+    if (code == SQLITE_ROW) {
+        elements->count++;
+        type = (const char *)sqlite3_column_text(elements->element, ELEMENT_TYPE);
     }
-    if (code == SQLITE_OK && elements->next < elements->count) {
-        sqlite3_reset(elements->statement);
-        sqlite3_bind_int64(elements->statement, 2, elements->next++);
-        code = sqlite3_step(elements->statement);
-        if (code == SQLITE_ROW) {
-            elements->count = sqlite3_column_int64(elements->statement, 0);
-            if (elements->count == 0)
-                return NULL;
-            const char *type = (const char *)sqlite3_column_text(elements->statement, 1);
-            if (!type && sqlite3_column_type(elements->statement, 1) != SQLITE_NULL)
-                failure_memory(&call->failure);
-            return type;
-        }
-    }
-    if (code == SQLITE_NOMEM)
+    bool lost = code == SQLITE_ROW && !type &&
+                sqlite3_column_type(elements->element, ELEMENT_TYPE) != SQLITE_NULL;
+    if (code == SQLITE_NOMEM || lost)
         failure_memory(&call->failure);
     else if (code == SQLITE_INTERRUPT)
         failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
-    else if (code == SQLITE_ERROR && elements->next == 1)
-        return NULL; /* malformed JSON: no array */
-    else if (code != SQLITE_OK && code != SQLITE_DONE)
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
         failure_set(&call->failure, FAILURE_REQUEST, "cannot read a JSON array: %s",
-                    sqlite3_errmsg(db));
-    return NULL;
+                    sqlite3_errmsg(call->database->db));
+    return type;
 }
 
 /* The text of an argument; NULL if it is no text, or holds a NUL. */
@@ -215,15 +262,15 @@ static const char trace_expected[] =
 /* Adds the texts of an argument that is a JSON array, if it is one. */
 static bool add_elements(struct call *call, int argument, struct trace_paths *paths, size_t *count)
 {
-    struct elements elements = {NULL, 0, 0};
+    struct elements elements = {.count = 0};
     const char *type;
     while ((type = next_element(call, argument, &elements)) != NULL) {
         const char *path = NULL;
         if (strcmp(type, "text") == 0) {
-            path = (const char *)sqlite3_column_text(elements.statement, 2);
+            path = (const char *)sqlite3_column_text(elements.element, ELEMENT_VALUE);
             if (!path)
                 failure_memory(&call->failure);
-            else if (strlen(path) != (size_t)sqlite3_column_bytes(elements.statement, 2))
+            else if (strlen(path) != (size_t)sqlite3_column_bytes(elements.element, ELEMENT_VALUE))
                 path = NULL;
         }
         if (call->failure.code != FAILURE_NONE || !(path ? paths_add(paths, path, &call->failure)
@@ -231,9 +278,9 @@ static bool add_elements(struct call *call, int argument, struct trace_paths *pa
             break;
         ++*count;
     }
-    if (elements.statement && elements.next > 0 && elements.count == 0 && *count == 0)
+    if (elements.next && elements.count == 0)
         refuse(call, argument, trace_expected);
-    sqlite3_finalize(elements.statement);
+    elements_close(&elements);
     return call->failure.code == FAILURE_NONE;
 }
 
@@ -297,17 +344,18 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
         selection->kind = sqlite3_stricmp(text, "all") == 0 ? SELECT_ALL : SELECT_STEADY;
         return true;
     }
-    struct elements elements = {NULL, 0, 0};
+    struct elements elements = {.count = 0};
     const char *type;
     while (call->failure.code == FAILURE_NONE &&
            (type = next_element(call, argument, &elements)) != NULL) {
         if (strcmp(type, "integer") != 0 ||
-            sqlite3_column_type(elements.statement, 2) != SQLITE_INTEGER)
+            sqlite3_column_type(elements.element, ELEMENT_VALUE) != SQLITE_INTEGER)
             refuse(call, argument, expected);
         else
-            add_value(call, selection, &capacity, sqlite3_column_int64(elements.statement, 2));
+            add_value(call, selection, &capacity,
+                      sqlite3_column_int64(elements.element, ELEMENT_VALUE));
     }
-    sqlite3_finalize(elements.statement);
+    elements_close(&elements);
     if (call->failure.code == FAILURE_NONE && selection->count == 0)
         refuse(call, argument, expected);
     if (call->failure.code != FAILURE_NONE)
@@ -405,16 +453,17 @@ static const struct number *number_of(const struct argument *argument)
 /* Whether an argument is a JSON array of texts. */
 static bool check_texts(struct call *call, int argument)
 {
-    struct elements elements = {NULL, 0, 0};
+    struct elements elements = {.count = 0};
     const char *type;
     sqlite3_int64 texts = 0;
     while (call->failure.code == FAILURE_NONE &&
            (type = next_element(call, argument, &elements)) != NULL)
         texts += strcmp(type, "text") == 0;
-    sqlite3_finalize(elements.statement);
+    elements_close(&elements);
     if (call->failure.code != FAILURE_NONE)
         return false;
-    return texts == elements.count || refuse(call, argument, "a JSON array of texts");
+    return (elements.next && texts == elements.count) ||
+           refuse(call, argument, "a JSON array of texts");
 }
 
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter)

@@ -17,6 +17,10 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
 ** such texts. All of these fill call->failure and return false if they fail. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
+/* From a key or a value of strict JSON to the `,`, `:`, `}` or `]` that follows it, or to
+** the end. */
+const char *json_value_end(const char *p, const char *end);
+
 /* Ranks or iterations: an integer (0, and as hosts hand it over 0.0 or '0'), a JSON array
 ** of integers, 'all', and for iterations 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);

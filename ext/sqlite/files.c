@@ -287,21 +287,6 @@ static const struct column columns_of_metadata[] = {
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
                                  " WHERE json_type('{' || ?1 || ':' || ?2 || '}') IS NOT NULL";
 
-/* From a key or a value of an object to what follows it: `,`, `:` or `}`. */
-static const char *end_of_value(const char *p, const char *end)
-{
-    for (int64_t depth = 0; p < end; p++) {
-        if (*p == '"')
-            for (p++; p < end && *p != '"'; p++)
-                p += *p == '\\';
-        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}'))
-            return p;
-        else
-            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-    }
-    return end;
-}
-
 /* A row for the member that a statement has, unless its key was seen before (T17). */
 static int add_member(struct result *result, const struct trace_member *member,
                       sqlite3_stmt *statement, struct names *seen)
@@ -330,9 +315,9 @@ static int add_metadata(struct result *result, const struct trace_member *member
     struct names seen = {.count = 0};
     int code = SQLITE_OK;
     (void)again;
-    while (p && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
-        const char *colon = end_of_value(p, end), *value = colon < end ? colon + 1 : end;
-        const char *after = end_of_value(value, end);
+    while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
+        const char *colon = json_value_end(p, end), *value = colon < end ? colon + 1 : end;
+        const char *after = json_value_end(value, end);
         sqlite3_bind_text(statement, 1, p, (int)(colon - p), SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, value, (int)(after - value), SQLITE_STATIC);
         code = step_metadata(statement);

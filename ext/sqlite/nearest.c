@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { LONGEST = 63, CONTAINED = 2 };
+enum { LONGEST = 63, SHORTEST = 2, CONTAINED = 2 };
 
 static char lower(char c)
 {
@@ -46,11 +46,13 @@ void nearest_offer(struct nearest *nearest, const char *name)
     if (nearest->length == 0 || nearest->length > LONGEST || length > LONGEST)
         return;
     int found = distance(nearest->word, nearest->length, name, length);
-    if (found > CONTAINED && nearest->length > 1 && length > 1 &&
-        (contains(name, length, nearest->word, nearest->length) ||
-         contains(nearest->word, nearest->length, name, length)))
+    bool contained = nearest->length >= SHORTEST && length >= SHORTEST &&
+                     (contains(name, length, nearest->word, nearest->length) ||
+                      contains(nearest->word, nearest->length, name, length));
+    if (contained && found > CONTAINED)
         found = CONTAINED;
-    if (found > 1 + (int)nearest->length / 3 || (nearest->name && nearest->distance <= found))
+    bool near = contained || found <= 1 + (int)nearest->length / 3;
+    if (!near || (nearest->name && nearest->distance <= found))
         return;
     nearest->name = name;
     nearest->distance = found;

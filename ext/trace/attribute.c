@@ -194,9 +194,8 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
     uint32_t next = stretch->row, launch = next == ROW_NONE ? ROW_NONE : columns->link[next];
     if (launch == ROW_NONE || columns->ts[launch] >= at->window->end)
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
-    int64_t start = columns->ts[launch], end = start;
-    if (columns->dur[launch] > 0 && __builtin_add_overflow(start, columns->dur[launch], &end))
-        end = INT64_MAX;
+    int64_t start = columns->ts[launch];
+    int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
     if (!add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) ||
         !add(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
         return false;
@@ -279,16 +278,32 @@ static bool add_window(struct attribution *at)
     return true;
 }
 
+/* The first step of a rank; places are by rank. */
+static size_t first_place(const struct attribution *at, int64_t rank)
+{
+    size_t low = 0, high = at->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at->places[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The threads that are asked for labels: those of launches, and of the steps of a member.
 ** NULL when there is no memory. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
 {
     const struct columns *columns = &at->file->columns;
     bool *wanted = memory_zeroed(at->file->tracks.count, sizeof *wanted);
+    int64_t rank = at->trace->members[member].rank;
     for (size_t row = 0; wanted && row < columns->count; row++)
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
             wanted[columns->track[columns->link[row]]] = true;
-    for (size_t i = 0; wanted && i < at->count; i++)
+    for (size_t i = first_place(at, rank); wanted && i < at->count && at->places[i].rank == rank;
+         i++)
         if (at->places[i].member == member && at->places[i].window.track != TRACK_NONE)
             wanted[at->places[i].window.track] = true;
     return wanted;
@@ -327,7 +342,8 @@ static bool know(struct attribution *at, size_t member)
     if (known->made)
         return true;
     for (size_t i = 0; i < at->trace->count; i++)
-        if (at->trace->members[i].rank_index != at->trace->members[member].rank_index)
+        if (at->files[i].made &&
+            at->trace->members[i].rank_index != at->trace->members[member].rank_index)
             forget(&at->files[i]);
     bool *wanted = wanted_threads(at, member);
     bool done = wanted ? busy_make(&known->busy, at->file, at->stopper, at->failure)

@@ -9,12 +9,15 @@
 #include <time.h>
 
 #include "../reader/memory.h"
+#include "hash.h"
 
 enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
 
 struct cache_entry {
     struct trace_file *file; /* one reference */
     uint64_t used;           /* the clock when it was wanted last */
+    uint64_t hash;           /* of the path */
+    uint32_t next;           /* of the entries in the slot: number + 1; 0: no more */
     bool stale;              /* a newer reading of the file is there */
 };
 
@@ -136,14 +139,97 @@ static bool same_phases(const struct trace_file *file, const bool *phases)
     return true;
 }
 
+static uint64_t hash_of(const char *path)
+{
+    uint64_t hash = hash_key();
+    while (*path)
+        hash = hash_mixed(hash ^ (unsigned char)*path++, UINT64_C(0x9e3779b97f4a7c15));
+    return hash;
+}
+
+static uint32_t *slot_of(const struct cache *cache, uint64_t hash)
+{
+    return &cache->slots[hash & (cache->slot_count - 1)];
+}
+
+static void put_in_slot(struct cache *cache, size_t i)
+{
+    uint32_t *slot = slot_of(cache, cache->entries[i].hash);
+    cache->entries[i].next = *slot;
+    *slot = (uint32_t)i + 1;
+}
+
+static void take_from_slot(struct cache *cache, size_t i)
+{
+    uint32_t *from = slot_of(cache, cache->entries[i].hash);
+    while (*from != i + 1)
+        from = &cache->entries[*from - 1].next;
+    *from = cache->entries[i].next;
+}
+
+/* Room for another entry; false when there is no memory. */
+static bool make_room(struct cache *cache)
+{
+    enum { FIRST_SLOTS = 64 };
+    if (cache->count >= UINT32_MAX - 1 ||
+        !MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1))
+        return false;
+    if (cache->count < cache->slot_count)
+        return true;
+    size_t slot_count = cache->slot_count ? 2 * cache->slot_count : FIRST_SLOTS;
+    uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
+    if (!slots)
+        return false;
+    memory_free(cache->slots);
+    cache->slots = slots;
+    cache->slot_count = slot_count;
+    for (size_t i = 0; i < cache->count; i++)
+        put_in_slot(cache, i);
+    return true;
+}
+
+static void add_entry(struct cache *cache, struct trace_file *file, uint64_t hash)
+{
+    file->references++;
+    cache->entries[cache->count] =
+        (struct cache_entry){.file = file, .used = ++cache->clock, .hash = hash};
+    put_in_slot(cache, cache->count++);
+}
+
+/* The last entry takes the place of the one that goes. */
+static void remove_entry(struct cache *cache, size_t i)
+{
+    size_t last = cache->count - 1;
+    file_release(cache->entries[i].file);
+    take_from_slot(cache, i);
+    if (i < last) {
+        take_from_slot(cache, last);
+        cache->entries[i] = cache->entries[last];
+        put_in_slot(cache, i);
+    }
+    cache->count = last;
+}
+
+/* The first entry that may have a path; NULL if there is none. */
+static struct cache_entry *first_entry(const struct cache *cache, uint64_t hash)
+{
+    uint32_t i = cache->slot_count ? *slot_of(cache, hash) : 0;
+    return i ? &cache->entries[i - 1] : NULL;
+}
+
+static struct cache_entry *next_entry(const struct cache *cache, const struct cache_entry *entry)
+{
+    return entry->next ? &cache->entries[entry->next - 1] : NULL;
+}
+
 /* A file of the cache, without a reference of its own; NULL if it is not there.
 ** A loaded file serves for its head, whatever its phases. */
 static struct trace_file *look_up(struct cache *cache, const char *path,
                                   const struct identity *identity, const bool *phases, bool peek)
 {
     struct trace_file *head = NULL;
-    for (size_t i = 0; i < cache->count; i++) {
-        struct cache_entry *entry = &cache->entries[i];
+    struct cache_entry *entry = first_entry(cache, hash_of(path));
+    for (; entry; entry = next_entry(cache, entry)) {
         if (entry->stale || !same_file(entry->file, path, identity))
             continue;
         if (entry->file->loaded ? peek || same_phases(entry->file, phases) : peek) {
@@ -159,16 +245,17 @@ static struct trace_file *look_up(struct cache *cache, const char *path,
 /* Keeps a file for the next time, and marks what it has taken the place of. */
 static bool keep(struct cache *cache, struct trace_file *file)
 {
-    if (!MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1))
+    uint64_t hash = hash_of(file->path);
+    if (!make_room(cache))
         return false;
-    for (size_t i = 0; i < cache->count; i++) {
-        const struct trace_file *old = cache->entries[i].file;
+    for (struct cache_entry *entry = first_entry(cache, hash); entry;
+         entry = next_entry(cache, entry)) {
+        const struct trace_file *old = entry->file;
         if (strcmp(old->path, file->path) == 0 &&
             (!old->loaded || !same_file(old, file->path, &file->identity)))
-            cache->entries[i].stale = true;
+            entry->stale = true;
     }
-    file->references++;
-    cache->entries[cache->count++] = (struct cache_entry){file, ++cache->clock, false};
+    add_entry(cache, file, hash);
     return true;
 }
 
@@ -284,16 +371,33 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     return failure->code == FAILURE_NONE;
 }
 
+/* Whether nobody refers to an entry's file, nor to texts of it that are all it has left. */
+static bool may_go(const struct cache_entry *entry, bool idle)
+{
+    return entry->file->references == 1 && (idle || !entry->file->lent || entry->file->loaded);
+}
+
+/* Drops an entry, or what may go of it. Returns whether another one is in its place. */
+static bool drop(struct cache *cache, size_t i, bool idle)
+{
+    struct cache_entry *entry = &cache->entries[i];
+    if (!idle && entry->file->lent) {
+        file_shrink(entry->file);
+        entry->stale = true;
+        return false;
+    }
+    remove_entry(cache, i);
+    return true;
+}
+
 /* The entry that is to go next, or cache->count if none has to. */
 static size_t next_to_go(const struct cache *cache, bool idle)
 {
     size_t bytes = 0, oldest = cache->count;
     for (size_t i = 0; i < cache->count; i++) {
         const struct cache_entry *entry = &cache->entries[i];
-        if (entry->file->references > 1 || (!idle && entry->file->lent && !entry->file->loaded))
+        if (!may_go(entry, idle))
             continue;
-        if (entry->stale)
-            return i;
         bytes += file_memory(entry->file);
         if (oldest == cache->count || entry->used < cache->entries[oldest].used)
             oldest = i;
@@ -303,17 +407,12 @@ static size_t next_to_go(const struct cache *cache, bool idle)
 
 void cache_trim(struct cache *cache, bool idle)
 {
-    size_t i;
-    while ((i = next_to_go(cache, idle)) < cache->count) {
-        struct cache_entry *entry = &cache->entries[i];
-        if (!idle && entry->file->lent) {
-            file_shrink(entry->file);
-            entry->stale = true;
-        } else {
-            file_release(entry->file);
-            *entry = cache->entries[--cache->count];
-        }
-    }
+    size_t i = 0;
+    while (i < cache->count)
+        if (!cache->entries[i].stale || !may_go(&cache->entries[i], idle) || !drop(cache, i, idle))
+            i++;
+    while ((i = next_to_go(cache, idle)) < cache->count)
+        drop(cache, i, idle);
     for (i = 0; idle && i < cache->count; i++)
         cache->entries[i].file->lent = false;
 }
@@ -323,6 +422,8 @@ void cache_clear(struct cache *cache)
     for (size_t i = 0; i < cache->count; i++)
         file_release(cache->entries[i].file);
     memory_free(cache->entries);
+    memory_free(cache->slots);
     cache->entries = NULL;
-    cache->count = cache->capacity = 0;
+    cache->slots = NULL;
+    cache->count = cache->capacity = cache->slot_count = 0;
 }

@@ -20,6 +20,8 @@ struct cache {
     /* private */
     struct cache_entry *entries;
     size_t count, capacity;
+    uint32_t *slots;   /* by the path's hash: an entry + 1, and so on by its `next`; 0: no more */
+    size_t slot_count; /* a power of two */
     uint64_t clock;
 };
 

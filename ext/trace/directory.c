@@ -241,10 +241,23 @@ void paths_sort(struct trace_paths *paths)
     paths->count = kept;
 }
 
+size_t paths_find(const struct trace_paths *paths, size_t count, const char *path)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(paths->items[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void paths_merge(struct trace_paths *paths, size_t first, size_t i)
 {
     merge(&paths->items[first], &paths->items[i]);
-    memmove(&paths->items[i], &paths->items[i + 1], (--paths->count - i) * sizeof *paths->items);
+    paths->items[i].path = NULL;
 }
 
 void paths_clear(struct trace_paths *paths)

@@ -39,7 +39,11 @@ bool paths_none(const char *text, struct failure *failure);
 /* Puts them in the order of their names, each once; `again` counts the others. */
 void paths_sort(struct trace_paths *paths);
 
-/* Leaves out the path at `i`, which is another one of the same file as the one at `first`. */
+/* The place of a path among the first `count`, which are sorted and have it. */
+size_t paths_find(const struct trace_paths *paths, size_t count, const char *path);
+
+/* Frees the path at `i`, which is another one of the same file as the one at `first`. Its
+** place is left empty. */
 void paths_merge(struct trace_paths *paths, size_t first, size_t i);
 
 void paths_clear(struct trace_paths *paths);

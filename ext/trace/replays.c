@@ -139,9 +139,8 @@ bool replays_find(struct intervals *lost, const struct trace_file *file,
     if (count > 0)
         done = (launched = find_launched(file, &launched_count, stopper, failure)) != NULL;
     for (size_t i = 0; done && i < count; i++) {
-        int64_t start = columns->ts[graphs[i].row], dur = columns->dur[graphs[i].row], end = start;
-        if (dur > 0 && __builtin_add_overflow(start, dur, &end))
-            end = INT64_MAX;
+        int64_t start = columns->ts[graphs[i].row], dur = columns->dur[graphs[i].row];
+        int64_t end = dur > 0 ? start + dur : start;
         int64_t until = first_after(launched, launched_count, start);
         if (!stopper_goes_on(stopper, i, failure))
             done = false;

@@ -54,9 +54,9 @@ static size_t line_number(const char *p, const char *end)
 /* Whether the whole name is that of a step. */
 static bool is_step(const char *name, const char *end)
 {
-    const char *p = name + strlen("ProfilerStep");
     if (!begins(name, end, "ProfilerStep"))
         return false;
+    const char *p = name + strlen("ProfilerStep");
     p += p < end && *p == ' ';
     if (p == end || *p++ != '#' || p == end)
         return false;
@@ -161,8 +161,11 @@ static size_t drop_graph_hash(char *name, size_t length) /* rule 6 */
 {
     static const char before[] = "## Call CompiledFxGraph ", after[] = " ##";
     enum { HASH = 51 };
-    const char *end = name + length, *hash = name + sizeof before - 1;
-    if (!begins(name, end, before) || !begins(hash, end, "f") || !is_hash(hash + 1, end, HASH) ||
+    const char *end = name + length;
+    if (!begins(name, end, before))
+        return length;
+    const char *hash = name + sizeof before - 1;
+    if (!begins(hash, end, "f") || !is_hash(hash + 1, end, HASH) ||
         end - hash != 1 + HASH + sizeof after - 1 || !begins(hash + 1 + HASH, end, after))
         return length;
     memcpy(name + sizeof before - 2, after, sizeof after - 1);
@@ -172,10 +175,10 @@ static size_t drop_graph_hash(char *name, size_t length) /* rule 6 */
 static size_t drop_recompilation(const char *name, size_t length) /* rule 7 */
 {
     static const char before[] = "Torch-Compiled Region: ";
-    const char *end = name + length, *frame = name + sizeof before - 1;
+    const char *end = name + length;
     if (!begins(name, end, before))
         return length;
-    const char *slash = after_digits(frame, end);
+    const char *frame = name + sizeof before - 1, *slash = after_digits(frame, end);
     if (slash == frame || !begins(slash, end, "/"))
         return length;
     const char *number = after_digits(slash + 1, end), *p = number;
@@ -191,9 +194,11 @@ static size_t drop_cache_path(char *name, size_t length) /* rule 8 */
     while ((suffix = memchr(suffix, '.', (size_t)(end - suffix))) && !begins(suffix, end, ".py: "))
         suffix++;
     for (ptrdiff_t hash = 50; suffix && hash <= 51; hash++) {
+        if (suffix - name < hash + 5)
+            continue;
         const char *file = suffix - hash - 1;
-        if (suffix - name < hash + 5 || *file != 'c' || !is_hash(file + 1, end, (size_t)hash) ||
-            file[-1] != '/' || !is_hash(file - 3, end, 2) || file[-4] != '/')
+        if (*file != 'c' || !is_hash(file + 1, end, (size_t)hash) || file[-1] != '/' ||
+            !is_hash(file - 3, end, 2) || file[-4] != '/')
             continue;
         memcpy(name, inductor, sizeof inductor - 1);
         memmove(name + sizeof inductor - 1, suffix, (size_t)(end - suffix));

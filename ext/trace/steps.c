@@ -55,10 +55,8 @@ static int64_t row_number(const struct finding *finding, size_t row)
 
 static bool row_is_step(const struct columns *columns, size_t row)
 {
-    int64_t end;
     return !kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
-           columns->dur[row] >= 0 &&
-           !__builtin_add_overflow(columns->ts[row], columns->dur[row], &end);
+           columns->dur[row] >= 0;
 }
 
 static int integer_order(const void *a, const void *b)

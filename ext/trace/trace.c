@@ -56,22 +56,22 @@ static bool give_failure(const struct failure *from, struct failure *failure)
                       : failure_memory(failure);
 }
 
-/* A file that was given under several paths stays under the first of them. */
+/* A file that was given under several paths stays under the first of them. A twin has
+** neither a file nor a failure. */
 static void drop_twins(struct trace *trace)
 {
-    for (size_t i = 0; i < trace->count;) {
-        const struct trace_member *member = &trace->members[i];
-        size_t first = 0;
-        if (!member->twin) {
-            i++;
-            continue;
+    struct trace_paths *paths = &trace->paths;
+    size_t kept = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const char *twin = trace->members[i].twin;
+        if (twin) {
+            paths_merge(paths, paths_find(paths, kept, twin), i);
+        } else {
+            paths->items[kept] = paths->items[i];
+            trace->members[kept++] = trace->members[i];
         }
-        while (trace->members[first].path != member->twin)
-            first++;
-        paths_merge(&trace->paths, first, i);
-        memmove(&trace->members[i], &trace->members[i + 1],
-                (--trace->count - i) * sizeof *trace->members);
     }
+    trace->count = paths->count = kept;
 }
 
 /* T16: which files are traces, and whether the others are an error. */
