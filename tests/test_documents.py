@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import test_bad
-from support import EXTENSION, ROOT, connect, corpus
+from support import EXTENSION, ROOT, connect, corpus, golden
 
 MARK = "@@@@"
 
@@ -109,6 +109,17 @@ class Documents(unittest.TestCase):
 
     def test_bad_files_are_counted(self):
         self.assertIn(f"a table of {len(test_bad.table())} files, nearly all of them bad,", read("tests", "README.md"))
+
+
+class CallsOfHta(unittest.TestCase):
+    def test_are_all_answered(self):
+        """Those that HTA's output is there of: each has a query, or a row among those without one."""
+        text = read("sql", "HTA.md")
+        calls = {match[0] for folder, _, names in os.walk(golden()) for name in names
+                 if (match := re.match(r"(get|generate)_[a-z_]+|critical_path", name))}
+        self.assertGreater(len(calls), 15)
+        for call in calls:
+            self.assertRegex(text, rf"`{call}\w*[`(]")
 
 
 class Readme(unittest.TestCase):
