@@ -152,7 +152,7 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tra
 	elif [ "$$(id -u)" = 0 ]; then ldconfig; \
 	else echo "'.load $(PREFIX)/lib/tracediff' loads it; '.load tracediff' does with LD_LIBRARY_PATH=$(PREFIX)/lib"; fi
 
-uninstall: ## take it out again
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(PREFIX)/lib/libtracediff.so $(DESTDIR)$(PREFIX)/lib/tracediff.so
 	rm -rf $(DESTDIR)$(PREFIX)/share/tracediff
 
