@@ -43,7 +43,7 @@ export SETUP = yes
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples format install \
+.PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples reference format install \
 	uninstall clean setup setup-pages needed look
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
@@ -132,6 +132,9 @@ bench: needed all ## measure a diff: CPU seconds, memory
 examples: ## make the generated example traces again
 	$(PYTHON) tests/generate_gpu_pair.py
 
+reference: needed all ## write the reference in sql/README.md from tracediff_help
+	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py
+
 format: ## lay out the C code
 	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] tests/*/*.[ch])
 
@@ -149,7 +152,7 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tra
 	elif [ "$$(id -u)" = 0 ]; then ldconfig; \
 	else echo "'.load $(PREFIX)/lib/tracediff' loads it; '.load tracediff' does with LD_LIBRARY_PATH=$(PREFIX)/lib"; fi
 
-uninstall: ## take it out again
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(PREFIX)/lib/libtracediff.so $(DESTDIR)$(PREFIX)/lib/tracediff.so
 	rm -rf $(DESTDIR)$(PREFIX)/share/tracediff
 
@@ -169,7 +172,7 @@ needed:
 NEED = $(call command,$(firstword $(CC)),gcc) \
 	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
 	$(call for,demo test check sanitize valgrind sqlites bench pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
-	$(call for,test check sanitize tsan valgrind sqlites bench pages setup setup-pages,$(call command,$(PYTHON),python3)) \
+	$(call for,test check sanitize tsan valgrind sqlites bench reference pages setup setup-pages,$(call command,$(PYTHON),python3)) \
 	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
 	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
 	$(call for,valgrind check,$(call command,valgrind,valgrind)) \

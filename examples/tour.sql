@@ -1,5 +1,5 @@
 -- A session with tracediff: sqlite3 < examples/tour.sql, started in the directory
--- above this one; or line by line. README.md shows what it prints.
+-- above this one; or line by line. README.md and examples/README.md show what it prints.
 
 .load ./dist/tracediff
 .mode box
@@ -7,7 +7,7 @@
 -- What is there, and is it whole?
 SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control');
 
--- What changed on the device, in the steps but the first and the last?
+-- What changed on the device, in the steps between the first and the last?
 SELECT name, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test',

@@ -1,6 +1,6 @@
 """The analyses against hta.py: with every defect of HTA put right it is what they must give,
 on every trace; and the defects that the head of a file of sql/ names, with those of loading
-that sql/README.md names, are all that sets its analysis apart from HTA's output.
+that sql/HTA.md lists, are all that sets its analysis apart from HTA's output.
 """
 import functools
 import glob
@@ -123,8 +123,8 @@ class Differs(unittest.TestCase):
 
     @slow
     def test_differences_are_named(self):
-        with open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8") as file:
-            common = re.search(r"## How they differ from HTA\n(.*?)(\n## |$)", file.read(), re.S)[1]
+        with open(os.path.join(ROOT, "sql", "HTA.md"), encoding="utf-8") as file:
+            common = re.search(r"\n## Loading\n(.*?)(\n## |$)", file.read(), re.S)[1]
         common = set(re.findall(r"\bD\d+\b", common)) | {"T2", "rows", "backward"}
         for path in htas_traces():
             for analysis, calls in CALLS.items():

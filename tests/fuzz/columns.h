@@ -1,5 +1,5 @@
 /*
-** What the columns of a file must be, whatever the file: README's T10 and T11
+** What the columns of a file must be, whatever the file: rules T10 and T11
 ** word by word, and what ext/trace/columns.h says of each.
 */
 #ifndef TRACEDIFF_FUZZ_COLUMNS_H

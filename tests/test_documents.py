@@ -1,5 +1,5 @@
-"""What the documentation says is what happens: every example of README.md prints
-what stands there, examples/ run, and the function list is the functions.
+"""What the documents say is what happens: every query in them runs and prints what they show, examples/ run, the
+reference is what tracediff_help says, and the help is what the functions are. Rules and links: test_citations.py.
 """
 import os
 import re
@@ -9,9 +9,9 @@ import sys
 import tempfile
 import unittest
 
-from support import EXTENSION, ROOT, connect, corpus
+import test_bad
+from support import EXTENSION, ROOT, connect, corpus, golden
 
-README = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
 MARK = "@@@@"
 
 
@@ -23,42 +23,55 @@ def shell(script, folder=ROOT):
     return done.stdout
 
 
+def read(*parts):
+    with open(os.path.join(ROOT, *parts), encoding="utf-8") as file:
+        return file.read()
+
+
 # Shells from 3.52 on draw other boxes; one made for another SQLite does not run.
 RUNS = unittest.skipUnless(shell("SELECT 1;\n") == "1\n", "no sqlite3 shell that runs with this SQLite")
 DRAWS = unittest.skipUnless(shell(".mode box\nSELECT 1 AS ab;\n") == "┌────┐\n│ ab │\n├────┤\n│ 1  │\n└────┘\n",
-                            "no sqlite3 shell that draws boxes as in README.md")
+                            "no sqlite3 shell that draws boxes as in the documents")
+DOCUMENTS = sorted(os.path.relpath(os.path.join(folder, name), ROOT)
+                   for folder in (ROOT, *(os.path.join(ROOT, part) for part in ("examples", "ext", "sql", "tests")))
+                   for name in os.listdir(folder) if name.endswith(".md"))
 
 
-class Readme(unittest.TestCase):
+class Documents(unittest.TestCase):
     # an SQL block, and the block with its output if one follows
     EXAMPLE = re.compile(r"```sql\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.S)
 
-    @DRAWS
-    def test_examples_print_what_stands_there(self):
-        examples = self.EXAMPLE.findall(README)
-        self.assertGreater(len(examples), 5)
-        printed = shell("".join(f"{sql}.print {MARK}\n" for sql, _ in examples)).split(MARK + "\n")
-        for (sql, expected), found in zip(examples, printed):
-            with self.subTest(sql=sql):
-                self.assertEqual(found, expected)
+    def examples(self):
+        for document in DOCUMENTS:
+            for sql, printed in self.EXAMPLE.findall(read(document)):
+                yield document, sql, printed
 
-    @RUNS
-    def test_first_lines_run_as_they_stand(self):
-        """From `.load` on, after the one command before them; they give the parts of a step, and kernels of steady steps."""
-        block = re.search(r"(?m)(?:^    .*\n)+", README)[0]
-        self.assertTrue(block.startswith("    .load ./dist/tracediff\n"))
-        self.assertLess(README.index("make demo"), README.index(block))
-        step, kernels = re.findall(r"(?m)^    SELECT(?:.*\n)+?.*;$", block)
-        self.assertIn("FROM trace_step_diff(", step)
-        self.assertIn("FROM trace_diff(", kernels)
-        self.assertIn("'steady', 'steady'", kernels)
-        printed = shell(re.sub("(?m)^    ", "", block).replace(".mode box", ".mode list"))
-        self.assertEqual(len(printed.splitlines()), 2 * 5)
-        self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep|\d\.\d{6}")
+    @DRAWS
+    def test_queries_print_what_the_document_shows(self):
+        """Each document is one session. A query that is shown without its output has rows."""
+        os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+        sessions = 0
+        for document in DOCUMENTS:
+            examples = self.EXAMPLE.findall(read(document))
+            printed = shell("".join(f"{sql}.print {MARK}\n" for sql, _ in examples)).split(MARK + "\n")
+            sessions += len(examples) > 1
+            for (sql, expected), found in zip(examples, printed):
+                with self.subTest(document, sql=sql):
+                    if expected or sql.startswith("."):
+                        self.assertEqual(found, expected)
+                    else:
+                        self.assertNotRegex(found, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+                        self.assertEqual(len(re.findall("┌.*┐\n│.*│\n├.*┤\n│", found)), len(re.findall(r";\n", sql)), found)
+        self.assertGreaterEqual(sessions, 3)
+
+    def test_queries_are_shown_with_their_output_but_for_those_of_hta(self):
+        for document, sql, printed in self.examples():
+            if not sql.startswith("."):
+                self.assertEqual(bool(printed), document != os.path.join("sql", "HTA.md"), sql)
 
     def test_examples_name_their_columns_and_fit_a_terminal(self):
-        for sql, printed in self.EXAMPLE.findall(README):
-            with self.subTest(sql=sql):
+        for document, sql, printed in self.examples():
+            with self.subTest(document, sql=sql):
                 shown = re.sub(r"CREATE TABLE (?:.|\n)*?;|\bFROM \(SELECT (?:.|\n)*?\)\n", "", sql)
                 self.assertNotRegex(shown, r"SELECT \*")
                 self.assertLessEqual(max(map(len, (sql + printed).splitlines())), 120)
@@ -68,20 +81,89 @@ class Readme(unittest.TestCase):
 
     @RUNS
     def test_tour_has_the_same_statements(self):
-        tour = open(os.path.join(ROOT, "examples", "tour.sql"), encoding="utf-8").read()
-        for sql, _ in self.EXAMPLE.findall(README):
-            self.assertIn(sql, tour)
+        tour = read("examples", "tour.sql")
+        for document, sql, _ in self.examples():
+            if document.endswith("README.md"):
+                self.assertIn(sql, tour)
         self.assertNotRegex(shell(tour), r"(?m)^(Parse|Runtime)? ?[Ee]rror")
 
-    def test_every_function_is_listed(self):
-        listed = set(re.findall(r"`(\w+)\(?", README))
-        functions = {name for name, in connect().execute("SELECT DISTINCT function FROM tracediff_help")}
-        self.assertEqual(functions - listed, set())
+    def test_python_compiles(self):
+        blocks = [(document, code) for document in DOCUMENTS
+                  for code in re.findall(r"```python\n(.*?)```\n", read(document), re.S)]
+        self.assertGreater(len(blocks), 0)
+        for document, code in blocks:
+            compile(code, document, "exec")
 
     def test_every_target_is_in_make_help(self):
         targets = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True)
-        for target in re.findall(r"(?m)(?:`|^    )make (\w+)", README):
-            self.assertRegex(targets.stdout, rf"(?m)^  make {target}\s")
+        for document in DOCUMENTS:
+            for target in re.findall(r"(?m)(?:`|^    |[A-Z]+=\S+ )make ([a-z]+)", read(document)):
+                with self.subTest(document, target=target):
+                    self.assertRegex(targets.stdout, rf"(?m)^  make {target}\s")
+
+    def test_every_test_file_that_is_named_is_there(self):
+        named = set(re.findall(r"`(test_[a-z_]+)`", read("tests", "README.md")))
+        files = {name[:-3] for name in os.listdir(os.path.join(ROOT, "tests")) if name.startswith("test_")}
+        self.assertGreater(len(named), 10)
+        self.assertEqual(named - files, set())
+
+    def test_bad_files_are_counted(self):
+        self.assertIn(f"a table of {len(test_bad.table())} files, nearly all of them bad,", read("tests", "README.md"))
+
+
+class CallsOfHta(unittest.TestCase):
+    def test_are_all_answered(self):
+        """Those that HTA's output is there of: each has a query, or a row among those without one."""
+        text = read("sql", "HTA.md")
+        calls = {match[0] for folder, _, names in os.walk(golden()) for name in names
+                 if (match := re.match(r"(get|generate)_[a-z_]+|critical_path", name))}
+        self.assertGreater(len(calls), 15)
+        for call in calls:
+            self.assertRegex(text, rf"`{call}\w*[`(]")
+
+
+class Readme(unittest.TestCase):
+    def test_is_read_at_a_sitting(self):
+        self.assertLessEqual(len(read("README.md").splitlines()), 250)
+
+    def test_answers_first(self):
+        """After the one command before them: the parts of a step, then kernels of steady steps."""
+        text = read("README.md")
+        loading, step, _, kernels = re.findall(r"(?m)^(?:\.load.*|SELECT(?:.*\n)+?.*;)$", text)
+        self.assertEqual(loading, ".load ./dist/tracediff")
+        self.assertLess(text.index("make demo"), text.index(loading))
+        self.assertIn("FROM trace_step_diff(", step)
+        self.assertIn("FROM trace_diff(", kernels)
+        self.assertIn("'steady', 'steady'", kernels)
+
+    def test_every_function_is_listed_with_a_link_to_its_page(self):
+        listed = set(re.findall(r"\[`(\w+)`\]\(sql/README\.md#\1\)", read("README.md")))
+        functions = {name for name, in connect().execute("SELECT DISTINCT function FROM tracediff_help")}
+        self.assertEqual(functions, listed)
+
+
+class Reference(unittest.TestCase):
+    def check(self, folder=os.path.join(ROOT, "sql")):
+        return subprocess.run([sys.executable, os.path.join(folder, "reference.py"), "--check"], capture_output=True,
+                              text=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+
+    def test_is_what_the_help_says(self):
+        done = self.check()
+        self.assertEqual((done.returncode, done.stderr), (0, ""), "run `make reference`")
+
+    def test_of_another_version_is_found_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("reference.py", "README.md"):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(read("sql", name).replace("us, test minus control", "us, control minus test"))
+            done = self.check(folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run `make reference`", done.stderr)
+
+    def test_has_a_page_for_every_function(self):
+        text = read("sql", "README.md")
+        for function, in connect().execute("SELECT DISTINCT function FROM tracediff_help"):
+            self.assertIn(f"\n### {function}\n\n```text\n{function}, ", text)
 
 
 class Help(unittest.TestCase):

@@ -1,0 +1,119 @@
+"""No rule number dangles and no link breaks: whatever a comment, a query, a test or a document cites is there.
+
+Rules have a letter and a number, and are defined once: as `* **T1** ...` in a document.
+"""
+import fnmatch
+import os
+import re
+import unittest
+
+from support import ROOT
+from test_documents import DOCUMENTS, read
+
+# where the rules of a letter are defined
+HOMES = {"T": "sql/RULES.md", "K": "sql/RULES.md", "A": "sql/RULES.md", "B": "sql/RULES.md", "D": "sql/HTA.md",
+         "S": "ext/README.md"}
+IN_CODE = "TKDS"  # A and B are also the names of much else
+ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
+FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"
+
+
+def sources():
+    """(path, text) of what is written by hand."""
+    for top in ("ext", "sql", "tests", "examples"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                if name.endswith(ENDINGS) and not path.startswith(os.path.join("tests", "data")):
+                    yield path, read(path)
+
+
+def definitions():
+    """[(letter, number, document)]"""
+    return [(letter, int(number), document) for document in DOCUMENTS
+            for letter, number in re.findall(r"(?m)^\* \*\*([A-Z])(\d+)\*\* ", read(document))]
+
+
+def citations(text, letters):
+    """(letter, number) of `T5`, and of all in `S1 to S22`."""
+    for letter, first, last in re.findall(rf"\b([{letters}])(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
+        for number in range(int(first), int(last or first) + 1):
+            yield letter, number
+
+
+def anchors(document):
+    """Of its headings, as GitHub makes them."""
+    text = re.sub(r"(?s)\n```.*?\n```\n", "\n", read(document))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in re.findall(r"(?m)^#+ (.*)$", text)}
+
+
+class Rules(unittest.TestCase):
+    def test_are_defined_once_and_in_one_place(self):
+        found = definitions()
+        for letter, home in HOMES.items():
+            numbers = [number for own, number, document in found if own == letter]
+            with self.subTest(letter):
+                self.assertEqual(sorted(numbers), list(range(1, len(numbers) + 1)))
+                self.assertEqual({document for own, _, document in found if own == letter}, {home})
+        self.assertEqual({letter for letter, _, _ in found}, set(HOMES))
+
+    def test_that_are_cited_are_defined(self):
+        defined = {(letter, number) for letter, number, _ in definitions()}
+        cited = set()
+        for path, text in [*sources(), *((document, read(document)) for document in DOCUMENTS)]:
+            found = set(citations(text, "".join(HOMES) if path.endswith(".md") else IN_CODE))
+            cited |= found
+            with self.subTest(path):
+                self.assertEqual(found - defined, set())
+        self.assertGreater(len(cited), 60)
+
+    def test_of_attribution_and_keys_have_the_numbers_of_the_headers(self):
+        for letter, header in (("A", "attribute.h"), ("B", "keyed.h")):
+            text, = [text for path, text in sources() if os.path.basename(path) == header]
+            numbers = [int(number) for number in re.findall(r"(?m)^\*\* (\d+)\. ", text[:text.index("*/")])]
+            defined = [number for own, number, _ in definitions() if own == letter]
+            self.assertEqual(numbers, defined[:len(numbers)])
+            self.assertGreater(len(numbers), 5)
+
+    def test_are_not_said_to_be_in_readme(self):
+        for path, text in sources():
+            if not path.endswith(".md") and os.path.basename(path) != os.path.basename(__file__):
+                with self.subTest(path):
+                    self.assertNotRegex(text, r"README(\.md)?(['’]s|,)? (rules?|[TKDS]\d)|README above")
+
+
+class Links(unittest.TestCase):
+    def test_of_documents_lead_somewhere(self):
+        links = 0
+        for document in DOCUMENTS:
+            for path, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", read(document)):
+                if path.startswith("http"):
+                    continue
+                links += 1
+                target = os.path.normpath(os.path.join(os.path.dirname(document), path)) if path else document
+                with self.subTest(document, link=f"{path}#{anchor}"):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, target)))
+                    if anchor:
+                        self.assertIn(anchor, anchors(target))
+        self.assertGreater(links, 60)
+
+    def test_files_that_documents_name_are_there(self):
+        """By their path, from the top or from the document, or by their name alone."""
+        paths = {path for path, _ in sources()} | set(DOCUMENTS) | {
+            os.path.join("examples", name) for name in os.listdir(os.path.join(ROOT, "examples"))}
+        names = {os.path.basename(path) for path in paths}
+        for document in DOCUMENTS:
+            if document == "CHANGELOG.md":  # which tells of the past
+                continue
+            for name in re.findall(rf"`({FILE})`", read(document)):
+                near = os.path.normpath(os.path.join(os.path.dirname(document), name))
+                with self.subTest(document, name=name):
+                    self.assertTrue(name == "NAME.sql" or fnmatch.filter(paths, near) or
+                                    fnmatch.filter(paths if "/" in name else names, name))
+
+    def test_files_that_sources_name_are_there(self):
+        for path, text in sources():
+            for name in re.findall(rf"\b((?:ext|sql|tests|examples)/[\w/.]*\w\.(?:c|h|py|sh|sql|awk|tsv|md))\b", text):
+                with self.subTest(path, name=name):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, name)), name)
