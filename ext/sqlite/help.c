@@ -75,7 +75,7 @@ static void take_function(struct entry *entry, const struct function *function, 
     entry->argument_count = count_arguments(function);
 }
 
-/* The function of a number, of all kinds; false behind the last. */
+/* The function of a number, of all kinds; false after the last. */
 static bool entry_at(int i, struct entry *entry)
 {
     const struct table_function *table = table_function_at(i);

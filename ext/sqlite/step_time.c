@@ -42,8 +42,8 @@ static const struct argument arguments_of_step_time[] = {
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
 };
 
-/* What stands before `has no rank 7`: a caller may have two traces. NULL when there is
-** no memory. */
+/* The trace as errors name it (`'run1' has no rank 7`): a statement may have two of them.
+** NULL when there is no memory. */
 static char *subject_of(struct call *call)
 {
     return sqlite3_mprintf("'%s'", (const char *)sqlite3_value_text(call->values[0]));
@@ -56,7 +56,7 @@ struct step_rows {
     struct database *database;
     struct trace trace;
     struct attribution *attribution;
-    struct attributed_step *kept; /* by step; those without parts are not kept */
+    struct attributed_step *kept; /* by step; count 0: its parts are not kept */
     size_t room;                  /* bytes that may still be kept */
 };
 

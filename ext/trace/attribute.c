@@ -359,7 +359,7 @@ static bool know(struct attribution *at, size_t member)
     return known->made;
 }
 
-/* A row with its name, for an order has no other way to it. */
+/* A row with its name: comparators take no context, so the pointer is copied in. */
 struct sortable {
     struct attributed row;
     const struct name *name; /* or NULL */

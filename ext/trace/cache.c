@@ -291,8 +291,8 @@ static bool is_twin(const struct identified *x, const struct identified *y)
            strcmp(base_name(x->request->path), base_name(y->request->path)) == 0;
 }
 
-/* Identifies the files: those that cannot be have a failure, twins are told. Returns how
-** many are left. */
+/* Finds the identities of the files: one that has none gets a failure. Twins are marked, and
+** left out of `items`. Returns how many items there are. */
 static size_t identify(struct cache_request *requests, size_t count, struct identified *items,
                        struct failure *failure)
 {

@@ -5,12 +5,13 @@
 #include "../reader/memory.h"
 #include "busy.h"
 
-/* A graph launch; or device work by its launch. */
+/* Device work, by its launch. */
 struct launched {
     int64_t launch; /* ns: start of the launch */
     int64_t first;  /* ns: start of the work; then the earliest of this and later launches */
 };
 
+/* A graph launch. */
 struct graph {
     int64_t correlation;
     uint32_t row;

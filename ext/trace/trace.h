@@ -33,7 +33,7 @@ struct trace {
 
 /* What a trace is opened for decides what is an error (T8, T15, T16). */
 enum trace_use {
-    TRACE_FOR_FILES,  /* nothing about a file is */
+    TRACE_FOR_FILES,  /* tolerate every problem of a file */
     TRACE_FOR_EVENTS, /* a file that cannot be read; a file named that is no trace */
     TRACE_FOR_STEPS,  /* and files of one rank that are not cycles of one run */
     TRACE_FOR_DIFF    /* and a chosen file that is damaged */
