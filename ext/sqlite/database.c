@@ -7,6 +7,7 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../reader/source.h"
 
 /* S19: a statement that is run now and then on the calling thread fails if that
 ** thread is to stop, by sqlite3_interrupt() or by a progress handler. A handler
@@ -49,6 +50,7 @@ struct database *database_new(sqlite3 *db)
     struct database *database = memory_zeroed(1, sizeof *database);
     if (!database)
         return NULL;
+    (void)source_decoder(); /* which asks the environment, on the host's own thread */
     database->db = db;
     database->references = 1;
     database->cache.threads = thread_count();
