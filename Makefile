@@ -141,7 +141,7 @@ format: ## lay out the C code
 # ldconfig only knows files named lib*, and links their soname to them.
 install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tracediff` works
 	@to="$(DESTDIR)$(PREFIX)" && \
-	install -d "$$to/lib" "$$to/share/tracediff" && \
+	install -d "$$to/lib" "$$to/share/tracediff" 2>/dev/null && \
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
 	install -m 644 $(QUERIES) "$$to/share/tracediff" && \

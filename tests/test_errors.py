@@ -111,6 +111,7 @@ class Paths(Errors):
             shutil.rmtree("runs")
         write("runs/rank0/a.json", run())
         self.assert_trace_error("'run*' matches directories, but no file; in them there is: 'run*/*/*.json*'", "run*")
+        self.assert_trace_error("'runs/*' matches directories, but no file; in them there is: 'runs/*/*.json*'", "runs/*")
 
     def test_urls(self):
         local = "only files of this machine are read; copy it first"

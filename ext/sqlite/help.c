@@ -289,14 +289,14 @@ static void add_page(struct help *help)
     add_usage(help);
     add_arguments(help);
     add_columns(help);
-    add_example(help);
-    if (entry->is_sql) {
+    if (entry->is_sql) { /* before the example, which is pasted to its end */
         char *source = sqlite3_mprintf("Source, with its rules: sql/%s.sql", entry->name);
         help->no_memory = help->no_memory || !source;
         if (source)
             add_line(help, "source", source);
         sqlite3_free(source);
     }
+    add_example(help);
 }
 
 /* The page of a function; false if there is none of that name. */

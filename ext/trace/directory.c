@@ -98,17 +98,21 @@ static bool matches_file(const char *pattern, struct failure *failure)
 
 /* A pattern for files in the folders below a path that has none itself: the narrowest that
 ** matches, for what a pattern matches must be a trace. NULL: none does, or a failure. */
-static char *pattern_below(const char *text, struct failure *failure)
+static char *pattern_below(const char *text, bool folders, struct failure *failure)
 {
-    static const char *const tails[] = {"/*/*.pt.trace.json*",   "/*/*.json*",   "/*/*.gz",
-                                        "/*/*/*.pt.trace.json*", "/*/*/*.json*", "/*/*/*.gz"};
+    enum { OF_FOLDERS = 3 };
+    static const char *const tails[] = {
+        "/*.pt.trace.json*",     "/*.json*",     "/*.gz", /* what lies in folders themselves */
+        "/*/*.pt.trace.json*",   "/*/*.json*",   "/*/*.gz",
+        "/*/*/*.pt.trace.json*", "/*/*/*.json*", "/*/*/*.gz"};
     size_t length = strlen(text);
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)
         failure_memory(failure);
     while (path && length > 1 && path[length - 1] == '/')
         path[--length] = 0;
-    for (size_t i = 0; path && !pattern && i < sizeof tails / sizeof *tails; i++) {
+    for (size_t i = folders ? 0 : OF_FOLDERS; path && !pattern && i < sizeof tails / sizeof *tails;
+         i++) {
         pattern = joined(path, tails[i], "");
         if (!pattern)
             failure_memory(failure);
@@ -123,7 +127,7 @@ static char *pattern_below(const char *text, struct failure *failure)
 
 bool paths_none(const char *text, struct failure *failure)
 {
-    char *pattern = pattern_below(text, failure);
+    char *pattern = pattern_below(text, false, failure);
     failure_set(failure, FAILURE_REQUEST,
                 "no trace in '%s': there is no *.json, *.json.gz or *.gz file%s%s%s", text,
                 pattern ? "; in its folders there is: '" : "", pattern ? pattern : "",
@@ -135,7 +139,7 @@ bool paths_none(const char *text, struct failure *failure)
 /* Matches only folders. */
 static bool only_folders(const char *text, struct failure *failure)
 {
-    char *pattern = pattern_below(text, failure);
+    char *pattern = pattern_below(text, true, failure);
     failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file%s%s%s", text,
                 pattern ? "; in them there is: '" : "", pattern ? pattern : "", pattern ? "'" : "");
     memory_free(pattern);
