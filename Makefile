@@ -25,7 +25,7 @@ OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/%,$(OBJECTS))
+LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/% $(BUILD)/ext/analysis/%,$(OBJECTS))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
 # without; so does `make` as long as no target that sets up has fetched it.
@@ -218,8 +218,8 @@ $(DIST)/tracediff.so: $(OBJECTS)
 	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
 
 # The only file that names the commit is compiled again when there is a new one.
-$(BUILD)/ext/sqlite/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
-$(BUILD)/ext/sqlite/scalars.o: $(BUILD)/commit
+$(BUILD)/ext/functions/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
+$(BUILD)/ext/functions/scalars.o: $(BUILD)/commit
 
 .PHONY: always
 $(BUILD)/commit: always
@@ -281,11 +281,14 @@ $(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
-$(BUILD)/queries.c: sql/embed.awk $(QUERIES) | needed
+# What embed.awk learns the names of functions from.
+NAMED = ext/sqlite/registry.h ext/functions/scalars.c ext/functions/aggregates.c
+
+$(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/figures.c: sql/embed.awk $(FIGURES) $(QUERIES) | needed
+$(BUILD)/figures.c: sql/embed.awk $(NAMED) $(FIGURES) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
 

@@ -10,7 +10,7 @@
 */
 #include <pthread.h>
 
-#include "sqlite/functions.h"
+#include "sqlite/registry.h"
 #include "version.h"
 
 SQLITE_EXTENSION_INIT1

@@ -61,6 +61,17 @@ function query_line(line,    out, word, before, parameter, text) {
     return out line
 }
 
+# The names that a file has between marks.
+function learn(path, pattern, known,    line, name) {
+    while ((getline line < path) > 0)
+        while (match(line, pattern)) {
+            name = substr(line, RSTART, RLENGTH - 1)
+            sub(/^.*["(]/, "", name)
+            known[name] = 1
+            line = substr(line, RSTART + RLENGTH)
+        }
+}
+
 function finish() {
     if (name == "")
         return
@@ -86,13 +97,10 @@ BEGIN {
     MOST_ARGUMENTS = 24 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
-    print "#include \"sqlite/functions.h\"\n"
-    count = split("trace_events trace_files trace_metadata trace_steps trace_ops trace_diff trace_step_time trace_kernel_owners trace_diff_by", words, " ")
-    for (i = 1; i <= count; i++)
-        functions_known[words[i]] = 1
-    count = split("trace_kernel_type trace_short_name trace_stable_name trace_bar trace_busy_time trace_overlap_time trace_quantile trace_stddev", words, " ")
-    for (i = 1; i <= count; i++)
-        scalars_known[words[i]] = 1
+    print "#include \"sqlite/registry.h\"\n"
+    learn("ext/sqlite/registry.h", "FUNCTION[(][a-z_]+[)]", functions_known)
+    learn("ext/functions/scalars.c", "\"trace_[a-z_]+\"", scalars_known)
+    learn("ext/functions/aggregates.c", "\"trace_[a-z_]+\"", scalars_known)
     for (i = 1; i < ARGC; i++)
         functions_known[base_name(ARGV[i])] = 1
     count = split(queries, words, " ")

@@ -1,4 +1,4 @@
-"""A second reading of the rules by which the time of steps is attributed: rules 1 to 10 of ext/trace/attribute.h.
+"""A second reading of the rules by which the time of steps is attributed: rules 1 to 10 of ext/analysis/attribute.h.
 
 Independent of the extension, word for word and slow: it asks of every instant where it belongs, between any two
 instants at which an event starts or ends of one. Only for few events.

@@ -8,7 +8,7 @@ import unittest
 
 from support import EXTENSION, ROOT
 
-LAYERS = ["reader", "trace", "chart", "sqlite"]
+LAYERS = ["reader", "trace", "analysis", "chart", "sqlite", "functions"]
 
 
 def sources():
@@ -28,7 +28,11 @@ class Tree(unittest.TestCase):
             for include in re.findall(r'#include [<"](.*)[>"]', open(path, encoding="utf-8").read()):
                 with self.subTest(file=path, include=include):
                     self.assertFalse(any(f"{layer}/" in include for layer in above))
-                    self.assertTrue(folder == "sqlite" or "sqlite3" not in include)
+                    self.assertTrue(folder in ("sqlite", "functions") or "sqlite3" not in include)
+
+    def test_no_two_files_have_one_name(self):
+        names = [os.path.basename(path) for path in sources()]
+        self.assertEqual(sorted(names), sorted(set(names)))
 
     def test_only_decoders_know_compression(self):
         for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):

@@ -2,7 +2,7 @@
 ** Memory for every layer below SQLite.
 **
 ** Three functions are declared here and defined by whoever links the layer:
-** ext/sqlite/memory.c takes them from sqlite3_malloc64, a unit test from where
+** ext/sqlite/allocator.c takes them from sqlite3_malloc64, a unit test from where
 ** it likes. So the layers below know nothing of SQLite, and a test can make any
 ** allocation fail. All are safe to call from several threads at once.
 */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "functions.h"
+#include "registry.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-#include "trace/summary.h"
+#include "analysis/summary.h"
 
 static const struct stopper no_stopper;
 

@@ -9,7 +9,7 @@
 
 #include "trace/file.h"
 #include "trace/order.h"
-#include "trace/owners.h"
+#include "analysis/owners.h"
 #include "trace/stacks.h"
 
 enum {

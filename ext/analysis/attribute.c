@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "../trace/short_name.h"
 #include "busy.h"
 #include "replays.h"
-#include "short_name.h"
 #include "windows.h"
 
 #define NOT_KNOWN (NAME_NONE - 1)

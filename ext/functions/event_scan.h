@@ -12,10 +12,10 @@
 #ifndef TRACEDIFF_EVENT_SCAN_H
 #define TRACEDIFF_EVENT_SCAN_H
 
+#include "../sqlite/database.h"
+#include "../sqlite/rows.h"
 #include "../trace/args.h"
 #include "../trace/trace.h"
-#include "database.h"
-#include "rows.h"
 
 enum event_column {
     EVENTS_RANK,

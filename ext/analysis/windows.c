@@ -1,9 +1,9 @@
 #include "windows.h"
 
 #include "../reader/memory.h"
+#include "../trace/link.h"
 #include "busy.h"
 #include "labels.h"
-#include "link.h"
 
 /* The thread with most operators; of several, the one that has its first one first in the
 ** file. False when there is no memory. */

@@ -18,8 +18,8 @@
 #ifndef TRACEDIFF_LABELS_H
 #define TRACEDIFF_LABELS_H
 
-#include "columns.h"
-#include "sort.h"
+#include "../trace/columns.h"
+#include "../trace/sort.h"
 
 enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL_KERNEL };
 

@@ -4,8 +4,8 @@
 #ifndef TRACEDIFF_SUMMARY_H
 #define TRACEDIFF_SUMMARY_H
 
-#include "trace.h"
-#include "wide.h"
+#include "../trace/trace.h"
+#include "../trace/wide.h"
 
 enum { SEEN_ON_HOST = 1, SEEN_ON_DEVICE = 2 }; /* bits */
 

@@ -20,8 +20,8 @@
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
 
-#include "trace.h"
-#include "wide.h"
+#include "../trace/trace.h"
+#include "../trace/wide.h"
 
 enum key {
     KEY_OP,

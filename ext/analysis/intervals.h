@@ -4,8 +4,8 @@
 #ifndef TRACEDIFF_INTERVALS_H
 #define TRACEDIFF_INTERVALS_H
 
-#include "sort.h"
-#include "wide.h"
+#include "../trace/sort.h"
+#include "../trace/wide.h"
 
 struct interval {
     wide_time start, end; /* [start, end) */

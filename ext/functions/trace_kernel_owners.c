@@ -3,12 +3,12 @@
 */
 #include <string.h>
 
+#include "../analysis/owners.h"
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 #include "../trace/kernel_type.h"
-#include "../trace/owners.h"
 #include "../trace/short_name.h"
-#include "../trace/summary.h"
-#include "arguments.h"
-#include "functions.h"
 #include "shapes.h"
 
 SQLITE_EXTENSION_INIT3

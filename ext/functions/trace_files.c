@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../trace/summary.h"
-#include "arguments.h"
-#include "functions.h"
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -4,8 +4,8 @@
 #ifndef TRACEDIFF_SHAPES_H
 #define TRACEDIFF_SHAPES_H
 
+#include "../sqlite/table_function.h"
 #include "../trace/names.h"
-#include "table_function.h"
 
 /* Reads the shapes of a file's rows, which ascend, each once: `shapes` is then the id in
 ** `names` of each one's JSON text, or NAME_NONE. A code of SQLite; SQLITE_ERROR stands

@@ -12,8 +12,8 @@
 #ifndef TRACEDIFF_BUSY_H
 #define TRACEDIFF_BUSY_H
 
-#include "columns.h"
-#include "sort.h"
+#include "../trace/columns.h"
+#include "../trace/sort.h"
 
 enum busy_kind { BUSY_COMPUTE, BUSY_COMM, BUSY_MEMORY, BUSY_NOT };
 

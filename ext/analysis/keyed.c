@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "hash.h"
-#include "kernel_type.h"
+#include "../trace/hash.h"
+#include "../trace/kernel_type.h"
+#include "../trace/stacks.h"
 #include "labels.h"
 #include "owners.h"
-#include "stacks.h"
 
 /* What is around a host event, and itself (rule 2): rows, or ROW_NONE. */
 struct around {

@@ -4,10 +4,10 @@
 */
 #include <string.h>
 
-#include "arguments.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/nearest.h"
+#include "../sqlite/registry.h"
 #include "examples.h"
-#include "functions.h"
-#include "nearest.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -29,22 +29,6 @@ static const struct column columns_of_help[] = {
     {"line", "INTEGER", "number of the page's line, from 1; NULL without a page"},
     {"text", "TEXT", "the page's line; NULL without a page"},
 };
-
-static const struct table_function *const c_functions[] = {
-    &trace_events_function,      &trace_files_function,         &trace_metadata_function,
-    &trace_steps_function,       &trace_ops_function,           &trace_diff_function,
-    &trace_step_time_function,   &trace_kernel_owners_function, &trace_diff_by_function,
-    &trace_diff_report_function, &tracediff_help_function,
-};
-_Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");
-
-const struct table_function *table_function_at(int i)
-{
-    if (i < COUNT_OF(c_functions))
-        return c_functions[i];
-    i -= COUNT_OF(c_functions);
-    return i < sql_function_count ? &sql_functions[i] : NULL;
-}
 
 /* A function of any kind, as the help sees it. */
 struct entry {

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "../trace/intervals.h"
-#include "database.h"
-#include "functions.h"
+#include "../analysis/intervals.h"
+#include "../sqlite/database.h"
+#include "../sqlite/registry.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -3,12 +3,12 @@
 */
 #include <string.h>
 
-#include "../trace/keyed.h"
-#include "../trace/labels.h"
+#include "../analysis/keyed.h"
+#include "../analysis/labels.h"
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 #include "../trace/short_name.h"
-#include "../trace/summary.h"
-#include "arguments.h"
-#include "functions.h"
 #include "shapes.h"
 
 SQLITE_EXTENSION_INIT3

@@ -43,9 +43,9 @@
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H
 
+#include "../trace/trace.h"
+#include "../trace/wide.h"
 #include "labels.h"
-#include "trace.h"
-#include "wide.h"
 
 enum step_class {
     CLASS_COMPUTE,

@@ -1,22 +1,31 @@
 /*
-** The functions there are.
+** The functions that SQL sees. A table function in C is a file of ext/functions/ and a line
+** here; sql/embed.awk reads the names from this file.
 */
-#ifndef TRACEDIFF_FUNCTIONS_H
-#define TRACEDIFF_FUNCTIONS_H
+#ifndef TRACEDIFF_REGISTRY_H
+#define TRACEDIFF_REGISTRY_H
 
 #include "table_function.h"
 
-extern const struct table_function trace_events_function;
-extern const struct table_function trace_files_function;
-extern const struct table_function trace_metadata_function;
-extern const struct table_function trace_steps_function;
-extern const struct table_function trace_ops_function;
-extern const struct table_function trace_diff_function;
-extern const struct table_function trace_step_time_function;
-extern const struct table_function trace_kernel_owners_function;
-extern const struct table_function trace_diff_by_function;
-extern const struct table_function trace_diff_report_function;
-extern const struct table_function tracediff_help_function;
+/* clang-format off */
+#define TABLE_FUNCTIONS(FUNCTION) \
+    FUNCTION(trace_events) \
+    FUNCTION(trace_files) \
+    FUNCTION(trace_metadata) \
+    FUNCTION(trace_steps) \
+    FUNCTION(trace_ops) \
+    FUNCTION(trace_diff) \
+    FUNCTION(trace_step_time) \
+    FUNCTION(trace_kernel_owners) \
+    FUNCTION(trace_diff_by) \
+    FUNCTION(trace_diff_report) \
+    FUNCTION(tracediff_help)
+/* clang-format on */
+
+/* The descriptor of NAME is `NAME_function`. */
+#define DECLARE_FUNCTION(name) extern const struct table_function name##_function;
+TABLE_FUNCTIONS(DECLARE_FUNCTION)
+#undef DECLARE_FUNCTION
 
 /* Those written in SQL, made from sql/ when building. */
 extern const struct table_function sql_functions[];

@@ -4,8 +4,8 @@
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H
 
-#include "columns.h"
-#include "sort.h"
+#include "../trace/columns.h"
+#include "../trace/sort.h"
 
 #define TRACK_NONE UINT32_MAX
 

@@ -2,10 +2,10 @@
 ** trace_ops: what ran in a trace, summed up. trace_diff: two of these side by
 ** side, as HTA's TraceDiff.compare_traces has them.
 */
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 #include "../trace/short_name.h"
-#include "../trace/summary.h"
-#include "arguments.h"
-#include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -5,10 +5,10 @@
 
 SQLITE_EXTENSION_INIT3
 
+#include "../analysis/summary.h"
 #include "../reader/memory.h"
 #include "../trace/annotations.h"
 #include "../trace/order.h"
-#include "../trace/summary.h"
 
 enum { ROUND = 1 << 13 /* rows passed over between two questions whether to stop */ };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "hash.h"
-#include "stacks.h"
+#include "../trace/hash.h"
+#include "../trace/stacks.h"
 
 /* What is needed while rows are made. */
 struct summing {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../chart/page.h"
-#include "functions.h"
+#include "../sqlite/registry.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "kernel_type.h"
+#include "../trace/kernel_type.h"
 
 enum { KINDS = BUSY_NOT };
 

@@ -1,10 +1,10 @@
 /*
 ** trace_step_time: where the time of each step went.
 */
-#include "../trace/attribute.h"
-#include "../trace/summary.h"
-#include "arguments.h"
-#include "functions.h"
+#include "../analysis/attribute.h"
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -3,11 +3,11 @@
 */
 #include <string.h>
 
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
 #include "../trace/stacks.h"
-#include "../trace/summary.h"
-#include "arguments.h"
 #include "event_scan.h"
-#include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -5,10 +5,10 @@
 #include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
+#include "../sqlite/database.h"
+#include "../sqlite/registry.h"
 #include "../trace/short_name.h"
 #include "../version.h"
-#include "database.h"
-#include "functions.h"
 
 SQLITE_EXTENSION_INIT3
 

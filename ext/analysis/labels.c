@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "spans.h"
+#include "../trace/spans.h"
 
 /* From `start` on, this event; or none, ROW_NONE. */
 struct change {
