@@ -12,7 +12,7 @@ from made import document, event, kernel, launch, run, step, write
 from support import EXTENSION, ROOT, slow
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
-LIMIT = 300  # seconds, several times what is needed
+LIMIT = 1500  # seconds, several times what is needed
 
 
 def rank(number, slower=1, extra=()):
