@@ -70,11 +70,13 @@ static void finish_reading(struct reading *reading, struct document *document)
     failure_clear(&trouble);
 }
 
-static struct reading read_events(const bool *wanted, size_t chunk)
+static void forget(struct reading *reading);
+
+static struct reading read_by(bool by_zlib, const bool *wanted, size_t chunk, bool *unsure)
 {
     struct reading reading = {0};
     struct failure failure = {0};
-    struct document_options options = {.wanted = wanted, .chunk = chunk};
+    struct document_options options = {.wanted = wanted, .chunk = chunk, .by_zlib = by_zlib};
     struct document *document = document_open(path, &options, &failure);
     struct event event;
     int result = -1;
@@ -82,12 +84,24 @@ static struct reading read_events(const bool *wanted, size_t chunk)
         put_event(&reading.events, &event);
     MUST((result == 0) == (failure.code == FAILURE_NONE));
     MUST(failure.code == FAILURE_NONE || (failure.code == FAILURE_MEMORY && fail_at > 0));
+    *unsure = result == 0 && document_unsure(document);
     if (result == 0 && fail_at == 0)
         finish_reading(&reading, document);
     document_close(document);
     failure_clear(&failure);
     MUST(live == 0);
     return reading;
+}
+
+/* As file.c reads: a file that is not whole is read again by zlib. */
+static struct reading read_events(const bool *wanted, size_t chunk)
+{
+    bool unsure;
+    struct reading reading = read_by(false, wanted, chunk, &unsure);
+    if (!unsure)
+        return reading;
+    forget(&reading);
+    return read_by(true, wanted, chunk, &unsure);
 }
 
 static void forget(struct reading *reading)
