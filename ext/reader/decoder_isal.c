@@ -59,7 +59,7 @@ static void isal_reset(void *state)
 
 static void *isal_open(void)
 {
-    struct isal_state *isal = memory_allocate(sizeof *isal);
+    struct isal_state *isal = memory_zeroed(1, sizeof *isal); /* it reads what it never set */
     if (isal) {
         library.init(&isal->stream);
         isal_reset(isal);
