@@ -64,7 +64,7 @@ const char *step_class_name(enum step_class step_class)
 }
 
 /* The stable name of a row in the attribution (rule 9); NAME_NONE for ROW_NONE, and for a
-** row without a name. False when there is no memory. */
+** row without a name. False if out of memory. */
 static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
 {
     uint32_t own = row == ROW_NONE ? NAME_NONE : at->file->columns.name[row];
@@ -293,7 +293,7 @@ static size_t first_place(const struct attribution *at, int64_t rank)
 }
 
 /* The threads that are asked for labels: those of launches, and of the steps of a member.
-** NULL when there is no memory. */
+** NULL if out of memory. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
 {
     const struct columns *columns = &at->file->columns;

@@ -17,8 +17,8 @@ struct intervals {
     bool unsorted; /* else they are apart, in order */
 };
 
-/* Adds an interval; those that come in order and touch become one. False when there
-** is no memory. */
+/* Adds an interval; those that come in order and touch become one. False if
+** out of memory. */
 bool intervals_add(struct intervals *intervals, wide_time start, wide_time end);
 
 /* Puts them in order and apart. False on failure. */

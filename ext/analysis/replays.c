@@ -42,7 +42,7 @@ static bool is_graph_launch(const struct name *name)
     return i + length <= name->length;
 }
 
-/* The graph launches of a file, by row; NULL when there is no memory. */
+/* The graph launches of a file, by row; NULL if out of memory. */
 static struct graph *find_graphs(const struct trace_file *file, size_t *count)
 {
     const struct columns *columns = &file->columns;

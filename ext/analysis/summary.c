@@ -40,7 +40,7 @@ static bool device_matches(enum kind kind, enum device_type device_type)
            (device_type == DEVICE_CPU ? !kind_is_device(kind) : kind == KIND_WORK);
 }
 
-/* The summary's id of a name of the file; false when there is no memory. */
+/* The summary's id of a name of the file; false if out of memory. */
 static bool translate(struct summing *summing, const struct names *names, uint32_t id,
                       uint32_t *translated)
 {
@@ -85,7 +85,7 @@ static bool add_row(struct summary *summary, const struct summary_row *key)
     return true;
 }
 
-/* The row of a key, new or known; NULL when there is no memory. */
+/* The row of a key, new or known; NULL if out of memory. */
 static struct summary_row *row_of(struct summing *summing, const struct summary_row *key)
 {
     struct summary *summary = summing->summary;

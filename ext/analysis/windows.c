@@ -6,7 +6,7 @@
 #include "labels.h"
 
 /* The thread with most operators; of several, the one that has its first one first in the
-** file. False when there is no memory. */
+** file. False if out of memory. */
 static bool busiest_thread(const struct trace_file *file, uint32_t *track)
 {
     const struct columns *columns = &file->columns;
@@ -80,7 +80,7 @@ static void find_ends(const struct trace_file *file, int64_t *ends)
 }
 
 /* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is
-** later. False when there is no memory. */
+** later. False if out of memory. */
 static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach)
 {
     const struct columns *columns = &file->columns;
@@ -96,7 +96,7 @@ static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *
 }
 
 /* From the host's clock to the device's, for at least one window; `ends` has room for the
-** latest end of each number. False when there is no memory. */
+** latest end of each number. False if out of memory. */
 static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends)
 {
     const struct window *first = &windows->items[0];

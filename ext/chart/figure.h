@@ -59,7 +59,7 @@ void figure_clear(struct figure *figure);
 /* A cell for each of the chart's columns. */
 void figure_add(struct figure *figure, const struct chart_cell *cells);
 
-/* After the last row; then it can be written. False when there is no memory. */
+/* After the last row; then it can be written. False if out of memory. */
 bool figure_finish(struct figure *figure);
 
 /* The title, with what is not shown. */

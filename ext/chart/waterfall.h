@@ -8,7 +8,7 @@
 
 /* Makes of the rows of a figure, whose series are control, test and difference, those of a
 ** waterfall: the total of control; the parts that differ most, the greatest first; all
-** others as one; the total of test. False when there is no memory. */
+** others as one; the total of test. False if out of memory. */
 bool waterfall_make(struct figure *figure);
 
 /* Its bars, one trace for each colour, without the brackets around them. */

@@ -7,7 +7,7 @@
 **    `<`, `>`, `&` and `$` are entities, so that a name is only ever text.
 ** 4. Numbers are read back as the same double, whatever the locale; what is not finite
 **    is null.
-** 5. If there is no memory that is remembered: look at `failed` once, at the end.
+** 5. Running out of memory is remembered: look at `failed` once, at the end.
 */
 #ifndef TRACEDIFF_WRITER_H
 #define TRACEDIFF_WRITER_H

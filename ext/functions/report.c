@@ -42,7 +42,7 @@ static int take_row(void *to, sqlite3_stmt *row)
     return figure->failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* The text of an argument; NULL when there is no memory. */
+/* The text of an argument; NULL if out of memory. */
 static const char *argument(struct call *call, int i)
 {
     return (const char *)sqlite3_value_text(call->values[i]);

@@ -127,7 +127,7 @@ static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t
 }
 
 /* What SQLite's JSON makes of the metadata, bound to ?1: an error if that is not JSON. (Not
-** json_valid(), which is 0 when there is no memory.) */
+** json_valid(), which is 0 if out of memory.) */
 static const char summary_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
     " m ->> '$.deviceProperties[0].name'"

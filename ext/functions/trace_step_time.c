@@ -43,7 +43,7 @@ static const struct argument arguments_of_step_time[] = {
 };
 
 /* The trace as errors name it (`'run1' has no rank 7`): a statement may have two of them.
-** NULL when there is no memory. */
+** NULL if out of memory. */
 static char *subject_of(struct call *call)
 {
     return sqlite3_mprintf("'%s'", (const char *)sqlite3_value_text(call->values[0]));

@@ -1,7 +1,5 @@
 #include "decoder.h"
 
-#include <stdint.h>
-
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -32,15 +30,10 @@ static void *zlib_open(void)
     return NULL;
 }
 
-static uInt at_most(size_t count)
-{
-    return count > INT32_MAX ? INT32_MAX : (uInt)count;
-}
-
 static enum decoded zlib_read(void *state, struct decoder_buffers *buffers)
 {
     z_stream *stream = state;
-    uInt in = at_most(buffers->in_left), out = at_most(buffers->out_left);
+    uInt in = (uInt)buffers->in_left, out = (uInt)buffers->out_left;
     stream->next_in = buffers->in;
     stream->avail_in = in;
     stream->next_out = buffers->out;

@@ -23,7 +23,7 @@ enum decoded {
     DECODED_NO_MEMORY
 };
 
-/* What is read next, and where to; read() moves both on. */
+/* What is read next, and where to; read() moves both on. Each has INT32_MAX bytes at most. */
 struct decoder_buffers {
     const unsigned char *in;
     size_t in_left;

@@ -79,16 +79,11 @@ static bool has_odd_flags(struct isal_state *isal, const struct decoder_buffers 
     return false;
 }
 
-static uint32_t at_most(size_t count)
-{
-    return count > INT32_MAX ? INT32_MAX : (uint32_t)count;
-}
-
 static enum decoded isal_read(void *state, struct decoder_buffers *buffers)
 {
     struct isal_state *isal = state;
     struct inflate_state *stream = &isal->stream;
-    uint32_t in = at_most(buffers->in_left), out = at_most(buffers->out_left);
+    uint32_t in = (uint32_t)buffers->in_left, out = (uint32_t)buffers->out_left;
     if (has_odd_flags(isal, buffers))
         return DECODED_DAMAGED;
     memcpy(&stream->next_in, &buffers->in, sizeof buffers->in); /* it is not const there */

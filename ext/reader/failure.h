@@ -23,7 +23,7 @@ enum failure_code {
 
 struct failure {
     enum failure_code code;
-    char *text;       /* owned; NULL if there was no memory for it */
+    char *text;       /* owned; NULL if out of memory */
     const char *what; /* of failure_at(): what is wrong, without path and byte */
     long long byte;   /* of failure_at() */
 };

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* NULL when there is no memory. The bytes are not initialised. */
+/* NULL if out of memory. The bytes are not initialised. */
 void *memory_allocate(size_t size);
 
 /* As realloc: NULL leaves the old block as it was. */
@@ -29,7 +29,7 @@ void *memory_zeroed(size_t count, size_t item);
 ** no memory: the old block and `*capacity` stay as they were. */
 void *memory_grown(void *block, size_t *capacity, size_t needed, size_t item);
 
-/* Makes room for `needed` items in `array`; false when there is no memory. */
+/* Makes room for `needed` items in `array`; false if out of memory. */
 #define MEMORY_GROW(array, capacity, needed) \
     ((needed) <= (capacity) ||               \
      memory_assign(&(array), memory_grown((array), &(capacity), (needed), sizeof *(array))))

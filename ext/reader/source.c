@@ -310,6 +310,8 @@ ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
 {
     if (source->ended)
         return 0;
+    if (room > INT32_MAX)
+        room = INT32_MAX;
     return source->decoder ? read_gzip(source, to, room, failure)
                            : read_plain(source, to, room, failure);
 }

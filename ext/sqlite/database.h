@@ -31,7 +31,7 @@ struct database {
     int64_t polled;       /* ns: when it was run last */
 };
 
-/* With one reference; NULL when there is no memory. */
+/* With one reference; NULL if out of memory. */
 struct database *database_new(sqlite3 *db);
 
 void database_release(struct database *database);

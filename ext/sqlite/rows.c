@@ -102,7 +102,7 @@ static void add(struct result *result, struct cell cell)
     result->cells[result->count++] = cell;
 }
 
-/* A copy that lives as long as the result; NULL when there is no memory. */
+/* A copy that lives as long as the result; NULL if out of memory. */
 static const char *keep(struct result *result, const void *bytes, size_t length)
 {
     struct text_block *block = result->texts;

@@ -49,8 +49,8 @@ struct rows {
 };
 
 /*
-** Rows as a table of values. They are added value by value, row after row; if
-** there is no memory that is remembered and said by result_finish().
+** Rows as a table of values. They are added value by value, row after row. Running
+** out of memory is remembered, and result_finish() says it.
 */
 struct result;
 
@@ -64,7 +64,7 @@ void result_text(struct result *result, const char *text, size_t length);
 void result_string(struct result *result, const char *text);
 void result_value(struct result *result, sqlite3_value *value);
 
-/* The rows, or NULL when there was no memory; `result` may be NULL. */
+/* The rows, or NULL if out of memory; `result` may be NULL. */
 struct rows *result_finish(struct result *result);
 
 void result_free(struct result *result);

@@ -40,7 +40,7 @@ static bool is_overflow(const char *message)
     return false;
 }
 
-/* The error of a statement, for call->error; NULL when there is no memory. */
+/* The error of a statement, for call->error; NULL if out of memory. */
 static char *error_of(const struct call *call, const char *message)
 {
     static const char *const traces[] = {"trace", "control", "test"};

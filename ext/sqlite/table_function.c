@@ -321,7 +321,7 @@ static char *tuple_key(const struct call *call, size_t *length)
     return sqlite3_str_finish(text);
 }
 
-/* The number of the tuple of a call, new or known; NAME_NONE when there is no memory, or no
+/* The number of the tuple of a call, new or known; NAME_NONE if out of memory, or no
 ** number that fits in a rowid. */
 static uint32_t tuple_of(struct function_table *table, const struct call *call)
 {

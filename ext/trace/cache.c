@@ -167,7 +167,7 @@ static void take_from_slot(struct cache *cache, size_t i)
     *from = cache->entries[i].next;
 }
 
-/* Room for another entry; false when there is no memory. */
+/* Room for another entry; false if out of memory. */
 static bool make_room(struct cache *cache)
 {
     enum { FIRST_SLOTS = 64 };

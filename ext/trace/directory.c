@@ -72,7 +72,7 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     return failure->code == FAILURE_NONE;
 }
 
-/* `~/` at the beginning of a text is the home directory. NULL when there is no memory. */
+/* `~/` at the beginning of a text is the home directory. NULL if out of memory. */
 static char *expanded(const char *text)
 {
     const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;

@@ -51,7 +51,7 @@ static void keep_last(struct last *last, const struct token *token)
     memcpy(last->text, token->at, token->length);
 }
 
-/* The id of a string; false when there is no memory. */
+/* The id of a string; false if out of memory. */
 static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
 {
     const unsigned char *text = token->at;

@@ -49,7 +49,7 @@ struct kernel_types {
     size_t capacity;
 };
 
-/* The same as kernel_type(). What there is no memory for is not kept. */
+/* The same as kernel_type(). Out of memory, it computes the type without keeping it. */
 const char *kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
                               const char *cat, size_t cat_length);
 

@@ -15,7 +15,7 @@
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 /* Where the backlog of each track ends: the start (ns) of its first device work with a
-** link; INT64_MIN if it has none. NULL when there is no memory. */
+** link; INT64_MIN if it has none. NULL if out of memory. */
 int64_t *links_first(const struct trace_file *file);
 
 /* Whether a row is backlog (T10), by what links_first() gives. */

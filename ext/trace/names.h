@@ -29,7 +29,7 @@ struct names {
     size_t block_size; /* of the last one that was not made for one text alone */
 };
 
-/* The id of a text, which is new or known; NAME_NONE when there is no memory. */
+/* The id of a text, which is new or known; NAME_NONE if out of memory. */
 uint32_t names_intern(struct names *names, const void *text, size_t length);
 
 /* The id of a name of another table in this one. */

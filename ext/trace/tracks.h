@@ -33,7 +33,7 @@ struct tracks {
     size_t slot_count;
 };
 
-/* The number of a track, new or known; false when there is no memory. */
+/* The number of a track, new or known; false if out of memory. */
 bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *number);
 
 /* The track of a process as such, or NULL. */
