@@ -39,9 +39,9 @@ class Tree(unittest.TestCase):
             self.assertEqual({os.path.basename(path) for path in sources()
                               if header in open(path, encoding="utf-8").read()}, users)
 
-    def test_files_have_at_most_700_lines(self):
+    def test_files_have_at_most_600_lines(self):
         for path in sources():
-            self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 700, path)
+            self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 600, path)
 
     def test_exported_symbols(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)

@@ -4,17 +4,11 @@
 
 #include "foreign.h"
 #include "memory.h"
-#include "number.h"
 #include "resync.h"
 #include "text.h"
 #include "window.h"
 
-enum {
-    CHUNK = 256 * 1024,
-    LONGEST_VALUE = 16 * 1024 * 1024,
-    LONGEST_METADATA = 1024 * 1024,
-    MOST_READ_TWICE = 256 * 1024 * 1024
-};
+enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024, MOST_READ_TWICE = 256 * 1024 * 1024 };
 
 enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 
@@ -30,7 +24,6 @@ struct document {
     bool comma;       /* one stands before `at` */
     bool first;       /* no element or key has been read in this list */
     int64_t events, skipped;
-    bool base_seen;     /* baseTimeNanoseconds, whatever its value */
     int64_t endless;    /* the first byte of an event without an end, from 1; 0: none */
     int64_t read_twice; /* bytes that were read again after something bad */
     struct metadata metadata;
@@ -244,57 +237,6 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
     }
 }
 
-/* Keeps a key and its value as they are written. */
-static bool keep_metadata(struct document *document, const struct token *key,
-                          const struct token *value, struct failure *failure)
-{
-    struct metadata *metadata = &document->metadata;
-    bool string = value->kind == TOKEN_TEXT || value->kind == TOKEN_ODD_TEXT;
-    size_t from = string, length = value->length + 2 * (size_t)string;
-    size_t needed = metadata->length + key->length + length + 6;
-    if (needed > LONGEST_METADATA) {
-        metadata->left_out = true;
-        problem_add(&document->problems, PROBLEM_METADATA, 0);
-        return true;
-    }
-    if (!MEMORY_GROW(metadata->text, metadata->capacity, needed))
-        return failure_memory(failure);
-    char *to = metadata->text + metadata->length - (metadata->length > 0);
-    *to++ = metadata->length > 0 ? ',' : '{';
-    *to++ = '"';
-    memcpy(to, key->at, key->length);
-    to += key->length;
-    *to++ = '"';
-    *to++ = ':';
-    memcpy(to, value->at - from, length);
-    to += length;
-    *to++ = '}';
-    *to = 0;
-    metadata->length = (size_t)(to - metadata->text);
-    return true;
-}
-
-static bool is_integer(const struct token *token, int64_t *integer)
-{
-    return token->kind == TOKEN_BARE && number_integer(token->at, token->length, integer);
-}
-
-/* What the reader itself wants of the metadata. The first of a key counts. */
-static void use_metadata(struct document *document, const struct token *key,
-                         const struct token *value)
-{
-    struct metadata *metadata = &document->metadata;
-    struct token rank;
-    int64_t number;
-    if (scan_equal(key, "baseTimeNanoseconds") && !document->base_seen) {
-        document->base_seen = true;
-        metadata->has_base = is_integer(value, &metadata->base);
-    }
-    if (scan_equal(key, "distributedInfo") && metadata->rank < 0 && *value->at == '{' &&
-        scan_member(value, "rank", &rank) && is_integer(&rank, &number) && number >= 0)
-        metadata->rank = number;
-}
-
 static bool is_trace_events(const struct token *key)
 {
     unsigned char plain[3 * 80];
@@ -464,8 +406,9 @@ static int top_level(struct document *document, struct failure *failure)
                         window_byte(&document->in, start));
         return 0;
     }
-    use_metadata(document, &entry.key, &entry.value);
-    return keep_metadata(document, &entry.key, &entry.value, failure) ? 0 : -1;
+    bool taken =
+        metadata_take(&document->metadata, &entry.key, &entry.value, &document->problems, failure);
+    return taken ? 0 : -1;
 }
 
 static const unsigned char *read_object(struct document *document, struct scan *scan,

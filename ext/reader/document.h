@@ -25,19 +25,10 @@
 
 #include "event.h"
 #include "failure.h"
+#include "metadata.h"
 #include "source.h"
 
 enum document_outcome { DOCUMENT_WHOLE, DOCUMENT_DAMAGED, DOCUMENT_NOT_TRACE };
-
-struct metadata {
-    int64_t rank; /* distributedInfo.rank; -1 if there is none */
-    int64_t base; /* baseTimeNanoseconds, ns; 0 if there is none */
-    bool has_base;
-    char *text; /* every top-level key but traceEvents as a JSON object, as
-                   written in the file; NUL-terminated, owned; may be NULL */
-    size_t length, capacity;
-    bool left_out; /* some of it, for its length */
-};
 
 struct document;
 

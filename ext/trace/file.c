@@ -6,6 +6,7 @@
 #include "../reader/number.h"
 #include "../reader/text.h"
 #include "annotations.h"
+#include "kinds.h"
 #include "link.h"
 #include "order.h"
 #include "pairs.h"
@@ -325,96 +326,6 @@ static bool take_event(struct loading *loading, const struct event *event)
     return (!file->phases[event->phase] && event->phase != 'E') || take_row(loading, event);
 }
 
-static bool is_same(const char *text, size_t length, const char *expected)
-{
-    return strlen(expected) == length && memcmp(expected, text, length) == 0;
-}
-
-bool file_is_mtia(const char *category, size_t length)
-{
-    return is_same(category, length, "mtia_ccp_events");
-}
-
-static enum kind kind_of_category(const char *category, size_t length)
-{
-    static const struct {
-        const char *category;
-        enum kind kind;
-    } known[] = {
-        {"kernel", KIND_WORK},
-        {"gpu_memcpy", KIND_WORK},
-        {"gpu_memset", KIND_WORK},
-        {"Kernel", KIND_WORK},
-        {"Memcpy", KIND_WORK},
-        {"Memset", KIND_WORK},
-        {"gpu_user_annotation", KIND_ANNOTATION},
-        {"cuda_sync", KIND_SYNC},
-        {"Trace", KIND_TRACE},
-        {"Runtime", KIND_CALL},
-        {"cuda_driver", KIND_DRIVER_CALL},
-    };
-    static const char runtime[] = "_runtime";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(category, length, known[i].category))
-            return known[i].kind;
-    size_t tail = sizeof runtime - 1;
-    return length >= tail && memcmp(category + length - tail, runtime, tail) == 0 ? KIND_CALL
-                                                                                  : KIND_HOST;
-}
-
-/* Work of MTIA that waits for another stream, or lets it wait, does nothing. */
-static enum kind kind_of_mtia(const char *name, size_t length)
-{
-    bool sync = is_same(name, length, "event_wait") || is_same(name, length, "event_record");
-    return sync ? KIND_SYNC : KIND_WORK;
-}
-
-enum kind file_kind(const char *category, size_t length, const char *name, size_t name_length)
-{
-    return file_is_mtia(category, length) ? kind_of_mtia(name, name_length)
-                                          : kind_of_category(category, length);
-}
-
-/* T9: every row's kind; without a category, by its process. */
-static bool find_kinds(struct loading *loading)
-{
-    struct trace_file *file = loading->file;
-    struct columns *columns = &file->columns;
-    enum { UNKNOWN = 255, MTIA = 254 };
-    unsigned char *kinds = memory_allocate(file->names.count + 1);
-    if (!kinds)
-        return failure_memory(loading->failure);
-    memset(kinds, UNKNOWN, file->names.count + 1);
-    for (size_t i = 0; i < file->tracks.count; i++) {
-        const struct track *process = tracks_process(&file->tracks, file->tracks.items[i].pid);
-        file->tracks.items[i].device = process && process->device;
-    }
-    bool done = true;
-    for (size_t row = 0; row < columns->count && done; row++) {
-        uint32_t cat = columns->cat[row];
-        done = stopper_goes_on(loading->stopper, row, loading->failure);
-        if (cat == NAME_NONE) {
-            bool device = file->tracks.items[columns->track[row]].device;
-            columns->kind[row] = device ? KIND_WORK : KIND_HOST;
-            continue;
-        }
-        if (kinds[cat] == UNKNOWN) {
-            const struct name *category = &file->names.items[cat];
-            bool mtia = file_is_mtia(category->text, category->length);
-            unsigned kind = kind_of_category(category->text, category->length);
-            kinds[cat] = (unsigned char)(mtia ? MTIA : kind);
-        }
-        columns->kind[row] = kinds[cat];
-        if (kinds[cat] == MTIA) {
-            uint32_t id = columns->name[row];
-            const struct name none = {0}, *name = id == NAME_NONE ? &none : &file->names.items[id];
-            columns->kind[row] = (unsigned char)kind_of_mtia(name->text, name->length);
-        }
-    }
-    memory_free(kinds);
-    return done;
-}
-
 /* T1: the time of a row, from the profiler's own zero to ns since 1970. */
 static void add_base_to(struct trace_file *file, size_t row)
 {
@@ -456,37 +367,13 @@ static bool add_base(struct loading *loading)
     return true;
 }
 
-/* Device work without a launch is in no step, which is worth saying: backlog (T10), and
-** what cannot be explained. */
-static bool count_unlaunched(struct loading *loading)
-{
-    struct trace_file *file = loading->file;
-    const struct columns *columns = &file->columns;
-    int64_t *first = links_first(file);
-    bool done = true;
-    if (!first)
-        return failure_memory(loading->failure);
-    for (size_t row = 0; row < columns->count && done; row++) {
-        done = stopper_goes_on(loading->stopper, row, loading->failure);
-        if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
-            continue;
-        bool backlog = link_is_backlog(columns, first, row);
-        int64_t *total = backlog ? &file->backlog : &file->unlaunched;
-        problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
-        if (columns->dur[row] > 0 && __builtin_add_overflow(*total, columns->dur[row], total))
-            *total = INT64_MAX;
-    }
-    memory_free(first);
-    return done;
-}
-
 static bool finish(struct loading *loading)
 {
     struct trace_file *file = loading->file;
     columns_fit(&file->columns);
     if (!pairs_find(file, loading->edges, loading->edge_count, loading->stopper,
                     loading->failure) ||
-        !find_kinds(loading))
+        !kinds_find(file, loading->stopper, loading->failure))
         return false;
     for (size_t i = 0; i < loading->edge_count; i++)
         if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
@@ -497,7 +384,7 @@ static bool finish(struct loading *loading)
                           loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
-    return count_unlaunched(loading);
+    return links_count_missing(file, loading->stopper, loading->failure);
 }
 
 /* Takes over from the document what holds for the whole file. */

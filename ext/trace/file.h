@@ -28,8 +28,4 @@ void file_shrink(struct trace_file *file);
 /* Bytes of memory it holds. */
 size_t file_memory(const struct trace_file *file);
 
-/* T9, T10: what a category, and of mtia_ccp_events the name, make of an event. */
-enum kind file_kind(const char *category, size_t length, const char *name, size_t name_length);
-bool file_is_mtia(const char *category, size_t length);
-
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "file.h"
+#include "kinds.h"
 #include "signature.h"
 
 enum { LISTS = 3 };
@@ -275,9 +275,9 @@ const char *kernel_types_find(struct kernel_types *types, const char *name, size
 {
     if (cat ? is_memory_category(cat, cat_length) : is_memory_name(name, name_length))
         return "MEMORY";
-    if (cat && file_kind(cat, cat_length, name, name_length) != KIND_WORK)
+    if (cat && kind_of(cat, cat_length, name, name_length) != KIND_WORK)
         return NULL;
-    if (cat && file_is_mtia(cat, cat_length) && begins_with(name, name_length, "dma"))
+    if (cat && kind_is_mtia(cat, cat_length) && begins_with(name, name_length, "dma"))
         return "MEMORY";
     return (types ? is_known_communication(types, name, name_length)
                   : is_communication(name, name_length))

@@ -200,3 +200,25 @@ int64_t *links_first(const struct trace_file *file)
     }
     return first;
 }
+
+bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
+                         struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    int64_t *first = links_first(file);
+    bool done = true;
+    if (!first)
+        return failure_memory(failure);
+    for (size_t row = 0; row < columns->count && done; row++) {
+        done = stopper_goes_on(stopper, row, failure);
+        if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
+            continue;
+        bool backlog = link_is_backlog(columns, first, row);
+        int64_t *total = backlog ? &file->backlog : &file->unlaunched;
+        problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
+        if (columns->dur[row] > 0 && __builtin_add_overflow(*total, columns->dur[row], total))
+            *total = INT64_MAX;
+    }
+    memory_free(first);
+    return done;
+}

@@ -25,4 +25,9 @@ static inline bool link_is_backlog(const struct columns *columns, const int64_t 
            columns->ts[row] != NUMBER_NONE && columns->ts[row] < first[columns->track[row]];
 }
 
+/* Counts device work without a link, which is in no step, among the problems of a file:
+** backlog, and apart from it the rest, with their ns. */
+bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
+                         struct failure *failure);
+
 #endif

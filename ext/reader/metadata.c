@@ -1,0 +1,63 @@
+#include "metadata.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "number.h"
+
+enum { LONGEST = 1024 * 1024 };
+
+/* Keeps a key and its value as they are written. */
+static bool keep(struct metadata *metadata, const struct token *key, const struct token *value,
+                 struct problems *problems, struct failure *failure)
+{
+    bool string = value->kind == TOKEN_TEXT || value->kind == TOKEN_ODD_TEXT;
+    size_t from = string, length = value->length + 2 * (size_t)string;
+    size_t needed = metadata->length + key->length + length + 6;
+    if (needed > LONGEST) {
+        metadata->left_out = true;
+        problem_add(problems, PROBLEM_METADATA, 0);
+        return true;
+    }
+    if (!MEMORY_GROW(metadata->text, metadata->capacity, needed))
+        return failure_memory(failure);
+    char *to = metadata->text + metadata->length - (metadata->length > 0);
+    *to++ = metadata->length > 0 ? ',' : '{';
+    *to++ = '"';
+    memcpy(to, key->at, key->length);
+    to += key->length;
+    *to++ = '"';
+    *to++ = ':';
+    memcpy(to, value->at - from, length);
+    to += length;
+    *to++ = '}';
+    *to = 0;
+    metadata->length = (size_t)(to - metadata->text);
+    return true;
+}
+
+static bool is_integer(const struct token *token, int64_t *integer)
+{
+    return token->kind == TOKEN_BARE && number_integer(token->at, token->length, integer);
+}
+
+/* Looks for the members that the reader itself needs. The first of a key counts. */
+static void use(struct metadata *metadata, const struct token *key, const struct token *value)
+{
+    struct token rank;
+    int64_t number;
+    if (scan_equal(key, "baseTimeNanoseconds") && !metadata->base_seen) {
+        metadata->base_seen = true;
+        metadata->has_base = is_integer(value, &metadata->base);
+    }
+    if (scan_equal(key, "distributedInfo") && metadata->rank < 0 && *value->at == '{' &&
+        scan_member(value, "rank", &rank) && is_integer(&rank, &number) && number >= 0)
+        metadata->rank = number;
+}
+
+bool metadata_take(struct metadata *metadata, const struct token *key, const struct token *value,
+                   struct problems *problems, struct failure *failure)
+{
+    use(metadata, key, value);
+    return keep(metadata, key, value, problems, failure);
+}
