@@ -44,17 +44,22 @@ static void load(void)
         dlclose(handle);
 }
 
+/* ISA-L 2.30 forgets a header's flags when the header is given in parts, and accepts flags that
+** RFC 1952 reserves. So headers are read here, and the rest is left to it. */
 struct isal_state {
     struct inflate_state stream;
-    size_t header; /* bytes of the member's header that were looked at, up to 4 */
+    int header;  /* bytes of the member's header that were read, up to HEADER */
+    int strings; /* that end with a 0 and follow them */
 };
+
+enum { HEADER = 10, FLAGS = 3, HAS_NAME = 0x08, HAS_COMMENT = 0x10, IS_TEXT = 0x01 };
 
 static void isal_reset(void *state)
 {
     struct isal_state *isal = state;
     library.reset(&isal->stream);
-    isal->stream.crc_flag = ISAL_GZIP;
-    isal->header = 0;
+    isal->stream.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    isal->header = isal->strings = 0;
 }
 
 static void *isal_open(void)
@@ -67,25 +72,36 @@ static void *isal_open(void)
     return isal;
 }
 
-/* Whether the member's header has flags that are left to zlib: the three that RFC 1952
-** reserves, which ISA-L accepts, and those of an extra field and of a checksum of the header,
-** for which ISA-L 2.30 reads what it has not set. */
-static bool has_odd_flags(struct isal_state *isal, const struct decoder_buffers *buffers)
+/* Takes a byte of the member's header; false if it is none, or one that is left to zlib. */
+static bool take_header(struct isal_state *isal, unsigned char byte)
 {
-    enum { FLAGS = 3, ODD = 0xe6 };
-    for (size_t i = 0; isal->header <= FLAGS && i < buffers->in_left; i++)
-        if (isal->header++ == FLAGS && (buffers->in[i] & ODD))
-            return true;
-    return false;
+    static const unsigned char begin[FLAGS] = {0x1f, 0x8b, 8};
+    int at = isal->header;
+    if (at == HEADER) {
+        isal->strings -= byte == 0;
+        return true;
+    }
+    isal->header++;
+    if (at == FLAGS)
+        isal->strings = !!(byte & HAS_NAME) + !!(byte & HAS_COMMENT);
+    return at < FLAGS    ? byte == begin[at]
+           : at == FLAGS ? !(byte & ~(HAS_NAME | HAS_COMMENT | IS_TEXT))
+                         : true;
 }
 
 static enum decoded isal_read(void *state, struct decoder_buffers *buffers)
 {
     struct isal_state *isal = state;
     struct inflate_state *stream = &isal->stream;
+    while (isal->header < HEADER || isal->strings > 0) {
+        if (buffers->in_left == 0)
+            return DECODED_SOME;
+        if (!take_header(isal, *buffers->in))
+            return DECODED_DAMAGED;
+        buffers->in++;
+        buffers->in_left--;
+    }
     uint32_t in = (uint32_t)buffers->in_left, out = (uint32_t)buffers->out_left;
-    if (has_odd_flags(isal, buffers))
-        return DECODED_DAMAGED;
     memcpy(&stream->next_in, &buffers->in, sizeof buffers->in); /* it is not const there */
     stream->avail_in = in;
     stream->next_out = buffers->out;

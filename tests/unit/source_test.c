@@ -126,6 +126,34 @@ TEST(members)
     failure_clear(&failure);
 }
 
+/* The header of a second member, with a name and a comment, anywhere around the end of what is
+** read of the file at a time. Every decoder reads it. */
+TEST(a_header_in_two_readings)
+{
+    enum { INPUT = 64 * 1024, FIXED = 10, FLAGS = 3, MEMBER = 100 };
+    static const char strings[] = "trace.json\0by hand"; /* with their zeros */
+    static unsigned char file[2 * INPUT];
+    make_bytes(INPUT);
+    for (size_t split = 0; split <= FIXED + sizeof strings; split++) {
+        size_t first = INPUT - 1000;
+        unit_gzip_file(plain, first, "wb0");
+        first += INPUT - split - unit_file_bytes(file, sizeof file);
+        unit_gzip_file(plain, first, "wb0");
+        size_t at = unit_file_bytes(file, sizeof file);
+        if (!CHECK_INT(at, INPUT - split))
+            return;
+        unit_gzip_file(plain + first, MEMBER, "wb");
+        size_t size = unit_file_bytes(zipped, sizeof zipped);
+        zipped[FLAGS] = 0x18;
+        memcpy(file + at, zipped, FIXED);
+        memcpy(file + at + FIXED, strings, sizeof strings);
+        memcpy(file + at + FIXED + sizeof strings, zipped + FIXED, size - FIXED);
+        check_whole(unit_file(file, at + sizeof strings + size), first + MEMBER, false);
+        read_by(false, unit_path, ROOM);
+        CHECK(!unsure);
+    }
+}
+
 /* All bytes before the damage are given, then it is said. */
 TEST(truncated_anywhere)
 {
