@@ -313,11 +313,8 @@ static bool make_ids(struct attribution *at)
 {
     const struct names *names = &at->file->names;
     struct known *known = at->known;
-    size_t longest = 0;
-    for (size_t i = 0; i < names->count; i++)
-        longest = names->items[i].length > longest ? names->items[i].length : longest;
     known->ids = memory_allocate((names->count + 1) * sizeof *known->ids);
-    known->scratch = memory_allocate(longest + 1);
+    known->scratch = memory_allocate(names_longest(names) + 1);
     if (!known->ids || !known->scratch)
         return failure_memory(at->failure);
     for (size_t i = 0; i < names->count; i++)

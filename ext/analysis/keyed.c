@@ -328,14 +328,12 @@ static void add_up(const struct adding *adding)
 static bool prepare(struct adding *adding)
 {
     const struct trace_file *file = adding->file;
-    size_t count = file->columns.count, longest = 0;
-    for (size_t i = 0; i < file->names.count; i++)
-        longest = file->names.items[i].length > longest ? file->names.items[i].length : longest;
+    size_t count = file->columns.count;
     adding->is_step = memory_zeroed(count, sizeof *adding->is_step);
     adding->around = memory_zeroed(count, sizeof *adding->around);
     adding->key_of = memory_allocate((count + 1) * sizeof *adding->key_of);
     adding->renamed = memory_allocate((file->names.count + 1) * sizeof *adding->renamed);
-    adding->scratch = memory_allocate(longest + 1);
+    adding->scratch = memory_allocate(names_longest(&file->names) + 1);
     if (!adding->is_step || !adding->around || !adding->key_of || !adding->renamed ||
         !adding->scratch)
         return failure_memory(adding->failure);

@@ -236,11 +236,7 @@ bool summary_rename(struct summary *summary,
 {
     struct summary renamed = {.count = 0};
     struct summing summing = {.summary = &renamed, .grouping = BY_NAME};
-    size_t longest = 0;
-    for (size_t i = 0; i < summary->count; i++)
-        if (summary->names.items[i].length > longest)
-            longest = summary->names.items[i].length;
-    char *scratch = memory_allocate(longest + 1);
+    char *scratch = memory_allocate(names_longest(&summary->names) + 1);
     bool done = scratch != NULL;
     for (size_t i = 0; i < summary->count && done; i++) {
         const struct name *name = &summary->names.items[i];

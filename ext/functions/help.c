@@ -114,21 +114,13 @@ static void add_row(struct help *help, const struct part *part, const char *text
     result_string(result, help->entry->name);
     result_string(result, help->entry->kind);
     result_string(result, part->part);
-    if (part->position > 0)
-        result_integer(result, part->position);
-    else
-        result_null(result);
+    result_integer_if(result, part->position, part->position > 0);
     result_string(result, part->name);
     result_string(result, part->type && part->type[0] ? part->type : NULL);
-    if (part->required)
-        result_integer(result, *part->required);
-    else
-        result_null(result);
+    result_integer_if(result, part->required && *part->required, part->required != NULL);
     result_string(result, part->description);
-    if (text)
-        result_integer(result, ++help->line);
-    else
-        result_null(result);
+    help->line += text != NULL;
+    result_integer_if(result, help->line, text != NULL);
     result_string(result, text);
 }
 

@@ -143,10 +143,7 @@ static void add_op(struct result *result, const struct names *names, const struc
 {
     const struct name *name = &names->items[row->name];
     result_integer(result, row->rank);
-    if (row->iteration == NUMBER_NONE)
-        result_null(result);
-    else
-        result_integer(result, row->iteration);
+    result_integer_if(result, row->iteration, row->iteration != NUMBER_NONE);
     result_string(result, seen_on(row->seen));
     if (row->cat == NAME_NONE)
         result_null(result);

@@ -98,14 +98,6 @@ static char *problems_of(const struct trace_member *member, bool strict, size_t 
     return error == SQLITE_OK ? text : (sqlite3_free(text), (char *)NULL);
 }
 
-static void optional_integer(struct result *result, int64_t value, bool there)
-{
-    if (there)
-        result_integer(result, value);
-    else
-        result_null(result);
-}
-
 /* The lowest and highest number of the steps of a file, and how many there are. */
 static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t *last)
 {
@@ -176,8 +168,8 @@ static void put_figures(struct result *result, const struct trace_file *file, in
                         int64_t first_step, int64_t last_step)
 {
     result_integer(result, steps);
-    optional_integer(result, first_step, steps > 0);
-    optional_integer(result, last_step, steps > 0);
+    result_integer_if(result, first_step, steps > 0);
+    result_integer_if(result, last_step, steps > 0);
     result_integer(result, file->events);
     result_integer(result, (int64_t)file->columns.count);
     result_integer(result, file->skipped);
@@ -200,7 +192,7 @@ static int add_file(struct result *result, const struct trace_member *member, si
     code = steps < 0 || !problems ? SQLITE_NOMEM : put_path(result, member->path);
     if (code != SQLITE_OK)
         goto cleanup;
-    optional_integer(result, member->rank, member->is_trace);
+    result_integer_if(result, member->rank, member->is_trace);
     result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
     for (int i = 0; i < 3 && code == SQLITE_OK; i++) {
         if (strict)
@@ -210,11 +202,11 @@ static int add_file(struct result *result, const struct trace_member *member, si
     }
     put_figures(result, file, steps, first, last);
     result_string(result, problems);
-    optional_integer(result, file->first, file->has_base && file->first != NUMBER_NONE);
-    optional_integer(result, file->first, file->first != NUMBER_NONE);
-    optional_integer(result, file->last, file->last != NUMBER_NONE);
-    optional_integer(result, file->identity.size, member->file != NULL);
-    optional_integer(result, file->json_size, member->file != NULL);
+    result_integer_if(result, file->first, file->has_base && file->first != NUMBER_NONE);
+    result_integer_if(result, file->first, file->first != NUMBER_NONE);
+    result_integer_if(result, file->last, file->last != NUMBER_NONE);
+    result_integer_if(result, file->identity.size, member->file != NULL);
+    result_integer_if(result, file->json_size, member->file != NULL);
 cleanup:
     sqlite3_free(problems);
     sqlite3_reset(metadata);

@@ -76,14 +76,6 @@ static void add_name(const struct adding *adding, uint32_t id, bool stable)
         result_text(adding->result, name->text, name->length);
 }
 
-static void add_integer(struct result *result, int64_t value, bool known)
-{
-    if (known)
-        result_integer(result, value);
-    else
-        result_null(result);
-}
-
 static void add_owner(const struct adding *adding, const struct owner *owner)
 {
     const struct trace_file *file = adding->member->file;
@@ -95,8 +87,8 @@ static void add_owner(const struct adding *adding, const struct owner *owner)
     const struct name *cat =
         columns->cat[row] == NAME_NONE ? NULL : &file->names.items[columns->cat[row]];
     result_integer(result, adding->member->rank);
-    add_integer(result, iteration == STEP_NONE ? 0 : file->iterations[iteration],
-                iteration != STEP_NONE);
+    result_integer_if(result, iteration == STEP_NONE ? 0 : file->iterations[iteration],
+                      iteration != STEP_NONE);
     result_string(result, adding->member->file->shown);
     result_integer(result, columns->event[row]);
     add_name(adding, columns->name[row], true);
@@ -104,13 +96,13 @@ static void add_owner(const struct adding *adding, const struct owner *owner)
     result_string(result,
                   kernel_types_find(&adding->call->database->kernel_types, name->text, name->length,
                                     cat ? cat->text : NULL, cat ? cat->length : 0));
-    add_integer(result, columns->stream[row], columns->stream[row] != NUMBER_NONE);
+    result_integer_if(result, columns->stream[row], columns->stream[row] != NUMBER_NONE);
     if (columns->ts[row] == NUMBER_NONE || origin == NUMBER_NONE)
         result_null(result);
     else
         result_real(result, microseconds((wide_time)columns->ts[row] - origin));
     result_real(result, microseconds(columns->dur[row]));
-    add_integer(result, link == ROW_NONE ? 0 : columns->event[link], link != ROW_NONE);
+    result_integer_if(result, link == ROW_NONE ? 0 : columns->event[link], link != ROW_NONE);
     for (int level = 0; level < OWNER_LEVELS; level++) {
         uint32_t label = owner->label[level];
         add_name(adding, label == ROW_NONE ? NAME_NONE : columns->name[label], true);
@@ -162,11 +154,8 @@ static int add_file(struct adding *adding, const struct step_choice *choice,
     uint64_t columns = adding->call->columns;
     unsigned levels = (unsigned)(columns >> OWNERS_OP) & ((1u << OWNER_LEVELS) - 1);
     bool shapes = columns >> OWNERS_SHAPES & 1;
-    size_t longest = 0;
     int code = SQLITE_ERROR;
-    for (size_t i = 0; i < file->names.count; i++)
-        longest = file->names.items[i].length > longest ? file->names.items[i].length : longest;
-    adding->scratch = memory_allocate(longest + 1);
+    adding->scratch = memory_allocate(names_longest(&file->names) + 1);
     if (!adding->scratch)
         code = SQLITE_NOMEM;
     else if (owners_find(&adding->owners, file, choice->everything ? NULL : chosen,

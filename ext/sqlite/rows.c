@@ -142,6 +142,14 @@ void result_integer(struct result *result, int64_t value)
     add(result, (struct cell){SQLITE_INTEGER, 0, {.integer = value}});
 }
 
+void result_integer_if(struct result *result, int64_t value, bool there)
+{
+    if (there)
+        result_integer(result, value);
+    else
+        result_null(result);
+}
+
 void result_real(struct result *result, double value)
 {
     add(result, (struct cell){SQLITE_FLOAT, 0, {.real = value}});

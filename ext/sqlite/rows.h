@@ -58,6 +58,8 @@ struct result *result_new(int columns);
 
 void result_null(struct result *result);
 void result_integer(struct result *result, int64_t value);
+/* The value if it is there, else NULL. */
+void result_integer_if(struct result *result, int64_t value, bool there);
 void result_real(struct result *result, double value);
 /* Copied; NULL makes a NULL. */
 void result_text(struct result *result, const char *text, size_t length);

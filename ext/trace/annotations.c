@@ -171,9 +171,6 @@ static int annotation_order(const void *a, const void *b)
 
 uint32_t annotation_by(const struct trace_file *file, uint32_t row)
 {
-    struct annotation key = {row, row};
-    return file
-        ->annotations[first_of(file->annotations, file->annotation_count, sizeof *file->annotations,
-                               &key, annotation_order)]
-        .by;
+    const struct annotation *all = file->annotations, key = {row, row};
+    return all[first_of(all, file->annotation_count, sizeof *all, &key, annotation_order)].by;
 }

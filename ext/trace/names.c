@@ -151,6 +151,14 @@ int name_compare(const struct name *a, const struct name *b)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
+size_t names_longest(const struct names *names)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < names->count; i++)
+        longest = names->items[i].length > longest ? names->items[i].length : longest;
+    return longest;
+}
+
 size_t names_memory(const struct names *names)
 {
     size_t bytes = names->capacity * sizeof *names->items + names->slot_count * sizeof(uint32_t);

@@ -41,6 +41,9 @@ uint32_t names_find(const struct names *names, const void *text, size_t length);
 /* The order of two names as SQLite's BINARY has it: by bytes. */
 int name_compare(const struct name *a, const struct name *b);
 
+/* Bytes of the longest name. */
+size_t names_longest(const struct names *names);
+
 /* Bytes of memory it holds. */
 size_t names_memory(const struct names *names);
 

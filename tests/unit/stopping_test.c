@@ -7,9 +7,9 @@
 
 #include <time.h>
 
+#include "analysis/owners.h"
 #include "trace/file.h"
 #include "trace/order.h"
-#include "analysis/owners.h"
 #include "trace/stacks.h"
 
 enum {
