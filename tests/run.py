@@ -4,18 +4,30 @@
 usage: run.py [-t] [-v] [NAME ...]      NAME: test_diff, test_diff.Case, ...
 
 -t  ends with the tests that took longest: processor seconds, their children's included
+-v  prints a line for each test
 
-Ends with the line `N passed, N failed, N skipped`; what was skipped, and why,
-is listed above it by name. Exit status 1 if anything failed.
+A class is run by one of as many processes as there are processors; the tests that measure
+(`support.alone`) are run after all others, by one. A process that dies fails the test it was running,
+and another one runs the rest of the class.
+
+Ends with the line `N passed, N failed, N skipped`; what was skipped, and why, is listed above it by
+name. Exit status 1 if anything failed.
 """
+import itertools
+import multiprocessing
+import multiprocessing.connection
 import os
 import resource
+import signal
 import sys
+import tempfile
 import textwrap
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LONGEST = 40
+FORK = multiprocessing.get_context("fork")
 
 
 def processor_seconds():
@@ -23,31 +35,144 @@ def processor_seconds():
                for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
-class Counting(unittest.TextTestResult):
-    passed = 0
-    started = 0
+def name_of(test):
+    """The name of a test, also of one that stands for a subtest."""
+    return getattr(test, "test_case", test).id()
 
-    def __init__(self, *arguments, **keys):
-        super().__init__(*arguments, **keys)
-        self.seconds = []
+
+class Telling(unittest.TestResult):
+    """Sends the start of each test, and its outcome: failures as (test, text), the reasons why it was skipped, seconds."""
+
+    def __init__(self, pipe):
+        super().__init__()
+        self.pipe, self.passed, self.began = pipe, False, 0
 
     def startTest(self, test):
-        self.started = processor_seconds()
         super().startTest(test)
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        self.seconds.append((processor_seconds() - self.started, test.id()))
+        self.passed, self.began = False, processor_seconds()
+        self.pipe.send(("began", test.id()))
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        self.passed += 1
+        self.passed = True
+
+    def addUnexpectedSuccess(self, test):
+        self.failures.append((test, "unexpected success"))
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.tell(test.id(), processor_seconds() - self.began)
+
+    def tell(self, name, seconds=None):
+        failed = [(name_of(test), f"{test}\n{text}") for test, text in self.failures + self.errors]
+        self.pipe.send(("ended", name, self.passed, failed, [(name_of(test), reason) for test, reason in self.skipped], seconds))
+        self.failures.clear(), self.errors.clear(), self.skipped.clear()
 
 
-def list_skipped(result, left_out):
+def work(pipe, units):
+    """What a process does: runs the units it is told the numbers of."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    while (asked := pipe.recv()) is not None:
+        number, first = asked
+        result = Telling(pipe)
+        unittest.TestSuite(units[number][first:]).run(result)
+        result.passed = False
+        result.tell(None)  # what failed or was skipped outside of its tests
+
+
+class Worker:
+    """A process, and what is left of the unit it runs: (number, the first test, the tests)."""
+
+    def __init__(self, units):
+        self.pipe, end = FORK.Pipe()
+        self.process = FORK.Process(target=work, args=(end, units), daemon=True)
+        self.process.start()
+        end.close()
+        self.number, self.first, self.running = None, 0, None
+
+    def run(self, number, first):
+        self.number, self.first, self.running = number, first, None
+        self.pipe.send((number, first))
+
+
+class Run:
+    def __init__(self, verbose):
+        self.verbose, self.passed = verbose, 0
+        self.failed, self.skipped, self.seconds = [], [], []  # (name, text), (name, reason), (seconds, name)
+
+    def ended(self, name, passed, failed, skipped, seconds):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+        if seconds is not None:
+            self.seconds.append((seconds, name))
+        how = "FAILED" if failed else "skipped" if skipped else "ok"
+        if name or failed or skipped:
+            print(f"{name or (failed + skipped)[0][0]} ... {how}\n" if self.verbose else how[0].replace("o", "."), end="", flush=True)
+
+    def run(self, units, processes):
+        """Runs the units, lists of tests, in this order, each in one of so many processes."""
+        waiting = [(number, 0) for number in range(len(units))][::-1]
+        workers = []
+        while waiting or workers:
+            while waiting and len(workers) < processes:
+                workers.append(Worker(units))
+                workers[-1].run(*waiting.pop())
+            pipes = {worker.pipe: worker for worker in workers}
+            for pipe in multiprocessing.connection.wait(pipes):
+                worker = pipes[pipe]
+                try:
+                    what, name, *outcome = pipe.recv()
+                except EOFError:
+                    worker.process.join()
+                    workers.remove(worker)
+                    waiting += self.died(worker, units)
+                    continue
+                if what == "began":
+                    worker.running = name
+                    continue
+                self.ended(name, *outcome)
+                worker.running = None
+                worker.first += name is not None
+                if name is None and waiting:
+                    worker.run(*waiting.pop())
+                elif name is None:
+                    worker.number = None
+                    pipe.send(None)
+
+    def died(self, worker, units):
+        """A process has ended, by itself or not; what is left of its unit."""
+        status = worker.process.exitcode
+        why = f"the process ended with {f'signal {-status}' if status < 0 else f'status {status}'}"
+        if worker.number is None:
+            if status:
+                self.ended(None, False, [("run.py", f"{why}, after its last test")], [], None)
+            return []
+        unit = units[worker.number]
+        if worker.first >= len(unit):
+            self.ended(None, False, [(name_of(unit[-1]), f"{why}, after {name_of(unit[-1])}")], [], None)
+            return []
+        name = unit[worker.first].id()
+        self.ended(name, False, [(name, f"{name}: {why}")], [], None)
+        return [(worker.number, worker.first + 1)] if worker.first + 1 < len(unit) else []
+
+
+def tests_of(suite):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from tests_of(item)
+        else:
+            yield item
+
+
+def has_mark(mark, test):
+    return True in (getattr(test, mark, None), getattr(getattr(test, test._testMethodName), mark, None))
+
+
+def list_skipped(skipped, left_out):
     reasons = {}
-    for test, reason in result.skipped:
-        reasons.setdefault(reason, []).append(getattr(test, "test_case", test).id())
+    for name, reason in skipped:
+        reasons.setdefault(reason, []).append(name)
     for reason, names in sorted(reasons.items()):
         print(f"skipped, {reason}: {len(names)}")
         print(textwrap.fill(" ".join(sorted(set(names))), 118, initial_indent="  ", subsequent_indent="  ",
@@ -62,18 +187,30 @@ def main(arguments):
     from support import LEFT_OUT, SHORTENED  # which tells where the extension is
     names = [a for a in arguments if a not in ("-t", "-v")]
     loader = unittest.defaultTestLoader
-    suite = loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")
-    runner = unittest.TextTestRunner(stream=sys.stdout, verbosity=2 if "-v" in arguments else 1, resultclass=Counting)
-    result = runner.run(suite)
+    tests = list(tests_of(loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")))
+    classes = [list(group) for _, group in itertools.groupby(tests, type)]
+    beside, alone = [], []
+    for group in classes:
+        beside.append([test for test in group if not has_mark("alone", test)])
+        alone.append([test for test in group if has_mark("alone", test)])
+    began, run = time.monotonic(), Run("-v" in arguments)
+    with tempfile.TemporaryDirectory(prefix="tracediff") as place:
+        os.chmod(place, 0o755)
+        os.environ["TMPDIR"] = tempfile.tempdir = place
+        longest_first = sorted(filter(None, beside), key=lambda unit: -sum(has_mark("slow", test) for test in unit))
+        run.run(longest_first, len(os.sched_getaffinity(0)))
+        run.run(list(filter(None, alone)), 1)
+    print(f"\n{len(tests)} tests in {time.monotonic() - began:.0f} s")
+    for _, text in run.failed:
+        print(f"{'=' * 70}\nFAILED: {text.rstrip()}")
     if "-t" in arguments:
-        for seconds, name in sorted(result.seconds, reverse=True)[:LONGEST]:
+        for seconds, name in sorted(run.seconds, reverse=True)[:LONGEST]:
             print(f"{seconds:7.2f} s  {name}")
-    list_skipped(result, LEFT_OUT)
+    list_skipped(run.skipped, LEFT_OUT)
     if SHORTENED:
         print(f"Random series that `make check` runs at full length: {' '.join(sorted(SHORTENED))}")
-    failed = len({getattr(t, "test_case", t).id() for t, _ in result.failures + result.errors})
-    failed += len(result.unexpectedSuccesses)
-    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")
+    failed = len({name for name, _ in run.failed})
+    print(f"{run.passed} passed, {failed} failed, {len(run.skipped)} skipped")
     return 1 if failed else 0
 
 

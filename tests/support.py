@@ -17,13 +17,24 @@ EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "d
 EXAMPLES = os.path.join(ROOT, "examples")
 DATA = os.path.join(ROOT, "tests", "data")
 
+LEFT_OUT = "it is slow"
+SLOW = os.environ.get("SLOW") or "run"
+
+
+def mark(name, left_out=False):
+    """A decorator of tests and of classes of them."""
+    def marked(test):
+        setattr(test, name, True)
+        return unittest.skip(LEFT_OUT)(test) if left_out else test
+    return marked
+
+
 # What takes seconds is marked: `make test` leaves it out, `make check` does not. Of a long series, the first part is a
 # test, and the rest a slow one. The slowest, which measure time or take an oracle minutes, are also left out under
 # sanitizers and valgrind.
-LEFT_OUT = "it is slow"
-SLOW = os.environ.get("SLOW") or "run"
-slow = unittest.skipIf(SLOW == "skip", LEFT_OUT)
-slowest = unittest.skipIf(SLOW in ("skip", "some"), LEFT_OUT)
+slow = mark("slow", SLOW == "skip")
+slowest = mark("slow", SLOW in ("skip", "some"))
+alone = mark("alone")  # measures time or counts threads: run.py runs nothing beside it
 SHORTENED = set()  # modules whose series are short
 
 
@@ -33,7 +44,6 @@ def series(short, whole):
         return whole
     SHORTENED.add(sys._getframe(1).f_globals["__name__"])
     return short
-
 
 
 def connect(database=":memory:", extension=EXTENSION, entry=None):

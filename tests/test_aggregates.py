@@ -14,7 +14,7 @@ import unittest
 from fractions import Fraction
 
 import oracle_names
-from support import connect, golden, slow
+from support import alone, connect, golden, slow
 
 I64 = 2**63 - 1
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -163,6 +163,7 @@ class Aggregates(unittest.TestCase):
         self.assert_error("trace_busy_time() may not be used as a window function", "trace_busy_time(a, b) OVER ()")
 
     @slow
+    @alone
     def test_interrupt_of_a_long_sort(self):
         """Whenever it comes: while rows are taken, or while they are sorted."""
         many = ("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT"

@@ -14,7 +14,7 @@ import timeit
 
 import oracle
 from made import ABSENT, InFolder, document, event, kernel, launch, write
-from support import connect, corpus, slow, slowest
+from support import alone, connect, corpus, slow, slowest
 from test_oracle import SHIPPED, files_below
 
 MANY = 5_000_000  # characters of a document that takes a while
@@ -367,6 +367,7 @@ class Changed(Args):
 
 
 @slowest
+@alone
 class Long(Args):
     """Much to read: the first row comes at once, and an interrupt is followed within 100 ms."""
 

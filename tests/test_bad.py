@@ -24,7 +24,7 @@ import unittest
 import zlib
 
 from made import InFolder, document, event, run, step, write, write_big
-from support import EXTENSION, ROOT, connect, corpus, slow
+from support import EXTENSION, ROOT, alone, connect, corpus, slow
 
 TABLE = os.path.join(ROOT, "tests", "bad.tsv")
 LINKS = {"loop_a.json", "loop_b.json", "loop_self.json", "dangling.json", "link_ok.json", "loopdir", "to_dir.json"}
@@ -333,6 +333,7 @@ print(f"{min(took, default=9):.3f}")
 
 
 @slow
+@alone
 class Bombs(InFolder):
     """10 MB of gzip that are 10 GB of JSON: a second of it."""
 

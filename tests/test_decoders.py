@@ -10,6 +10,7 @@ import unittest
 from made import InFolder, document, event, run, write
 from support import EXTENSION, ROOT, corpus, series, slow
 
+SAMPLE = series(20, 150)  # bits in the middle of a file
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -82,7 +83,7 @@ class Decoders(InFolder):
         write("whole.json.gz", run(extra=("gone",)))
         with open("whole.json.gz", "rb") as file:
             whole = file.read()
-        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)), *rng.sample(range(96, 8 * len(whole)), series(20, 150))}):
+        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)), *rng.sample(range(96, 8 * len(whole)), SAMPLE)}):
             broken = bytearray(whole)
             broken[bit // 8] ^= 1 << bit % 8
             write_bytes(f"bit{bit}.json.gz", broken)

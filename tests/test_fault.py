@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from made import document, event, kernel, launch, run, step, write
-from support import EXTENSION, ROOT, slow
+from support import EXTENSION, ROOT, alone, slow
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
 LIMIT = 1500  # seconds, several times what is needed
@@ -92,6 +92,7 @@ class Fault(unittest.TestCase):
         self.run_program("fault")
 
     @slow
+    @alone
     def test_threads(self):
         write_traces(self.folder)
         write_many_events(os.path.join(self.folder, "big"))

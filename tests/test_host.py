@@ -8,7 +8,7 @@ import textwrap
 import unittest
 
 from made import write_big
-from support import EXTENSION, ROOT
+from support import EXTENSION, ROOT, alone
 
 
 class Processors(unittest.TestCase):
@@ -30,6 +30,7 @@ class Processors(unittest.TestCase):
         print(most)
         """)
 
+    @alone
     def test_no_more_threads_than_the_process_may_use(self):
         allowed = len(os.sched_getaffinity(0))
         with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ import unittest
 from collections import Counter
 
 from made import ABSENT, InFolder, document, event, step, write
-from support import connect, slowest
+from support import alone, connect, slowest
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -536,6 +536,7 @@ print(re.search(r"VmHWM:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
 
 
 @slowest
+@alone
 class Speed(unittest.TestCase):
     """A million events, read once: then small answers come at once."""
 

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXAMPLES, connect, series, slow
+from support import EXAMPLES, alone, connect, series, slow
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -44,7 +44,7 @@ class Sequences(InFolder):
         demanded, plain, _ = FUNCTIONS[function]
         return [name for name in demanded if name in there], [name for name in plain if name in there]
 
-    def alone(self, sql):
+    def on_its_own(self, sql):
         """The rows of a query on a connection of its own."""
         if sql not in self.known:
             db = connect()
@@ -53,7 +53,7 @@ class Sequences(InFolder):
         return self.known[sql]
 
     def assert_as_alone(self, sql, db=None):
-        self.assertEqual((db or self.db).execute(sql).fetchall(), self.alone(sql), sql)
+        self.assertEqual((db or self.db).execute(sql).fetchall(), self.on_its_own(sql), sql)
 
     def question(self, rng, function):
         demanded, plain = self.columns(function)
@@ -119,7 +119,7 @@ class Sequences(InFolder):
                 for at, cursor in enumerate(cursors):
                     found[at] += cursor.fetchmany(rng.randrange(1, 4))
             for query, cursor, rows in zip(queries, cursors, found):
-                self.assertEqual(rows + cursor.fetchall(), self.alone(query), (number, query))
+                self.assertEqual(rows + cursor.fetchall(), self.on_its_own(query), (number, query))
             self.assertEqual(len(cursors), len(queries))
             db.close()
 
@@ -139,6 +139,7 @@ class Sequences(InFolder):
             self.assertEqual({row[1:] for row in rows}, {(450015000, 60002)})
 
     @slow
+    @alone
     def test_many_arguments_are_found_as_quickly_as_few(self):
         def seconds(count):
             self.db.execute("DROP TABLE IF EXISTS steps")

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from made import InFolder, document, event, run, write, write_big
-from support import EXTENSION, connect, slowest
+from support import EXTENSION, alone, connect, slowest
 
 TABLES = {"trace_events": ("'a'", "phases"), "trace_files": ("'a'", ""), "trace_metadata": ("'a'", ""),
           "trace_steps": ("'a'", ""),
@@ -450,6 +450,7 @@ class Types(InFolder):
 
 
 @slowest
+@alone
 class Stopping(InFolder):
     """S19: a long read stops at once, and the connection goes on."""
 

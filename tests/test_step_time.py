@@ -18,7 +18,7 @@ import generate_gpu_pair
 import oracle
 import oracle_steps
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import DATA, EXAMPLES, EXTENSION, connect, corpus, golden, series, slow
+from support import DATA, EXAMPLES, EXTENSION, alone, connect, corpus, golden, series, slow
 
 LEVELS = oracle_steps.LEVELS
 CLOCKS = ("device", "host")
@@ -648,6 +648,7 @@ class Overlapping(InFolder):
         write("trace.json", document(*(step(i, i, 3 * count) for i in range(count)),
                                      *(event(f"op{i}", count + i, .5) for i in range(count))))
 
+    @alone
     def test_the_first_rows_are_quick(self):
         self.write(3000)
         self.value("SELECT count(*) FROM trace_events('trace.json')")
