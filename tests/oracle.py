@@ -23,6 +23,7 @@ from collections import defaultdict, namedtuple
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN
 from fractions import Fraction
+from typing import NamedTuple
 
 from oracle_names import MTIA_SYNC
 
@@ -45,8 +46,7 @@ class Refused(ValueError):
     """The rules call for an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A JSON number, as it is spelt."""
     text: str
 

@@ -7,6 +7,7 @@ Regular expressions, one a rule, on text; independent of the extension.
     stable_name("a.py(12): f")                          # "a.py: f"
     step_phase("step[DECODE bs=4]")                     # "decode"; None for other names
 """
+import functools
 import re
 
 WORK = {"kernel", "Kernel", "gpu_memcpy", "gpu_memset", "Memcpy", "Memset", "mtia_ccp_events"}
@@ -61,6 +62,7 @@ def head(name):
     return "".join(kept)
 
 
+@functools.lru_cache(maxsize=10_000)
 def kernel_type(name, cat=None):
     if cat is None and re.match(r"(hip)?Memcpy|(hip)?Memset|dma", name):
         return "MEMORY"

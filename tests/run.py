@@ -6,13 +6,14 @@ usage: run.py [-t] [-v] [NAME ...]      NAME: test_diff, test_diff.Case, ...
 -t  ends with the tests that took longest: processor seconds, their children's included
 -v  prints a line for each test
 
-A class is run by one of as many processes as there are processors; the tests that measure
-(`support.alone`) are run after all others, by one. A process that dies fails the test it was running,
-and another one runs the rest of the class.
+There are as many processes as processors: each runs a slow test, or all others of a class, and then the
+next. The tests that measure (`support.alone`) are run after all others, by one process. A process that dies
+fails the test it was running, and another one runs the rest of the class.
 
 Ends with the line `N passed, N failed, N skipped`; what was skipped, and why, is listed above it by
 name. Exit status 1 if anything failed.
 """
+import gc
 import itertools
 import multiprocessing
 import multiprocessing.connection
@@ -71,6 +72,7 @@ class Telling(unittest.TestResult):
 
 def work(pipe, units):
     """What a process does: runs the units it is told the numbers of."""
+    gc.set_threshold(100_000, 50, 100)  # half of the time of the oracles goes to collections that find nothing
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     while (asked := pipe.recv()) is not None:
         number, first = asked
@@ -169,6 +171,11 @@ def has_mark(mark, test):
     return True in (getattr(test, mark, None), getattr(getattr(test, test._testMethodName), mark, None))
 
 
+def units_of(tests):
+    """Each class's tests: what a process runs without a break."""
+    return [list(group) for _, group in itertools.groupby(tests, type)]
+
+
 def list_skipped(skipped, left_out):
     reasons = {}
     for name, reason in skipped:
@@ -188,18 +195,15 @@ def main(arguments):
     names = [a for a in arguments if a not in ("-t", "-v")]
     loader = unittest.defaultTestLoader
     tests = list(tests_of(loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")))
-    classes = [list(group) for _, group in itertools.groupby(tests, type)]
-    beside, alone = [], []
-    for group in classes:
-        beside.append([test for test in group if not has_mark("alone", test)])
-        alone.append([test for test in group if has_mark("alone", test)])
+    alone = units_of(test for test in tests if has_mark("alone", test))
+    single = [[test] for test in tests if has_mark("slow", test) and not has_mark("alone", test)]
+    others = units_of(test for test in tests if not has_mark("slow", test) and not has_mark("alone", test))
     began, run = time.monotonic(), Run("-v" in arguments)
     with tempfile.TemporaryDirectory(prefix="tracediff") as place:
         os.chmod(place, 0o755)
         os.environ["TMPDIR"] = tempfile.tempdir = place
-        longest_first = sorted(filter(None, beside), key=lambda unit: -sum(has_mark("slow", test) for test in unit))
-        run.run(longest_first, len(os.sched_getaffinity(0)))
-        run.run(list(filter(None, alone)), 1)
+        run.run(single + others, len(os.sched_getaffinity(0)))
+        run.run(alone, 1)
     print(f"\n{len(tests)} tests in {time.monotonic() - began:.0f} s")
     for _, text in run.failed:
         print(f"{'=' * 70}\nFAILED: {text.rstrip()}")

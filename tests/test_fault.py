@@ -1,9 +1,10 @@
 """What happens when memory, files or threads fail, and what several threads may do: the programs of tests/fault, in a
-folder of small traces.
+folder of small traces. Each statement of fault.c is a test.
 
 FAULT  where these programs are   (default build/fault)
 """
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -12,6 +13,8 @@ from made import document, event, kernel, launch, run, step, write
 from support import EXTENSION, ROOT, alone, slow
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
+with open(os.path.join(ROOT, "tests", "fault", "fault.c"), encoding="utf-8") as source:
+    STATEMENTS = re.findall(r'\{\.name = "(.*?)"', source.read())
 LIMIT = 1500  # seconds, several times what is needed
 
 
@@ -75,21 +78,22 @@ class Fault(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.folder = place.name
 
-    def run_program(self, name):
+    def run_program(self, name, *arguments):
+        """What it prints."""
         program = os.path.join(PROGRAMS, name)
         if not os.path.exists(program):
             self.skipTest("make fault has not been run")
         try:
-            ended = subprocess.run([program, EXTENSION], cwd=self.folder, timeout=LIMIT, check=False,
+            ended = subprocess.run([program, EXTENSION, *arguments], cwd=self.folder, timeout=LIMIT, check=False,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except subprocess.TimeoutExpired as late:
             self.fail(f"not done after {LIMIT} seconds\n{(late.output or b'').decode(errors='replace')}")
-        self.assertEqual(ended.returncode, 0, ended.stdout.decode(errors="replace"))
+        printed = ended.stdout.decode(errors="replace")
+        self.assertEqual(ended.returncode, 0, printed)
+        return printed
 
-    @slow
-    def test_fault(self):
-        write_traces(self.folder)
-        self.run_program("fault")
+    def test_there_are_statements(self):
+        self.assertGreater(len(STATEMENTS), 50)
 
     @slow
     @alone
@@ -97,3 +101,14 @@ class Fault(unittest.TestCase):
         write_traces(self.folder)
         write_many_events(os.path.join(self.folder, "big"))
         self.run_program("threads")
+
+
+def one_statement(statement):
+    def test(self):
+        write_traces(self.folder)
+        self.assertRegex(self.run_program("fault", statement), r"(?m)^[1-9]\d* points, 0 wrong$")
+    return test
+
+
+for name in STATEMENTS:
+    setattr(Fault, f"test_{re.sub('[^a-z0-9]+', '_', name.lower())}", slow(one_statement(name)))

@@ -2,9 +2,11 @@
 ** Faults from outside: the first, the second, ... allocation or system call of a
 ** statement fails, until there is none left to fail.
 **
-** usage: fault EXTENSION [KIND [STATEMENT]]      in the folder test_fault.py makes
+** usage: fault EXTENSION [STATEMENT [KIND]]      in the folder test_fault.py makes
 **
-** With a KIND ('' for all) every point is tried; otherwise some kinds pass over some.
+** With a KIND every point is tried. Otherwise some kinds pass over some; and of a statement's
+*allocations with
+** the same call stack, only the 1st, 2nd, 3rd, 5th, 9th, 17th, ... is tried.
 **
 ** Whatever fails, a statement gives the right answer, or an error that says what
 ** has failed; nothing is left open or allocated when the connection is closed; and
@@ -15,6 +17,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <pthread.h>
@@ -23,6 +26,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +37,7 @@
 #define INTERPOSED __attribute__((visibility("default")))
 
 enum call { NO_CALL, ALLOCATE, OPEN, READ, FSTAT, STAT, LSTAT, OPENDIR, READDIR, GLOB, THREAD };
-enum { SHORT_READ = -1, MOST_SHOWN = 3 };
+enum { SHORT_READ = -1, MOST_SHOWN = 3, MOST_STACKS = 1 << 20 };
 
 /* A kind of fault. */
 static const struct fault {
@@ -219,6 +223,8 @@ static struct {
     atomic_bool benign_hit;
     long at;
     const struct fault *fault;
+    uint64_t
+        *stacks; /* of the first MOST_STACKS calls, a hash each: for these to be noted; or NULL */
 } armed;
 static atomic_long blocks, directories; /* in use */
 static atomic_bool files[1024];         /* that open() has opened */
@@ -238,12 +244,24 @@ static void disarm(void)
     atomic_store(&armed.call, NO_CALL);
 }
 
+static uint64_t hash_of_stack(void)
+{
+    enum { DEEPEST = 64 };
+    void *frames[DEEPEST];
+    uint64_t hash = 0;
+    for (int i = backtrace(frames, DEEPEST) - 1; i >= 0; i--)
+        hash = (hash ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15;
+    return hash;
+}
+
 /* Whether a call is to fail. */
 static bool fails(enum call call)
 {
     if (atomic_load(&armed.call) != (int)call)
         return false;
     long i = atomic_fetch_add(&armed.calls, 1) + 1;
+    if (armed.stacks && i <= MOST_STACKS)
+        armed.stacks[i - 1] = hash_of_stack();
     bool hit = i == armed.at || (i > armed.at && armed.fault->stays);
     if (hit) {
         atomic_fetch_add(&armed.hits, 1);
@@ -535,15 +553,42 @@ static const char *point(const struct trial *trial, const struct fault *fault, l
     return wrong;
 }
 
+/* The call stacks of a statement's allocations, by their order; NULL if they may come in another.
+ */
+static uint64_t *note_stacks(const struct trial *trial, const struct fault *fault,
+                             const struct answer *right, struct answer *answer)
+{
+    bool last;
+    if (fault->call != ALLOCATE || fault->processors > 1)
+        return NULL;
+    uint64_t *stacks = calloc(MOST_STACKS, sizeof *stacks);
+    armed.stacks = stacks;
+    point(trial, fault, 0, right, answer, &last);
+    armed.stacks = NULL;
+    return stacks;
+}
+
+/* Whether a point is like others before it: their number is not 0, 1, 2, 4, 8, ... */
+static bool repeats(const uint64_t *stacks, long at)
+{
+    long seen = 0;
+    for (long i = 0; stacks && at <= MOST_STACKS && stacks[at - 1] && i < at - 1; i++)
+        seen += stacks[i] == stacks[at - 1];
+    return (seen & (seen - 1)) != 0;
+}
+
 /* All the points of a statement; returns how many are wrong. */
 static long sweep(const struct trial *trial, const struct fault *fault, const struct answer *right,
-                  long stride, long *points)
+                  bool every, long *points)
 {
     struct answer answer = {0, NULL, 0, 0};
     long wrong = 0, tried = -1; /* the last point is none */
     bool last = false;
     processors = fault->processors;
-    for (long at = 1; !last; at += stride) {
+    uint64_t *stacks = every ? NULL : note_stacks(trial, fault, right, &answer);
+    for (long at = 1; !last; at += every ? 1 : fault->stride) {
+        if (repeats(stacks, at))
+            continue;
         tried++;
         const char *what = point(trial, fault, at, right, &answer, &last);
         if (what && ++wrong <= MOST_SHOWN)
@@ -551,6 +596,7 @@ static long sweep(const struct trial *trial, const struct fault *fault, const st
                    answer.code, answer.text);
     }
     free(answer.text);
+    free(stacks);
     *points += tried;
     if (tried > 0)
         printf("%-34s %-28s %6ld points%s\n", trial->name, fault->name, tried,
@@ -591,15 +637,14 @@ int main(int count, char **arguments)
     void *stays = dlopen(extension, RTLD_NOW); /* so that loading is quick */
     for (size_t t = 0; t < COUNT_OF(trials); t++) {
         struct answer right = {0, NULL, 0, 0};
-        if (count > 3 && strcmp(trials[t].name, arguments[3]) != 0)
+        if (count > 2 && strcmp(trials[t].name, arguments[2]) != 0)
             continue;
         processors = 1;
         if (!right_answer(&trials[t], &right))
             wrong++;
         for (size_t f = 0; f < COUNT_OF(faults); f++)
-            if (count < 3 || !*arguments[2] || strcmp(faults[f].name, arguments[2]) == 0)
-                wrong += sweep(&trials[t], &faults[f], &right, count < 3 ? faults[f].stride : 1,
-                               &points);
+            if (count < 4 || strcmp(faults[f].name, arguments[3]) == 0)
+                wrong += sweep(&trials[t], &faults[f], &right, count > 3, &points);
         free(right.text);
     }
     if (stays)
