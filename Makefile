@@ -102,14 +102,15 @@ tsan: needed ## run the tests of threads under ThreadSanitizer
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
 # document_test reads values of 16 MiB: too slow here.
-valgrind: needed all unit ## run the tests of SQL and of units under valgrind
-	@for test in $(filter-out %/document_test,$(UNIT_TESTS)); do \
-		echo "  valgrind $$test"; $(VALGRIND) --leak-check=full $$test > $$test.log 2>&1 || { cat $$test.log; exit 1; }; \
-	done
+valgrind: needed all $(patsubst %,%.log,$(filter-out %/document_test,$(UNIT_TESTS))) ## run the tests of SQL and of units under valgrind
 	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
 	SLOW=some TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
 
 VALGRIND = valgrind -q --error-exitcode=9
+
+$(BUILD)/unit/%.log: $(BUILD)/unit/% always | needed
+	@echo "  valgrind $<"
+	@$(VALGRIND) --leak-check=full $< > $@ 2>&1 || { cat $@; exit 1; }
 
 sqlites: needed all unit ## run the tests on other versions of SQLite, from npm
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \

@@ -13,6 +13,7 @@ fails the test it was running, and another one runs the rest of the class.
 Ends with the line `N passed, N failed, N skipped`; what was skipped, and why, is listed above it by
 name. Exit status 1 if anything failed.
 """
+import contextlib
 import gc
 import itertools
 import multiprocessing
@@ -42,7 +43,7 @@ def name_of(test):
 
 
 class Telling(unittest.TestResult):
-    """Sends the start of each test, and its outcome: failures as (test, text), the reasons why it was skipped, seconds."""
+    """Sends the outcome of each test: whether it passed, its failures and the reasons why it was skipped, seconds."""
 
     def __init__(self, pipe):
         super().__init__()
@@ -51,7 +52,6 @@ class Telling(unittest.TestResult):
     def startTest(self, test):
         super().startTest(test)
         self.passed, self.began = False, processor_seconds()
-        self.pipe.send(("began", test.id()))
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -66,7 +66,7 @@ class Telling(unittest.TestResult):
 
     def tell(self, name, seconds=None):
         failed = [(name_of(test), f"{test}\n{text}") for test, text in self.failures + self.errors]
-        self.pipe.send(("ended", name, self.passed, failed, [(name_of(test), reason) for test, reason in self.skipped], seconds))
+        self.pipe.send((name, self.passed, failed, [(name_of(test), reason) for test, reason in self.skipped], seconds))
         self.failures.clear(), self.errors.clear(), self.skipped.clear()
 
 
@@ -83,18 +83,22 @@ def work(pipe, units):
 
 
 class Worker:
-    """A process, and what is left of the unit it runs: (number, the first test, the tests)."""
+    """A process; the unit it runs, by number, and the first of its tests that is not over."""
 
     def __init__(self, units):
         self.pipe, end = FORK.Pipe()
         self.process = FORK.Process(target=work, args=(end, units), daemon=True)
         self.process.start()
         end.close()
-        self.number, self.first, self.running = None, 0, None
+        self.number, self.first = None, 0
 
     def run(self, number, first):
-        self.number, self.first, self.running = number, first, None
-        self.pipe.send((number, first))
+        self.number, self.first = number, first
+        self.send((number, first))
+
+    def send(self, message):
+        with contextlib.suppress(BrokenPipeError):  # if it is dead, reading says so
+            self.pipe.send(message)
 
 
 class Run:
@@ -124,39 +128,32 @@ class Run:
             for pipe in multiprocessing.connection.wait(pipes):
                 worker = pipes[pipe]
                 try:
-                    what, name, *outcome = pipe.recv()
-                except EOFError:
+                    name, *outcome = pipe.recv()
+                except (EOFError, ConnectionResetError):
                     worker.process.join()
                     workers.remove(worker)
                     waiting += self.died(worker, units)
                     continue
-                if what == "began":
-                    worker.running = name
-                    continue
                 self.ended(name, *outcome)
-                worker.running = None
                 worker.first += name is not None
                 if name is None and waiting:
                     worker.run(*waiting.pop())
                 elif name is None:
                     worker.number = None
-                    pipe.send(None)
+                    worker.send(None)
 
     def died(self, worker, units):
-        """A process has ended, by itself or not; what is left of its unit."""
+        """A process has ended, as it was told to or not: what it ran has failed. Returns what is left of its unit."""
         status = worker.process.exitcode
         why = f"the process ended with {f'signal {-status}' if status < 0 else f'status {status}'}"
         if worker.number is None:
-            if status:
-                self.ended(None, False, [("run.py", f"{why}, after its last test")], [], None)
+            if status != 0:
+                self.ended(None, False, [("run.py", f"run.py: {why} after its last test")], [], None)
             return []
-        unit = units[worker.number]
-        if worker.first >= len(unit):
-            self.ended(None, False, [(name_of(unit[-1]), f"{why}, after {name_of(unit[-1])}")], [], None)
-            return []
-        name = unit[worker.first].id()
+        names = [test.id() for test in units[worker.number]]
+        name = names[min(worker.first, len(names) - 1)]  # the last one if that was over
         self.ended(name, False, [(name, f"{name}: {why}")], [], None)
-        return [(worker.number, worker.first + 1)] if worker.first + 1 < len(unit) else []
+        return [(worker.number, worker.first + 1)] if worker.first + 1 < len(names) else []
 
 
 def tests_of(suite):

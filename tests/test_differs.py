@@ -11,7 +11,7 @@ import unittest
 
 import hta
 from hta_load import RIGHT
-from support import EXAMPLES, ROOT, connect, corpus, slow
+from support import EXAMPLES, ROOT, connect, corpus, slow, slowest
 
 CALLS = {
     "temporal_breakdown": [{}],
@@ -37,6 +37,16 @@ def htas_traces():
     """The folders of traces that HTA's output is there of."""
     return sorted({os.path.dirname(path) for path in
                    glob.glob(os.path.join(corpus("hta"), "**", "*.json*"), recursive=True)})
+
+
+def examples():
+    return glob.glob(os.path.join(EXAMPLES, "*", "*"))
+
+
+def others_traces():
+    """The small ones of other profilers and frameworks."""
+    return [path for path in sorted(glob.glob(os.path.join(corpus(), "*", "**", "*.json*"), recursive=True))
+            if os.path.getsize(path) < 600_000 and not OTHERS.search(path)]
 
 
 def own_name(column):
@@ -109,19 +119,25 @@ class Differs(unittest.TestCase):
         self.assertGreater(compared, 0)
 
     @slow
-    def test_rules_on_the_examples(self):
-        self.check_rules(glob.glob(os.path.join(EXAMPLES, "*", "*")))
+    def test_every_call_on_every_trace(self):
+        """What the slowest tests ask, without hta.py: sanitizers watch the extension at it."""
+        rows = sum(len(self.own(analysis, path, arguments)) for path in examples() + htas_traces() + others_traces()
+                   for analysis, calls in CALLS.items() for arguments in calls)
+        self.assertGreater(rows, 100_000)
 
-    @slow
+    @slowest
+    def test_rules_on_the_examples(self):
+        self.check_rules(examples())
+
+    @slowest
     def test_rules_on_htas_traces(self):
         self.check_rules(htas_traces())
 
-    @slow
+    @slowest
     def test_rules_on_other_traces(self):
-        self.check_rules(path for path in sorted(glob.glob(os.path.join(corpus(), "*", "**", "*.json*"), recursive=True))
-                         if os.path.getsize(path) < 600_000 and not OTHERS.search(path))
+        self.check_rules(others_traces())
 
-    @slow
+    @slowest
     def test_differences_are_named(self):
         with open(os.path.join(ROOT, "sql", "HTA.md"), encoding="utf-8") as file:
             common = re.search(r"\n## Loading\n(.*?)(\n## |$)", file.read(), re.S)[1]

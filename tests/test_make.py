@@ -173,7 +173,7 @@ class Parts(unittest.TestCase):
             for name in ("run.py", "support.py"):
                 shutil.copy(os.path.join(ROOT, "tests", name), folder)
             with open(os.path.join(folder, "test_some.py"), "w", encoding="utf-8") as file:
-                file.write("import unittest\nfrom support import corpus, slow, slowest\n\nclass Some(unittest.TestCase):\n" + text)
+                file.write("import os\nimport unittest\nfrom support import corpus, slow, slowest\n\nclass Some(unittest.TestCase):\n" + text)
             environment = {name: value for name, value in os.environ.items() if name not in ("SLOW", "CORPUS")}
             done = subprocess.run([sys.executable, os.path.join(folder, "run.py")], env={**environment, "SLOW": slow},
                                   capture_output=True, text=True, check=False)
@@ -215,6 +215,47 @@ class Parts(unittest.TestCase):
 """, "run")
         self.assertEqual(printed.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
         self.assertEqual(status, 1)
+
+    def test_a_process_that_dies_fails_the_test_it_ran(self):
+        printed, status = self.run_tests("""
+    def test_a(self): pass
+    def test_b(self): os.kill(os.getpid(), 11)
+    def test_c(self): os._exit(0)
+    def test_d(self): pass
+""", "run")
+        self.assertIn("FAILED: test_some.Some.test_b: the process ended with signal 11\n", printed)
+        self.assertIn("FAILED: test_some.Some.test_c: the process ended with status 0\n", printed)
+        self.assertEqual(printed.splitlines()[-1], "2 passed, 2 failed, 0 skipped")
+        self.assertEqual(status, 1)
+
+    def test_a_process_that_ends_with_an_error_after_its_tests_is_a_failure(self):
+        """As under valgrind."""
+        printed, status = self.run_tests("""
+    def test_a(self):
+        from multiprocessing import util
+        util.Finalize(None, os._exit, args=(9,), exitpriority=1)
+""", "run")
+        self.assertIn("FAILED: run.py: the process ended with status 9 after its last test\n", printed)
+        self.assertEqual((printed.splitlines()[-1], status), ("1 passed, 1 failed, 0 skipped", 1))
+
+    def test_what_measures_is_alone(self):
+        """Slow ones first, and the rest of the class; then those that are alone."""
+        printed, _ = self.run_tests("""
+    from support import alone
+    DONE = os.path.join(os.path.dirname(__file__), "done")
+    def note(self, what):
+        with open(self.DONE, "a") as file:
+            file.write(what)
+    @alone
+    def test_a(self):
+        with open(self.DONE) as file:
+            self.assertEqual(sorted(file.read()), ["b", "c", "d"])
+    @slow
+    def test_b(self): self.note("b")
+    def test_c(self): self.note("c")
+    def test_d(self): self.note("d")
+""", "run")
+        self.assertEqual(printed.splitlines()[-1], "4 passed, 0 failed, 0 skipped", printed)
 
     def test_series_that_are_shorter_are_said(self):
         text = """
