@@ -66,7 +66,8 @@ class Telling(unittest.TestResult):
 
     def tell(self, name, seconds=None):
         failed = [(name_of(test), f"{test}\n{text}") for test, text in self.failures + self.errors]
-        self.pipe.send((name, self.passed, failed, [(name_of(test), reason) for test, reason in self.skipped], seconds))
+        skipped = [(name_of(test), reason) for test, reason in self.skipped]
+        self.pipe.send((name, self.passed, failed, skipped, seconds))
         self.failures.clear(), self.errors.clear(), self.skipped.clear()
 
 
@@ -114,7 +115,8 @@ class Run:
             self.seconds.append((seconds, name))
         how = "FAILED" if failed else "skipped" if skipped else "ok"
         if name or failed or skipped:
-            print(f"{name or (failed + skipped)[0][0]} ... {how}\n" if self.verbose else how[0].replace("o", "."), end="", flush=True)
+            line = f"{name or (failed + skipped)[0][0]} ... {how}\n"
+            print(line if self.verbose else how[0].replace("o", "."), end="", flush=True)
 
     def run(self, units, processes):
         """Runs the units, lists of tests, in this order, each in one of so many processes."""
