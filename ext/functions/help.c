@@ -2,6 +2,7 @@
 ** tracediff_help: every function with its arguments and columns, or the page of one: how it
 ** is called, what it takes and gives, and an example that runs.
 */
+#include <stdarg.h>
 #include <string.h>
 
 #include "../sqlite/arguments.h"
@@ -12,6 +13,8 @@
 SQLITE_EXTENSION_INIT3
 
 enum { WIDTH = 110 }; /* characters of a page's line, words that are longer apart */
+
+enum { HELP_ABOUT };
 
 static const struct argument arguments_of_help[] = {
     {"about", "TEXT", false, "a function's name, for its page; default every function"},
@@ -31,7 +34,7 @@ static const struct column columns_of_help[] = {
 };
 
 /* A function of any kind, as the help sees it. */
-struct entry {
+struct help_entry {
     const char *name, *kind, *type, *text;
     const struct argument *arguments;
     int argument_count;
@@ -49,7 +52,7 @@ static int count_arguments(const struct function *function)
     return count;
 }
 
-static void take_function(struct entry *entry, const struct function *function, const char *kind)
+static void take_function(struct help_entry *entry, const struct function *function, const char *kind)
 {
     entry->name = function->name;
     entry->kind = kind;
@@ -60,13 +63,13 @@ static void take_function(struct entry *entry, const struct function *function, 
 }
 
 /* The function of a number, of all kinds; false after the last. */
-static bool entry_at(int i, struct entry *entry)
+static bool help_entry_at(int i, struct help_entry *entry)
 {
     const struct table_function *table = table_function_at(i);
     int tables = 0;
     memset(entry, 0, sizeof *entry);
     if (table) {
-        *entry = (struct entry){.name = table->name,
+        *entry = (struct help_entry){.name = table->name,
                                 .kind = "table",
                                 .text = table->text,
                                 .arguments = table->arguments,
@@ -94,13 +97,12 @@ static bool entry_at(int i, struct entry *entry)
 /* Rows being made. */
 struct help {
     struct result *result;
-    const struct entry *entry;
+    const struct help_entry *entry;
     int64_t line; /* of the page; 0: none is made */
-    bool no_memory;
 };
 
-/* What a row says of a function; position 0 is the function itself. */
-struct part {
+/* What a row says; without a position, of the function itself. */
+struct help_row {
     const char *part;
     int position;
     const char *name, *type, *description;
@@ -108,26 +110,38 @@ struct part {
 };
 
 /* Adds a row, with a line of the page if there is one. */
-static void add_row(struct help *help, const struct part *part, const char *text)
+static void add_help(struct help *help, const struct help_row *row, const char *line)
 {
     struct result *result = help->result;
     result_string(result, help->entry->name);
     result_string(result, help->entry->kind);
-    result_string(result, part->part);
-    result_integer_if(result, part->position, part->position > 0);
-    result_string(result, part->name);
-    result_string(result, part->type && part->type[0] ? part->type : NULL);
-    result_integer_if(result, part->required && *part->required, part->required != NULL);
-    result_string(result, part->description);
-    help->line += text != NULL;
-    result_integer_if(result, help->line, text != NULL);
-    result_string(result, text);
+    result_string(result, row->part);
+    result_number(result, row->position > 0 ? row->position : NUMBER_NONE);
+    result_string(result, row->name);
+    result_string(result, row->type && row->type[0] ? row->type : NULL);
+    result_number(result, row->required ? *row->required : NUMBER_NONE);
+    result_string(result, row->description);
+    help->line += line != NULL;
+    result_number(result, line ? help->line : NUMBER_NONE);
+    result_string(result, line);
 }
 
-/* A line that is only a line. */
-static void add_line(struct help *help, const char *part, const char *text)
+/* Adds a line that is not of an argument or a column. */
+static void add_line(struct help *help, const char *part, const char *line)
 {
-    add_row(help, &(struct part){.part = part}, text);
+    add_help(help, &(struct help_row){.part = part}, line);
+}
+
+/* A formatted text; sqlite3_malloc. Out of memory it is NULL, which the result remembers. */
+static char *formatted(struct help *help, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    char *text = sqlite3_vmprintf(format, values);
+    va_end(values);
+    if (!text)
+        result_lost(help->result);
+    return text;
 }
 
 /* The bytes of a text that fit into some characters: up to a space, or the first word. */
@@ -142,31 +156,31 @@ static size_t fitting(const char *text, size_t room)
     return end ? end : length;
 }
 
-/* Adds a row whose line is a prefix and a text, which goes on below itself. */
-static void add_wrapped(struct help *help, const struct part *part, const char *prefix,
+/* Adds a row whose line is a prefix and a text, which goes on below itself. Frees the prefix;
+** NULL: there was no memory. */
+static void add_wrapped(struct help *help, const struct help_row *row, char *prefix,
                         const char *text)
 {
-    int indent = (int)strlen(prefix);
-    struct part more = {.part = part->part};
-    for (bool first = true; first || *text; first = false) {
+    int indent = prefix ? (int)strlen(prefix) : 0;
+    struct help_row more = {.part = row->part};
+    for (bool first = true; prefix && (first || *text); first = false) {
         size_t fits = fitting(text, (size_t)(WIDTH - indent));
-        char *line = sqlite3_mprintf("%s%*s%.*s", first ? prefix : "", first ? 0 : indent, "",
-                                     (int)fits, text);
-        help->no_memory = help->no_memory || !line;
-        if (line)
-            add_row(help, first ? part : &more, line);
+        char *line = formatted(help, "%s%*s%.*s", first ? prefix : "", first ? 0 : indent, "",
+                               (int)fits, text);
+        add_help(help, first ? row : &more, line);
         sqlite3_free(line);
         text += fits;
         text += strspn(text, " ");
     }
+    sqlite3_free(prefix);
 }
 
 /* How a function is called: what may be left out stands in brackets. */
 static void add_usage(struct help *help)
 {
-    const struct entry *entry = help->entry;
+    const struct help_entry *entry = help->entry;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    bool inside = false;
+    bool inside = false, table = strcmp(entry->kind, "table") == 0;
     sqlite3_str_appendf(text, "%s(", entry->name);
     for (int i = 0; i < entry->argument_count; i++) {
         bool optional = !entry->arguments[i].required;
@@ -177,62 +191,63 @@ static void add_usage(struct help *help)
     }
     sqlite3_str_appendf(text, "%s)", inside ? "]" : "");
     char *call = sqlite3_str_finish(text);
-    help->no_memory = help->no_memory || !call;
     if (call)
-        add_wrapped(help, &(struct part){.part = "usage"},
-                    strcmp(entry->kind, "table") == 0 ? "  SELECT * FROM " : "  SELECT ", call);
+        add_wrapped(help, &(struct help_row){.part = "usage"},
+                    formatted(help, table ? "  SELECT * FROM " : "  SELECT "), call);
+    else
+        result_lost(help->result);
     sqlite3_free(call);
 }
 
-/* A list of arguments or columns: name, type and what it is, one below the other. */
-static void add_entry(struct help *help, const struct part *part, int width)
+static struct help_row argument_row(const struct help_entry *entry, int i)
 {
-    const char *type = part->type && part->type[0] ? part->type : "any";
-    char *prefix = sqlite3_mprintf("  %-*s  %-7s  %s", width, part->name, type,
-                                   part->required && *part->required ? "required; " : "");
-    help->no_memory = help->no_memory || !prefix;
-    if (prefix)
-        add_wrapped(help, part, prefix, part->description);
-    sqlite3_free(prefix);
+    const struct argument *it = &entry->arguments[i];
+    return (struct help_row){.part = "argument",
+                             .position = i + 1,
+                             .name = it->name,
+                             .type = it->type,
+                             .description = it->text,
+                             .required = &it->required};
 }
 
-static void add_arguments(struct help *help)
+static struct help_row column_row(const struct help_entry *entry, int i)
 {
-    const struct entry *entry = help->entry;
+    const struct column *it = &entry->columns[i];
+    return (struct help_row){.part = "column",
+                             .position = i + 1,
+                             .name = it->name,
+                             .type = it->type,
+                             .description = it->text};
+}
+
+/* Adds a row each argument or column: on a page name, type and what it is. */
+static void add_list(struct help *help, const char *heading, int count,
+                     struct help_row (*row_at)(const struct help_entry *entry, int i))
+{
     int width = 0;
-    for (int i = 0; i < entry->argument_count; i++)
-        width = (int)strlen(entry->arguments[i].name) > width
-                    ? (int)strlen(entry->arguments[i].name)
-                    : width;
-    if (help->line > 0 && entry->argument_count > 0)
-        add_line(help, NULL, "Arguments:");
-    for (int i = 0; i < entry->argument_count; i++) {
-        const struct argument *it = &entry->arguments[i];
-        struct part part = {"argument", i + 1, it->name, it->type, it->text, &it->required};
+    if (help->line > 0 && count > 0)
+        add_line(help, NULL, heading);
+    for (int i = 0; i < count; i++) {
+        int length = (int)strlen(row_at(help->entry, i).name);
+        width = length > width ? length : width;
+    }
+    for (int i = 0; i < count; i++) {
+        struct help_row row = row_at(help->entry, i);
         if (help->line > 0)
-            add_entry(help, &part, width);
+            add_wrapped(help, &row,
+                        formatted(help, "  %-*s  %-7s  %s", width, row.name,
+                                  row.type[0] ? row.type : "any",
+                                  row.required && *row.required ? "required; " : ""),
+                        row.description);
         else
-            add_row(help, &part, NULL);
+            add_help(help, &row, NULL);
     }
 }
 
-static void add_columns(struct help *help)
+static void add_lists(struct help *help)
 {
-    const struct entry *entry = help->entry;
-    int width = 0;
-    for (int i = 0; i < entry->column_count; i++)
-        width = (int)strlen(entry->columns[i].name) > width ? (int)strlen(entry->columns[i].name)
-                                                            : width;
-    if (help->line > 0 && entry->column_count > 0)
-        add_line(help, NULL, "Columns:");
-    for (int i = 0; i < entry->column_count; i++) {
-        const struct column *it = &entry->columns[i];
-        struct part part = {"column", i + 1, it->name, it->type, it->text, NULL};
-        if (help->line > 0)
-            add_entry(help, &part, width);
-        else
-            add_row(help, &part, NULL);
-    }
+    add_list(help, "Arguments:", help->entry->argument_count, argument_row);
+    add_list(help, "Columns:", help->entry->column_count, column_row);
 }
 
 static void add_example(struct help *help)
@@ -242,34 +257,32 @@ static void add_example(struct help *help)
         add_line(help, NULL, "Example, in the directory of tracediff:");
     while (sql && *sql) {
         size_t length = strcspn(sql, "\n");
-        char *line = sqlite3_mprintf("  %.*s", (int)length, sql);
-        help->no_memory = help->no_memory || !line;
-        if (line)
-            add_line(help, "example", line);
+        char *line = formatted(help, "  %.*s", (int)length, sql);
+        add_line(help, "example", line);
         sqlite3_free(line);
         sql += length + (sql[length] != 0);
     }
 }
 
+/* What a row says of the function itself. */
+static struct help_row function_row(const struct help_entry *entry)
+{
+    return (struct help_row){.part = "function", .type = entry->type, .description = entry->text};
+}
+
 static void add_page(struct help *help)
 {
-    const struct entry *entry = help->entry;
-    struct part part = {"function", 0, NULL, entry->type, entry->text, NULL};
-    char *prefix =
-        sqlite3_mprintf("%s, %s: ", entry->name,
-                        strcmp(entry->kind, "table") == 0 ? "table function" : entry->kind);
-    help->no_memory = help->no_memory || !prefix;
-    if (prefix)
-        add_wrapped(help, &part, prefix, entry->text);
-    sqlite3_free(prefix);
+    const struct help_entry *entry = help->entry;
+    struct help_row row = function_row(entry);
+    bool table = strcmp(entry->kind, "table") == 0;
+    add_wrapped(help, &row,
+                formatted(help, "%s, %s: ", entry->name, table ? "table function" : entry->kind),
+                entry->text);
     add_usage(help);
-    add_arguments(help);
-    add_columns(help);
+    add_lists(help);
     if (entry->is_sql) { /* before the example, which is pasted to its end */
-        char *source = sqlite3_mprintf("Source, with its rules: sql/%s.sql", entry->name);
-        help->no_memory = help->no_memory || !source;
-        if (source)
-            add_line(help, "source", source);
+        char *source = formatted(help, "Source, with its rules: sql/%s.sql", entry->name);
+        add_line(help, "source", source);
         sqlite3_free(source);
     }
     add_example(help);
@@ -278,9 +291,9 @@ static void add_page(struct help *help)
 /* The page of a function; false if there is none of that name. */
 static bool find_page(struct help *help, const char *name, struct nearest *nearest)
 {
-    struct entry entry;
+    struct help_entry entry;
     help->entry = &entry;
-    for (int i = 0; entry_at(i, &entry); i++) {
+    for (int i = 0; help_entry_at(i, &entry); i++) {
         if (sqlite3_stricmp(entry.name, name) == 0) {
             add_page(help);
             return true;
@@ -292,13 +305,12 @@ static bool find_page(struct help *help, const char *name, struct nearest *neare
 
 static void list_all(struct help *help)
 {
-    struct entry entry;
+    struct help_entry entry;
     help->entry = &entry;
-    for (int i = 0; entry_at(i, &entry); i++) {
-        struct part part = {"function", 0, NULL, entry.type, entry.text, NULL};
-        add_row(help, &part, NULL);
-        add_arguments(help);
-        add_columns(help);
+    for (int i = 0; help_entry_at(i, &entry); i++) {
+        struct help_row row = function_row(&entry);
+        add_help(help, &row, NULL);
+        add_lists(help);
     }
 }
 
@@ -306,36 +318,23 @@ static int help_produce(struct call *call, struct rows **rows)
 {
     struct help help = {.result = result_new(call->function->column_count)};
     const char *about;
-    if (!argument_name(call, 0, "the name of a function", &about)) {
-        result_free(help.result);
-        return SQLITE_ERROR;
-    }
-    struct nearest nearest = {about, about ? strlen(about) : 0, NULL, 0};
-    if (!about) {
+    bool valid = argument_name(call, HELP_ABOUT, "the name of a function", &about);
+    struct nearest nearest = {.word = about, .length = about ? strlen(about) : 0};
+    if (valid && !about)
         list_all(&help);
-    } else if (!find_page(&help, about, &nearest)) {
+    else if (valid && !find_page(&help, about, &nearest))
         failure_set(&call->failure, FAILURE_REQUEST, "there is no function '%s'; %s%s%s", about,
                     nearest.name ? "did you mean '"
                                  : "SELECT DISTINCT function FROM tracediff_help",
                     nearest.name ? nearest.name : " lists them", nearest.name ? "'?" : "");
-        result_free(help.result);
-        return SQLITE_ERROR;
-    }
-    *rows = result_finish(help.result);
-    if (*rows && help.no_memory) {
-        (*rows)->methods->destroy(*rows);
-        *rows = NULL;
-    }
-    return *rows ? SQLITE_OK : SQLITE_NOMEM;
+    return result_finish(help.result, call_code(call), rows);
 }
 
 const struct table_function tracediff_help_function = {
     .name = "tracediff_help",
     .text = "every function with its arguments and columns, or the page of one",
-    .columns = columns_of_help,
-    .column_count = COUNT_OF(columns_of_help),
-    .arguments = arguments_of_help,
-    .argument_count = COUNT_OF(arguments_of_help),
+    COLUMNS(columns_of_help),
+    ARGUMENTS(arguments_of_help),
     .reads_files = false,
     .produce = help_produce,
 };

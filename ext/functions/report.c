@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../chart/page.h"
-#include "../sqlite/registry.h"
+#include "call_trace.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -13,10 +13,7 @@ static const struct column columns_of_report[] = {
     {"html", "TEXT", "the page"},
 };
 
-static const struct argument arguments_of_report[] = {
-    {"control", "TEXT", true, "trace to compare with"},
-    {"test", "TEXT", true, "trace that is compared"},
-};
+static const struct argument arguments_of_report[] = {{CONTROL_ARGUMENT}, {TEST_ARGUMENT}};
 
 static const char title[] = "What changed from control to test";
 
@@ -28,7 +25,7 @@ static const struct chart *chart_of(const char *function)
     return NULL;
 }
 
-static int take_row(void *to, sqlite3_stmt *row)
+static int take_figure_row(void *to, sqlite3_stmt *row)
 {
     struct figure *figure = to;
     struct chart_cell cells[MOST_CHART_COLUMNS];
@@ -43,7 +40,7 @@ static int take_row(void *to, sqlite3_stmt *row)
 }
 
 /* The text of an argument; NULL if out of memory. */
-static const char *argument(struct call *call, int i)
+static const char *trace_text(struct call *call, int i)
 {
     return (const char *)sqlite3_value_text(call->values[i]);
 }
@@ -58,7 +55,7 @@ static int argument_at(const char *text)
 }
 
 /* A query with its parameters as literals. */
-static char *literal(struct call *call, const char *sql)
+static char *with_literals(struct call *call, const char *sql)
 {
     sqlite3_str *text = sqlite3_str_new(call->database->db);
     for (; *sql; sql++) {
@@ -67,18 +64,18 @@ static char *literal(struct call *call, const char *sql)
             sqlite3_str_appendchar(text, 1, *sql);
             continue;
         }
-        sqlite3_str_appendf(text, "%Q", argument(call, i));
+        sqlite3_str_appendf(text, "%Q", trace_text(call, i));
         sql += strlen(arguments_of_report[i].name);
     }
     return sqlite3_str_finish(text);
 }
 
 /* The statement that makes a figure alone. */
-static char *statement(struct call *call, const struct report_figure *it)
+static char *figure_statement(struct call *call, const struct report_figure *it)
 {
     const struct chart *chart = chart_of(it->function);
     sqlite3_str *text = sqlite3_str_new(call->database->db);
-    char *rows = literal(call, it->shown);
+    char *rows = with_literals(call, it->shown);
     sqlite3_str_appendf(text, "SELECT %s(", it->function);
     for (int i = 0; chart->columns[i].role != CHART_NONE; i++)
         sqlite3_str_appendf(text, "%s, ", chart->columns[i].name);
@@ -97,8 +94,8 @@ static int add_figure(struct call *call, const struct report_figure *it, struct 
     struct figure figure;
     figure_begin(&figure, chart_of(it->function));
     write_string(&figure.title, it->heading);
-    int code = sql_run(call, it->sql, take_row, &figure);
-    char *shown = code == SQLITE_OK ? statement(call, it) : NULL;
+    int code = sql_run(call, it->sql, take_figure_row, &figure);
+    char *shown = code == SQLITE_OK ? figure_statement(call, it) : NULL;
     if (code == SQLITE_OK && (!shown || !figure_finish(&figure)))
         code = SQLITE_NOMEM;
     if (code == SQLITE_OK)
@@ -112,7 +109,7 @@ static void write_traces(struct call *call, struct writer *page)
 {
     write_string(page, "<dl>");
     for (int i = 0; i < COUNT_OF(arguments_of_report); i++) {
-        const char *text = argument(call, i);
+        const char *text = trace_text(call, i);
         write_string(page, "<dt>");
         write_string(page, arguments_of_report[i].name);
         write_string(page, "</dt><dd>");
@@ -139,25 +136,20 @@ static int report_produce(struct call *call, struct rows **rows)
         code = add_figure(call, &report_figures[i], &page);
     page_end(&page);
     sql_leave(call);
-    if (code == SQLITE_OK && page.failed)
-        code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) {
-        struct result *result = result_new(COUNT_OF(columns_of_report));
+    struct result *result = result_new(COUNT_OF(columns_of_report));
+    if (page.failed)
+        result_lost(result);
+    else
         result_text(result, page.bytes, page.length);
-        *rows = result_finish(result);
-        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
-    }
     writer_clear(&page);
-    return code;
+    return result_finish(result, code, rows);
 }
 
 const struct table_function trace_diff_report_function = {
     .name = "trace_diff_report",
     .text = "one page that says what changed from control to test, to send to a person",
-    .columns = columns_of_report,
-    .column_count = COUNT_OF(columns_of_report),
-    .arguments = arguments_of_report,
-    .argument_count = COUNT_OF(arguments_of_report),
+    COLUMNS(columns_of_report),
+    ARGUMENTS(arguments_of_report),
     .reads_files = true,
     .typical_rows = 1,
     .produce = report_produce,

@@ -92,15 +92,7 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
         sqlite3_result_text(context, type, -1, SQLITE_STATIC);
 }
 
-static void bar_error(sqlite3_context *context, const char *what)
-{
-    char *message = sqlite3_mprintf("trace_bar: %s", what);
-    if (message)
-        sqlite3_result_error(context, message, -1);
-    else
-        sqlite3_result_error_nomem(context);
-    sqlite3_free(message);
-}
+static const char bar_name[] = "trace_bar";
 
 /* NULL for a NULL value or maximum; for the rest, NULL is the default. */
 static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
@@ -115,7 +107,7 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     for (int i = 0; i <= MAX; i++)
         if (types[i] != SQLITE_INTEGER && types[i] != SQLITE_FLOAT) {
-            bar_error(context, i == VALUE ? "value is no number" : "max is no number");
+            function_fail(context, bar_name, i == VALUE ? "value is no number" : "max is no number");
             return;
         }
     if (types[WIDTH] != SQLITE_NULL)
@@ -124,11 +116,11 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
         ascii = types[ASCII] == SQLITE_INTEGER ? sqlite3_value_int64(values[ASCII]) : -1;
     double value = sqlite3_value_double(values[VALUE]), max = sqlite3_value_double(values[MAX]);
     if (max < 0)
-        bar_error(context, "max is negative");
+        function_fail(context, bar_name, "max is negative");
     else if (width < 1 || width > WIDEST_BAR)
-        bar_error(context, "width is not from 1 to 500");
+        function_fail(context, bar_name, "width is not from 1 to 500");
     else if (ascii != 0 && ascii != 1)
-        bar_error(context, "ascii is 0 or 1");
+        function_fail(context, bar_name, "ascii is 0 or 1");
     else
         write_bar(&bar, value, max, (int)width, ascii != 0);
     if (bar.failed)
@@ -160,7 +152,7 @@ const struct function scalars[] = {
      .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for what is no device work",
      .arguments = {NAME, {"cat", "TEXT", false, "category; without it the name alone decides"}},
      .call = kernelTypeCall},
-    {.name = "trace_bar",
+    {.name = bar_name,
      .type = "TEXT",
      .text = "a bar for a column in the shell, to the left of its axis for negative values",
      .arguments = {{"value", "REAL", true, "its length"},

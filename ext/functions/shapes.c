@@ -2,13 +2,14 @@
 
 SQLITE_EXTENSION_INIT3
 
+#include "../analysis/labels.h"
 #include "../trace/args.h"
 
 static const char dims_sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> '$.\"Input Dims\"' END";
 
 /* The id of one row's shapes. */
-static int take(sqlite3_stmt *statement, const unsigned char *text, size_t length,
-                struct names *names, uint32_t *shape)
+static int intern_dims(sqlite3_stmt *statement, const unsigned char *text, size_t length,
+                       struct names *names, uint32_t *shape)
 {
     sqlite3_reset(statement);
     int code =
@@ -26,28 +27,30 @@ static int take(sqlite3_stmt *statement, const unsigned char *text, size_t lengt
     return *shape == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int shapes_read(struct call *call, struct trace_file *file, const uint32_t *rows, size_t count,
-                struct names *names, uint32_t *shapes)
+bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, struct names *names)
 {
     const struct stopper *stopper = &call->database->cache.stopper;
+    struct label_categories categories = label_categories_of(file);
     struct args_reader reader = {.file = NULL};
     sqlite3_stmt *statement = NULL;
+    bool done = true;
     int code = sqlite3_prepare_v2(call->database->db, dims_sql, -1, &statement, NULL);
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
+    for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text;
         size_t length;
-        shapes[i] = NAME_NONE;
-        if (!args_read(&reader, file, rows[i], stopper, &text, &length, &call->failure))
-            code = SQLITE_ERROR;
-        else if (text)
-            code = take(statement, text, length, names, &shapes[i]);
+        bool wanted =
+            shapes[row] != NAME_NONE && label_is_operator(&categories, file->columns.cat[row]);
+        shapes[row] = NAME_NONE;
+        if (!wanted)
+            continue;
+        done = args_read(&reader, file, row, stopper, &text, &length, &call->failure);
+        if (done && text)
+            code = intern_dims(statement, text, length, names, &shapes[row]);
     }
+    char *what = sqlite3_mprintf("cannot read the shapes of '%s': ", file->path);
+    done = call_check(call, what ? code : SQLITE_NOMEM, what) && done;
+    sqlite3_free(what);
     args_close(&reader);
     sqlite3_finalize(statement);
-    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
-        return code;
-    if (code != SQLITE_OK && call->failure.code == FAILURE_NONE)
-        failure_set(&call->failure, FAILURE_REQUEST, "cannot read the shapes of '%s': %s",
-                    file->path, sqlite3_errmsg(call->database->db));
-    return code == SQLITE_OK ? SQLITE_OK : SQLITE_ERROR;
+    return done;
 }

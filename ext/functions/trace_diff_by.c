@@ -4,16 +4,12 @@
 #include <string.h>
 
 #include "../analysis/keyed.h"
-#include "../analysis/labels.h"
-#include "../analysis/summary.h"
-#include "../sqlite/arguments.h"
-#include "../sqlite/registry.h"
+#include "../reader/memory.h"
 #include "../trace/short_name.h"
+#include "call_trace.h"
 #include "shapes.h"
 
 SQLITE_EXTENSION_INIT3
-
-#include "../reader/memory.h"
 
 static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
@@ -38,56 +34,37 @@ static const struct column columns_of_diff_by[] = {
     {"diff_self_time", "REAL", "us a step, test minus control"},
 };
 
+enum {
+    BY_CONTROL,
+    BY_TEST,
+    BY_KEYS,
+    BY_CONTROL_RANK,
+    BY_TEST_RANK,
+    BY_CONTROL_ITERATION,
+    BY_TEST_ITERATION,
+    BY_DEVICE_TYPE,
+    BY_USE_SHORT_NAME
+};
+
 static const struct argument arguments_of_diff_by[] = {
-    {"control", "TEXT", true, "trace to compare with"},
-    {"test", "TEXT", true, "trace that is compared"},
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
     {"keys", "TEXT", true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes and "
      "name, between commas"},
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false,
-     "integer, JSON array, 'all' or 'steady'; default the lowest step"},
-    {"test_iteration", "", false, "the same for test"},
-    {"device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"},
-    {"use_short_name", "INTEGER", false,
-     "0 the full name, 1 trace_short_name, 2 trace_stable_name; default 2"},
+    {CONTROL_RANK_ARGUMENT},
+    {TEST_RANK_ARGUMENT},
+    {CONTROL_ITERATION_ARGUMENT},
+    {TEST_ITERATION_ARGUMENT},
+    {DEVICE_TYPE_ARGUMENT},
+    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
 };
-
-enum { KEYS = 2, CONTROL_RANK, TEST_RANK, CONTROL_ITERATION, TEST_ITERATION, DEVICE, SHORT_NAME };
 
 static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
                                         [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
                                         [KEY_KERNEL] = "kernel", [KEY_KERNEL_TYPE] = "kernel_type",
                                         [KEY_CAT] = "cat",       [KEY_STREAM] = "stream",
                                         [KEY_SHAPES] = "shapes", [KEY_NAME] = "name"};
-
-/* Adds the shapes of a file's operators to keyed->names: by row. NULL if that fails, with
-** `*code` saying how. */
-static uint32_t *shapes_of(struct call *call, struct trace_file *file, struct keyed *keyed,
-                           int *code)
-{
-    struct label_categories categories = label_categories_of(file);
-    size_t size = (file->columns.count + 1) * sizeof(uint32_t), count = 0;
-    uint32_t *shapes = memory_allocate(size), *rows = memory_allocate(size);
-    uint32_t *ids = memory_allocate(size);
-    *code = SQLITE_NOMEM;
-    if (shapes && rows && ids) {
-        memset(shapes, 0xff, size);
-        for (uint32_t row = 0; row < file->columns.count; row++)
-            if (label_is_operator(&categories, file->columns.cat[row]))
-                rows[count++] = row;
-        *code = shapes_read(call, file, rows, count, &keyed->names, ids);
-        for (size_t i = 0; *code == SQLITE_OK && i < count; i++)
-            shapes[rows[i]] = ids[i];
-    }
-    memory_free(rows);
-    memory_free(ids);
-    if (*code == SQLITE_OK)
-        return shapes;
-    memory_free(shapes);
-    return NULL;
-}
 
 static bool has_key(const struct keyed *keyed, enum key key)
 {
@@ -97,55 +74,50 @@ static bool has_key(const struct keyed *keyed, enum key key)
     return i < keyed->width;
 }
 
-static int add_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
+/* Adds a file, with the shapes of its operators if they are a key. */
+static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
+    struct trace_file *file = request->file;
     uint32_t *shapes = NULL;
-    int code = SQLITE_OK;
-    if (has_key(keyed, KEY_SHAPES) && !(shapes = shapes_of(call, request->file, keyed, &code)))
-        return code;
+    bool done = true;
+    if (has_key(keyed, KEY_SHAPES)) {
+        shapes = memory_zeroed(file->columns.count, sizeof *shapes);
+        done = shapes ? shapes_read(call, file, shapes, &keyed->names)
+                      : failure_memory(&call->failure);
+    }
     request->shapes = shapes;
-    if (!keyed_add(keyed, request, &call->database->cache.stopper, &call->failure))
-        code = SQLITE_ERROR;
+    done = done && keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
     memory_free(shapes);
-    return code;
+    return done;
 }
 
 /* Adds one of the traces; `*steps` as in struct step_choice. */
-static int add_side(struct call *call, int side, enum device_type device_type, struct keyed *keyed,
-                    int64_t *steps)
+static bool add_keyed_side(struct call *call, int side, enum device_type device_type,
+                           struct keyed *keyed, int64_t *steps)
 {
-    struct trace_paths paths = {NULL, 0, 0};
-    struct trace trace = {.count = 0};
-    struct selection ranks = {.kind = SELECT_DEFAULT}, iterations = {.kind = SELECT_DEFAULT};
-    struct step_choice choice = {.everything = false};
-    const char *subject = side ? "test" : "control";
-    struct trace_request request = {TRACE_FOR_DIFF, NULL, &ranks, subject};
-    struct cache *cache = &call->database->cache;
-    int code = SQLITE_ERROR;
-    if (argument_selection(call, CONTROL_RANK + side, false, &ranks) &&
-        argument_selection(call, CONTROL_ITERATION + side, true, &iterations) &&
-        argument_trace(call, side, &paths) &&
-        trace_open(&trace, &paths, cache, &request, &call->failure) &&
-        trace_choose_steps(&trace, &iterations, subject, &choice, &call->failure))
-        code = SQLITE_OK;
-    for (size_t i = 0; code == SQLITE_OK && i < trace.count; i++) {
-        struct trace_member *member = &trace.members[i];
-        const unsigned char *chosen = choice.everything ? NULL : choice.chosen[i];
+    const struct call_trace_request request = {.trace = BY_CONTROL + side,
+                                               .ranks = BY_CONTROL_RANK + side,
+                                               .iterations = BY_CONTROL_ITERATION + side,
+                                               .use = TRACE_FOR_DIFF,
+                                               .subject = side == 0 ? "control" : "test"};
+    struct call_trace opened;
+    bool done = call_trace_open(call, &request, &opened);
+    for (size_t i = 0; done && i < opened.trace.count; i++) {
+        const struct trace_member *member = &opened.trace.members[i];
         if (member->chosen)
-            code = add_file(call, keyed,
-                            &(struct keyed_request){member->file, chosen, device_type, side, NULL});
+            done = add_keyed_file(call, keyed,
+                                  &(struct keyed_request){.file = member->file,
+                                                          .chosen = call_trace_steps(&opened, i),
+                                                          .device_type = device_type,
+                                                          .side = side});
     }
-    *steps = choice.steps;
-    step_choice_clear(&trace, &choice);
-    trace_close(&trace);
-    paths_clear(&paths);
-    selection_clear(&ranks);
-    selection_clear(&iterations);
-    return code;
+    *steps = opened.steps.steps;
+    call_trace_close(&opened);
+    return done;
 }
 
-/* A statement that makes of the values of the keys what stands for them. */
-static int prepare_key(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **statement)
+/* A statement that makes columns key and key_json of the values of the keys. */
+static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **statement)
 {
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_str_appendall(text, "SELECT CASE WHEN coalesce(NULL");
@@ -173,8 +145,9 @@ static int prepare_key(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **st
     return code;
 }
 
-static int add_key(struct result *result, const struct keyed *keyed, const uint32_t *ids,
-                   sqlite3_stmt *statement)
+/* Adds columns key and key_json. */
+static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
+                     const uint32_t *ids, sqlite3_stmt *statement)
 {
     int code = sqlite3_reset(statement);
     for (size_t i = 0; i < keyed->width && code == SQLITE_OK; i++) {
@@ -185,11 +158,11 @@ static int add_key(struct result *result, const struct keyed *keyed, const uint3
     }
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    if (code != SQLITE_ROW)
-        return code;
+    if (!call_check(call, code, ""))
+        return false;
     for (int i = 0; i < 2; i++)
         result_value(result, sqlite3_column_value(statement, i));
-    return SQLITE_OK;
+    return true;
 }
 
 /* us a step, of both sides and their difference. */
@@ -201,26 +174,26 @@ static void add_both(struct result *result, wide_time control, wide_time test, c
 }
 
 /* A key with its sums a step: what rows are sorted by. */
-struct sortable {
+struct sorted_key {
     const struct keyed *keyed;
     size_t row;
     double change;      /* us, of device time */
     double self_change; /* us, of own time on the host */
 };
 
-static double size_of(double x)
+static double magnitude(double x)
 {
     return x < 0 ? -x : x;
 }
 
 /* |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
-static int sortable_order(const void *a, const void *b)
+static int sorted_key_order(const void *a, const void *b)
 {
-    const struct sortable *x = a, *y = b;
-    if (size_of(x->change) != size_of(y->change))
-        return size_of(x->change) > size_of(y->change) ? -1 : 1;
-    if (size_of(x->self_change) != size_of(y->self_change))
-        return size_of(x->self_change) > size_of(y->self_change) ? -1 : 1;
+    const struct sorted_key *x = a, *y = b;
+    if (magnitude(x->change) != magnitude(y->change))
+        return magnitude(x->change) > magnitude(y->change) ? -1 : 1;
+    if (magnitude(x->self_change) != magnitude(y->self_change))
+        return magnitude(x->self_change) > magnitude(y->self_change) ? -1 : 1;
     const uint32_t *a_ids = x->keyed->ids + x->row * x->keyed->width;
     const uint32_t *b_ids = x->keyed->ids + y->row * x->keyed->width;
     for (size_t i = 0; i < x->keyed->width; i++) {
@@ -232,6 +205,28 @@ static int sortable_order(const void *a, const void *b)
         return name_compare(&names[a_ids[i]], &names[b_ids[i]]);
     }
     return 0;
+}
+
+/* The rows in their order; NULL on failure. */
+static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed,
+                                    const int64_t *steps)
+{
+    struct sorted_key *order = memory_zeroed(keyed->count, sizeof *order);
+    if (!order) {
+        failure_memory(&call->failure);
+        return NULL;
+    }
+    for (size_t i = 0; i < keyed->count; i++) {
+        const struct keyed_sums *sums = keyed->sums[i];
+        order[i] = (struct sorted_key){
+            keyed, i, mean_difference(sums[0].device_time, steps[0], sums[1].device_time, steps[1]),
+            mean_difference(sums[0].self_time, steps[0], sums[1].self_time, steps[1])};
+    }
+    if (sort_items(order, keyed->count, sizeof *order, sorted_key_order,
+                   &call->database->cache.stopper, &call->failure))
+        return order;
+    memory_free(order);
+    return NULL;
 }
 
 static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
@@ -253,78 +248,47 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
     add_both(result, sums[0].self_time, sums[1].self_time, steps);
 }
 
-static int add_rows(struct call *call, const struct keyed *keyed, const int64_t *steps,
-                    struct rows **rows)
+static void add_keyed_rows(struct call *call, struct result *result, const struct keyed *keyed,
+                           const int64_t *steps)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
     sqlite3_stmt *statement = NULL;
-    struct result *result = NULL;
-    struct sortable *order = memory_zeroed(keyed->count, sizeof *order);
-    int code = order ? prepare_key(call->database->db, keyed, &statement) : SQLITE_NOMEM;
-    for (size_t i = 0; code == SQLITE_OK && i < keyed->count; i++) {
-        const struct keyed_sums *sums = keyed->sums[i];
-        order[i] = (struct sortable){
-            keyed, i, mean_difference(sums[0].device_time, steps[0], sums[1].device_time, steps[1]),
-            mean_difference(sums[0].self_time, steps[0], sums[1].self_time, steps[1])};
-    }
-    if (code == SQLITE_OK &&
-        !sort_items(order, keyed->count, sizeof *order, sortable_order, stopper, &call->failure))
-        code = SQLITE_ERROR;
-    if (code == SQLITE_OK)
-        result = result_new(call->function->column_count);
-    for (size_t i = 0; code == SQLITE_OK && i < keyed->count; i++) {
+    struct sorted_key *order = sort_keys(call, keyed, steps);
+    bool done = order && call_check(call, prepare_keys(call->database->db, keyed, &statement), "");
+    for (size_t i = 0; done && i < keyed->count; i++) {
         size_t row = order[i].row;
-        code = add_key(result, keyed, keyed->ids + row * keyed->width, statement);
-        if (code == SQLITE_OK)
-            add_sums(result, keyed->sums[row], steps);
+        done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
+        add_sums(result, keyed->sums[row], steps);
     }
-    if (code == SQLITE_OK) {
-        *rows = result_finish(result);
-        result = NULL;
-        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
-    } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT &&
-               call->failure.code == FAILURE_NONE) {
-        failure_set(&call->failure, FAILURE_REQUEST, "%s", sqlite3_errmsg(call->database->db));
-        code = SQLITE_ERROR;
-    }
-    result_free(result);
     sqlite3_finalize(statement);
     memory_free(order);
-    return code;
 }
 
 static int diff_by_produce(struct call *call, struct rows **rows)
 {
     struct keyed keyed = {.width = 0};
+    struct result *result = result_new(call->function->column_count);
     enum device_type device_type;
-    int use_short_name = 2, code = SQLITE_ERROR;
+    int use_short_name, chosen[KEY_COUNT];
     int64_t steps[2];
-    int chosen[KEY_COUNT];
-    if (argument_words(call, KEYS, key_names, KEY_COUNT,
-                       "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, "
-                       "stream, shapes and name, between commas",
-                       chosen, &keyed.width) &&
-        argument_device_type(call, DEVICE, &device_type) &&
-        (!call->values[SHORT_NAME] || argument_use_short_name(call, SHORT_NAME, &use_short_name)))
-        code = SQLITE_OK;
-    for (size_t i = 0; i < keyed.width; i++)
-        keyed.keys[i] = (enum key)chosen[i];
-    keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
-    for (int side = 0; side < 2 && code == SQLITE_OK; side++)
-        code = add_side(call, side, device_type, &keyed, &steps[side]);
-    if (code == SQLITE_OK)
-        code = add_rows(call, &keyed, steps, rows);
+    if (argument_words(call, BY_KEYS, key_names, KEY_COUNT, chosen, &keyed.width) &&
+        argument_device_type(call, BY_DEVICE_TYPE, &device_type) &&
+        argument_use_short_name(call, BY_USE_SHORT_NAME, 2, &use_short_name)) {
+        for (size_t i = 0; i < keyed.width; i++)
+            keyed.keys[i] = (enum key)chosen[i];
+        keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
+        if (add_keyed_side(call, 0, device_type, &keyed, &steps[0]) &&
+            add_keyed_side(call, 1, device_type, &keyed, &steps[1]))
+            add_keyed_rows(call, result, &keyed, steps);
+    }
     keyed_clear(&keyed);
-    return code;
+    return result_finish(result, call_code(call), rows);
 }
 
 const struct table_function trace_diff_by_function = {
     .name = "trace_diff_by",
     .text = "device work and host time of two traces side by side, by op, shapes, module ...",
-    .columns = columns_of_diff_by,
-    .column_count = COUNT_OF(columns_of_diff_by),
-    .arguments = arguments_of_diff_by,
-    .argument_count = COUNT_OF(arguments_of_diff_by),
+    COLUMNS(columns_of_diff_by),
+    ARGUMENTS(arguments_of_diff_by),
     .reads_files = true,
     .produce = diff_by_produce,
 };

@@ -3,15 +3,11 @@
 */
 #include <string.h>
 
-#include "../analysis/summary.h"
-#include "../sqlite/arguments.h"
-#include "../sqlite/registry.h"
+#include "../reader/memory.h"
 #include "../trace/stacks.h"
 #include "event_scan.h"
 
 SQLITE_EXTENSION_INIT3
-
-#include "../reader/memory.h"
 
 static const struct column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
@@ -37,8 +33,10 @@ static const struct column columns_of_events[] = {
     {"dur_ns", "INTEGER", "ns"},
 };
 
+enum { EVENTS_OF_TRACE, EVENTS_OF_PHASES, EVENTS_OF_RANKS, EVENTS_OF_STEPS };
+
 static const struct argument arguments_of_events[] = {
-    {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
+    {TRACE_ARGUMENT},
     {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
     {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
     {"include_last_profiler_step", "INTEGER", false,
@@ -110,12 +108,12 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
                          int column, sqlite3_context *context, struct failure *failure)
 {
     const struct event_rows *events = (const struct event_rows *)rows;
-    const struct trace_member *member = &events->trace.members[position->part];
+    const struct trace_member *member = &events->opened.trace.members[position->part];
     struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     size_t row = (size_t)position->part_row;
     const struct track *track = &file->tracks.items[columns->track[row]];
-    int64_t origin = events->trace.origins[member->rank_index];
+    int64_t origin = events->opened.trace.origins[member->rank_index];
     switch (column) {
     case EVENTS_RANK:
         sqlite3_result_int64(context, member->rank);
@@ -186,20 +184,25 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
 static void events_destroy(struct rows *rows)
 {
     struct event_rows *events = (struct event_rows *)rows;
-    trace_close(&events->trace);
+    call_trace_close(&events->opened);
     memory_free(events->first);
     memory_free(events->limits);
     memory_free(events);
 }
 
-static const struct rows_methods event_methods = {event_scan_begin, event_scan_next, event_scan_end,
-                                                  events_column, events_destroy};
+static const struct rows_methods event_methods = {
+    .begin = event_scan_begin,
+    .next = event_scan_next,
+    .end = event_scan_end,
+    .column = events_column,
+    .destroy = events_destroy,
+};
 
-/* What the rows of a call need besides the files. */
-static bool prepare(struct event_rows *events, bool analysis, bool last_step,
-                    struct failure *failure)
+/* Makes what a scan needs besides the files, which are lent. */
+static bool prepare_rows(struct event_rows *events, bool analysis, bool last_step,
+                         struct failure *failure)
 {
-    const struct trace *trace = &events->trace;
+    const struct trace *trace = &events->opened.trace;
     events->first = memory_zeroed(trace->count, sizeof *events->first);
     if (analysis)
         events->limits = memory_zeroed(trace->rank_count, sizeof *events->limits);
@@ -213,51 +216,48 @@ static bool prepare(struct event_rows *events, bool analysis, bool last_step,
         if (!member->chosen)
             continue;
         member->file->lent = true;
-        events->rows.memory += file_memory(member->file);
         events->rows.count += (int64_t)member->file->columns.count;
     }
+    events->rows.memory = call_trace_memory(&events->opened);
     return true;
+}
+
+static bool open_events(struct call *call, struct event_rows *events)
+{
+    bool given, analysis, last_step;
+    if (!argument_phases(call, EVENTS_OF_PHASES, events->phases, &given) ||
+        !argument_last_step(call, EVENTS_OF_STEPS, &last_step, &analysis))
+        return false;
+    struct call_trace_request request = {.trace = EVENTS_OF_TRACE,
+                                         .ranks = EVENTS_OF_RANKS,
+                                         .default_ranks = SELECT_ALL,
+                                         .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
+                                         .phases = given ? events->phases : NULL,
+                                         .subject = "the trace"};
+    return call_trace_open(call, &request, &events->opened) &&
+           prepare_rows(events, analysis, last_step, &call->failure);
 }
 
 static int events_produce(struct call *call, struct rows **rows)
 {
-    struct trace_paths paths = {NULL, 0, 0};
-    struct selection ranks = {.kind = SELECT_DEFAULT};
-    bool given, analysis, last_step;
     struct event_rows *events = memory_zeroed(1, sizeof *events);
     if (!events)
         return SQLITE_NOMEM;
     events->rows.methods = &event_methods;
     events->database = call->database;
-    bool done = argument_phases(call, 1, events->phases, &given) &&
-                argument_selection(call, 2, false, &ranks) &&
-                argument_last_step(call, 3, &last_step, &analysis) &&
-                argument_trace(call, 0, &paths);
-    if (done && ranks.kind == SELECT_DEFAULT)
-        ranks.kind = SELECT_ALL;
-    if (done) {
-        struct trace_request request = {analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
-                                        given ? events->phases : NULL, &ranks, "the trace"};
-        done =
-            trace_open(&events->trace, &paths, &call->database->cache, &request, &call->failure) &&
-            prepare(events, analysis, last_step, &call->failure);
-    }
-    paths_clear(&paths);
-    selection_clear(&ranks);
-    if (done)
-        *rows = &events->rows;
-    else
+    if (!open_events(call, events)) {
         events_destroy(&events->rows);
-    return done ? SQLITE_OK : SQLITE_ERROR;
+        return SQLITE_ERROR;
+    }
+    *rows = &events->rows;
+    return SQLITE_OK;
 }
 
 const struct table_function trace_events_function = {
     .name = "trace_events",
     .text = "the events of a trace, a row each",
-    .columns = columns_of_events,
-    .column_count = COUNT_OF(columns_of_events),
-    .arguments = arguments_of_events,
-    .argument_count = COUNT_OF(arguments_of_events),
+    COLUMNS(columns_of_events),
+    ARGUMENTS(arguments_of_events),
     .reads_files = true,
     .serves = served_of_events,
     .typical_rows = 1000000,

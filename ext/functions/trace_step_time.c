@@ -2,13 +2,10 @@
 ** trace_step_time: where the time of each step went.
 */
 #include "../analysis/attribute.h"
-#include "../analysis/summary.h"
-#include "../sqlite/arguments.h"
-#include "../sqlite/registry.h"
+#include "../reader/memory.h"
+#include "call_trace.h"
 
 SQLITE_EXTENSION_INIT3
-
-#include "../reader/memory.h"
 
 #define KEPT_STEPS ((size_t)16 << 20) /* bytes of the parts of steps, of one call */
 
@@ -33,36 +30,31 @@ static const struct column columns_of_step_time[] = {
     {"time_ns", "INTEGER", "ns"},
 };
 
+enum { STEP_TIME_TRACE, STEP_TIME_RANKS, STEP_TIME_ITERATIONS, STEP_TIME_LEVEL, STEP_TIME_CLOCK };
+
 static const struct argument arguments_of_step_time[] = {
-    {"trace", "TEXT", true, "directory, file, pattern or JSON array of these"},
-    {"ranks", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"iterations", "", false, "integer, JSON array, 'all' or 'steady'; default 'steady'"},
+    {TRACE_ARGUMENT},
+    {RANKS_ARGUMENT},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
     {"level", "TEXT", false,
      "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
 };
-
-/* The trace as errors name it (`'run1' has no rank 7`): a statement may have two of them.
-** NULL if out of memory. */
-static char *subject_of(struct call *call)
-{
-    return sqlite3_mprintf("'%s'", (const char *)sqlite3_value_text(call->values[0]));
-}
 
 /* The steps of a call. Their parts are found as they are read: a step with its parts is
 ** kept for those who read it again as long as all of them take little room. */
 struct step_rows {
     struct rows rows; /* must be first */
     struct database *database;
-    struct trace trace;
+    struct call_trace opened;
     struct attribution *attribution;
     struct attributed_step *kept; /* by step; count 0: its parts are not kept */
     size_t room;                  /* bytes that may still be kept */
 };
 
-struct row_scan {
-    struct step_rows *steps;
-    size_t next; /* the next step */
+struct step_scan {
+    struct row_scan base; /* must be first */
+    size_t next;          /* the next step */
     const struct attributed_step *step;
     struct attributed_step own; /* the step, if it is not kept */
     size_t part;                /* the next of its parts */
@@ -70,9 +62,9 @@ struct row_scan {
 };
 
 /* Finds the parts of the next step. */
-static int go_on(struct row_scan *scan, struct failure *failure)
+static int find_next_step(struct step_scan *scan, struct failure *failure)
 {
-    struct step_rows *steps = scan->steps;
+    struct step_rows *steps = (struct step_rows *)scan->base.rows;
     struct attributed_step *kept = &steps->kept[scan->next];
     scan->part = 0;
     scan->step = kept;
@@ -101,19 +93,23 @@ static int step_time_begin(struct rows *rows, const struct wish *wish, struct ro
 {
     (void)wish;
     (void)failure;
-    if (!*scan && !(*scan = memory_zeroed(1, sizeof **scan)))
+    struct step_scan *it = *scan ? (struct step_scan *)*scan : memory_zeroed(1, sizeof *it);
+    if (!it)
         return SQLITE_NOMEM;
-    **scan = (struct row_scan){.steps = (struct step_rows *)rows, .own = (*scan)->own};
+    *it = (struct step_scan){.base = {rows}, .own = it->own};
+    *scan = &it->base;
     return SQLITE_OK;
 }
 
-static int step_time_next(struct row_scan *scan, struct position *position, bool *end,
+static int step_time_next(struct row_scan *base, struct position *position, bool *end,
                           struct failure *failure)
 {
+    struct step_scan *scan = (struct step_scan *)base;
+    const struct step_rows *steps = (const struct step_rows *)base->rows;
     *end = false;
     while (!scan->step || scan->part == scan->step->count) {
-        *end = scan->next == attribution_count(scan->steps->attribution);
-        int code = *end ? SQLITE_OK : go_on(scan, failure);
+        *end = scan->next == attribution_count(steps->attribution);
+        int code = *end ? SQLITE_OK : find_next_step(scan, failure);
         if (*end || code != SQLITE_OK)
             return code;
     }
@@ -121,8 +117,9 @@ static int step_time_next(struct row_scan *scan, struct position *position, bool
     return SQLITE_OK;
 }
 
-static void step_time_end(struct row_scan *scan)
+static void step_time_end(struct row_scan *base)
 {
+    struct step_scan *scan = (struct step_scan *)base;
     memory_free(scan->own.rows);
     memory_free(scan);
 }
@@ -132,15 +129,16 @@ static int step_time_column(struct rows *rows, struct row_scan *scan,
                             struct failure *failure)
 {
     const struct step_rows *steps = (const struct step_rows *)rows;
-    const struct attributed *part = &scan->step->rows[position->part_row];
+    const struct attributed_step *step = ((const struct step_scan *)scan)->step;
+    const struct attributed *part = &step->rows[position->part_row];
     (void)failure;
     switch (column) {
     case STEP_TIME_RANK:
-        sqlite3_result_int64(context, scan->step->rank);
+        sqlite3_result_int64(context, step->rank);
         break;
     case STEP_TIME_ITERATION:
-        if (scan->step->iteration != NUMBER_NONE)
-            sqlite3_result_int64(context, scan->step->iteration);
+        if (step->iteration != NUMBER_NONE)
+            sqlite3_result_int64(context, step->iteration);
         break;
     case STEP_TIME_CLASS:
         if (part->step_class != CLASS_NONE)
@@ -170,12 +168,17 @@ static void step_time_destroy(struct rows *rows)
         memory_free(steps->kept[i].rows);
     memory_free(steps->kept);
     attribution_free(steps->attribution);
-    trace_close(&steps->trace);
+    call_trace_close(&steps->opened);
     memory_free(steps);
 }
 
 static const struct rows_methods step_time_methods = {
-    step_time_begin, step_time_next, step_time_end, step_time_column, step_time_destroy};
+    .begin = step_time_begin,
+    .next = step_time_next,
+    .end = step_time_end,
+    .column = step_time_column,
+    .destroy = step_time_destroy,
+};
 
 /* Reads the trace and finds the steps. */
 static bool find_steps(struct call *call, struct step_rows *steps)
@@ -186,35 +189,24 @@ static bool find_steps(struct call *call, struct step_rows *steps)
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    struct trace_paths paths = {NULL, 0, 0};
-    struct trace *trace = &steps->trace;
-    struct selection ranks = {.kind = SELECT_DEFAULT}, iterations = {.kind = SELECT_DEFAULT};
-    struct step_choice choice = {.everything = false};
-    struct cache *cache = &call->database->cache;
+    /* No subject: a statement may have two of these. */
+    static const struct call_trace_request request = {.trace = STEP_TIME_TRACE,
+                                                      .ranks = STEP_TIME_RANKS,
+                                                      .iterations = STEP_TIME_ITERATIONS,
+                                                      .default_iterations = SELECT_STEADY,
+                                                      .use = TRACE_FOR_DIFF};
+    const struct stopper *stopper = &call->database->cache.stopper;
     int level, clock;
-    char *subject = NULL;
-    bool done = argument_word(call, 3, levels, COUNT_OF(levels),
-                              "'op', 'top_op', 'module', 'annotation' or 'kernel'", &level) &&
-                argument_word(call, 4, clocks, COUNT_OF(clocks), "'device' or 'host'", &clock) &&
-                argument_selection(call, 1, false, &ranks) &&
-                argument_selection(call, 2, true, &iterations) && argument_trace(call, 0, &paths);
-    if (done && !(subject = subject_of(call)))
-        done = failure_memory(&call->failure);
-    if (iterations.kind == SELECT_DEFAULT)
-        iterations.kind = SELECT_STEADY;
-    struct trace_request request = {TRACE_FOR_DIFF, NULL, &ranks, subject};
-    done = done && trace_open(trace, &paths, cache, &request, &call->failure) &&
-           trace_choose_steps(trace, &iterations, subject, &choice, &call->failure);
-    if (done)
+    if (argument_word(call, STEP_TIME_LEVEL, levels, COUNT_OF(levels), &level) &&
+        argument_word(call, STEP_TIME_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
+        call_trace_open(call, &request, &steps->opened))
         steps->attribution =
-            attribution_new(trace, &choice, (enum label_level)level, (enum step_clock)clock,
-                            &cache->stopper, &call->failure);
-    step_choice_clear(trace, &choice);
-    paths_clear(&paths);
-    selection_clear(&ranks);
-    selection_clear(&iterations);
-    sqlite3_free(subject);
-    return steps->attribution != NULL;
+            attribution_new(&steps->opened.trace, &steps->opened.steps, (enum label_level)level,
+                            (enum step_clock)clock, stopper, &call->failure);
+    if (!steps->attribution)
+        return false;
+    steps->kept = memory_zeroed(attribution_count(steps->attribution), sizeof *steps->kept);
+    return steps->kept || failure_memory(&call->failure);
 }
 
 static int step_time_produce(struct call *call, struct rows **rows)
@@ -225,16 +217,11 @@ static int step_time_produce(struct call *call, struct rows **rows)
     steps->rows.methods = &step_time_methods;
     steps->database = call->database;
     steps->room = KEPT_STEPS;
-    bool found = find_steps(call, steps);
-    if (found)
-        steps->kept = memory_zeroed(attribution_count(steps->attribution), sizeof *steps->kept);
-    if (!steps->kept) {
+    if (!find_steps(call, steps)) {
         step_time_destroy(&steps->rows);
-        return found ? SQLITE_NOMEM : SQLITE_ERROR;
+        return SQLITE_ERROR;
     }
-    for (size_t i = 0; i < steps->trace.count; i++)
-        if (steps->trace.members[i].chosen)
-            steps->rows.memory += file_memory(steps->trace.members[i].file);
+    steps->rows.memory = call_trace_memory(&steps->opened);
     *rows = &steps->rows;
     return SQLITE_OK;
 }
@@ -242,10 +229,8 @@ static int step_time_produce(struct call *call, struct rows **rows)
 const struct table_function trace_step_time_function = {
     .name = "trace_step_time",
     .text = "where the time of each step went, in parts that add up to its length",
-    .columns = columns_of_step_time,
-    .column_count = COUNT_OF(columns_of_step_time),
-    .arguments = arguments_of_step_time,
-    .argument_count = COUNT_OF(arguments_of_step_time),
+    COLUMNS(columns_of_step_time),
+    ARGUMENTS(arguments_of_step_time),
     .reads_files = true,
     .produce = step_time_produce,
 };

@@ -7,131 +7,16 @@ SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
 #include "../reader/number.h"
-#include "nearest.h"
+#include "json_array.h"
 
-/* Evaluates one SQL literal. Anything that is no literal is refused before it
-** could run: only quotes, digits and signs get this far. */
-static int literal_value(sqlite3 *db, const char *text, sqlite3_value **value)
-{
-    size_t length = strlen(text);
-    bool quoted = length >= 2 && text[0] == '\'' && text[length - 1] == '\'';
-    if (quoted) { /* every quote inside is doubled */
-        for (size_t i = 1; i + 1 < length; i++)
-            if (text[i] == '\'' && (i + 2 >= length || text[++i] != '\''))
-                return SQLITE_ERROR;
-    } else if (sqlite3_stricmp(text, "NULL") != 0) {
-        size_t i = text[0] == '-' || text[0] == '+';
-        if (text[i] == 0 || text[i + strspn(text + i, "0123456789.")] != 0)
-            return SQLITE_ERROR;
-    }
-    char *sql = sqlite3_mprintf("SELECT %s", text);
-    if (!sql)
-        return SQLITE_NOMEM;
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    if (code != SQLITE_OK)
-        return code;
-    if (sqlite3_step(statement) == SQLITE_ROW) {
-        *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
-        code = *value ? SQLITE_OK : SQLITE_NOMEM;
-    }
-    int finalized = sqlite3_finalize(statement);
-    return code ? code : finalized;
-}
-
-/* The argument that `name = ...` at the beginning of a text names, and the text
-** after it; -1 if it begins with no name. */
-static int named_argument(const struct table_function *function, const char **text)
-{
-    for (int i = 0; i < function->argument_count; i++) {
-        size_t length = strlen(function->arguments[i].name);
-        const char *p = *text + length;
-        if (sqlite3_strnicmp(*text, function->arguments[i].name, (int)length) != 0)
-            continue;
-        p += strspn(p, " \t\r\n");
-        if (*p != '=')
-            continue;
-        p++;
-        *text = p + strspn(p, " \t\r\n");
-        return i;
-    }
-    return -1;
-}
-
-/* The length of the name if a text begins with any `name =`, else 0. */
-static size_t name_length(const char *text)
-{
-    const char *p = text;
-    while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')
-        p++;
-    return p[strspn(p, " \t\r\n")] == '=' ? (size_t)(p - text) : 0;
-}
-
-/* The error about an argument that a function does not have. */
-static char *unknown_argument(const struct table_function *function, const char *name,
-                              size_t length)
-{
-    struct nearest nearest = {name, length, NULL, 0};
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    for (int i = 0; i < function->argument_count; i++)
-        nearest_offer(&nearest, function->arguments[i].name);
-    sqlite3_str_appendf(text, "%s: unknown argument '%.*s'; ", function->name, (int)length, name);
-    if (nearest.name)
-        sqlite3_str_appendf(text, "did you mean '%s'?", nearest.name);
-    else
-        sqlite3_str_appendall(text, function->argument_count ? "it takes " : "it takes none");
-    for (int i = 0; !nearest.name && i < function->argument_count; i++)
-        sqlite3_str_appendf(text, "%s%s", i ? ", " : "", function->arguments[i].name);
-    return sqlite3_str_finish(text);
-}
-
-int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
-                        const char *const *texts, sqlite3_value **values, char **error)
-{
-    unsigned given = 0;
-    for (int i = 0; i < count; i++) {
-        const char *text = texts[i] + strspn(texts[i], " \t\r\n");
-        int argument = named_argument(function, &text);
-        if (argument < 0 && name_length(text) > 0) {
-            *error = unknown_argument(function, text, name_length(text));
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
-        if (argument < 0)
-            argument = i;
-        if (argument >= function->argument_count) {
-            *error = sqlite3_mprintf("%s: it takes %d argument%s, not %d", function->name,
-                                     function->argument_count,
-                                     function->argument_count == 1 ? "" : "s", count);
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
-        if (given >> argument & 1) {
-            *error = sqlite3_mprintf("%s: argument %s is given twice", function->name,
-                                     function->arguments[argument].name);
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
-        given |= 1u << argument;
-        int code = literal_value(db, text, &values[argument]);
-        if (code != SQLITE_OK && code != SQLITE_NOMEM)
-            *error = sqlite3_mprintf("%s: argument %d (%s) must be a number or a text in single "
-                                     "quotes, not %s",
-                                     function->name, argument + 1,
-                                     function->arguments[argument].name, text);
-        if (code != SQLITE_OK)
-            return code;
-        if (sqlite3_value_type(values[argument]) == SQLITE_NULL) {
-            sqlite3_value_free(values[argument]);
-            values[argument] = NULL;
-        }
-    }
-    return SQLITE_OK;
-}
-
-/* The value as it would be written in SQL, for an error. */
+/* Says what an argument must be, unless there is a failure already. The value is shown as it
+** would be written in SQL. */
 static bool refuse(struct call *call, int argument, const char *expected)
 {
     sqlite3_stmt *statement = NULL;
     const char *shown = NULL;
+    if (call->failure.code != FAILURE_NONE)
+        return false;
     if (sqlite3_prepare_v2(call->database->db,
                            "SELECT CASE WHEN length(q) > 200 THEN substr(q, 1, 200) || '...'"
                            " ELSE q END FROM (SELECT quote(?1) AS q)",
@@ -146,106 +31,32 @@ static bool refuse(struct call *call, int argument, const char *expected)
     return false;
 }
 
-/* Walks over the elements of an argument that is a JSON array, in time proportional to it.
-** Scalar functions do it: a table of the user's could hide json_each (S11). */
-struct elements {
-    sqlite3_stmt *array, *element; /* array holds the text; both NULL at first */
-    const char *next, *end;        /* of the text; NULL if the argument is not an array */
-    sqlite3_int64 count;           /* elements so far */
-};
-
-/* `->` makes strict JSON, without spaces, of what JSON5 allows. */
-static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
-static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
-enum { ELEMENT_TYPE, ELEMENT_VALUE };
-
-const char *json_value_end(const char *p, const char *end)
+/* The same for an argument that must be one of some words, or several. */
+static bool refuse_words(struct call *call, int argument, const char *const *words, int count,
+                         bool several)
 {
-    for (int64_t depth = 0; p < end; p++) {
-        if (*p == '"')
-            for (p++; p < end && *p != '"'; p++)
-                p += *p == '\\' && p + 1 < end;
-        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
-            return p;
-        else
-            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-    }
-    return end;
-}
-
-static void elements_close(struct elements *elements)
-{
-    sqlite3_finalize(elements->array);
-    sqlite3_finalize(elements->element);
-}
-
-/* Whether an argument is an array: SQLITE_OK, or an error. */
-static int open_array(struct call *call, int argument, struct elements *elements)
-{
-    sqlite3 *db = call->database->db;
-    int code = sqlite3_prepare_v2(db, array_sql, -1, &elements->array, NULL);
-    if (code != SQLITE_OK)
-        return code;
-    sqlite3_bind_value(elements->array, 1, call->values[argument]);
-    code = sqlite3_step(elements->array);
-    if (code == SQLITE_ERROR || code == SQLITE_DONE)
-        return SQLITE_OK; /* malformed JSON, or another value */
-    if (code != SQLITE_ROW)
-        return code;
-    if (sqlite3_column_type(elements->array, 0) == SQLITE_NULL) /* by an authorizer */
-        return SQLITE_OK;
-    const char *text = (const char *)sqlite3_column_text(elements->array, 0);
-    if (!text)
-        return SQLITE_NOMEM;
-    elements->end = text + sqlite3_column_bytes(elements->array, 0);
-    elements->next = text + (*text == '[');
-    return SQLITE_OK;
-}
-
-/* Goes to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
-static int step_element(struct call *call, struct elements *elements)
-{
-    const char *from = elements->next;
-    if (!from || from >= elements->end || *from == ']')
-        return SQLITE_DONE;
-    const char *after = json_value_end(from, elements->end);
-    int code = elements->element ? sqlite3_reset(elements->element)
-                                 : sqlite3_prepare_v2(call->database->db, element_sql, -1,
-                                                      &elements->element, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(elements->element, 1, from, (int)(after - from), SQLITE_STATIC);
-    elements->next = after + (after < elements->end);
-    return code == SQLITE_OK ? sqlite3_step(elements->element) : code;
-}
-
-/* The type of the next element, whose value is column ELEMENT_VALUE of elements->element;
-** NULL at the end, and on failure. */
-static const char *next_element(struct call *call, int argument, struct elements *elements)
-{
-    int code = elements->array ? SQLITE_OK : open_array(call, argument, elements);
-    const char *type = NULL;
-    if (code == SQLITE_OK)
-        code = step_element(call, elements);
-    if (code == SQLITE_ROW) {
-        elements->count++;
-        type = (const char *)sqlite3_column_text(elements->element, ELEMENT_TYPE);
-    }
-    bool lost = code == SQLITE_ROW && !type &&
-                sqlite3_column_type(elements->element, ELEMENT_TYPE) != SQLITE_NULL;
-    if (code == SQLITE_NOMEM || lost)
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *quote = several ? "" : "'", *last = several ? " and " : " or ";
+    sqlite3_str_appendall(text, several ? "one or more of " : "");
+    for (int i = 0; i < count; i++)
+        sqlite3_str_appendf(text, "%s%s%s%s",
+                            i == 0          ? ""
+                            : i + 1 < count ? ", "
+                                            : last,
+                            quote, words[i], quote);
+    sqlite3_str_appendall(text, several ? ", between commas" : "");
+    char *expected = sqlite3_str_finish(text);
+    if (expected)
+        refuse(call, argument, expected);
+    else
         failure_memory(&call->failure);
-    else if (code == SQLITE_INTERRUPT)
-        failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
-    else if (code != SQLITE_ROW && code != SQLITE_DONE)
-        failure_set(&call->failure, FAILURE_REQUEST, "cannot read a JSON array: %s",
-                    sqlite3_errmsg(call->database->db));
-    return type;
+    sqlite3_free(expected);
+    return false;
 }
 
-/* The text of an argument; NULL if it is no text, or holds a NUL. */
-static const char *argument_text(struct call *call, int argument)
+/* The text of a value; NULL if it is not a text, or holds a NUL, or on failure. */
+static const char *plain_text(struct call *call, sqlite3_value *value)
 {
-    sqlite3_value *value = call->values[argument];
     if (sqlite3_value_type(value) != SQLITE_TEXT)
         return NULL;
     const char *text = (const char *)sqlite3_value_text(value);
@@ -262,34 +73,30 @@ static const char trace_expected[] =
 /* Adds the texts of an argument that is a JSON array, if it is one. */
 static bool add_elements(struct call *call, int argument, struct trace_paths *paths, size_t *count)
 {
-    struct elements elements = {.count = 0};
+    struct json_array array = {.count = 0};
     const char *type;
-    while ((type = next_element(call, argument, &elements)) != NULL) {
-        const char *path = NULL;
-        if (strcmp(type, "text") == 0) {
-            path = (const char *)sqlite3_column_text(elements.element, ELEMENT_VALUE);
-            if (!path)
-                failure_memory(&call->failure);
-            else if (strlen(path) != (size_t)sqlite3_column_bytes(elements.element, ELEMENT_VALUE))
-                path = NULL;
-        }
-        if (call->failure.code != FAILURE_NONE || !(path ? paths_add(paths, path, &call->failure)
-                                                         : refuse(call, argument, trace_expected)))
-            break;
+    while (call->failure.code == FAILURE_NONE &&
+           (type = json_array_next(call, argument, &array)) != NULL) {
+        bool is_text = strcmp(type, "text") == 0;
+        const char *path = is_text ? plain_text(call, json_array_value(&array)) : NULL;
+        if (path)
+            paths_add(paths, path, &call->failure);
+        else
+            refuse(call, argument, trace_expected);
         ++*count;
     }
-    if (elements.next && elements.count == 0)
+    if (array.next && array.count == 0)
         refuse(call, argument, trace_expected);
-    elements_close(&elements);
+    json_array_close(&array);
     return call->failure.code == FAILURE_NONE;
 }
 
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 {
-    const char *text = argument_text(call, argument);
+    const char *text = plain_text(call, call->values[argument]);
     size_t elements = 0;
     if (!text)
-        return call->failure.code == FAILURE_NONE ? refuse(call, argument, trace_expected) : false;
+        return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, paths, &elements))
         return false;
     if (elements == 0 && !paths_add(paths, text, &call->failure))
@@ -298,8 +105,8 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
     return paths->count > 0 || paths_none(text, &call->failure);
 }
 
-static bool add_value(struct call *call, struct selection *selection, size_t *capacity,
-                      int64_t value)
+static bool select_value(struct call *call, struct selection *selection, size_t *capacity,
+                         int64_t value)
 {
     if (!MEMORY_GROW(selection->values, *capacity, selection->count + 1))
         return failure_memory(&call->failure);
@@ -325,6 +132,27 @@ static bool whole_number(sqlite3_value *value, sqlite3_int64 *number)
            (type == SQLITE_FLOAT && real >= -9e15 && real <= 9e15 && (double)*number == real);
 }
 
+/* Adds the integers of an argument that is a JSON array. */
+static bool select_elements(struct call *call, int argument, const char *expected,
+                            struct selection *selection, size_t *capacity)
+{
+    struct json_array array = {.count = 0};
+    const char *type;
+    while (call->failure.code == FAILURE_NONE &&
+           (type = json_array_next(call, argument, &array)) != NULL) {
+        sqlite3_value *value = json_array_value(&array);
+        if (strcmp(type, "integer") != 0 || sqlite3_value_type(value) != SQLITE_INTEGER)
+            refuse(call, argument, expected);
+        else
+            select_value(call, selection, capacity, sqlite3_value_int64(value));
+    }
+    json_array_close(&array);
+    if (selection->count == 0)
+        refuse(call, argument, expected);
+    selection->count = sort_integers(selection->values, selection->count);
+    return call->failure.code == FAILURE_NONE;
+}
+
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
 {
     const char *expected = steady ? "an integer, a JSON array of integers, 'all' or 'steady'"
@@ -336,55 +164,38 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     if (!value)
         return true;
     if (whole_number(value, &number))
-        return add_value(call, selection, &capacity, number);
-    const char *text = argument_text(call, argument);
+        return select_value(call, selection, &capacity, number);
+    const char *text = plain_text(call, value);
     if (!text)
-        return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
-    if (sqlite3_stricmp(text, "all") == 0 || (steady && sqlite3_stricmp(text, "steady") == 0)) {
-        selection->kind = sqlite3_stricmp(text, "all") == 0 ? SELECT_ALL : SELECT_STEADY;
-        return true;
-    }
-    struct elements elements = {.count = 0};
-    const char *type;
-    while (call->failure.code == FAILURE_NONE &&
-           (type = next_element(call, argument, &elements)) != NULL) {
-        if (strcmp(type, "integer") != 0 ||
-            sqlite3_column_type(elements.element, ELEMENT_VALUE) != SQLITE_INTEGER)
-            refuse(call, argument, expected);
-        else
-            add_value(call, selection, &capacity,
-                      sqlite3_column_int64(elements.element, ELEMENT_VALUE));
-    }
-    elements_close(&elements);
-    if (call->failure.code == FAILURE_NONE && selection->count == 0)
-        refuse(call, argument, expected);
-    if (call->failure.code != FAILURE_NONE)
-        return false;
-    selection->count = sort_integers(selection->values, selection->count);
+        return refuse(call, argument, expected);
+    if (sqlite3_stricmp(text, "all") == 0)
+        selection->kind = SELECT_ALL;
+    else if (steady && sqlite3_stricmp(text, "steady") == 0)
+        selection->kind = SELECT_STEADY;
+    else
+        return select_elements(call, argument, expected, selection, &capacity);
     return true;
 }
 
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
-                   const char *expected, int *chosen)
+                   int *chosen)
 {
     *chosen = 0;
     if (!call->values[argument])
         return true;
-    const char *text = argument_text(call, argument);
+    const char *text = plain_text(call, call->values[argument]);
     for (int i = 0; text && i < count; i++)
         if (sqlite3_stricmp(text, words[i]) == 0) {
             *chosen = i;
             return true;
         }
-    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+    return refuse_words(call, argument, words, count, false);
 }
 
 bool argument_name(struct call *call, int argument, const char *expected, const char **name)
 {
-    *name = call->values[argument] ? argument_text(call, argument) : NULL;
-    if (*name || !call->values[argument])
-        return true;
-    return call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false;
+    *name = call->values[argument] ? plain_text(call, call->values[argument]) : NULL;
+    return *name || !call->values[argument] || refuse(call, argument, expected);
 }
 
 /* The number of the word that a text is, up to its end or a comma, without spaces around;
@@ -403,9 +214,9 @@ static int next_word(const char *text, const char *const *words, int count, cons
 }
 
 bool argument_words(struct call *call, int argument, const char *const *words, int count,
-                    const char *expected, int *chosen, size_t *chosen_count)
+                    int *chosen, size_t *chosen_count)
 {
-    const char *text = argument_text(call, argument);
+    const char *text = plain_text(call, call->values[argument]);
     *chosen_count = 0;
     for (bool more = text != NULL; more; text += more) {
         int word = next_word(text, words, count, &text);
@@ -413,64 +224,63 @@ bool argument_words(struct call *call, int argument, const char *const *words, i
         for (size_t i = 0; i < *chosen_count; i++)
             twice = twice || chosen[i] == word;
         if (word < 0 || twice)
-            return refuse(call, argument, expected);
+            return refuse_words(call, argument, words, count, true);
         chosen[(*chosen_count)++] = word;
         more = *text == ',';
     }
-    return *chosen_count > 0 ||
-           (call->failure.code == FAILURE_NONE ? refuse(call, argument, expected) : false);
+    return *chosen_count > 0 || refuse_words(call, argument, words, count, true);
 }
 
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type)
 {
-    static const char *const names[] = {"ALL", "CPU", "GPU"};
+    static const char *const names[] = {
+        [DEVICE_ALL] = "ALL", [DEVICE_CPU] = "CPU", [DEVICE_GPU] = "GPU"};
     int chosen;
-    bool done = argument_word(call, argument, names, 3, "'ALL', 'CPU' or 'GPU'", &chosen);
+    bool done = argument_word(call, argument, names, COUNT_OF(names), &chosen);
     *device_type = (enum device_type)chosen;
     return done;
 }
 
 /* The numbers that an argument may be, by the type it is declared with. */
-static const struct number {
+static const struct number_type {
     const char *type, *expected;
     bool whole;
     double most; /* the least is 0 */
-} numbers[] = {
+} number_types[] = {
     {"0|1", "0 or 1", true, 1},
     {"INTEGER>=0", "an integer from 0 on", true, INFINITY},
     {"REAL>=0", "a number from 0 on", false, INFINITY},
     {"REAL0..1", "a number from 0 to 1", false, 1},
 };
 
-static const struct number *number_of(const struct argument *argument)
+static const struct number_type *number_type_of(const struct argument *argument)
 {
-    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
-        if (strcmp(argument->type, numbers[i].type) == 0)
-            return &numbers[i];
+    for (int i = 0; i < COUNT_OF(number_types); i++)
+        if (strcmp(argument->type, number_types[i].type) == 0)
+            return &number_types[i];
     return NULL;
 }
 
 /* Whether an argument is a JSON array of texts. */
 static bool check_texts(struct call *call, int argument)
 {
-    struct elements elements = {.count = 0};
+    struct json_array array = {.count = 0};
     const char *type;
-    sqlite3_int64 texts = 0;
+    int64_t texts = 0;
     while (call->failure.code == FAILURE_NONE &&
-           (type = next_element(call, argument, &elements)) != NULL)
+           (type = json_array_next(call, argument, &array)) != NULL)
         texts += strcmp(type, "text") == 0;
-    elements_close(&elements);
-    if (call->failure.code != FAILURE_NONE)
-        return false;
-    return (elements.next && texts == elements.count) ||
-           refuse(call, argument, "a JSON array of texts");
+    json_array_close(&array);
+    if (!array.next || texts < array.count)
+        refuse(call, argument, "a JSON array of texts");
+    return call->failure.code == FAILURE_NONE;
 }
 
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter)
 {
     sqlite3_value *value = call->values[argument];
     const struct argument *declared = &call->function->arguments[argument];
-    const struct number *number = number_of(declared);
+    const struct number_type *number = number_type_of(declared);
     sqlite3_int64 integer;
     if (strcmp(declared->type, "TEXT[]") == 0 && !check_texts(call, argument))
         return SQLITE_ERROR;
@@ -492,20 +302,21 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
     return code;
 }
 
-/* An integer from 0 to `most`. */
+/* An integer from 0 to `most`; without the argument, `*number` stays. */
 static bool small_number(struct call *call, int argument, int most, const char *expected,
                          int *number)
 {
     sqlite3_value *value = call->values[argument];
-    sqlite3_int64 found = 0;
+    sqlite3_int64 found = *number;
     if (value && (!whole_number(value, &found) || found < 0 || found > most))
         return refuse(call, argument, expected);
     *number = (int)found;
     return true;
 }
 
-bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
+bool argument_use_short_name(struct call *call, int argument, int otherwise, int *use_short_name)
 {
+    *use_short_name = otherwise;
     return small_number(call, argument, 2,
                         "0 (the full name), 1 (the short name) or 2 (the stable name)",
                         use_short_name);
@@ -529,7 +340,7 @@ bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
         phases['X'] = phases['B'] = true;
         return true;
     }
-    const char *text = argument_text(call, argument);
+    const char *text = plain_text(call, call->values[argument]);
     bool valid = text != NULL && text[0] != 0;
     if (valid && sqlite3_stricmp(text, "all") == 0) {
         memset(phases, 1, 256 * sizeof *phases);
@@ -540,9 +351,5 @@ bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
                 strchr("(),=", *p) != NULL; /* letters, and the marks of the format */
         phases[(unsigned char)*p] = true;
     }
-    if (valid)
-        return true;
-    return call->failure.code == FAILURE_NONE
-               ? refuse(call, argument, "phase letters such as 'XB' or 'iI', or 'all'")
-               : false;
+    return valid || refuse(call, argument, "phase letters such as 'XB' or 'iI', or 'all'");
 }

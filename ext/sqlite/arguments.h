@@ -17,18 +17,13 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
 ** such texts. All of these fill call->failure and return false if they fail. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
-/* From a key or a value of strict JSON to the `,`, `:`, `}` or `]` that follows it, or to
-** the end. */
-const char *json_value_end(const char *p, const char *end);
-
 /* Ranks or iterations: an integer (0, and as hosts hand it over 0.0 or '0'), a JSON array
 ** of integers, 'all', and for iterations 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
-/* One of these words, in any case: its number; the first is the default. `expected`
-** lists them for the error. */
+/* One of these words, in any case: its number; the first is the default. */
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
-                   const char *expected, int *chosen);
+                   int *chosen);
 
 /* A text that is a name; NULL if it is not given. `expected` says whose, for the error. */
 bool argument_name(struct call *call, int argument, const char *expected, const char **name);
@@ -36,12 +31,12 @@ bool argument_name(struct call *call, int argument, const char *expected, const 
 /* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
 ** room for all. */
 bool argument_words(struct call *call, int argument, const char *const *words, int count,
-                    const char *expected, int *chosen, size_t *chosen_count);
+                    int *chosen, size_t *chosen_count);
 
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 
-/* use_short_name: 0, 1 or 2. */
-bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
+/* use_short_name: 0, 1 or 2; `otherwise` is the default. */
+bool argument_use_short_name(struct call *call, int argument, int otherwise, int *use_short_name);
 
 /* Binds the value of an argument to a parameter. One that is declared as `0|1`,
 ** `INTEGER>=0`, `REAL>=0` or `REAL0..1` must be such a number, or a text that is one;

@@ -82,6 +82,4 @@ struct report_figure {
 extern const struct report_figure report_figures[];
 extern const int report_figure_count;
 
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-
 #endif

@@ -5,10 +5,11 @@
 SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
+#include "../reader/text.h"
 
 enum { TEXT_BLOCK = 16 * 1024 };
 
-struct cell {
+struct result_cell {
     int type;        /* SQLITE_INTEGER ... SQLITE_NULL */
     uint32_t length; /* text and blob */
     union {
@@ -28,7 +29,7 @@ struct result {
     struct rows rows; /* must be first */
     int columns;
     bool no_memory;
-    struct cell *cells;
+    struct result_cell *cells;
     size_t count, capacity;
     struct text_block *texts;
 };
@@ -39,7 +40,7 @@ static int result_column(struct rows *rows, struct row_scan *scan, const struct 
     const struct result *result = (const struct result *)rows;
     (void)scan;
     (void)failure;
-    const struct cell *cell = &result->cells[position->row * result->columns + column];
+    const struct result_cell *cell = &result->cells[position->row * result->columns + column];
     switch (cell->type) {
     case SQLITE_INTEGER:
         sqlite3_result_int64(context, cell->value.integer);
@@ -62,7 +63,14 @@ static int result_column(struct rows *rows, struct row_scan *scan, const struct 
 
 static void result_destroy(struct rows *rows)
 {
-    result_free((struct result *)rows);
+    struct result *result = (struct result *)rows;
+    for (struct text_block *block = result->texts; block;) {
+        struct text_block *next = block->next;
+        memory_free(block);
+        block = next;
+    }
+    memory_free(result->cells);
+    memory_free(result);
 }
 
 static const struct rows_methods result_methods = {.column = result_column,
@@ -78,20 +86,7 @@ struct result *result_new(int columns)
     return result;
 }
 
-void result_free(struct result *result)
-{
-    if (!result)
-        return;
-    for (struct text_block *block = result->texts; block;) {
-        struct text_block *next = block->next;
-        memory_free(block);
-        block = next;
-    }
-    memory_free(result->cells);
-    memory_free(result);
-}
-
-static void add(struct result *result, struct cell cell)
+static void add_cell(struct result *result, struct result_cell cell)
 {
     if (!result || result->no_memory)
         return;
@@ -103,7 +98,7 @@ static void add(struct result *result, struct cell cell)
 }
 
 /* A copy that lives as long as the result; NULL if out of memory. */
-static const char *keep(struct result *result, const void *bytes, size_t length)
+static const char *keep_bytes(struct result *result, const void *bytes, size_t length)
 {
     struct text_block *block = result->texts;
     if (!block || block->size - block->used < length) {
@@ -128,31 +123,31 @@ static void add_bytes(struct result *result, int type, const void *bytes, size_t
 {
     if (!result || result->no_memory)
         return;
-    const char *kept = keep(result, bytes, length);
-    add(result, (struct cell){type, (uint32_t)length, {.text = kept}});
+    const char *kept = keep_bytes(result, bytes, length);
+    add_cell(result, (struct result_cell){type, (uint32_t)length, {.text = kept}});
 }
 
 void result_null(struct result *result)
 {
-    add(result, (struct cell){.type = SQLITE_NULL});
+    add_cell(result, (struct result_cell){.type = SQLITE_NULL});
 }
 
 void result_integer(struct result *result, int64_t value)
 {
-    add(result, (struct cell){SQLITE_INTEGER, 0, {.integer = value}});
+    add_cell(result, (struct result_cell){SQLITE_INTEGER, 0, {.integer = value}});
 }
 
-void result_integer_if(struct result *result, int64_t value, bool there)
+void result_number(struct result *result, int64_t value)
 {
-    if (there)
-        result_integer(result, value);
-    else
+    if (value == NUMBER_NONE)
         result_null(result);
+    else
+        result_integer(result, value);
 }
 
 void result_real(struct result *result, double value)
 {
-    add(result, (struct cell){SQLITE_FLOAT, 0, {.real = value}});
+    add_cell(result, (struct result_cell){SQLITE_FLOAT, 0, {.real = value}});
 }
 
 void result_text(struct result *result, const char *text, size_t length)
@@ -168,6 +163,25 @@ void result_string(struct result *result, const char *text)
     result_text(result, text, text ? strlen(text) : 0);
 }
 
+void result_repaired(struct result *result, const char *text, size_t length)
+{
+    unsigned char *repaired = memory_allocate(3 * length + 1);
+    if (repaired)
+        result_text(result, (const char *)repaired,
+                    text_repair((const unsigned char *)text, length, repaired));
+    else
+        result_lost(result);
+    memory_free(repaired);
+}
+
+void result_name(struct result *result, const struct names *names, uint32_t id)
+{
+    if (id == NAME_NONE)
+        result_null(result);
+    else
+        result_text(result, names->items[id].text, names->items[id].length);
+}
+
 void result_value(struct result *result, sqlite3_value *value)
 {
     const void *bytes;
@@ -180,8 +194,8 @@ void result_value(struct result *result, sqlite3_value *value)
         break;
     case SQLITE_TEXT:
         bytes = sqlite3_value_text(value);
-        if (!bytes && result)
-            result->no_memory = true;
+        if (!bytes)
+            result_lost(result);
         else
             add_bytes(result, SQLITE_TEXT, bytes, (size_t)sqlite3_value_bytes(value));
         break;
@@ -194,13 +208,22 @@ void result_value(struct result *result, sqlite3_value *value)
     }
 }
 
-struct rows *result_finish(struct result *result)
+void result_lost(struct result *result)
 {
-    if (!result || result->no_memory) {
-        result_free(result);
-        return NULL;
+    if (result)
+        result->no_memory = true;
+}
+
+int result_finish(struct result *result, int code, struct rows **rows)
+{
+    if (code == SQLITE_OK && (!result || result->no_memory))
+        code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) {
+        result->rows.count = (int64_t)(result->count / (size_t)result->columns);
+        result->rows.memory += result->capacity * sizeof *result->cells;
+        *rows = &result->rows;
+    } else if (result) {
+        result_destroy(&result->rows);
     }
-    result->rows.count = (int64_t)(result->count / (size_t)result->columns);
-    result->rows.memory += result->capacity * sizeof *result->cells;
-    return &result->rows;
+    return code;
 }

@@ -12,12 +12,15 @@
 #include <sqlite3ext.h>
 
 #include "../reader/failure.h"
+#include "../trace/columns.h"
 #include "plan.h"
 
 struct rows;
 
-/* Going through rows: what a cursor keeps for them. */
-struct row_scan;
+/* Going through rows: what a cursor keeps for them. A scan of rows begins with it. */
+struct row_scan {
+    struct rows *rows;
+};
 
 /* Where a cursor is; what it means beyond `row` is the rows' own business. */
 struct position {
@@ -58,17 +61,23 @@ struct result *result_new(int columns);
 
 void result_null(struct result *result);
 void result_integer(struct result *result, int64_t value);
-/* The value if it is there, else NULL. */
-void result_integer_if(struct result *result, int64_t value, bool there);
+/* NULL for NUMBER_NONE. */
+void result_number(struct result *result, int64_t value);
 void result_real(struct result *result, double value);
 /* Copied; NULL makes a NULL. */
 void result_text(struct result *result, const char *text, size_t length);
 void result_string(struct result *result, const char *text);
+/* Copied, with U+FFFD for what is not UTF-8. */
+void result_repaired(struct result *result, const char *text, size_t length);
+/* The name of an id; NULL for NAME_NONE. */
+void result_name(struct result *result, const struct names *names, uint32_t id);
 void result_value(struct result *result, sqlite3_value *value);
 
-/* The rows, or NULL if out of memory; `result` may be NULL. */
-struct rows *result_finish(struct result *result);
+/* Remembers that there was no memory for a value. */
+void result_lost(struct result *result);
 
-void result_free(struct result *result);
+/* Hands over the rows, or frees them if `code` is an error. Returns it, or SQLITE_NOMEM;
+** `result` may be NULL. */
+int result_finish(struct result *result, int code, struct rows **rows);
 
 #endif

@@ -105,7 +105,7 @@ void sql_leave(struct call *call)
         call->database->speaking = NULL;
 }
 
-static int add_row(void *to, sqlite3_stmt *row)
+static int add_sql_row(void *to, sqlite3_stmt *row)
 {
     int columns = sqlite3_column_count(row);
     for (int i = 0; i < columns; i++)
@@ -119,13 +119,7 @@ int sql_function_produce(struct call *call, struct rows **rows)
     if (code != SQLITE_OK)
         return code;
     struct result *result = result_new(call->function->column_count);
-    code = sql_run(call, call->function->sql, add_row, result);
-    if (code == SQLITE_OK) {
-        *rows = result_finish(result);
-        code = *rows ? SQLITE_OK : SQLITE_NOMEM;
-    } else {
-        result_free(result);
-    }
+    code = sql_run(call, call->function->sql, add_sql_row, result);
     sql_leave(call);
-    return code;
+    return result_finish(result, code, rows);
 }

@@ -292,6 +292,18 @@ static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
+bool call_check(struct call *call, int code, const char *what)
+{
+    if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+        return true;
+    if (code == SQLITE_NOMEM)
+        return failure_memory(&call->failure);
+    if (code == SQLITE_INTERRUPT)
+        return failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
+    return failure_set(&call->failure, FAILURE_REQUEST, "%s%s", what,
+                       sqlite3_errmsg(call->database->db));
+}
+
 /* The arguments of a call as bytes that are equal if and only if they are. */
 static char *tuple_key(const struct call *call, size_t *length)
 {

@@ -69,6 +69,27 @@ struct table_function {
     const char *sql; /* of functions written in SQL */
 };
 
+/* An array with its length, in a descriptor. */
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define COLUMNS(array) .columns = (array), .column_count = COUNT_OF(array)
+#define ARGUMENTS(array) .arguments = (array), .argument_count = COUNT_OF(array)
+
+/* SQLITE_OK, or SQLITE_ERROR if call->failure says something. */
+static inline int call_code(const struct call *call)
+{
+    return call->failure.code == FAILURE_NONE ? SQLITE_OK : SQLITE_ERROR;
+}
+
+/* Whether the code of a statement is not an error; else fills call->failure with `what` and
+** SQLite's message. */
+bool call_check(struct call *call, int code, const char *what);
+
+/* Whether a column ON_DEMAND is to be computed. */
+static inline bool call_wants(const struct call *call, int column)
+{
+    return call->columns >> column & 1;
+}
+
 /* Registers a function twice: under its name, and as `tracediff:NAME`, which
 ** nobody's table can hide (S11). A name that is taken by a module already is left
 ** alone (S16). `number`: below MOST_FUNCTIONS, another for each function. SQLITE_TOOBIG

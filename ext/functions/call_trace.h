@@ -1,0 +1,54 @@
+/*
+** The trace that an argument of a call names, opened, with the ranks and steps that other
+** arguments select.
+*/
+#ifndef TRACEDIFF_CALL_TRACE_H
+#define TRACEDIFF_CALL_TRACE_H
+
+#include "../analysis/summary.h"
+#include "../sqlite/arguments.h"
+#include "../sqlite/registry.h"
+
+struct call_trace_request {
+    /* Numbers of arguments. 0 for ranks and iterations: the function does not have it. */
+    int trace, ranks, iterations;
+    enum selection_kind default_ranks, default_iterations;
+    enum trace_use use;
+    const bool *phases;  /* as in file_load */
+    const char *subject; /* for errors: `control`; NULL: the argument itself, in quotes */
+};
+
+struct call_trace {
+    struct trace trace;
+    struct step_choice steps; /* if there is an argument for iterations */
+};
+
+/* On failure, fills call->failure and returns false; then nothing is open. */
+bool call_trace_open(struct call *call, const struct call_trace_request *request,
+                     struct call_trace *opened);
+
+/* Does nothing to a zeroed struct. */
+void call_trace_close(struct call_trace *opened);
+
+/* The chosen steps of a file, by index of its iterations; NULL: everything. */
+const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
+
+/* Bytes of memory that its chosen files hold. */
+size_t call_trace_memory(const struct call_trace *opened);
+
+/* Descriptions of arguments that several functions have. */
+#define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
+#define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
+#define LOWEST_STEP_TEXT "integer, JSON array, 'all' or 'steady'; default the lowest step"
+#define STEADY_STEPS_TEXT "integer, JSON array, 'all' or 'steady'; default 'steady'"
+#define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
+#define CONTROL_ARGUMENT "control", "TEXT", true, "trace to compare with"
+#define TEST_ARGUMENT "test", "TEXT", true, "trace that is compared"
+#define CONTROL_RANK_ARGUMENT \
+    "control_rank", "", false, "integer, JSON array or 'all'; default the lowest"
+#define TEST_RANK_ARGUMENT "test_rank", "", false, "the same for test"
+#define CONTROL_ITERATION_ARGUMENT "control_iteration", "", false, LOWEST_STEP_TEXT
+#define TEST_ITERATION_ARGUMENT "test_iteration", "", false, "the same for test"
+#define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
+
+#endif

@@ -1,0 +1,168 @@
+#include "event_filter.h"
+
+#include <math.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT3
+
+#include "../reader/memory.h"
+#include "../trace/columns.h"
+#include "../trace/select.h"
+
+const unsigned char served_of_events[EVENTS_COLUMNS] = {
+    [EVENTS_RANK] = SERVES_EQUAL,
+    [EVENTS_ITERATION] = SERVES_EQUAL,
+    [EVENTS_DEVICE] = SERVES_EQUAL,
+    [EVENTS_CAT] = SERVES_EQUAL,
+    [EVENTS_NAME] = SERVES_EQUAL | SERVES_ORDER,
+    [EVENTS_TS] = SERVES_RANGE | SERVES_ORDER,
+    [EVENTS_DUR] = SERVES_ORDER,
+    [EVENTS_STREAM] = SERVES_EQUAL,
+    [EVENTS_PH] = SERVES_EQUAL,
+    [EVENTS_ARGS] = IN_FILE_ORDER,
+    [EVENTS_FILE] = SERVES_EQUAL,
+    [EVENTS_EVENT] = SERVES_EQUAL,
+};
+
+int term_first_value(const struct term *term, sqlite3_value **value)
+{
+    *value = term->value;
+    return term->op == '*' ? sqlite3_vtab_in_first(term->value, value) : SQLITE_OK;
+}
+
+int term_next_value(const struct term *term, sqlite3_value **value)
+{
+    return term->op == '*' ? sqlite3_vtab_in_next(term->value, value) : SQLITE_DONE;
+}
+
+/* Whether a value may be equal to texts that are not the same: what looks like a number
+** is compared as one if the expression it comes from has that affinity. */
+static bool looks_like_number(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text && *text && text[strspn(text, " \t\n\v\f\r0123456789+-.eE")] == 0;
+}
+
+/* Whether all values of a term are numbers, or all texts, or NULL; and no other
+** trouble. */
+static int all_are(const struct term *term, bool texts, bool *all)
+{
+    sqlite3_value *value;
+    int code = term_first_value(term, &value);
+    for (*all = true; code == SQLITE_OK; code = term_next_value(term, &value)) {
+        int type = sqlite3_value_type(value);
+        if (texts ? type != SQLITE_TEXT || looks_like_number(value)
+                  : type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+            *all = *all && type == SQLITE_NULL;
+    }
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* The integers among the values of a term; a column of integers has no others. */
+static int take_integers(struct event_filter *filter, const struct term *term,
+                         struct integers *integers)
+{
+    sqlite3_value *value;
+    int code = all_are(term, false, &integers->given);
+    if (code != SQLITE_OK || !integers->given)
+        return code;
+    code = term_first_value(term, &value);
+    for (; code == SQLITE_OK; code = term_next_value(term, &value)) {
+        int type = sqlite3_value_type(value);
+        double real = sqlite3_value_double(value);
+        if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !(fabs(real) < 0x1p63)))
+            continue;
+        int64_t integer = type == SQLITE_FLOAT ? (int64_t)real : sqlite3_value_int64(value);
+        if (!MEMORY_GROW(integers->items, integers->capacity, integers->count + 1))
+            return SQLITE_NOMEM;
+        integers->items[integers->count++] = integer;
+    }
+    integers->count = sort_integers(integers->items, integers->count);
+    filter->nothing = filter->nothing || integers->count == 0;
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Which phases, or kinds, the values of a term stand for. */
+static int take_texts(struct event_filter *filter, const struct term *term)
+{
+    sqlite3_value *value;
+    bool texts, phases[256] = {false};
+    unsigned kinds = 0;
+    int code = all_are(term, true, &texts);
+    if (code != SQLITE_OK || !texts)
+        return code;
+    code = term_first_value(term, &value);
+    for (; code == SQLITE_OK; code = term_next_value(term, &value)) {
+        const char *text = (const char *)sqlite3_value_text(value);
+        if (!text && sqlite3_value_type(value) != SQLITE_NULL)
+            return SQLITE_NOMEM;
+        if (!text)
+            continue;
+        phases[(unsigned char)text[0]] = true;
+        for (unsigned kind = KIND_HOST; kind <= KIND_SYNC; kind++)
+            if (strcmp(text, kind_is_device(kind) ? "GPU" : "CPU") == 0)
+                kinds |= 1u << kind;
+    }
+    if (term->column == EVENTS_DEVICE)
+        filter->kinds &= kinds;
+    filter->nothing = filter->nothing || filter->kinds == 0;
+    for (int c = 0; c < 256 && term->column == EVENTS_PH; c++)
+        filter->phases[c] = filter->phases[c] && phases[c];
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* A term on a name or category, if it can be used; `*to` is it then. */
+static int take_name(const struct term *term, const struct term **to)
+{
+    bool texts;
+    int code = all_are(term, true, &texts);
+    if (code == SQLITE_OK && texts)
+        *to = term;
+    return code;
+}
+
+static void take_bound(struct event_filter *filter, const struct term *term)
+{
+    int type = sqlite3_value_type(term->value);
+    if (type == SQLITE_NULL)
+        filter->nothing = true;
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        return;
+    if (term->op != '<')
+        filter->low = term;
+    if (term->op != '>')
+        filter->high = term;
+}
+
+int event_filter_take(struct event_filter *filter, const struct term *term)
+{
+    switch (term->column) {
+    case EVENTS_RANK:
+        return take_integers(filter, term, &filter->ranks);
+    case EVENTS_ITERATION:
+        return take_integers(filter, term, &filter->iterations);
+    case EVENTS_STREAM:
+        return take_integers(filter, term, &filter->streams);
+    case EVENTS_EVENT:
+        return take_integers(filter, term, &filter->numbers);
+    case EVENTS_NAME:
+        return take_name(term, &filter->name);
+    case EVENTS_CAT:
+        return take_name(term, &filter->cat);
+    case EVENTS_FILE:
+        return take_name(term, &filter->file);
+    case EVENTS_TS:
+        take_bound(filter, term);
+        return SQLITE_OK;
+    default:
+        return take_texts(filter, term);
+    }
+}
+
+void event_filter_clear(struct event_filter *filter)
+{
+    memory_free(filter->ranks.items);
+    memory_free(filter->iterations.items);
+    memory_free(filter->streams.items);
+    memory_free(filter->numbers.items);
+}

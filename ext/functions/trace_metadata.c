@@ -1,0 +1,92 @@
+/*
+** trace_metadata: what the files of a trace say besides events.
+*/
+#include <string.h>
+
+#include "../sqlite/json_array.h"
+#include "call_trace.h"
+#include "metadata_json.h"
+
+SQLITE_EXTENSION_INIT3
+
+static const struct column columns_of_metadata[] = {
+    {"file", "TEXT", "path"},
+    {"rank", "INTEGER", "rank"},
+    {"key", "TEXT", "top-level key of the document, but traceEvents"},
+    {"value", "", "text, number, 1 and 0 for true and false, NULL; an object or array is its JSON"},
+};
+
+static const struct argument arguments_of_metadata[] = {{TRACE_ARGUMENT}};
+
+/* A member of an object, whose key is bound to ?1 and value to ?2, if it is strict JSON.
+** Not json_each: a table of the user's could hide it (S11). */
+static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
+                                 " WHERE json_type('{' || ?1 || ':' || ?2 || '}') IS NOT NULL";
+
+/* A row for the key and value that a statement has, unless the key was seen before (T17). */
+static int add_value(struct result *result, const struct trace_member *member,
+                     sqlite3_stmt *statement, struct names *seen)
+{
+    const char *key = (const char *)sqlite3_column_text(statement, 0);
+    size_t length = (size_t)sqlite3_column_bytes(statement, 0), known = seen->count;
+    uint32_t id = key ? names_intern(seen, key, length) : NAME_NONE;
+    if (id == NAME_NONE)
+        return SQLITE_NOMEM;
+    if (id < known)
+        return SQLITE_OK;
+    result_repaired(result, member->path, strlen(member->path));
+    result_integer(result, member->rank);
+    metadata_value(result, statement, 0);
+    metadata_value(result, statement, 1);
+    return SQLITE_OK;
+}
+
+/* A row each key of a file's metadata. */
+static int add_values(struct result *result, const struct trace_member *member,
+                      sqlite3_stmt *statement)
+{
+    const char *p = member->is_trace ? member->file->metadata : NULL;
+    const char *end = p ? p + member->file->metadata_length : NULL;
+    struct names seen = {.count = 0};
+    int code = SQLITE_OK;
+    while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
+        const char *colon = json_value_end(p, end), *value = colon < end ? colon + 1 : end;
+        const char *after = json_value_end(value, end);
+        sqlite3_bind_text(statement, 1, p, (int)(colon - p), SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, value, (int)(after - value), SQLITE_STATIC);
+        code = metadata_step(statement);
+        if (code == SQLITE_ROW)
+            code = add_value(result, member, statement, &seen);
+        code = code == SQLITE_DONE ? SQLITE_OK : code;
+        sqlite3_reset(statement);
+        p = after;
+    }
+    names_clear(&seen);
+    return code;
+}
+
+static int metadata_produce(struct call *call, struct rows **rows)
+{
+    static const struct call_trace_request request = {
+        .default_ranks = SELECT_ALL, .use = TRACE_FOR_EVENTS, .subject = "the trace"};
+    struct call_trace opened;
+    sqlite3_stmt *statement = NULL;
+    if (!call_trace_open(call, &request, &opened))
+        return SQLITE_ERROR;
+    struct result *result = result_new(call->function->column_count);
+    int code = sqlite3_prepare_v2(call->database->db, member_sql, -1, &statement, NULL);
+    for (size_t i = 0; i < opened.trace.count && code == SQLITE_OK; i++)
+        code = add_values(result, &opened.trace.members[i], statement);
+    sqlite3_finalize(statement);
+    call_trace_close(&opened);
+    return result_finish(result, code, rows);
+}
+
+const struct table_function trace_metadata_function = {
+    .name = "trace_metadata",
+    .text = "what the files of a trace say besides events, a row each key",
+    COLUMNS(columns_of_metadata),
+    ARGUMENTS(arguments_of_metadata),
+    .reads_files = true,
+    .produce = metadata_produce,
+};

@@ -1,0 +1,86 @@
+#include "json_array.h"
+
+SQLITE_EXTENSION_INIT3
+
+/* `->` makes strict JSON, without spaces, of what JSON5 allows. */
+static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
+static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
+enum { ELEMENT_TYPE, ELEMENT_VALUE };
+
+const char *json_value_end(const char *p, const char *end)
+{
+    for (int64_t depth = 0; p < end; p++) {
+        if (*p == '"')
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\' && p + 1 < end;
+        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
+            return p;
+        else
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+    }
+    return end;
+}
+
+void json_array_close(struct json_array *array)
+{
+    sqlite3_finalize(array->array);
+    sqlite3_finalize(array->element);
+}
+
+sqlite3_value *json_array_value(const struct json_array *array)
+{
+    return sqlite3_column_value(array->element, ELEMENT_VALUE);
+}
+
+/* Begins the array, if the argument is one: SQLITE_OK, or an error. */
+static int open_array(struct call *call, int argument, struct json_array *array)
+{
+    sqlite3 *db = call->database->db;
+    int code = sqlite3_prepare_v2(db, array_sql, -1, &array->array, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_value(array->array, 1, call->values[argument]);
+    code = sqlite3_step(array->array);
+    if (code == SQLITE_ERROR || code == SQLITE_DONE)
+        return SQLITE_OK; /* malformed JSON, or another value */
+    if (code != SQLITE_ROW)
+        return code;
+    if (sqlite3_column_type(array->array, 0) == SQLITE_NULL) /* by an authorizer */
+        return SQLITE_OK;
+    const char *text = (const char *)sqlite3_column_text(array->array, 0);
+    if (!text)
+        return SQLITE_NOMEM;
+    array->end = text + sqlite3_column_bytes(array->array, 0);
+    array->next = text + (*text == '[');
+    return SQLITE_OK;
+}
+
+/* Goes to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
+static int step_element(struct call *call, struct json_array *array)
+{
+    const char *from = array->next;
+    if (!from || from >= array->end || *from == ']')
+        return SQLITE_DONE;
+    const char *after = json_value_end(from, array->end);
+    int code = array->element
+                   ? sqlite3_reset(array->element)
+                   : sqlite3_prepare_v2(call->database->db, element_sql, -1, &array->element, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(array->element, 1, from, (int)(after - from), SQLITE_STATIC);
+    array->next = after + (after < array->end);
+    return code == SQLITE_OK ? sqlite3_step(array->element) : code;
+}
+
+const char *json_array_next(struct call *call, int argument, struct json_array *array)
+{
+    int code = array->array ? SQLITE_OK : open_array(call, argument, array);
+    if (code == SQLITE_OK)
+        code = step_element(call, array);
+    if (!call_check(call, code, "cannot read a JSON array: ") || code == SQLITE_DONE)
+        return NULL;
+    array->count++;
+    const char *type = (const char *)sqlite3_column_text(array->element, ELEMENT_TYPE);
+    if (!type && sqlite3_column_type(array->element, ELEMENT_TYPE) != SQLITE_NULL)
+        failure_memory(&call->failure);
+    return type;
+}
