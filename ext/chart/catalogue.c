@@ -2,12 +2,6 @@
 
 #include <stddef.h>
 
-#define BLUE "#4c8bd6"
-#define ORANGE "#f08a24"
-#define PURPLE "#b565c9"
-#define GREY "#9a9aa0"
-#define GREEN "#3ba272"
-
 #define RANK                                      \
     {                                             \
         CHART_NAME, "rank", "rank", "rank ", NULL \

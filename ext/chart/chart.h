@@ -7,6 +7,20 @@
 
 #include <stdbool.h>
 
+/* Colours of series, those that have no meaning last. */
+#define BLUE "#4c8bd6"   /* control, computation */
+#define ORANGE "#f08a24" /* test, other work */
+#define GREEN "#3ba272"  /* shorter */
+#define RED "#e0564f"    /* longer */
+#define PURPLE "#b565c9" /* difference */
+#define GREY "#9a9aa0"   /* idle */
+#define OCHRE "#c9a227"
+#define TEAL "#2fa7b8"
+#define VIOLET "#7a6ff0"
+#define OLIVE "#8fae3c"
+#define PINK "#d9709a"
+#define BROWN "#a07855"
+
 enum chart_kind {
     CHART_BARS,       /* next to each other, a group for each name */
     CHART_STACK,      /* on top of each other */

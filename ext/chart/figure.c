@@ -10,7 +10,6 @@
 
 enum {
     MOST_COST = 800 * 1000, /* bytes of a page that rows may take */
-    HOVER = 480,            /* characters of a name on hover */
     ROW_COST = 160,         /* of a row without its name */
     NUMBER_COST = 50,       /* of a number in a figure and in a table */
     MOST_POINTS = 8000,     /* of all lines */
@@ -35,8 +34,8 @@ void figure_clear(struct figure *figure)
 }
 
 /* The texts of a role, joined, put behind the names; false if one is missing. */
-static bool join(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
-                 struct span *span)
+static bool join_texts(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
+                       struct span *span)
 {
     span->at = figure->names.length;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
@@ -59,7 +58,7 @@ static bool join(struct figure *figure, const struct chart_cell *cells, enum cha
     return true;
 }
 
-static bool same(const struct figure *figure, struct span a, struct span b)
+static bool same_text(const struct figure *figure, struct span a, struct span b)
 {
     return a.length == b.length &&
            (a.length == 0 ||
@@ -91,7 +90,7 @@ static struct series *series_named(struct figure *figure, const struct chart_col
                                    struct span title)
 {
     for (int i = 0; i < figure->series_count; i++) {
-        if (!same(figure, figure->series[i].title, title))
+        if (!same_text(figure, figure->series[i].title, title))
             continue;
         figure->names.length = title.at;
         return &figure->series[i];
@@ -99,7 +98,7 @@ static struct series *series_named(struct figure *figure, const struct chart_col
     return add_series(figure, column, title);
 }
 
-static void push(struct figure *figure, struct series *series, double y)
+static void push_value(struct figure *figure, struct series *series, double y)
 {
     if (MEMORY_GROW(series->y, series->y_capacity, series->count + 1))
         series->y[series->count++] = isfinite(y) ? y : NAN;
@@ -114,13 +113,14 @@ static size_t cost_of(const struct figure *figure, struct span name)
     for (size_t i = 0; i < name.length; i++) {
         unsigned char c = (unsigned char)figure->names.bytes[name.at + i];
         bool escaped = c < ' ' || strchr("<>&\"'\\", c) || c >= 0x80;
-        cost += (escaped ? 6 : 1) + (i < HOVER ? (escaped ? 9 : 1) * series : 0);
+        cost +=
+            (escaped ? 6 : 1) + (i < HOVER_WIDTH * HOVER_LINES ? (escaped ? 9 : 1) * series : 0);
     }
     return cost + ROW_COST + NUMBER_COST * series;
 }
 
 /* Begins a row; false if it is only counted. */
-static bool add_row(struct figure *figure, struct span name)
+static bool begin_row(struct figure *figure, struct span name)
 {
     figure->seen++;
     size_t cost = cost_of(figure, name);
@@ -140,10 +140,10 @@ static bool add_row(struct figure *figure, struct span name)
 }
 
 /* A series for each column of values, and for their difference. */
-static void add_columns(struct figure *figure)
+static void add_column_series(struct figure *figure)
 {
     static const struct chart_column difference = {CHART_VALUE, "difference", "test minus control",
-                                                   "difference", "#b565c9"};
+                                                   "difference", PURPLE};
     for (int i = 0; i < MOST_CHART_COLUMNS; i++)
         if (figure->chart->columns[i].role >= CHART_VALUE)
             add_series(figure, &figure->chart->columns[i], (struct span){0});
@@ -156,19 +156,21 @@ static void add_wide(struct figure *figure, const struct chart_cell *cells)
 {
     struct span name = {0};
     if (figure->series_count == 0)
-        add_columns(figure);
+        add_column_series(figure);
     if (figure->failed)
         return;
     if (figure->chart->kind != CHART_HISTOGRAMS &&
-        (!join(figure, cells, CHART_NAME, &name) || figure->names.failed || !add_row(figure, name)))
+        (!join_texts(figure, cells, CHART_NAME, &name) || figure->names.failed ||
+         !begin_row(figure, name)))
         return;
     int at = 0;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++)
         if (figure->chart->columns[i].role >= CHART_VALUE)
-            push(figure, &figure->series[at++], cells[i].number);
+            push_value(figure, &figure->series[at++], cells[i].number);
     if (figure->chart->difference && !figure->failed) {
         size_t row = figure->row_count - 1;
-        push(figure, &figure->series[at], figure->series[1].y[row] - figure->series[0].y[row]);
+        push_value(figure, &figure->series[at],
+                   figure->series[1].y[row] - figure->series[0].y[row]);
     }
 }
 
@@ -186,13 +188,13 @@ static void add_long(struct figure *figure, const struct chart_cell *cells)
     int value = column_of(figure->chart, CHART_VALUE);
     struct span name, title;
     size_t row = 0;
-    if (!join(figure, cells, CHART_NAME, &name))
+    if (!join_texts(figure, cells, CHART_NAME, &name))
         return;
-    for (row = figure->row_count; row > 0 && !same(figure, figure->rows[row - 1], name);)
+    for (row = figure->row_count; row > 0 && !same_text(figure, figure->rows[row - 1], name);)
         row--;
     if (row > 0)
         figure->names.length = name.at;
-    if (!join(figure, cells, CHART_SERIES, &title)) {
+    if (!join_texts(figure, cells, CHART_SERIES, &title)) {
         figure->names.length = name.at;
         return;
     }
@@ -200,11 +202,11 @@ static void add_long(struct figure *figure, const struct chart_cell *cells)
     if (!series || figure->names.failed)
         return;
     if (row == 0) {
-        if (!add_row(figure, name))
+        if (!begin_row(figure, name))
             return;
         row = figure->row_count;
         for (int i = 0; i < figure->series_count; i++)
-            push(figure, &figure->series[i], NAN);
+            push_value(figure, &figure->series[i], NAN);
     }
     if (!figure->failed && isfinite(cells[value].number))
         series->y[row - 1] = cells[value].number;
@@ -215,7 +217,7 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
     struct span title;
     if (!isfinite(cells[at].number) || !isfinite(cells[value].number) ||
-        !join(figure, cells, CHART_SERIES, &title))
+        !join_texts(figure, cells, CHART_SERIES, &title))
         return;
     struct series *series = series_named(figure, &figure->chart->columns[value], title);
     if (!series || figure->names.failed)
@@ -225,7 +227,7 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
         return;
     }
     series->x[series->count] = cells[at].number;
-    push(figure, series, cells[value].number);
+    push_value(figure, series, cells[value].number);
     figure->seen++;
 }
 
@@ -262,10 +264,10 @@ static bool count_values(struct figure *figure)
         struct span name = {figure->names.length, 0};
         bin_name(&figure->names, bin);
         name.length = figure->names.length - name.at;
-        if (figure->names.failed || !add_row(figure, name))
+        if (figure->names.failed || !begin_row(figure, name))
             return false;
         for (int i = 0; i < figure->series_count; i++)
-            push(figure, &figure->series[i], (double)bins[i].counts[bin]);
+            push_value(figure, &figure->series[i], (double)bins[i].counts[bin]);
     }
     return !figure->failed;
 }

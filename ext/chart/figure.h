@@ -17,7 +17,11 @@
 #include "chart.h"
 #include "writer.h"
 
-enum { MOST_SERIES = 64 };
+enum {
+    MOST_SERIES = 64,
+    HOVER_WIDTH = 48, /* characters of a line of a name on hover */
+    HOVER_LINES = 10
+};
 
 /* What a row has in a column. */
 struct chart_cell {

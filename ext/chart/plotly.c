@@ -11,9 +11,7 @@
 #include "waterfall.h"
 
 enum {
-    TICK = 34,        /* characters of a name on the axis */
-    HOVER_WIDTH = 48, /* and of a line of it on hover */
-    HOVER_LINES = 10,
+    TICK = 34, /* characters of a name on the axis */
     TITLE_WIDTH = 90,
     ABOVE = 76, /* px above what is drawn, for axis and legend */
     BELOW = 24,
@@ -21,9 +19,8 @@ enum {
     PIE_GAP = 70,
 };
 
-static const char *const colours[] = {"#4c8bd6", "#f08a24", "#3ba272", "#b565c9",
-                                      "#c9a227", "#e0564f", "#2fa7b8", "#7a6ff0",
-                                      "#8fae3c", "#d9709a", "#a07855", "#9a9aa0"};
+static const char *const colours[] = {BLUE, ORANGE, GREEN, PURPLE, OCHRE, RED,
+                                      TEAL, VIOLET, OLIVE, PINK,   BROWN, GREY};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static const char *colour_of(const struct figure *figure, int series)
@@ -52,30 +49,42 @@ static void comma(struct writer *to, bool needed)
         write_string(to, ",");
 }
 
-/* "key":[0,1,2 ...] */
-static void write_keys(const struct figure *figure, struct writer *to, const char *key)
+/* key[...]: an item for each row. */
+static void write_rows(const struct figure *figure, struct writer *to, const char *key,
+                       void (*write_item)(const struct figure *figure, struct writer *to,
+                                          size_t row))
 {
     write_string(to, key);
     write_string(to, "[");
     for (size_t row = 0; row < figure->row_count; row++) {
         comma(to, row > 0);
-        write_string(to, "\"");
-        write_integer(to, (int64_t)row);
-        write_string(to, "\"");
+        write_item(figure, to, row);
     }
     write_string(to, "]");
 }
 
-static void write_names(const struct figure *figure, struct writer *to, const char *key,
-                        size_t width, size_t lines)
+static void write_key(const struct figure *figure, struct writer *to, size_t row)
 {
-    write_string(to, key);
-    write_string(to, "[");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        comma(to, row > 0);
-        write_name(figure, to, row, width, lines);
-    }
-    write_string(to, "]");
+    (void)figure;
+    write_string(to, "\"");
+    write_integer(to, (int64_t)row);
+    write_string(to, "\"");
+}
+
+static void write_hover_name(const struct figure *figure, struct writer *to, size_t row)
+{
+    write_name(figure, to, row, HOVER_WIDTH, HOVER_LINES);
+}
+
+static void write_pie_label(const struct figure *figure, struct writer *to, size_t row)
+{
+    write_name(figure, to, row, 2 * TICK, 1);
+}
+
+static void write_row_colour(const struct figure *figure, struct writer *to, size_t row)
+{
+    (void)figure;
+    write_json_string(to, colours[row % COLOURS]);
 }
 
 static void write_numbers(struct writer *to, const char *key, const double *numbers, size_t count)
@@ -118,25 +127,13 @@ static void write_bars(const struct figure *figure, struct writer *to, int serie
 {
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
     write_series_name(figure, to, series);
-    write_keys(figure, to, ",\"y\":");
+    write_rows(figure, to, ",\"y\":", write_key);
     write_numbers(to, ",\"x\":", figure->series[series].y, figure->row_count);
-    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_rows(figure, to, ",\"customdata\":", write_hover_name);
     write_hover(figure, to, series, "%{x:,.9~f}");
     write_string(to, ",\"marker\":{\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
-}
-
-/* A colour for each row. */
-static void write_colours(const struct figure *figure, struct writer *to, const char *key)
-{
-    write_string(to, key);
-    write_string(to, "[");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        comma(to, row > 0);
-        write_json_string(to, colours[row % COLOURS]);
-    }
-    write_string(to, "]");
 }
 
 static void write_pie(const struct figure *figure, struct writer *to)
@@ -145,69 +142,69 @@ static void write_pie(const struct figure *figure, struct writer *to)
     write_string(to, "{\"type\":\"pie\",\"sort\":false,\"direction\":\"clockwise\",\"hole\":0.35,"
                      "\"textinfo\":\"percent\",\"textposition\":\"inside\",\"name\":");
     write_series_name(figure, to, 0);
-    if (alone)
-        write_names(figure, to, ",\"labels\":", 2 * TICK, 1);
-    else
-        write_keys(figure, to, ",\"labels\":");
+    write_rows(figure, to, ",\"labels\":", alone ? write_pie_label : write_key);
     write_numbers(to, ",\"values\":", figure->series[0].y, figure->row_count);
-    write_names(figure, to, ",\"customdata\":", HOVER_WIDTH, HOVER_LINES);
+    write_rows(figure, to, ",\"customdata\":", write_hover_name);
     write_hover(figure, to, 0, "%{value:,.9~f}");
-    write_colours(figure, to, ",\"marker\":{\"colors\":");
+    write_rows(figure, to, ",\"marker\":{\"colors\":", write_row_colour);
     write_string(to, "},\"showlegend\":");
     write_string(to, alone ? "true" : "false");
 }
 
-/* The series of a role, or -1. */
-static int series_of(const struct figure *figure, enum chart_role role, int from)
+/* The last series of a role, of which there is one. */
+static int series_of(const struct figure *figure, enum chart_role role)
 {
-    for (int i = from; i < figure->series_count; i++)
-        if (figure->series[i].column->role == role)
-            return i;
-    return -1;
+    int i = figure->series_count - 1;
+    while (figure->series[i].column->role != role)
+        i--;
+    return i;
+}
+
+static double value_of(const struct figure *figure, enum chart_role role, size_t row)
+{
+    return figure->series[series_of(figure, role)].y[row];
 }
 
 /* How far the ends of a range lie from its value. */
-static void write_distances(const struct figure *figure, struct writer *to, const char *key,
-                            int from, int value)
+static void write_above(const struct figure *figure, struct writer *to, size_t row)
 {
-    write_string(to, key);
+    write_number(to, fabs(value_of(figure, CHART_HIGH, row) - value_of(figure, CHART_VALUE, row)));
+}
+
+static void write_below(const struct figure *figure, struct writer *to, size_t row)
+{
+    write_number(to, fabs(value_of(figure, CHART_LOW, row) - value_of(figure, CHART_VALUE, row)));
+}
+
+/* Name, least and greatest, as they are. */
+static void write_range_details(const struct figure *figure, struct writer *to, size_t row)
+{
     write_string(to, "[");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        comma(to, row > 0);
-        write_number(to, fabs(figure->series[from].y[row] - figure->series[value].y[row]));
-    }
+    write_hover_name(figure, to, row);
+    comma(to, true);
+    write_number(to, value_of(figure, CHART_LOW, row));
+    comma(to, true);
+    write_number(to, value_of(figure, CHART_HIGH, row));
     write_string(to, "]");
 }
 
-/* The ends are on hover as they are: "customdata" is name, least, greatest. */
 static void write_ranges(const struct figure *figure, struct writer *to)
 {
-    int value = series_of(figure, CHART_VALUE, 1);
-    int low = series_of(figure, CHART_LOW, 0), high = series_of(figure, CHART_HIGH, 0);
+    int value = series_of(figure, CHART_VALUE);
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"showlegend\":false,\"name\":");
     write_series_name(figure, to, value);
-    write_keys(figure, to, ",\"y\":");
+    write_rows(figure, to, ",\"y\":", write_key);
     write_numbers(to, ",\"x\":", figure->series[value].y, figure->row_count);
-    write_string(to, ",\"customdata\":[");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        comma(to, row > 0);
-        write_string(to, "[");
-        write_name(figure, to, row, HOVER_WIDTH, HOVER_LINES);
-        comma(to, true);
-        write_number(to, figure->series[low].y[row]);
-        comma(to, true);
-        write_number(to, figure->series[high].y[row]);
-        write_string(to, "]");
-    }
-    write_string(to, "],\"hovertemplate\":");
+    write_rows(figure, to, ",\"customdata\":", write_range_details);
+    write_string(to, ",\"hovertemplate\":");
     write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.9~f} µs<br>min: "
                           "%{customdata[1]:,.9~f} µs<br>max: %{customdata[2]:,.9~f} µs"
                           "<extra></extra>");
-    write_distances(figure, to,
-                    ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"array\":", high, value);
-    write_distances(figure, to, ",\"arrayminus\":", low, value);
-    write_string(to, ",\"color\":\"#9a9aa0\",\"thickness\":1.5,\"width\":3}");
-    write_colours(figure, to, ",\"marker\":{\"color\":");
+    write_rows(figure, to,
+               ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"array\":", write_above);
+    write_rows(figure, to, ",\"arrayminus\":", write_below);
+    write_string(to, ",\"color\":\"" GREY "\",\"thickness\":1.5,\"width\":3}");
+    write_rows(figure, to, ",\"marker\":{\"color\":", write_row_colour);
     write_string(to, "}}");
 }
 
@@ -328,11 +325,12 @@ static void write_ticks(const struct figure *figure, struct writer *to)
 /* Axes for horizontal bars, the first name at the top; `top` is where they end. */
 static void write_bar_axes(const struct figure *figure, struct writer *to, double top)
 {
-    write_keys(figure, to,
+    write_rows(figure, to,
                ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
-               "\"automargin\":true,\"tickmode\":\"array\",\"tickvals\":");
+               "\"automargin\":true,\"tickmode\":\"array\",\"tickvals\":",
+               write_key);
     write_ticks(figure, to);
-    write_keys(figure, to, ",\"categoryorder\":\"array\",\"categoryarray\":");
+    write_rows(figure, to, ",\"categoryorder\":\"array\",\"categoryarray\":", write_key);
     write_string(to, ",\"domain\":[0,");
     write_number(to, top);
     write_string(to, "]},\"xaxis\":{\"side\":\"top\",\"automargin\":true,\"zeroline\":true,"

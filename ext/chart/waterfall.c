@@ -5,29 +5,29 @@
 
 #include "../reader/memory.h"
 
-enum { MOST_PARTS = 16, CONTROL = 0, TEST = 1, DIFFERENCE = 2, HOVER_WIDTH = 48, HOVER_LINES = 10 };
+enum { MOST_PARTS = 16, CONTROL = 0, TEST = 1, DIFFERENCE = 2 };
 
-static double value(const struct figure *figure, int series, size_t row)
+static double value_or_zero(const struct figure *figure, int series, size_t row)
 {
     double number = figure->series[series].y[row];
     return isnan(number) ? 0 : number;
 }
 
-static double part(const struct figure *figure, size_t row)
+static double change_of(const struct figure *figure, size_t row)
 {
-    return value(figure, TEST, row) - value(figure, CONTROL, row);
+    return value_or_zero(figure, TEST, row) - value_or_zero(figure, CONTROL, row);
 }
 
 /* The rows that differ most, the greatest first; returns how many. */
-static size_t choose(const struct figure *figure, size_t *chosen)
+static size_t greatest_changes(const struct figure *figure, size_t *chosen)
 {
     size_t count = 0;
     for (size_t row = 0; row < figure->row_count; row++) {
         size_t at = count < MOST_PARTS ? count : MOST_PARTS;
-        double size = fabs(part(figure, row));
+        double size = fabs(change_of(figure, row));
         if (size == 0)
             continue;
-        while (at > 0 && fabs(part(figure, chosen[at - 1])) < size)
+        while (at > 0 && fabs(change_of(figure, chosen[at - 1])) < size)
             at--;
         if (at == MOST_PARTS)
             continue;
@@ -38,12 +38,12 @@ static size_t choose(const struct figure *figure, size_t *chosen)
     return count;
 }
 
-struct row {
+struct waterfall_row {
     struct span name;
     double control, test; /* NaN: none */
 };
 
-static struct span name_of(struct figure *figure, const char *text)
+static struct span add_name(struct figure *figure, const char *text)
 {
     struct span name = {figure->names.length, 0};
     write_string(&figure->names, text);
@@ -51,7 +51,7 @@ static struct span name_of(struct figure *figure, const char *text)
     return name;
 }
 
-static struct span name_others(struct figure *figure, size_t count)
+static struct span add_name_of_others(struct figure *figure, size_t count)
 {
     struct span name = {figure->names.length, 0};
     write_grouped(&figure->names, (int64_t)count);
@@ -62,29 +62,30 @@ static struct span name_others(struct figure *figure, size_t count)
 
 bool waterfall_make(struct figure *figure)
 {
-    size_t chosen[MOST_PARTS + 1], parts = choose(figure, chosen), count = 0;
-    struct row rows[MOST_PARTS + 3];
+    size_t chosen[MOST_PARTS + 1], parts = greatest_changes(figure, chosen), count = 0;
+    struct waterfall_row rows[MOST_PARTS + 3];
     double control = 0, test = 0, other_control = 0, other_test = 0;
     if (figure->row_count == 0)
         return true;
     for (size_t row = 0; row < figure->row_count; row++) {
-        control += value(figure, CONTROL, row);
-        test += value(figure, TEST, row);
+        control += value_or_zero(figure, CONTROL, row);
+        test += value_or_zero(figure, TEST, row);
     }
     other_control = control;
     other_test = test;
-    rows[count++] = (struct row){name_of(figure, "step of control"), control, NAN};
+    rows[count++] = (struct waterfall_row){add_name(figure, "step of control"), control, NAN};
     for (size_t i = 0; i < parts; i++) {
-        rows[count] = (struct row){figure->rows[chosen[i]], value(figure, CONTROL, chosen[i]),
-                                   value(figure, TEST, chosen[i])};
+        rows[count] = (struct waterfall_row){figure->rows[chosen[i]],
+                                             value_or_zero(figure, CONTROL, chosen[i]),
+                                             value_or_zero(figure, TEST, chosen[i])};
         other_control -= rows[count].control;
         other_test -= rows[count].test;
         count++;
     }
     if (figure->row_count > parts)
-        rows[count++] =
-            (struct row){name_others(figure, figure->row_count - parts), other_control, other_test};
-    rows[count++] = (struct row){name_of(figure, "step of test"), NAN, test};
+        rows[count++] = (struct waterfall_row){
+            add_name_of_others(figure, figure->row_count - parts), other_control, other_test};
+    rows[count++] = (struct waterfall_row){add_name(figure, "step of test"), NAN, test};
     if (figure->names.failed || !MEMORY_GROW(figure->rows, figure->row_capacity, count))
         return false;
     for (int i = 0; i < figure->series_count; i++)
@@ -102,15 +103,15 @@ bool waterfall_make(struct figure *figure)
 }
 
 /* What a row is drawn as. */
-enum bar { BAR_CONTROL, BAR_TEST, BAR_MORE, BAR_LESS, BARS };
+enum waterfall_bar { BAR_CONTROL, BAR_TEST, BAR_MORE, BAR_LESS, BARS };
 
-static enum bar bar_of(const struct figure *figure, size_t row)
+static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
 {
     if (row == 0)
         return BAR_CONTROL;
     if (row + 1 == figure->row_count)
         return BAR_TEST;
-    return part(figure, row) < 0 ? BAR_LESS : BAR_MORE;
+    return change_of(figure, row) < 0 ? BAR_LESS : BAR_MORE;
 }
 
 /* Where the bar of a row begins, and where it ends. */
@@ -120,16 +121,16 @@ static double begin_of(const struct figure *figure, size_t row)
     if (row == 0 || row + 1 == figure->row_count)
         return 0;
     for (size_t i = 0; i < row; i++)
-        level += i == 0 ? value(figure, CONTROL, 0) : part(figure, i);
+        level += i == 0 ? value_or_zero(figure, CONTROL, 0) : change_of(figure, i);
     return level;
 }
 
 static double length_of(const struct figure *figure, size_t row)
 {
-    return row == 0 ? value(figure, CONTROL, row) : part(figure, row);
+    return row == 0 ? value_or_zero(figure, CONTROL, row) : change_of(figure, row);
 }
 
-static void write_list(const struct figure *figure, struct writer *to, enum bar bar,
+static void write_list(const struct figure *figure, struct writer *to, enum waterfall_bar bar,
                        const char *key, double (*number)(const struct figure *, size_t))
 {
     bool any = false;
@@ -151,7 +152,7 @@ static void write_list(const struct figure *figure, struct writer *to, enum bar 
 }
 
 /* For each bar its name, control, test and difference. */
-static void write_details(const struct figure *figure, struct writer *to, enum bar bar)
+static void write_details(const struct figure *figure, struct writer *to, enum waterfall_bar bar)
 {
     bool any = false;
     write_string(to, ",\"customdata\":");
@@ -176,16 +177,16 @@ void waterfall_write(const struct figure *figure, struct writer *to)
     static const struct {
         const char *name, *colour, *hover;
     } bars[BARS] = {
-        {"control", "#4c8bd6", "%{customdata[1]:,.9~f} µs"},
-        {"test", "#f08a24", "%{customdata[2]:,.9~f} µs"},
-        {"longer", "#e0564f",
+        {"control", BLUE, "%{customdata[1]:,.9~f} µs"},
+        {"test", ORANGE, "%{customdata[2]:,.9~f} µs"},
+        {"longer", RED,
          "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
          "difference: %{customdata[3]:+,.9~f} µs"},
-        {"shorter", "#3ba272",
+        {"shorter", GREEN,
          "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
          "difference: %{customdata[3]:+,.9~f} µs"},
     };
-    for (enum bar bar = BAR_CONTROL; bar < BARS; bar++) {
+    for (enum waterfall_bar bar = BAR_CONTROL; bar < BARS; bar++) {
         write_string(to, bar > 0 ? ",{" : "{");
         write_string(to, "\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
         write_json_string(to, bars[bar].name);

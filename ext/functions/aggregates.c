@@ -28,7 +28,7 @@ enum { FRACTIONS = 1000000 }; /* of a unit that times are kept in */
 typedef long double wide_number __attribute__((aligned(8)));
 
 /* What an aggregate keeps for a group. */
-struct group {
+struct statistics {
     struct intervals side[2];
     bool real; /* a time was no integer */
     double *values;
@@ -55,7 +55,7 @@ static bool has_numbers(sqlite3_context *context, const char *name, int count,
 }
 
 /* A time in fractions; false if it is too large. */
-static bool take_time(struct group *group, sqlite3_value *value, wide_time *time)
+static bool take_time(struct statistics *group, sqlite3_value *value, wide_time *time)
 {
     if (sqlite3_value_type(value) == SQLITE_INTEGER) {
         *time = (wide_time)sqlite3_value_int64(value) * FRACTIONS;
@@ -70,10 +70,10 @@ static bool take_time(struct group *group, sqlite3_value *value, wide_time *time
     return true;
 }
 
-static void put_length(sqlite3_context *context, const struct group *group, wide_time length,
+static void put_length(sqlite3_context *context, const struct statistics *group, wide_time length,
                        const char *name)
 {
-    if (!group || !group->real) {
+    if (!group->real) {
         length /= FRACTIONS;
         if (length > INT64_MAX)
             function_fail(context, name, "the length is beyond 64 bits");
@@ -84,9 +84,9 @@ static void put_length(sqlite3_context *context, const struct group *group, wide
     sqlite3_result_double(context, (double)length / FRACTIONS);
 }
 
-static struct group *group_of(sqlite3_context *context)
+static struct statistics *group_of(sqlite3_context *context)
 {
-    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
+    struct statistics *group = sqlite3_aggregate_context(context, sizeof *group);
     if (!group)
         sqlite3_result_error_nomem(context);
     return group;
@@ -95,7 +95,7 @@ static struct group *group_of(sqlite3_context *context)
 static void add_interval(sqlite3_context *context, const char *name, sqlite3_value **values,
                          int side)
 {
-    struct group *group = group_of(context);
+    struct statistics *group = group_of(context);
     wide_time start, length;
     if (!group)
         return;
@@ -107,27 +107,43 @@ static void add_interval(sqlite3_context *context, const char *name, sqlite3_val
         sqlite3_result_error_nomem(context);
 }
 
-static void clear(struct group *group)
+static void clear_statistics(struct statistics *group)
 {
     intervals_clear(&group->side[0]);
     intervals_clear(&group->side[1]);
     memory_free(group->values);
 }
 
-/* Merges both sides; false after saying why not. */
-static bool merge(sqlite3_context *context, struct group *group)
+/* Around the work of a final: false after saying that it failed. */
+static bool end_final(sqlite3_context *context, struct database *database, bool done,
+                      struct failure *failure)
+{
+    database_end_work(database);
+    if (!done)
+        sqlite3_result_error_code(context, failure->code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
+                                                                                : SQLITE_NOMEM);
+    failure_clear(failure);
+    return done;
+}
+
+/* The result is the length of a merged group. */
+static void length_final(sqlite3_context *context, const char *name,
+                         wide_time (*length_of)(const struct statistics *group))
 {
     struct database *database = sqlite3_user_data(context);
+    const struct stopper *stopper = &database->cache.stopper;
+    struct statistics *group = sqlite3_aggregate_context(context, 0);
     struct failure failure = {0};
+    if (!group) {
+        sqlite3_result_int64(context, 0);
+        return;
+    }
     database_begin_work(database);
-    bool merged = intervals_merge(&group->side[0], &database->cache.stopper, &failure) &&
-                  intervals_merge(&group->side[1], &database->cache.stopper, &failure);
-    database_end_work(database);
-    if (!merged)
-        sqlite3_result_error_code(context, failure.code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
-                                                                               : SQLITE_NOMEM);
-    failure_clear(&failure);
-    return merged;
+    bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
+                  intervals_merge(&group->side[1], stopper, &failure);
+    if (end_final(context, database, merged, &failure))
+        put_length(context, group, length_of(group), name);
+    clear_statistics(group);
 }
 
 static const char busy_time[] = "trace_busy_time", overlap_time[] = "trace_overlap_time",
@@ -139,15 +155,14 @@ static void busyTimeStep(sqlite3_context *context, int count, sqlite3_value **va
         add_interval(context, busy_time, values, 0);
 }
 
+static wide_time busy_length(const struct statistics *group)
+{
+    return intervals_length(&group->side[0]);
+}
+
 static void busyTimeFinal(sqlite3_context *context)
 {
-    struct group *group = sqlite3_aggregate_context(context, 0);
-    if (!group)
-        put_length(context, NULL, 0, busy_time);
-    else if (merge(context, group))
-        put_length(context, group, intervals_length(&group->side[0]), busy_time);
-    if (group)
-        clear(group);
+    length_final(context, busy_time, busy_length);
 }
 
 static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
@@ -161,23 +176,21 @@ static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value *
         function_fail(context, overlap_time, "a side is 0 or 1");
 }
 
+static wide_time overlap_length(const struct statistics *group)
+{
+    return intervals_common(&group->side[0], &group->side[1]);
+}
+
 static void overlapTimeFinal(sqlite3_context *context)
 {
-    struct group *group = sqlite3_aggregate_context(context, 0);
-    if (!group)
-        put_length(context, NULL, 0, overlap_time);
-    else if (merge(context, group))
-        put_length(context, group, intervals_common(&group->side[0], &group->side[1]),
-                   overlap_time);
-    if (group)
-        clear(group);
+    length_final(context, overlap_time, overlap_length);
 }
 
 static void quantileStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
     if (!has_numbers(context, quantile, count, values))
         return;
-    struct group *group = group_of(context);
+    struct statistics *group = group_of(context);
     double q = sqlite3_value_double(values[1]);
     if (!group)
         return;
@@ -201,7 +214,7 @@ static int number_order(const void *a, const void *b)
 
 static void quantileFinal(sqlite3_context *context)
 {
-    struct group *group = sqlite3_aggregate_context(context, 0);
+    struct statistics *group = sqlite3_aggregate_context(context, 0);
     struct database *database = sqlite3_user_data(context);
     struct failure failure = {0};
     if (!group || group->count == 0)
@@ -209,8 +222,7 @@ static void quantileFinal(sqlite3_context *context)
     database_begin_work(database);
     bool sorted = sort_items(group->values, group->count, sizeof(double), number_order,
                              &database->cache.stopper, &failure);
-    database_end_work(database);
-    if (sorted) {
+    if (end_final(context, database, sorted, &failure)) {
         double position = group->q * (double)(group->count - 1);
         size_t below = (size_t)position, above = below + (below + 1 < group->count);
         double low = group->values[below], high = group->values[above];
@@ -218,18 +230,15 @@ static void quantileFinal(sqlite3_context *context)
         sqlite3_result_double(context, part > 0 && low < high
                                            ? (double)(low + ((wide_number)high - low) * part)
                                            : low);
-    } else {
-        sqlite3_result_error_code(context, failure.code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
-                                                                               : SQLITE_NOMEM);
     }
-    failure_clear(&failure);
-    clear(group);
+    clear_statistics(group);
 }
 
 /* Welford's recurrence. */
 static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    struct group *group = has_numbers(context, stddev, count, values) ? group_of(context) : NULL;
+    struct statistics *group =
+        has_numbers(context, stddev, count, values) ? group_of(context) : NULL;
     if (!group)
         return;
     wide_number value = sqlite3_value_type(values[0]) == SQLITE_INTEGER
@@ -242,7 +251,7 @@ static void stddevStep(sqlite3_context *context, int count, sqlite3_value **valu
 
 static void stddevFinal(sqlite3_context *context)
 {
-    const struct group *group = sqlite3_aggregate_context(context, 0);
+    const struct statistics *group = sqlite3_aggregate_context(context, 0);
     if (group && group->count > 1)
         sqlite3_result_double(context,
                               (double)sqrtl(group->squares / (wide_number)(group->count - 1)));

@@ -17,13 +17,13 @@ SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
 
-struct group {
+struct chart_group {
     bool begun, alone; /* alone: format 'plotly' */
     bool failed;       /* an error has been reported: SQLite still asks for the result */
     struct figure figure;
 };
 
-static int column_count(const struct chart *chart)
+static int count_columns(const struct chart *chart)
 {
     int count = 0;
     while (chart->columns[count].role != CHART_NONE)
@@ -32,8 +32,8 @@ static int column_count(const struct chart *chart)
 }
 
 /* Takes title and format; false after saying what is wrong with them. */
-static bool begin(sqlite3_context *context, struct group *group, const struct chart *chart,
-                  int count, sqlite3_value **values)
+static bool begin_chart(sqlite3_context *context, struct chart_group *group,
+                        const struct chart *chart, int count, sqlite3_value **values)
 {
     if (count > 1 && sqlite3_value_type(values[1]) != SQLITE_NULL) {
         const char *format = (const char *)sqlite3_value_text(values[1]);
@@ -92,11 +92,11 @@ static void say_no_number(sqlite3_context *context, const struct chart *chart, i
 }
 
 /* Adds a row; false after saying what is wrong with it. */
-static bool add_row(sqlite3_context *context, struct group *group, const struct chart *chart,
-                    sqlite3_value **values)
+static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
+                          const struct chart *chart, sqlite3_value **values)
 {
     struct chart_cell cells[MOST_CHART_COLUMNS];
-    for (int i = 0; i < column_count(chart); i++) {
+    for (int i = 0; i < count_columns(chart); i++) {
         int code = chart_cell_take(chart, i, values[i], &cells[i]);
         if (code == SQLITE_MISMATCH)
             say_no_number(context, chart, i);
@@ -116,16 +116,16 @@ static bool add_row(sqlite3_context *context, struct group *group, const struct 
 static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const struct chart *chart = sqlite3_user_data(context);
-    struct group *group = sqlite3_aggregate_context(context, sizeof *group);
-    int columns = column_count(chart);
+    struct chart_group *group = sqlite3_aggregate_context(context, sizeof *group);
+    int columns = count_columns(chart);
     if (!group) {
         sqlite3_result_error_nomem(context);
         return;
     }
     if (!group->begun)
-        group->failed = !begin(context, group, chart, count - columns, values + columns);
+        group->failed = !begin_chart(context, group, chart, count - columns, values + columns);
     if (!group->failed)
-        group->failed = !add_row(context, group, chart, values);
+        group->failed = !add_chart_row(context, group, chart, values);
 }
 
 static bool write_page(struct figure *figure, struct writer *page)
@@ -144,7 +144,7 @@ static bool write_page(struct figure *figure, struct writer *page)
 
 static void chartFinal(sqlite3_context *context)
 {
-    struct group *group = sqlite3_aggregate_context(context, 0);
+    struct chart_group *group = sqlite3_aggregate_context(context, 0);
     struct writer result = {0};
     if (!group)
         return;

@@ -181,11 +181,11 @@ static int make_part(struct event_scan *scan, size_t member, struct event_part *
     int64_t origin = origin_of(scan, member);
     int code = SQLITE_OK;
     *part = (struct event_part){.member = member,
-                          .columns = &file->columns,
-                          .end = file->columns.count,
-                          .low = bound_in_ns(origin, scan->filter.low, -1),
-                          .high = bound_in_ns(origin, scan->filter.high, 1),
-                          .limit = INT64_MAX};
+                                .columns = &file->columns,
+                                .end = file->columns.count,
+                                .low = bound_in_ns(origin, scan->filter.low, -1),
+                                .high = bound_in_ns(origin, scan->filter.high, 1),
+                                .limit = INT64_MAX};
     if (rows_of(scan)->limits)
         part->limit = rows_of(scan)->limits[member_of(scan, member)->rank_index];
     if (scan->filter.iterations.given) {

@@ -52,7 +52,8 @@ static int count_arguments(const struct function *function)
     return count;
 }
 
-static void take_function(struct help_entry *entry, const struct function *function, const char *kind)
+static void take_function(struct help_entry *entry, const struct function *function,
+                          const char *kind)
 {
     entry->name = function->name;
     entry->kind = kind;
@@ -70,13 +71,13 @@ static bool help_entry_at(int i, struct help_entry *entry)
     memset(entry, 0, sizeof *entry);
     if (table) {
         *entry = (struct help_entry){.name = table->name,
-                                .kind = "table",
-                                .text = table->text,
-                                .arguments = table->arguments,
-                                .argument_count = table->argument_count,
-                                .columns = table->columns,
-                                .column_count = table->column_count,
-                                .is_sql = table->sql != NULL};
+                                     .kind = "table",
+                                     .text = table->text,
+                                     .arguments = table->arguments,
+                                     .argument_count = table->argument_count,
+                                     .columns = table->columns,
+                                     .column_count = table->column_count,
+                                     .is_sql = table->sql != NULL};
         return true;
     }
     while (table_function_at(tables))

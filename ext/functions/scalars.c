@@ -107,7 +107,8 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     for (int i = 0; i <= MAX; i++)
         if (types[i] != SQLITE_INTEGER && types[i] != SQLITE_FLOAT) {
-            function_fail(context, bar_name, i == VALUE ? "value is no number" : "max is no number");
+            function_fail(context, bar_name,
+                          i == VALUE ? "value is no number" : "max is no number");
             return;
         }
     if (types[WIDTH] != SQLITE_NULL)

@@ -6,36 +6,15 @@ SQLITE_EXTENSION_INIT3
 
 #include "../reader/memory.h"
 #include "../reader/text.h"
-#include "../trace/names.h"
 #include "arguments.h"
-
-#define KEPT_MEMORY ((size_t)64 << 20)
-
-/* A rowid is the number of a tuple, from 1 on, and 40 bits for the row. */
-enum { ROW_BITS = 40, MOST_TUPLES = (1 << (63 - ROW_BITS)) - 1 };
-
-/* The rows of a tuple of arguments, shared by the cursors that are on them. When the last
-** cursor leaves them they are freed if the tuple has others by then, else kept among the
-** unused. */
-struct kept_rows {
-    struct rows *rows;
-    uint64_t columns; /* of those on demand: which the rows have */
-    uint32_t tuple;
-    int cursors;                     /* that are on these rows */
-    struct kept_rows *newer, *older; /* among the unused, by when they were left */
-};
+#include "kept.h"
 
 struct function_table {
     sqlite3_vtab base; /* must be first */
     struct database *database;
     const struct table_function *function;
     sqlite3_value *defaults[MOST_ARGUMENTS]; /* from CREATE VIRTUAL TABLE; NULL: none */
-    struct names tuples;     /* keys of the arguments it was called with; their ids are in rowids,
-                             ** so they stay as long as the table */
-    struct kept_rows **kept; /* by tuple: those with most columns; NULL: none */
-    size_t capacity;         /* of `kept` */
-    struct kept_rows *newest, *oldest; /* rows that no cursor is on */
-    size_t unused_memory;              /* bytes of these */
+    struct kept kept;
     int cursors;
 };
 
@@ -84,7 +63,7 @@ static const char *speaker(const struct function_table *table)
 }
 
 /* What a failure is to SQLite: `code`, or what the failure says. Frees the failure. */
-static int failed(struct function_table *table, int code, struct failure *failure)
+static int failure_code(struct function_table *table, int code, struct failure *failure)
 {
     if (failure->code == FAILURE_MEMORY)
         code = SQLITE_NOMEM;
@@ -110,47 +89,10 @@ static char *declaration(const struct table_function *function)
     return sqlite3_str_finish(text);
 }
 
-/* Frees rows that no cursor is on. */
-static void free_kept(struct function_table *table, struct kept_rows *kept)
-{
-    if (table->kept[kept->tuple] == kept)
-        table->kept[kept->tuple] = NULL;
-    kept->rows->methods->destroy(kept->rows);
-    memory_free(kept);
-}
-
-static void take_from_unused(struct function_table *table, struct kept_rows *kept)
-{
-    *(kept->newer ? &kept->newer->older : &table->newest) = kept->older;
-    *(kept->older ? &kept->older->newer : &table->oldest) = kept->newer;
-    kept->newer = kept->older = NULL;
-    table->unused_memory -= kept->rows->memory;
-}
-
-static void add_to_unused(struct function_table *table, struct kept_rows *kept)
-{
-    kept->older = table->newest;
-    *(table->newest ? &table->newest->newer : &table->oldest) = kept;
-    table->newest = kept;
-    table->unused_memory += kept->rows->memory;
-}
-
-/* Frees unused rows, the longest unused first, down to a limit of bytes; 0: all. */
-static void drop_unused(struct function_table *table, size_t limit)
-{
-    while (table->oldest && (limit == 0 || table->unused_memory > limit)) {
-        struct kept_rows *kept = table->oldest;
-        take_from_unused(table, kept);
-        free_kept(table, kept);
-    }
-}
-
 static int functionDisconnect(sqlite3_vtab *vtab)
 {
     struct function_table *table = (struct function_table *)vtab;
-    drop_unused(table, 0);
-    names_clear(&table->tuples);
-    memory_free(table->kept);
+    kept_clear(&table->kept);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         sqlite3_value_free(table->defaults[i]);
     database_release(table->database);
@@ -209,8 +151,7 @@ static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
     return SQLITE_OK;
 }
 
-/* Puts a cursor on rows, or on none; those it leaves are kept, or freed if their tuple
-** has others. */
+/* Puts a cursor on rows, or on none. */
 static void move_to(struct function_table *table, struct function_cursor *cursor,
                     struct kept_rows *to)
 {
@@ -219,14 +160,10 @@ static void move_to(struct function_table *table, struct function_cursor *cursor
         from->rows->methods->end(cursor->scan);
     cursor->scan = NULL;
     cursor->kept = to;
-    if (to && to->cursors++ == 0)
-        take_from_unused(table, to);
-    if (!from || --from->cursors > 0)
-        return;
-    if (table->kept[from->tuple] == from)
-        add_to_unused(table, from);
-    else
-        free_kept(table, from);
+    if (to)
+        kept_enter(&table->kept, to);
+    if (from)
+        kept_leave(&table->kept, from);
 }
 
 static void forget_given(struct function_cursor *cursor)
@@ -243,7 +180,10 @@ static int functionClose(sqlite3_vtab_cursor *base)
     struct function_table *table = (struct function_table *)base->pVtab;
     move_to(table, cursor, NULL);
     forget_given(cursor);
-    drop_unused(table, --table->cursors > 0 ? KEPT_MEMORY : 0);
+    if (--table->cursors > 0)
+        kept_trim(&table->kept);
+    else
+        kept_drop(&table->kept);
     database_cursor_closed(table->database);
     sqlite3_free(cursor);
     return SQLITE_OK;
@@ -259,7 +199,8 @@ static int functionNext(sqlite3_vtab_cursor *base)
     }
     int code =
         cursor->kept->rows->methods->next(cursor->scan, &cursor->position, &cursor->end, &failure);
-    return code == SQLITE_OK ? code : failed((struct function_table *)base->pVtab, code, &failure);
+    return code == SQLITE_OK ? code
+                             : failure_code((struct function_table *)base->pVtab, code, &failure);
 }
 
 static int functionEof(sqlite3_vtab_cursor *base)
@@ -282,7 +223,7 @@ static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     struct rows *rows = cursor->kept->rows;
     int code =
         rows->methods->column(rows, cursor->scan, &cursor->position, column, context, &failure);
-    return code == SQLITE_OK ? code : failed(table, code, &failure);
+    return code == SQLITE_OK ? code : failure_code(table, code, &failure);
 }
 
 static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
@@ -304,50 +245,6 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
-/* The arguments of a call as bytes that are equal if and only if they are. */
-static char *tuple_key(const struct call *call, size_t *length)
-{
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_str_appendchar(text, 1, '.'); /* an empty text would be no text */
-    for (int i = 0; i < call->function->argument_count; i++) {
-        sqlite3_value *value = call->values[i];
-        int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
-        sqlite3_int64 integer = 0;
-        double real;
-        sqlite3_str_appendchar(text, 1, (char)type);
-        if (type == SQLITE_INTEGER) {
-            integer = sqlite3_value_int64(value);
-        } else if (type == SQLITE_FLOAT) {
-            real = sqlite3_value_double(value);
-            memcpy(&integer, &real, sizeof integer);
-        } else if (type != SQLITE_NULL) {
-            const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value)
-                                                    : sqlite3_value_blob(value);
-            integer = sqlite3_value_bytes(value);
-            if (bytes)
-                sqlite3_str_append(text, bytes, (int)integer);
-        }
-        sqlite3_str_append(text, (const char *)&integer, sizeof integer);
-    }
-    *length = (size_t)sqlite3_str_length(text);
-    return sqlite3_str_finish(text);
-}
-
-/* The number of the tuple of a call, new or known; NAME_NONE if out of memory, or no
-** number that fits in a rowid. */
-static uint32_t tuple_of(struct function_table *table, const struct call *call)
-{
-    size_t length, known = table->tuples.count;
-    if (known >= MOST_TUPLES || !MEMORY_GROW(table->kept, table->capacity, known + 1))
-        return NAME_NONE;
-    char *key = tuple_key(call, &length);
-    uint32_t tuple = key ? names_intern(&table->tuples, key, length) : NAME_NONE;
-    sqlite3_free(key);
-    if (tuple == known)
-        table->kept[tuple] = NULL;
-    return tuple;
-}
-
 /* A message of inner SQL, with a name before it unless that stands there already. Frees
 ** the message. */
 static char *with_name(const char *name, char *message)
@@ -361,7 +258,7 @@ static char *with_name(const char *name, char *message)
 }
 
 /* Computes the rows of a call; the error goes to the table. */
-static int produce(struct function_table *table, struct call *call, struct rows **rows)
+static int compute_rows(struct function_table *table, struct call *call, struct rows **rows)
 {
     database_begin_work(table->database);
     int code = table->function->produce(call, rows);
@@ -369,7 +266,7 @@ static int produce(struct function_table *table, struct call *call, struct rows 
     if (table->database->working == 0)
         cache_trim(&table->database->cache, false);
     if (code == SQLITE_OK || !call->error)
-        return code == SQLITE_OK ? code : failed(table, code, &call->failure);
+        return code == SQLITE_OK ? code : failure_code(table, code, &call->failure);
     table_error(table, with_name(speaker(table), call->error));
     call->error = NULL;
     failure_clear(&call->failure);
@@ -379,54 +276,27 @@ static int produce(struct function_table *table, struct call *call, struct rows 
 /* Of required arguments. */
 static const char *const ordinals[MOST_REQUIRED] = {"first", "second", "third", "fourth"};
 
-/* Whether a tuple has rows with the columns of a call. */
-static bool has_rows(const struct function_table *table, uint32_t tuple, const struct call *call)
-{
-    const struct kept_rows *kept = table->kept[tuple];
-    return kept && (kept->columns & call->columns) == call->columns;
-}
-
-/* Computes the rows of a tuple. They also get the columns of those they replace, so that two
-** cursors that want different columns do not replace each other's rows in turn. */
-static int renew_rows(struct function_table *table, uint32_t tuple, struct call *call)
-{
-    struct rows *rows = NULL;
-    if (table->kept[tuple])
-        call->columns |= table->kept[tuple]->columns;
-    int code = produce(table, call, &rows);
-    if (code != SQLITE_OK)
-        return code;
-    struct kept_rows *made = memory_zeroed(1, sizeof *made);
-    if (!made || has_rows(table, tuple, call)) { /* computed meanwhile, by a nested use */
-        rows->methods->destroy(rows);
-        memory_free(made);
-        return made ? SQLITE_OK : SQLITE_NOMEM;
-    }
-    *made = (struct kept_rows){.rows = rows, .columns = call->columns, .tuple = tuple};
-    struct kept_rows *replaced = table->kept[tuple];
-    table->kept[tuple] = made;
-    add_to_unused(table, made);
-    if (replaced && replaced->cursors == 0) {
-        take_from_unused(table, replaced);
-        free_kept(table, replaced);
-    }
-    return SQLITE_OK;
-}
-
 /* Puts a cursor on the rows of a call, kept or computed; SQLITE_OK, or what xFilter
 ** returns. */
 static int find_rows(struct function_table *table, struct function_cursor *cursor,
                      struct call *call)
 {
-    uint32_t tuple = tuple_of(table, call);
+    uint32_t tuple = kept_tuple(&table->kept, call);
     if (tuple == NAME_NONE)
         return SQLITE_NOMEM;
-    int code = has_rows(table, tuple, call) ? SQLITE_OK : renew_rows(table, tuple, call);
-    if (code != SQLITE_OK)
-        return code;
-    if (cursor->kept != table->kept[tuple])
-        move_to(table, cursor, table->kept[tuple]);
-    drop_unused(table, KEPT_MEMORY);
+    if (!kept_find(&table->kept, tuple, call->columns)) {
+        struct rows *rows = NULL;
+        call->columns |= kept_columns(&table->kept, tuple);
+        int code = compute_rows(table, call, &rows);
+        if (code == SQLITE_OK && !kept_add(&table->kept, tuple, call->columns, rows))
+            code = SQLITE_NOMEM;
+        if (code != SQLITE_OK)
+            return code;
+    }
+    struct kept_rows *kept = kept_find(&table->kept, tuple, call->columns);
+    if (cursor->kept != kept)
+        move_to(table, cursor, kept);
+    kept_trim(&table->kept);
     return SQLITE_OK;
 }
 
@@ -441,7 +311,7 @@ static int begin_scan(struct function_table *table, struct function_cursor *curs
         int code = rows->methods->begin(rows, wish, &cursor->scan, &failure);
         database_end_work(table->database);
         if (code != SQLITE_OK)
-            return failed(table, code, &failure);
+            return failure_code(table, code, &failure);
     }
     return functionNext(&cursor->base);
 }
