@@ -38,9 +38,7 @@ static void release(void *database)
 /* Registers a function for every number of arguments it can have. */
 static int register_function(struct database *database, const struct function *function)
 {
-    int code = SQLITE_OK, fewest = 0, most = 0;
-    for (; most < MOST_FUNCTION_ARGUMENTS && function->arguments[most].name; most++)
-        fewest += function->arguments[most].required;
+    int code = SQLITE_OK, fewest, most = function_arguments(function, &fewest);
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
         if (is_there(database->db, function, count))
             continue;
@@ -56,14 +54,10 @@ static int register_function(struct database *database, const struct function *f
 
 static int register_functions(struct database *database)
 {
+    struct function function;
     int code = SQLITE_OK;
-    for (int i = 0; i < scalar_count && code == SQLITE_OK; i++)
-        code = register_function(database, &scalars[i]);
-    for (int i = 0; i < aggregate_count && code == SQLITE_OK; i++)
-        code = register_function(database, &aggregates[i]);
-    struct function chart;
-    for (int i = 0; code == SQLITE_OK && chart_function_at(i, &chart); i++)
-        code = register_function(database, &chart);
+    for (int i = 0; code == SQLITE_OK && function_at(i, &function); i++)
+        code = register_function(database, &function);
     return code;
 }
 

@@ -172,38 +172,36 @@ void write_shown(struct writer *writer, double number)
     write_rounded(writer, number, 1e-14);
 }
 
+/* What stands for a character in HTML, without `&`; NULL: itself. */
+static const char *entity_of(uint32_t c)
+{
+    return c == '&' ? "amp;" : c == '<' ? "lt;" : c == '>' ? "gt;" : NULL;
+}
+
 void write_html(struct writer *writer, const char *text, size_t length)
 {
     const char *end = text + length;
     while (text < end) {
         uint32_t c = next_character(&text, end);
-        if (c == '&')
-            write_string(writer, "&amp;");
-        else if (c == '<')
-            write_string(writer, "&lt;");
-        else if (c == '>')
-            write_string(writer, "&gt;");
-        else if (c == '"')
-            write_string(writer, "&quot;");
-        else if (c == '\'')
-            write_string(writer, "&#39;");
-        else
+        const char *entity = c == '"' ? "quot;" : c == '\'' ? "#39;" : entity_of(c);
+        if (entity) {
+            write_string(writer, "&");
+            write_string(writer, entity);
+        } else {
             write_utf8(writer, c < ' ' && c != '\n' && c != '\t' ? REPLACEMENT : c);
+        }
     }
 }
 
 static void write_label_character(struct writer *writer, uint32_t c)
 {
-    if (c == '&')
-        write_string(writer, "\\u0026amp;");
-    else if (c == '<')
-        write_string(writer, "\\u0026lt;");
-    else if (c == '>')
-        write_string(writer, "\\u0026gt;");
-    else if (c == '$')
-        write_string(writer, "\\u0026#36;");
-    else
+    const char *entity = c == '$' ? "#36;" : entity_of(c);
+    if (entity) {
+        write_string(writer, "\\u0026");
+        write_string(writer, entity);
+    } else {
         write_json_character(writer, c < ' ' ? ' ' : c);
+    }
 }
 
 void write_label(struct writer *writer, const char *text, size_t length, size_t width, size_t lines)

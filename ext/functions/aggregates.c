@@ -126,9 +126,8 @@ static bool end_final(sqlite3_context *context, struct database *database, bool 
     return done;
 }
 
-/* The result is the length of a merged group. */
-static void length_final(sqlite3_context *context, const char *name,
-                         wide_time (*length_of)(const struct statistics *group))
+/* The result is the length of side 0, or of what both sides have in common. */
+static void length_final(sqlite3_context *context, const char *name, bool common)
 {
     struct database *database = sqlite3_user_data(context);
     const struct stopper *stopper = &database->cache.stopper;
@@ -142,7 +141,10 @@ static void length_final(sqlite3_context *context, const char *name,
     bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
                   intervals_merge(&group->side[1], stopper, &failure);
     if (end_final(context, database, merged, &failure))
-        put_length(context, group, length_of(group), name);
+        put_length(context, group,
+                   common ? intervals_common(&group->side[0], &group->side[1])
+                          : intervals_length(&group->side[0]),
+                   name);
     clear_statistics(group);
 }
 
@@ -155,14 +157,9 @@ static void busyTimeStep(sqlite3_context *context, int count, sqlite3_value **va
         add_interval(context, busy_time, values, 0);
 }
 
-static wide_time busy_length(const struct statistics *group)
-{
-    return intervals_length(&group->side[0]);
-}
-
 static void busyTimeFinal(sqlite3_context *context)
 {
-    length_final(context, busy_time, busy_length);
+    length_final(context, busy_time, false);
 }
 
 static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
@@ -176,14 +173,9 @@ static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value *
         function_fail(context, overlap_time, "a side is 0 or 1");
 }
 
-static wide_time overlap_length(const struct statistics *group)
-{
-    return intervals_common(&group->side[0], &group->side[1]);
-}
-
 static void overlapTimeFinal(sqlite3_context *context)
 {
-    length_final(context, overlap_time, overlap_length);
+    length_final(context, overlap_time, true);
 }
 
 static void quantileStep(sqlite3_context *context, int count, sqlite3_value **values)

@@ -7,9 +7,11 @@ static bool open_files(struct call *call, const struct call_trace_request *reque
                        struct trace_paths *paths, const struct selection *ranks,
                        const struct selection *iterations, struct call_trace *opened)
 {
-    const char *text = (const char *)sqlite3_value_text(call->values[request->trace]);
-    char *quoted = request->subject ? NULL : sqlite3_mprintf("'%s'", text);
-    const char *subject = request->subject ? request->subject : quoted;
+    const char *subject = request->subject ? request->subject : "the trace";
+    char *quoted = NULL;
+    if (request->quoted)
+        subject = quoted =
+            sqlite3_mprintf("'%s'", sqlite3_value_text(call->values[request->trace]));
     struct trace_request files = {request->use, request->phases, ranks, subject};
     bool done = (subject || failure_memory(&call->failure)) &&
                 trace_open(&opened->trace, paths, &call->database->cache, &files, &call->failure) &&

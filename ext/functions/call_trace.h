@@ -15,7 +15,8 @@ struct call_trace_request {
     enum selection_kind default_ranks, default_iterations;
     enum trace_use use;
     const bool *phases;  /* as in file_load */
-    const char *subject; /* for errors: `control`; NULL: the argument itself, in quotes */
+    const char *subject; /* for errors: `control`; NULL: `the trace` */
+    bool quoted;         /* instead, errors name the trace as the call does */
 };
 
 struct call_trace {
@@ -44,11 +45,14 @@ size_t call_trace_memory(const struct call_trace *opened);
 #define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
 #define CONTROL_ARGUMENT "control", "TEXT", true, "trace to compare with"
 #define TEST_ARGUMENT "test", "TEXT", true, "trace that is compared"
-#define CONTROL_RANK_ARGUMENT \
-    "control_rank", "", false, "integer, JSON array or 'all'; default the lowest"
-#define TEST_RANK_ARGUMENT "test_rank", "", false, "the same for test"
-#define CONTROL_ITERATION_ARGUMENT "control_iteration", "", false, LOWEST_STEP_TEXT
-#define TEST_ITERATION_ARGUMENT "test_iteration", "", false, "the same for test"
+#define SELECTIONS_OF_DIFF                                                           \
+    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
+        {"test_rank", "", false, "the same for test"},                               \
+        {"control_iteration", "", false, LOWEST_STEP_TEXT},                          \
+        {"test_iteration", "", false, "the same for test"},                          \
+    {                                                                                \
+        DEVICE_TYPE_ARGUMENT                                                         \
+    }
 #define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
 
 #endif

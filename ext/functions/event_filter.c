@@ -24,15 +24,28 @@ const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_EVENT] = SERVES_EQUAL,
 };
 
-int term_first_value(const struct term *term, sqlite3_value **value)
+int term_next(struct term_values *values)
 {
-    *value = term->value;
-    return term->op == '*' ? sqlite3_vtab_in_first(term->value, value) : SQLITE_OK;
+    bool first = !values->value;
+    int code = first ? SQLITE_OK : SQLITE_DONE;
+    if (values->term->op != '*')
+        values->value = values->term->value;
+    else
+        code = first ? sqlite3_vtab_in_first(values->term->value, &values->value)
+                     : sqlite3_vtab_in_next(values->term->value, &values->value);
+    return code == SQLITE_OK ? SQLITE_ROW : code;
 }
 
-int term_next_value(const struct term *term, sqlite3_value **value)
+int term_next_text(struct term_values *values, const char **text)
 {
-    return term->op == '*' ? sqlite3_vtab_in_next(term->value, value) : SQLITE_DONE;
+    int code = SQLITE_DONE;
+    *text = NULL;
+    while (!*text && (code = term_next(values)) == SQLITE_ROW) {
+        *text = (const char *)sqlite3_value_text(values->value);
+        if (!*text && sqlite3_value_type(values->value) != SQLITE_NULL)
+            return SQLITE_NOMEM;
+    }
+    return code;
 }
 
 /* Whether a value may be equal to texts that are not the same: what looks like a number
@@ -47,57 +60,51 @@ static bool looks_like_number(sqlite3_value *value)
 ** trouble. */
 static int all_are(const struct term *term, bool texts, bool *all)
 {
-    sqlite3_value *value;
-    int code = term_first_value(term, &value);
-    for (*all = true; code == SQLITE_OK; code = term_next_value(term, &value)) {
-        int type = sqlite3_value_type(value);
-        if (texts ? type != SQLITE_TEXT || looks_like_number(value)
+    struct term_values values = {.term = term};
+    int code;
+    for (*all = true; (code = term_next(&values)) == SQLITE_ROW;) {
+        int type = sqlite3_value_type(values.value);
+        if (texts ? type != SQLITE_TEXT || looks_like_number(values.value)
                   : type != SQLITE_INTEGER && type != SQLITE_FLOAT)
             *all = *all && type == SQLITE_NULL;
     }
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 /* The integers among the values of a term; a column of integers has no others. */
 static int take_integers(struct event_filter *filter, const struct term *term,
                          struct integers *integers)
 {
-    sqlite3_value *value;
+    struct term_values values = {.term = term};
     int code = all_are(term, false, &integers->given);
-    if (code != SQLITE_OK || !integers->given)
+    if (code != SQLITE_DONE || !integers->given)
         return code;
-    code = term_first_value(term, &value);
-    for (; code == SQLITE_OK; code = term_next_value(term, &value)) {
-        int type = sqlite3_value_type(value);
-        double real = sqlite3_value_double(value);
+    while ((code = term_next(&values)) == SQLITE_ROW) {
+        int type = sqlite3_value_type(values.value);
+        double real = sqlite3_value_double(values.value);
         if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !(fabs(real) < 0x1p63)))
             continue;
-        int64_t integer = type == SQLITE_FLOAT ? (int64_t)real : sqlite3_value_int64(value);
         if (!MEMORY_GROW(integers->items, integers->capacity, integers->count + 1))
             return SQLITE_NOMEM;
-        integers->items[integers->count++] = integer;
+        integers->items[integers->count++] =
+            type == SQLITE_FLOAT ? (int64_t)real : sqlite3_value_int64(values.value);
     }
     integers->count = sort_integers(integers->items, integers->count);
     filter->nothing = filter->nothing || integers->count == 0;
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 /* Which phases, or kinds, the values of a term stand for. */
 static int take_texts(struct event_filter *filter, const struct term *term)
 {
-    sqlite3_value *value;
+    struct term_values values = {.term = term};
     bool texts, phases[256] = {false};
     unsigned kinds = 0;
+    const char *text;
     int code = all_are(term, true, &texts);
-    if (code != SQLITE_OK || !texts)
+    if (code != SQLITE_DONE || !texts)
         return code;
-    code = term_first_value(term, &value);
-    for (; code == SQLITE_OK; code = term_next_value(term, &value)) {
-        const char *text = (const char *)sqlite3_value_text(value);
-        if (!text && sqlite3_value_type(value) != SQLITE_NULL)
-            return SQLITE_NOMEM;
-        if (!text)
-            continue;
+    while ((code = term_next_text(&values, &text)) == SQLITE_ROW) {
         phases[(unsigned char)text[0]] = true;
         for (unsigned kind = KIND_HOST; kind <= KIND_SYNC; kind++)
             if (strcmp(text, kind_is_device(kind) ? "GPU" : "CPU") == 0)
@@ -108,7 +115,7 @@ static int take_texts(struct event_filter *filter, const struct term *term)
     filter->nothing = filter->nothing || filter->kinds == 0;
     for (int c = 0; c < 256 && term->column == EVENTS_PH; c++)
         filter->phases[c] = filter->phases[c] && phases[c];
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 /* A term on a name or category, if it can be used; `*to` is it then. */
@@ -116,7 +123,7 @@ static int take_name(const struct term *term, const struct term **to)
 {
     bool texts;
     int code = all_are(term, true, &texts);
-    if (code == SQLITE_OK && texts)
+    if (code == SQLITE_DONE && texts)
         *to = term;
     return code;
 }
@@ -134,7 +141,7 @@ static void take_bound(struct event_filter *filter, const struct term *term)
         filter->high = term;
 }
 
-int event_filter_take(struct event_filter *filter, const struct term *term)
+static int take_term(struct event_filter *filter, const struct term *term)
 {
     switch (term->column) {
     case EVENTS_RANK:
@@ -153,10 +160,16 @@ int event_filter_take(struct event_filter *filter, const struct term *term)
         return take_name(term, &filter->file);
     case EVENTS_TS:
         take_bound(filter, term);
-        return SQLITE_OK;
+        return SQLITE_DONE;
     default:
         return take_texts(filter, term);
     }
+}
+
+int event_filter_take(struct event_filter *filter, const struct term *term)
+{
+    int code = take_term(filter, term);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 void event_filter_clear(struct event_filter *filter)

@@ -67,9 +67,16 @@ int event_filter_take(struct event_filter *filter, const struct term *term);
 
 void event_filter_clear(struct event_filter *filter);
 
-/* The values of a term, which is one unless it is an IN: SQLITE_OK, SQLITE_DONE after the
-** last one, or an error. */
-int term_first_value(const struct term *term, sqlite3_value **value);
-int term_next_value(const struct term *term, sqlite3_value **value);
+/* The values of a term, which is one unless it is an IN. */
+struct term_values {
+    const struct term *term;
+    sqlite3_value *value; /* NULL before the first */
+};
+
+/* SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
+int term_next(struct term_values *values);
+
+/* The same for the next text, also of another value, but NULL. */
+int term_next_text(struct term_values *values, const char **text);
 
 #endif

@@ -100,17 +100,14 @@ static int64_t bound_in_ns(int64_t origin, const struct term *term, int directio
 static int mark_names(struct event_part *part, const struct names *names, const struct term *term,
                       enum name_use use)
 {
-    sqlite3_value *value;
+    struct term_values values = {.term = term};
+    const char *text;
     bool any = false;
+    int code;
     if (!part->names_wanted && !(part->names_wanted = memory_zeroed(names->count, 1)))
         return SQLITE_NOMEM;
-    int code = term_first_value(term, &value);
-    for (; code == SQLITE_OK; code = term_next_value(term, &value)) {
-        const char *text = (const char *)sqlite3_value_text(value);
-        if (!text && sqlite3_value_type(value) != SQLITE_NULL)
-            return SQLITE_NOMEM;
-        uint32_t id =
-            text ? names_find(names, text, (size_t)sqlite3_value_bytes(value)) : NAME_NONE;
+    while ((code = term_next_text(&values, &text)) == SQLITE_ROW) {
+        uint32_t id = names_find(names, text, (size_t)sqlite3_value_bytes(values.value));
         if (id != NAME_NONE)
             part->names_wanted[id] |= (unsigned char)use;
         any = any || id != NAME_NONE;
@@ -123,14 +120,11 @@ static int mark_names(struct event_part *part, const struct names *names, const 
 /* Whether a term on the path has that of a file; a code of SQLite. */
 static int has_path(const struct term *term, const char *path, bool *has)
 {
-    sqlite3_value *value;
-    int code = term_first_value(term, &value);
-    for (*has = false; code == SQLITE_OK; code = term_next_value(term, &value)) {
-        const char *text = (const char *)sqlite3_value_text(value);
-        if (!text && sqlite3_value_type(value) != SQLITE_NULL)
-            return SQLITE_NOMEM;
-        *has = *has || (text && strcmp(text, path) == 0);
-    }
+    struct term_values values = {.term = term};
+    const char *text;
+    int code;
+    for (*has = false; (code = term_next_text(&values, &text)) == SQLITE_ROW;)
+        *has = *has || strcmp(text, path) == 0;
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

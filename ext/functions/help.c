@@ -41,33 +41,15 @@ struct help_entry {
     const struct column *columns;
     int column_count;
     bool is_sql;
-    struct function chart; /* holds what the other pointers lead to, if it is a chart's */
+    struct function function; /* what the other pointers lead to, unless it is a table function */
 };
-
-static int count_arguments(const struct function *function)
-{
-    int count = 0;
-    while (count < MOST_FUNCTION_ARGUMENTS && function->arguments[count].name)
-        count++;
-    return count;
-}
-
-static void take_function(struct help_entry *entry, const struct function *function,
-                          const char *kind)
-{
-    entry->name = function->name;
-    entry->kind = kind;
-    entry->type = function->type;
-    entry->text = function->text;
-    entry->arguments = function->arguments;
-    entry->argument_count = count_arguments(function);
-}
 
 /* The function of a number, of all kinds; false after the last. */
 static bool help_entry_at(int i, struct help_entry *entry)
 {
     const struct table_function *table = table_function_at(i);
-    int tables = 0;
+    struct function *function = &entry->function;
+    int tables = 0, required;
     memset(entry, 0, sizeof *entry);
     if (table) {
         *entry = (struct help_entry){.name = table->name,
@@ -82,16 +64,14 @@ static bool help_entry_at(int i, struct help_entry *entry)
     }
     while (table_function_at(tables))
         tables++;
-    i -= tables;
-    if (i < scalar_count) {
-        take_function(entry, &scalars[i], "scalar");
-    } else if (i - scalar_count < aggregate_count) {
-        take_function(entry, &aggregates[i - scalar_count], "aggregate");
-    } else {
-        if (!chart_function_at(i - scalar_count - aggregate_count, &entry->chart))
-            return false;
-        take_function(entry, &entry->chart, "aggregate");
-    }
+    if (!function_at(i - tables, function))
+        return false;
+    entry->name = function->name;
+    entry->kind = function->step ? "aggregate" : "scalar";
+    entry->type = function->type;
+    entry->text = function->text;
+    entry->arguments = function->arguments;
+    entry->argument_count = function_arguments(function, &required);
     return true;
 }
 

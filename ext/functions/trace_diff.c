@@ -33,22 +33,20 @@ static const struct column columns_of_diff[] = {
 static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {[DIFF_SELF_DURATION] =
                                                                             ON_DEMAND};
 
+/* Those of test follow those of control. */
 enum {
     DIFF_CONTROL,
-    DIFF_TEST,
-    DIFF_CONTROL_RANK,
-    DIFF_TEST_RANK,
-    DIFF_CONTROL_ITERATION,
-    DIFF_TEST_ITERATION,
-    DIFF_DEVICE_TYPE,
+    DIFF_CONTROL_RANK = 2,
+    DIFF_CONTROL_ITERATION = 4,
+    DIFF_DEVICE_TYPE = 6,
     DIFF_USE_SHORT_NAME
 };
 
 static const struct argument arguments_of_diff[] = {
-    {CONTROL_ARGUMENT},           {TEST_ARGUMENT},
-    {CONTROL_RANK_ARGUMENT},      {TEST_RANK_ARGUMENT},
-    {CONTROL_ITERATION_ARGUMENT}, {TEST_ITERATION_ARGUMENT},
-    {DEVICE_TYPE_ARGUMENT},       {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    SELECTIONS_OF_DIFF,
+    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
 };
 
 /* One of the traces, summed up by name. */

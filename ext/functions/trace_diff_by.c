@@ -1,7 +1,7 @@
 /*
 ** trace_diff_by: device work and host time of two traces, by keys.
 */
-#include <string.h>
+#include <math.h>
 
 #include "../analysis/keyed.h"
 #include "../reader/memory.h"
@@ -34,15 +34,13 @@ static const struct column columns_of_diff_by[] = {
     {"diff_self_time", "REAL", "us a step, test minus control"},
 };
 
+/* Those of test follow those of control. */
 enum {
     BY_CONTROL,
-    BY_TEST,
-    BY_KEYS,
+    BY_KEYS = 2,
     BY_CONTROL_RANK,
-    BY_TEST_RANK,
-    BY_CONTROL_ITERATION,
-    BY_TEST_ITERATION,
-    BY_DEVICE_TYPE,
+    BY_CONTROL_ITERATION = 5,
+    BY_DEVICE_TYPE = 7,
     BY_USE_SHORT_NAME
 };
 
@@ -52,11 +50,7 @@ static const struct argument arguments_of_diff_by[] = {
     {"keys", "TEXT", true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes and "
      "name, between commas"},
-    {CONTROL_RANK_ARGUMENT},
-    {TEST_RANK_ARGUMENT},
-    {CONTROL_ITERATION_ARGUMENT},
-    {TEST_ITERATION_ARGUMENT},
-    {DEVICE_TYPE_ARGUMENT},
+    SELECTIONS_OF_DIFF,
     {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
 };
 
@@ -161,7 +155,7 @@ static bool add_keys(struct call *call, struct result *result, const struct keye
     if (!call_check(call, code, ""))
         return false;
     for (int i = 0; i < 2; i++)
-        result_value(result, sqlite3_column_value(statement, i));
+        result_value(result, sqlite3_column_value(statement, i), false);
     return true;
 }
 
@@ -181,19 +175,14 @@ struct sorted_key {
     double self_change; /* us, of own time on the host */
 };
 
-static double magnitude(double x)
-{
-    return x < 0 ? -x : x;
-}
-
 /* |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
 static int sorted_key_order(const void *a, const void *b)
 {
     const struct sorted_key *x = a, *y = b;
-    if (magnitude(x->change) != magnitude(y->change))
-        return magnitude(x->change) > magnitude(y->change) ? -1 : 1;
-    if (magnitude(x->self_change) != magnitude(y->self_change))
-        return magnitude(x->self_change) > magnitude(y->self_change) ? -1 : 1;
+    if (fabs(x->change) != fabs(y->change))
+        return fabs(x->change) > fabs(y->change) ? -1 : 1;
+    if (fabs(x->self_change) != fabs(y->self_change))
+        return fabs(x->self_change) > fabs(y->self_change) ? -1 : 1;
     const uint32_t *a_ids = x->keyed->ids + x->row * x->keyed->width;
     const uint32_t *b_ids = x->keyed->ids + y->row * x->keyed->width;
     for (size_t i = 0; i < x->keyed->width; i++) {

@@ -232,8 +232,7 @@ static bool open_events(struct call *call, struct event_rows *events)
                                          .ranks = EVENTS_OF_RANKS,
                                          .default_ranks = SELECT_ALL,
                                          .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
-                                         .phases = given ? events->phases : NULL,
-                                         .subject = "the trace"};
+                                         .phases = given ? events->phases : NULL};
     return call_trace_open(call, &request, &events->opened) &&
            prepare_rows(events, analysis, last_step, &call->failure);
 }

@@ -6,7 +6,6 @@
 #include "../chart/writer.h"
 #include "../reader/memory.h"
 #include "call_trace.h"
-#include "metadata_json.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -117,7 +116,7 @@ static int add_file(struct result *result, const struct trace_member *member, si
     int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(file, &first, &last);
     struct writer problems = {0};
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
-    int code = metadata_step(metadata);
+    int code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;
     write_problems(&problems, member, strict, again);
     if (steps < 0 || problems.failed)
@@ -127,7 +126,7 @@ static int add_file(struct result *result, const struct trace_member *member, si
     result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
     for (int i = 0; i < 3; i++)
         if (strict)
-            metadata_value(result, metadata, i);
+            result_value(result, sqlite3_column_value(metadata, i), true);
         else
             result_null(result);
     result_integer(result, steps);
@@ -144,13 +143,14 @@ static int add_file(struct result *result, const struct trace_member *member, si
     result_number(result, member->file ? file->json_size : NUMBER_NONE);
     writer_clear(&problems);
     sqlite3_reset(metadata);
-    return strict || code == SQLITE_DONE ? SQLITE_OK : code;
+    /* what is malformed, too deep or too long for SQLite's JSON only has no row */
+    return code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK;
 }
 
 static int files_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {
-        .default_ranks = SELECT_ALL, .use = TRACE_FOR_FILES, .subject = "the trace"};
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
+                                                      .use = TRACE_FOR_FILES};
     struct call_trace opened;
     sqlite3_stmt *metadata = NULL;
     if (!call_trace_open(call, &request, &opened))

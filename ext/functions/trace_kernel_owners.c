@@ -154,8 +154,7 @@ static int owners_produce(struct call *call, struct rows **rows)
                                                       .ranks = OWNERS_RANKS,
                                                       .iterations = OWNERS_ITERATIONS,
                                                       .default_iterations = SELECT_STEADY,
-                                                      .use = TRACE_FOR_DIFF,
-                                                      .subject = "the trace"};
+                                                      .use = TRACE_FOR_DIFF};
     struct call_trace opened;
     struct result *result = result_new(call->function->column_count);
     bool done = call_trace_open(call, &request, &opened);

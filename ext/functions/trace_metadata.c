@@ -5,7 +5,6 @@
 
 #include "../sqlite/json_array.h"
 #include "call_trace.h"
-#include "metadata_json.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -36,8 +35,8 @@ static int add_value(struct result *result, const struct trace_member *member,
         return SQLITE_OK;
     result_repaired(result, member->path, strlen(member->path));
     result_integer(result, member->rank);
-    metadata_value(result, statement, 0);
-    metadata_value(result, statement, 1);
+    for (int i = 0; i < 2; i++)
+        result_value(result, sqlite3_column_value(statement, i), true);
     return SQLITE_OK;
 }
 
@@ -54,10 +53,11 @@ static int add_values(struct result *result, const struct trace_member *member,
         const char *after = json_value_end(value, end);
         sqlite3_bind_text(statement, 1, p, (int)(colon - p), SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, value, (int)(after - value), SQLITE_STATIC);
-        code = metadata_step(statement);
+        code = sqlite3_step(statement);
         if (code == SQLITE_ROW)
             code = add_value(result, member, statement, &seen);
-        code = code == SQLITE_DONE ? SQLITE_OK : code;
+        else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
+            code = SQLITE_OK; /* malformed, too deep or too long for SQLite's JSON */
         sqlite3_reset(statement);
         p = after;
     }
@@ -67,8 +67,8 @@ static int add_values(struct result *result, const struct trace_member *member,
 
 static int metadata_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {
-        .default_ranks = SELECT_ALL, .use = TRACE_FOR_EVENTS, .subject = "the trace"};
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
+                                                      .use = TRACE_FOR_EVENTS};
     struct call_trace opened;
     sqlite3_stmt *statement = NULL;
     if (!call_trace_open(call, &request, &opened))

@@ -41,8 +41,7 @@ static bool sum_up_ops(struct call *call, struct summary *summary)
     static const struct call_trace_request request = {.trace = OPS_TRACE,
                                                       .ranks = OPS_RANKS,
                                                       .iterations = OPS_ITERATIONS,
-                                                      .use = TRACE_FOR_STEPS,
-                                                      .subject = "the trace"};
+                                                      .use = TRACE_FOR_STEPS};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct call_trace opened;
     enum device_type device_type;

@@ -189,12 +189,13 @@ static bool find_steps(struct call *call, struct step_rows *steps)
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    /* No subject: a statement may have two of these. */
     static const struct call_trace_request request = {.trace = STEP_TIME_TRACE,
                                                       .ranks = STEP_TIME_RANKS,
                                                       .iterations = STEP_TIME_ITERATIONS,
                                                       .default_iterations = SELECT_STEADY,
-                                                      .use = TRACE_FOR_DIFF};
+                                                      .use = TRACE_FOR_DIFF,
+                                                      .quoted =
+                                                          true}; /* a statement may have two */
     const struct stopper *stopper = &call->database->cache.stopper;
     int level, clock;
     if (argument_word(call, STEP_TIME_LEVEL, levels, COUNT_OF(levels), &level) &&

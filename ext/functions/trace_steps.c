@@ -32,8 +32,8 @@ static void add_step(struct result *result, const struct trace *trace,
 
 static int steps_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {
-        .default_ranks = SELECT_ALL, .use = TRACE_FOR_STEPS, .subject = "the trace"};
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
+                                                      .use = TRACE_FOR_STEPS};
     struct call_trace opened;
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;

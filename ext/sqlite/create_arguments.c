@@ -83,6 +83,12 @@ static char *unknown_argument(const struct table_function *function, const char 
     return sqlite3_str_finish(text);
 }
 
+static int say_error(char **error, char *message)
+{
+    *error = message;
+    return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
 int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
                         const char *const *texts, sqlite3_value **values, char **error)
 {
@@ -90,23 +96,19 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
     for (int i = 0; i < count; i++) {
         const char *text = texts[i] + strspn(texts[i], " \t\r\n");
         int argument = named_argument(function, &text);
-        if (argument < 0 && name_length(text) > 0) {
-            *error = unknown_argument(function, text, name_length(text));
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
+        if (argument < 0 && name_length(text) > 0)
+            return say_error(error, unknown_argument(function, text, name_length(text)));
         if (argument < 0)
             argument = i;
-        if (argument >= function->argument_count) {
-            *error = sqlite3_mprintf("%s: it takes %d argument%s, not %d", function->name,
-                                     function->argument_count,
-                                     function->argument_count == 1 ? "" : "s", count);
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
-        if (given >> argument & 1) {
-            *error = sqlite3_mprintf("%s: argument %s is given twice", function->name,
-                                     function->arguments[argument].name);
-            return *error ? SQLITE_ERROR : SQLITE_NOMEM;
-        }
+        if (argument >= function->argument_count)
+            return say_error(error,
+                             sqlite3_mprintf("%s: it takes %d argument%s, not %d", function->name,
+                                             function->argument_count,
+                                             function->argument_count == 1 ? "" : "s", count));
+        if (given >> argument & 1)
+            return say_error(error,
+                             sqlite3_mprintf("%s: argument %s is given twice", function->name,
+                                             function->arguments[argument].name));
         given |= 1u << argument;
         int code = literal_value(db, text, &values[argument]);
         if (code != SQLITE_OK && code != SQLITE_NOMEM)

@@ -1,10 +1,6 @@
 /*
-** The rows that the calls of a table have computed, kept by their arguments.
-**
-** 1. Rows that no cursor is on are freed, the longest unused first, once they hold more than
-**    64 MiB together; all of them when the table's last cursor is closed.
-** 2. A query that names other columns ON_DEMAND replaces the rows of the same arguments. Those
-**    that a cursor is on are freed when the last cursor leaves them.
+** The rows that the calls of a table have computed, by their arguments. Rows that a query with
+** other columns ON_DEMAND replaces are freed when the last cursor leaves them.
 */
 #ifndef TRACEDIFF_KEPT_H
 #define TRACEDIFF_KEPT_H

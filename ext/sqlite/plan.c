@@ -58,22 +58,12 @@ static bool find_arguments(const struct table_function *function, const sqlite3_
 static char term_op(const struct table_function *function, sqlite3_index_info *info, int i)
 {
     const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-    char op;
-    switch (constraint->op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        op = '=';
-        break;
-    case SQLITE_INDEX_CONSTRAINT_LT:
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        op = '<';
-        break;
-    case SQLITE_INDEX_CONSTRAINT_GT:
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        op = '>';
-        break;
-    default:
+    unsigned char asked = constraint->op;
+    bool below = asked == SQLITE_INDEX_CONSTRAINT_LT || asked == SQLITE_INDEX_CONSTRAINT_LE;
+    bool above = asked == SQLITE_INDEX_CONSTRAINT_GT || asked == SQLITE_INDEX_CONSTRAINT_GE;
+    char op = below ? '<' : above ? '>' : '=';
+    if (!below && !above && asked != SQLITE_INDEX_CONSTRAINT_EQ)
         return 0;
-    }
     if (!constraint->usable)
         return 0;
     int served = serves(function, constraint->iColumn);

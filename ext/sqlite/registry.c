@@ -11,3 +11,19 @@ const struct table_function *table_function_at(int i)
     i -= COUNT_OF(c_functions);
     return i < sql_function_count ? &sql_functions[i] : NULL;
 }
+
+bool function_at(int i, struct function *function)
+{
+    if (i >= scalar_count + aggregate_count)
+        return chart_function_at(i - scalar_count - aggregate_count, function);
+    *function = i < scalar_count ? scalars[i] : aggregates[i - scalar_count];
+    return true;
+}
+
+int function_arguments(const struct function *function, int *required)
+{
+    int count = 0;
+    for (*required = 0; count < MOST_FUNCTION_ARGUMENTS && function->arguments[count].name; count++)
+        *required += function->arguments[count].required;
+    return count;
+}

@@ -48,6 +48,13 @@ struct function {
 extern const struct function scalars[], aggregates[];
 extern const int scalar_count, aggregate_count;
 
+/* The function of a number: scalars, aggregates, then those that make charts. False after the
+** last. */
+bool function_at(int i, struct function *function);
+
+/* How many arguments it has; of these `*required` must be given. */
+int function_arguments(const struct function *function, int *required);
+
 /* A row's value as a chart has it: SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH for what is
 ** no number. It lives as long as the value does. */
 struct chart;
@@ -65,7 +72,7 @@ void function_fail(sqlite3_context *context, const char *name, const char *what)
 int sql_function_produce(struct call *call, struct rows **rows);
 
 /* Runs a SELECT with the call's arguments as its parameters, by name. For each row `take`
-** is called; it returns a code. SQLITE_OK, or an error code with call->error filled. */
+** is called; it returns a code. SQLITE_OK, or an error code with call->failure filled. */
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to);
 
 /* Around what runs SQL for a function: errors are said in its name, and nesting is limited. */

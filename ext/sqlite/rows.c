@@ -182,7 +182,7 @@ void result_name(struct result *result, const struct names *names, uint32_t id)
         result_text(result, names->items[id].text, names->items[id].length);
 }
 
-void result_value(struct result *result, sqlite3_value *value)
+void result_value(struct result *result, sqlite3_value *value, bool repair)
 {
     const void *bytes;
     switch (sqlite3_value_type(value)) {
@@ -197,7 +197,8 @@ void result_value(struct result *result, sqlite3_value *value)
         if (!bytes)
             result_lost(result);
         else
-            add_bytes(result, SQLITE_TEXT, bytes, (size_t)sqlite3_value_bytes(value));
+            (repair ? result_repaired : result_text)(result, bytes,
+                                                     (size_t)sqlite3_value_bytes(value));
         break;
     case SQLITE_BLOB:
         bytes = sqlite3_value_blob(value);

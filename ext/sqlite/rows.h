@@ -71,7 +71,8 @@ void result_string(struct result *result, const char *text);
 void result_repaired(struct result *result, const char *text, size_t length);
 /* The name of an id; NULL for NAME_NONE. */
 void result_name(struct result *result, const struct names *names, uint32_t id);
-void result_value(struct result *result, sqlite3_value *value);
+/* `repair`: whether its text may not be UTF-8. */
+void result_value(struct result *result, sqlite3_value *value, bool repair);
 
 /* Remembers that there was no memory for a value. */
 void result_lost(struct result *result);

@@ -40,14 +40,16 @@ static bool is_overflow(const char *message)
     return false;
 }
 
-/* The error of a statement, for call->error; NULL if out of memory. */
-static char *error_of(const struct call *call, const char *message)
+/* Says the error of a statement. */
+static void statement_failed(struct call *call)
 {
     static const char *const traces[] = {"trace", "control", "test"};
-    if (!is_overflow(message))
-        return sqlite3_mprintf("%s", message);
+    const char *message = sqlite3_errmsg(call->database->db), *before = " (";
+    if (!is_overflow(message)) {
+        failure_set(&call->failure, FAILURE_REQUEST, "%s", message);
+        return;
+    }
     sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *before = " (";
     sqlite3_str_appendall(text, "a sum is beyond 64 bits");
     for (int i = 0; i < call->function->argument_count; i++)
         for (int j = 0; j < COUNT_OF(traces); j++)
@@ -58,7 +60,12 @@ static char *error_of(const struct call *call, const char *message)
             }
     if (before[0] == ',')
         sqlite3_str_appendchar(text, 1, ')');
-    return sqlite3_str_finish(text);
+    char *whole = sqlite3_str_finish(text);
+    if (whole)
+        failure_set(&call->failure, FAILURE_REQUEST, "%s", whole);
+    else
+        failure_memory(&call->failure);
+    sqlite3_free(whole);
 }
 
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
@@ -72,14 +79,10 @@ int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_st
         while ((code = sqlite3_step(statement)) == SQLITE_ROW)
             if ((code = take(to, statement)) != SQLITE_OK)
                 break;
-    if (code == SQLITE_DONE) {
+    if (code == SQLITE_DONE)
         code = SQLITE_OK;
-    } else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT &&
-               call->failure.code == FAILURE_NONE) {
-        call->error = error_of(call, sqlite3_errmsg(db));
-        if (!call->error)
-            code = SQLITE_NOMEM;
-    }
+    else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
+        statement_failed(call);
     sqlite3_finalize(statement);
     return code;
 }
@@ -109,7 +112,7 @@ static int add_sql_row(void *to, sqlite3_stmt *row)
 {
     int columns = sqlite3_column_count(row);
     for (int i = 0; i < columns; i++)
-        result_value(to, sqlite3_column_value(row, i));
+        result_value(to, sqlite3_column_value(row, i), false);
     return SQLITE_OK;
 }
 

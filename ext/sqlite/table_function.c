@@ -41,36 +41,37 @@ static int table_error(struct function_table *table, char *message)
     return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-/* A message of the layers below, which may hold a path that is no UTF-8. Frees
-** nothing. */
-static char *message_of(const char *name, const char *text)
-{
-    size_t length = strlen(text);
-    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
-    if (repaired) {
-        size_t size = text_repair((const unsigned char *)text, length, (unsigned char *)repaired);
-        repaired[size] = 0;
-        message = sqlite3_mprintf("%s: %s", name, repaired);
-    }
-    sqlite3_free(repaired);
-    return message;
-}
-
 /* Whose name stands before an error: the outermost function's. */
 static const char *speaker(const struct function_table *table)
 {
     return table->database->speaking ? table->database->speaking : table->function->name;
 }
 
-/* What a failure is to SQLite: `code`, or what the failure says. Frees the failure. */
+/* The text of a failure, which may hold a path that is not UTF-8, with the speaker's name before
+** it, unless inner SQL has put it there. */
+static char *message_of(const struct function_table *table, const char *text)
+{
+    const char *name = speaker(table);
+    size_t length = strlen(text), name_length = strlen(name);
+    bool named = strncmp(text, name, name_length) == 0 && text[name_length] == ':';
+    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
+    if (repaired) {
+        repaired[text_repair((const unsigned char *)text, length, (unsigned char *)repaired)] = 0;
+        message = sqlite3_mprintf("%s%s%s", named ? "" : name, named ? "" : ": ", repaired);
+    }
+    sqlite3_free(repaired);
+    return message;
+}
+
+/* What a failure is to SQLite: its text goes to the table. Frees the failure. */
 static int failure_code(struct function_table *table, int code, struct failure *failure)
 {
     if (failure->code == FAILURE_MEMORY)
         code = SQLITE_NOMEM;
     else if (failure->code == FAILURE_INTERRUPTED)
         code = SQLITE_INTERRUPT;
-    else if (failure->text)
-        code = table_error(table, message_of(speaker(table), failure->text));
+    else if (failure->text && table_error(table, message_of(table, failure->text)) == SQLITE_NOMEM)
+        code = SQLITE_NOMEM;
     failure_clear(failure);
     return code;
 }
@@ -245,18 +246,6 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
-/* A message of inner SQL, with a name before it unless that stands there already. Frees
-** the message. */
-static char *with_name(const char *name, char *message)
-{
-    size_t length = strlen(name);
-    if (strncmp(message, name, length) == 0 && message[length] == ':')
-        return message;
-    char *named = sqlite3_mprintf("%s: %s", name, message);
-    sqlite3_free(message);
-    return named;
-}
-
 /* Computes the rows of a call; the error goes to the table. */
 static int compute_rows(struct function_table *table, struct call *call, struct rows **rows)
 {
@@ -265,12 +254,7 @@ static int compute_rows(struct function_table *table, struct call *call, struct 
     database_end_work(table->database);
     if (table->database->working == 0)
         cache_trim(&table->database->cache, false);
-    if (code == SQLITE_OK || !call->error)
-        return code == SQLITE_OK ? code : failure_code(table, code, &call->failure);
-    table_error(table, with_name(speaker(table), call->error));
-    call->error = NULL;
-    failure_clear(&call->failure);
-    return code;
+    return code == SQLITE_OK ? code : failure_code(table, code, &call->failure);
 }
 
 /* Of required arguments. */

@@ -50,7 +50,6 @@ struct call {
     sqlite3_value *values[MOST_ARGUMENTS]; /* NULL: the default */
     uint64_t columns;       /* of those ON_DEMAND: which are to be computed, by bit */
     struct failure failure; /* for the producer to say what is wrong */
-    char *error;            /* or, from inner SQL, the whole message; sqlite3_malloc */
 };
 
 struct table_function {
@@ -63,8 +62,7 @@ struct table_function {
     bool reads_files;
     const unsigned char *serves; /* enum served, by column; NULL: nothing */
     int typical_rows;            /* of a call, for the planner; 0: 1000 */
-    /* Computes the rows: SQLITE_OK, or an error code with call->failure or
-    ** call->error filled. SQLITE_ERROR stands for whatever call->failure says. */
+    /* Computes the rows: SQLITE_OK, or an error code with call->failure filled. */
     int (*produce)(struct call *call, struct rows **rows);
     const char *sql; /* of functions written in SQL */
 };
