@@ -30,7 +30,7 @@ static bool is_there(sqlite3 *db, const struct function *function, int arguments
     return there;
 }
 
-static void release(void *database)
+static void release_database(void *database)
 {
     database_release(database);
 }
@@ -47,7 +47,7 @@ static int register_function(struct database *database, const struct function *f
                                           SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
                                           function->data ? (void *)function->data : database,
                                           function->call, function->step, function->final,
-                                          function->data ? NULL : release);
+                                          function->data ? NULL : release_database);
     }
     return code;
 }

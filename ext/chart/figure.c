@@ -35,7 +35,7 @@ void figure_clear(struct figure *figure)
 
 /* The texts of a role, joined, put behind the names; false if one is missing. */
 static bool join_texts(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
-                       struct span *span)
+                       struct text_span *span)
 {
     span->at = figure->names.length;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
@@ -58,7 +58,7 @@ static bool join_texts(struct figure *figure, const struct chart_cell *cells, en
     return true;
 }
 
-static bool same_text(const struct figure *figure, struct span a, struct span b)
+static bool same_text(const struct figure *figure, struct text_span a, struct text_span b)
 {
     return a.length == b.length &&
            (a.length == 0 ||
@@ -67,7 +67,7 @@ static bool same_text(const struct figure *figure, struct span a, struct span b)
 
 /* A new series, which has gaps in the rows so far; NULL if there are too many. */
 static struct series *add_series(struct figure *figure, const struct chart_column *column,
-                                 struct span title)
+                                 struct text_span title)
 {
     if (figure->series_count == MOST_SERIES) {
         figure->too_many = true;
@@ -87,7 +87,7 @@ static struct series *add_series(struct figure *figure, const struct chart_colum
 
 /* The series of the texts at the end of the names. */
 static struct series *series_named(struct figure *figure, const struct chart_column *column,
-                                   struct span title)
+                                   struct text_span title)
 {
     for (int i = 0; i < figure->series_count; i++) {
         if (!same_text(figure, figure->series[i].title, title))
@@ -107,7 +107,7 @@ static void push_value(struct figure *figure, struct series *series, double y)
 }
 
 /* What a name takes in a page: in a table once, and on hover in each series. */
-static size_t cost_of(const struct figure *figure, struct span name)
+static size_t cost_of(const struct figure *figure, struct text_span name)
 {
     size_t cost = 0, series = (size_t)figure->series_count;
     for (size_t i = 0; i < name.length; i++) {
@@ -120,7 +120,7 @@ static size_t cost_of(const struct figure *figure, struct span name)
 }
 
 /* Begins a row; false if it is only counted. */
-static bool begin_row(struct figure *figure, struct span name)
+static bool begin_row(struct figure *figure, struct text_span name)
 {
     figure->seen++;
     size_t cost = cost_of(figure, name);
@@ -146,15 +146,15 @@ static void add_column_series(struct figure *figure)
                                                    "difference", PURPLE};
     for (int i = 0; i < MOST_CHART_COLUMNS; i++)
         if (figure->chart->columns[i].role >= CHART_VALUE)
-            add_series(figure, &figure->chart->columns[i], (struct span){0});
+            add_series(figure, &figure->chart->columns[i], (struct text_span){0});
     if (figure->chart->difference)
-        add_series(figure, &difference, (struct span){0});
+        add_series(figure, &difference, (struct text_span){0});
 }
 
 /* A row whose numbers are a series each. */
 static void add_wide(struct figure *figure, const struct chart_cell *cells)
 {
-    struct span name = {0};
+    struct text_span name = {0};
     if (figure->series_count == 0)
         add_column_series(figure);
     if (figure->failed)
@@ -186,7 +186,7 @@ static int column_of(const struct chart *chart, enum chart_role role)
 static void add_long(struct figure *figure, const struct chart_cell *cells)
 {
     int value = column_of(figure->chart, CHART_VALUE);
-    struct span name, title;
+    struct text_span name, title;
     size_t row = 0;
     if (!join_texts(figure, cells, CHART_NAME, &name))
         return;
@@ -215,7 +215,7 @@ static void add_long(struct figure *figure, const struct chart_cell *cells)
 static void add_point(struct figure *figure, const struct chart_cell *cells)
 {
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
-    struct span title;
+    struct text_span title;
     if (!isfinite(cells[at].number) || !isfinite(cells[value].number) ||
         !join_texts(figure, cells, CHART_SERIES, &title))
         return;
@@ -261,7 +261,7 @@ static bool count_values(struct figure *figure)
         series->count = 0;
     }
     for (int bin = first; bin <= last && !figure->failed; bin++) {
-        struct span name = {figure->names.length, 0};
+        struct text_span name = {figure->names.length, 0};
         bin_name(&figure->names, bin);
         name.length = figure->names.length - name.at;
         if (figure->names.failed || !begin_row(figure, name))
@@ -292,7 +292,7 @@ bool figure_finish(struct figure *figure)
     return true;
 }
 
-const char *figure_text(const struct figure *figure, struct span span)
+const char *figure_text(const struct figure *figure, struct text_span span)
 {
     return span.length > 0 ? figure->names.bytes + span.at : "";
 }

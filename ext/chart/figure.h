@@ -30,13 +30,13 @@ struct chart_cell {
     double number; /* of the others; NaN: missing */
 };
 
-struct span {
+struct text_span {
     size_t at, length; /* in figure.names */
 };
 
 struct series {
     const struct chart_column *column;
-    struct span title;
+    struct text_span title;
     double *x; /* of lines */
     double *y; /* of lines, or by row */
     size_t count, x_capacity, y_capacity;
@@ -44,9 +44,9 @@ struct series {
 
 struct figure {
     const struct chart *chart;
-    struct writer names; /* all texts, one after the other */
-    struct writer title; /* empty: the chart's */
-    struct span *rows;   /* their names */
+    struct writer names;    /* all texts, one after the other */
+    struct writer title;    /* empty: the chart's */
+    struct text_span *rows; /* their names */
     size_t row_count, row_capacity;
     struct series series[MOST_SERIES];
     int series_count;
@@ -73,7 +73,7 @@ void figure_title(const struct figure *figure, struct writer *to);
 void figure_write(const struct figure *figure, struct writer *to);
 
 /* A text of the figure; never NULL. */
-const char *figure_text(const struct figure *figure, struct span span);
+const char *figure_text(const struct figure *figure, struct text_span span);
 
 /* How a series is called. */
 const char *figure_series(const struct figure *figure, int i, size_t *length);

@@ -61,7 +61,7 @@ static void write_table(const struct figure *figure, struct writer *to)
     write_head(figure, to);
     write_string(to, "</thead><tbody>\n");
     for (size_t row = 0; row < figure->row_count; row++) {
-        struct span name = figure->rows[row];
+        struct text_span name = figure->rows[row];
         write_string(to, "<tr><th>");
         write_html(to, figure_text(figure, name), name.length);
         for (int i = 0; i < figure->series_count; i++)

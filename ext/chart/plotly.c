@@ -32,7 +32,7 @@ static const char *colour_of(const struct figure *figure, int series)
 static void write_name(const struct figure *figure, struct writer *to, size_t row, size_t width,
                        size_t lines)
 {
-    struct span name = figure->rows[row];
+    struct text_span name = figure->rows[row];
     write_label(to, figure_text(figure, name), name.length, width, lines);
 }
 
@@ -222,10 +222,10 @@ static void write_line(const struct figure *figure, struct writer *to, int serie
 }
 
 /* The names without what makes them long, one after the other, `spans` saying where. */
-static bool shorten(const struct figure *figure, struct writer *to, struct span *spans)
+static bool shorten(const struct figure *figure, struct writer *to, struct text_span *spans)
 {
     for (size_t row = 0; row < figure->row_count; row++) {
-        struct span name = figure->rows[row];
+        struct text_span name = figure->rows[row];
         if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length + 1))
             return false;
         spans[row].at = to->length;
@@ -243,18 +243,18 @@ static bool in_word(char c)
 
 /* The words of a row's name that others of its short name have not: of the first OTHERS of
 ** them. Empty if it is the only one, or if they are the same. */
-static struct span own_words(const struct figure *figure, const struct writer *brief,
-                             const struct span *spans, size_t row)
+static struct text_span own_words(const struct figure *figure, const struct writer *brief,
+                                  const struct text_span *spans, size_t row)
 {
     enum { OTHERS = 64 };
-    struct span name = figure->rows[row];
+    struct text_span name = figure->rows[row];
     const char *text = figure_text(figure, name), *end = text + name.length;
     size_t before = name.length, after = name.length, others = 0;
     for (size_t i = 0; i < figure->row_count && others < OTHERS; i++) {
         if (i == row || spans[i].length != spans[row].length ||
             memcmp(brief->bytes + spans[i].at, brief->bytes + spans[row].at, spans[i].length) != 0)
             continue;
-        struct span other = figure->rows[i];
+        struct text_span other = figure->rows[i];
         const char *its = figure_text(figure, other), *its_end = its + other.length;
         size_t most = other.length < name.length ? other.length : name.length, same = 0;
         while (same < most && text[same] == its[same])
@@ -266,22 +266,22 @@ static struct span own_words(const struct figure *figure, const struct writer *b
         others++;
     }
     if (others == 0 || before == name.length)
-        return (struct span){0};
+        return (struct text_span){0};
     while (before > 0 && in_word(text[before - 1]))
         before--;
     while (after > 0 && in_word(end[-(ptrdiff_t)after]))
         after--;
     if (before + after >= name.length)
-        return (struct span){0};
-    return (struct span){name.at + before, name.length - before - after};
+        return (struct text_span){0};
+    return (struct text_span){name.at + before, name.length - before - after};
 }
 
 /* A short name: if it is another's, too, only the last part of it, and what tells them apart. */
 static void write_tick(const struct figure *figure, struct writer *to, const struct writer *brief,
-                       const struct span *spans, size_t row)
+                       const struct text_span *spans, size_t row)
 {
     const char *text = brief->bytes + spans[row].at, *end = text + spans[row].length;
-    struct span own = own_words(figure, brief, spans, row);
+    struct text_span own = own_words(figure, brief, spans, row);
     if (own.length == 0) {
         write_label(to, text, spans[row].length, TICK, 1);
         return;
@@ -303,7 +303,7 @@ static void write_tick(const struct figure *figure, struct writer *to, const str
 static void write_ticks(const struct figure *figure, struct writer *to)
 {
     struct writer brief = {0};
-    struct span *spans = NULL;
+    struct text_span *spans = NULL;
     if (figure->chart->shorten && figure->row_count > 0) {
         spans = memory_zeroed(figure->row_count, sizeof *spans);
         if (!spans || !shorten(figure, &brief, spans))

@@ -13,7 +13,7 @@ static double value_or_zero(const struct figure *figure, int series, size_t row)
     return isnan(number) ? 0 : number;
 }
 
-static double change_of(const struct figure *figure, size_t row)
+static double row_change(const struct figure *figure, size_t row)
 {
     return value_or_zero(figure, TEST, row) - value_or_zero(figure, CONTROL, row);
 }
@@ -24,10 +24,10 @@ static size_t greatest_changes(const struct figure *figure, size_t *chosen)
     size_t count = 0;
     for (size_t row = 0; row < figure->row_count; row++) {
         size_t at = count < MOST_PARTS ? count : MOST_PARTS;
-        double size = fabs(change_of(figure, row));
+        double size = fabs(row_change(figure, row));
         if (size == 0)
             continue;
-        while (at > 0 && fabs(change_of(figure, chosen[at - 1])) < size)
+        while (at > 0 && fabs(row_change(figure, chosen[at - 1])) < size)
             at--;
         if (at == MOST_PARTS)
             continue;
@@ -39,21 +39,21 @@ static size_t greatest_changes(const struct figure *figure, size_t *chosen)
 }
 
 struct waterfall_row {
-    struct span name;
+    struct text_span name;
     double control, test; /* NaN: none */
 };
 
-static struct span add_name(struct figure *figure, const char *text)
+static struct text_span add_name(struct figure *figure, const char *text)
 {
-    struct span name = {figure->names.length, 0};
+    struct text_span name = {figure->names.length, 0};
     write_string(&figure->names, text);
     name.length = figure->names.length - name.at;
     return name;
 }
 
-static struct span add_name_of_others(struct figure *figure, size_t count)
+static struct text_span add_name_of_others(struct figure *figure, size_t count)
 {
-    struct span name = {figure->names.length, 0};
+    struct text_span name = {figure->names.length, 0};
     write_grouped(&figure->names, (int64_t)count);
     write_string(&figure->names, count == 1 ? " other part" : " other parts");
     name.length = figure->names.length - name.at;
@@ -111,7 +111,7 @@ static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
         return BAR_CONTROL;
     if (row + 1 == figure->row_count)
         return BAR_TEST;
-    return change_of(figure, row) < 0 ? BAR_LESS : BAR_MORE;
+    return row_change(figure, row) < 0 ? BAR_LESS : BAR_MORE;
 }
 
 /* Where the bar of a row begins, and where it ends. */
@@ -121,13 +121,13 @@ static double begin_of(const struct figure *figure, size_t row)
     if (row == 0 || row + 1 == figure->row_count)
         return 0;
     for (size_t i = 0; i < row; i++)
-        level += i == 0 ? value_or_zero(figure, CONTROL, 0) : change_of(figure, i);
+        level += i == 0 ? value_or_zero(figure, CONTROL, 0) : row_change(figure, i);
     return level;
 }
 
 static double length_of(const struct figure *figure, size_t row)
 {
-    return row == 0 ? value_or_zero(figure, CONTROL, row) : change_of(figure, row);
+    return row == 0 ? value_or_zero(figure, CONTROL, row) : row_change(figure, row);
 }
 
 static void write_list(const struct figure *figure, struct writer *to, enum waterfall_bar bar,
@@ -157,7 +157,7 @@ static void write_details(const struct figure *figure, struct writer *to, enum w
     bool any = false;
     write_string(to, ",\"customdata\":");
     for (size_t row = 0; row < figure->row_count; row++) {
-        struct span name = figure->rows[row];
+        struct text_span name = figure->rows[row];
         if (bar_of(figure, row) != bar)
             continue;
         write_string(to, any ? ",[" : "[[");

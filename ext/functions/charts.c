@@ -59,7 +59,7 @@ static bool begin_chart(sqlite3_context *context, struct chart_group *group,
     return true;
 }
 
-static bool is_text(enum chart_role role)
+static bool role_is_text(enum chart_role role)
 {
     return role == CHART_NAME || role == CHART_DETAIL || role == CHART_SERIES;
 }
@@ -72,7 +72,7 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
     *cell = (struct chart_cell){.number = NAN};
     if (type == SQLITE_NULL)
         return SQLITE_OK;
-    if (is_text(role)) {
+    if (role_is_text(role)) {
         cell->text = (const char *)sqlite3_value_text(value);
         cell->length = (size_t)sqlite3_value_bytes(value);
         return cell->text ? SQLITE_OK : SQLITE_NOMEM;
@@ -180,7 +180,7 @@ bool chart_function_at(int i, struct function *function)
     int at = 0;
     for (; chart->columns[at].role != CHART_NONE; at++) {
         const struct chart_column *column = &chart->columns[at];
-        bool text = is_text(column->role);
+        bool text = role_is_text(column->role);
         function->arguments[at] =
             (struct argument){column->name, text ? "" : "REAL", true, column->text};
     }

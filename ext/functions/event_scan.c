@@ -155,7 +155,7 @@ static int take_order(const struct event_scan *scan, struct event_part *part,
 }
 
 /* How many of a file's rows are of events before a number. */
-static size_t rows_before(const struct columns *columns, int64_t number)
+static size_t events_before(const struct columns *columns, int64_t number)
 {
     size_t low = 0, high = columns->count;
     while (low < high) {
@@ -190,9 +190,9 @@ static int make_part(struct event_scan *scan, size_t member, struct event_part *
             part->steps_wanted[i] = integers_have(&scan->filter.iterations, file->iterations[i]);
     }
     if (scan->order < 0 && scan->filter.numbers.given) {
-        part->at = rows_before(part->columns, scan->filter.numbers.items[0]);
+        part->at = events_before(part->columns, scan->filter.numbers.items[0]);
         int64_t last = scan->filter.numbers.items[scan->filter.numbers.count - 1];
-        part->end = rows_before(part->columns, last < INT64_MAX ? last + 1 : last);
+        part->end = events_before(part->columns, last < INT64_MAX ? last + 1 : last);
     } else {
         code = take_order(scan, part, file, failure);
     }
@@ -255,7 +255,7 @@ static void drop_row(const struct event_scan *scan, struct event_part *part)
 }
 
 /* Goes on to the next row of a part that is wanted. */
-static int settle(struct event_scan *scan, struct event_part *part, struct failure *failure)
+static int settle_part(struct event_scan *scan, struct event_part *part, struct failure *failure)
 {
     for (; part->at < part->end && !row_wanted(scan, part, next_row(scan, part));
          drop_row(scan, part))
@@ -270,7 +270,8 @@ static int compare_times(wide_time x, wide_time y)
 }
 
 /* The time that a row has in the order of ts or dur, after a missing one. */
-static wide_time time_of(const struct event_scan *scan, const struct event_part *part, size_t row)
+static wide_time order_time(const struct event_scan *scan, const struct event_part *part,
+                            size_t row)
 {
     bool ts = scan->order == EVENTS_TS;
     int64_t time = ts ? part->columns->ts[row] : part->columns->dur[row];
@@ -280,8 +281,8 @@ static wide_time time_of(const struct event_scan *scan, const struct event_part 
     return (wide_time)time - origin;
 }
 
-static const struct name *name_of(const struct event_scan *scan, const struct event_part *part,
-                                  size_t row)
+static const struct name *event_name(const struct event_scan *scan, const struct event_part *part,
+                                     size_t row)
 {
     uint32_t id = part->columns->name[row];
     return id == NAME_NONE ? NULL : &member_of(scan, part->member)->file->names.items[id];
@@ -293,12 +294,12 @@ static bool comes_first(const struct event_scan *scan, const struct event_part *
 {
     int order = 0;
     if (scan->order == EVENTS_NAME) {
-        const struct name *x = name_of(scan, a, next_row(scan, a));
-        const struct name *y = name_of(scan, b, next_row(scan, b));
+        const struct name *x = event_name(scan, a, next_row(scan, a));
+        const struct name *y = event_name(scan, b, next_row(scan, b));
         order = x && y ? name_compare(x, y) : (x != NULL) - (y != NULL);
     } else if (scan->order >= 0) {
-        order =
-            compare_times(time_of(scan, a, next_row(scan, a)), time_of(scan, b, next_row(scan, b)));
+        order = compare_times(order_time(scan, a, next_row(scan, a)),
+                              order_time(scan, b, next_row(scan, b)));
     }
     if (order != 0)
         return scan->descending ? order > 0 : order < 0;
@@ -306,7 +307,7 @@ static bool comes_first(const struct event_scan *scan, const struct event_part *
 }
 
 /* Lets a part sink in the heap to its place. */
-static void sink(struct event_scan *scan, size_t i)
+static void sink_part(struct event_scan *scan, size_t i)
 {
     for (;;) {
         size_t child = 2 * i + 1;
@@ -339,7 +340,7 @@ static int add_part(struct event_scan *scan, size_t member, struct failure *fail
     struct event_part *part = &scan->parts[scan->part_count++];
     code = make_part(scan, member, part, failure);
     if (code == SQLITE_OK)
-        code = settle(scan, part, failure);
+        code = settle_part(scan, part, failure);
     if (code == SQLITE_OK && part->at == part->end)
         remove_part(scan, scan->part_count - 1);
     return code;
@@ -357,7 +358,7 @@ static int make_parts(struct event_scan *scan, struct failure *failure)
             integers_have(&scan->filter.ranks, member_of(scan, i)->rank))
             code = add_part(scan, i, failure);
     for (size_t i = scan->part_count; i-- > 0;)
-        sink(scan, i);
+        sink_part(scan, i);
     return code;
 }
 
@@ -392,13 +393,13 @@ int event_scan_next(struct row_scan *base, struct position *position, bool *end,
     struct event_scan *scan = (struct event_scan *)base;
     if (scan->begun) {
         drop_row(scan, scan->parts);
-        int code = settle(scan, scan->parts, failure);
+        int code = settle_part(scan, scan->parts, failure);
         if (code != SQLITE_OK)
             return code;
         if (scan->parts->at == scan->parts->end)
             remove_part(scan, 0);
         if (scan->part_count > 1)
-            sink(scan, 0);
+            sink_part(scan, 0);
     }
     scan->begun = true;
     *end = scan->part_count == 0;

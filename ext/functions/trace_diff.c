@@ -106,7 +106,7 @@ static int diff_order(const void *a, const void *b)
     return name_compare(((const struct diff_pair *)a)->name, ((const struct diff_pair *)b)->name);
 }
 
-static const char *change_of(const struct diff_pair *pair)
+static const char *counts_change(const struct diff_pair *pair)
 {
     int64_t control = pair->control->counts, test = pair->test->counts;
     if (control == 0)
@@ -136,7 +136,7 @@ static void add_pair(struct result *result, const struct diff_pair *pair, int64_
     result_integer(result, more);
     result_real(result, microseconds(difference(pair)));
     result_text(result, more > 0 ? "+" : more < 0 ? "-" : "=", 1);
-    result_string(result, change_of(pair));
+    result_string(result, counts_change(pair));
     if (control->total == 0)
         result_null(result);
     else

@@ -43,7 +43,7 @@ static const struct argument arguments_of_events[] = {
      "0 or 1: only what an analysis counts (T4, T13); default every event"},
 };
 
-static void put_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
+static void put_event_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
 {
     if (id == NAME_NONE)
         return;
@@ -53,24 +53,24 @@ static void put_name(sqlite3_context *context, const struct trace_file *file, ui
     sqlite3_result_text(context, name->text, plain ? -1 : (int)name->length, SQLITE_STATIC);
 }
 
-static void put_integer(sqlite3_context *context, int64_t value)
+static void put_event_integer(sqlite3_context *context, int64_t value)
 {
     if (value != NUMBER_NONE)
         sqlite3_result_int64(context, value);
 }
 
-static void put_identifier(sqlite3_context *context, const struct trace_file *file,
-                           const struct identifier *identifier)
+static void put_event_identifier(sqlite3_context *context, const struct trace_file *file,
+                                 const struct identifier *identifier)
 {
     if (identifier->kind == IDENTIFIER_INTEGER)
         sqlite3_result_int64(context, identifier->value);
     else if (identifier->kind == IDENTIFIER_TEXT)
-        put_name(context, file, (uint32_t)identifier->value);
+        put_event_name(context, file, (uint32_t)identifier->value);
 }
 
 /* parent, depth and self_dur, found when the first of them is asked for. */
-static int put_stack(sqlite3_context *context, const struct event_rows *events,
-                     struct trace_file *file, size_t row, int column, struct failure *failure)
+static int put_event_stack(sqlite3_context *context, const struct event_rows *events,
+                           struct trace_file *file, size_t row, int column, struct failure *failure)
 {
     const struct stacks *stacks = &file->stacks;
     if (!stacks->made) {
@@ -89,9 +89,9 @@ static int put_stack(sqlite3_context *context, const struct event_rows *events,
     return SQLITE_OK;
 }
 
-static int put_args(sqlite3_context *context, struct row_scan *scan,
-                    const struct event_rows *events, struct trace_file *file, size_t row,
-                    struct failure *failure)
+static int put_event_args(sqlite3_context *context, struct row_scan *scan,
+                          const struct event_rows *events, struct trace_file *file, size_t row,
+                          struct failure *failure)
 {
     const unsigned char *text;
     size_t length;
@@ -127,10 +127,10 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
                             SQLITE_STATIC);
         break;
     case EVENTS_CAT:
-        put_name(context, file, columns->cat[row]);
+        put_event_name(context, file, columns->cat[row]);
         break;
     case EVENTS_NAME:
-        put_name(context, file, columns->name[row]);
+        put_event_name(context, file, columns->name[row]);
         break;
     case EVENTS_TS:
         if (columns->ts[row] != NUMBER_NONE && origin != NUMBER_NONE)
@@ -141,16 +141,16 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
             sqlite3_result_double(context, microseconds(columns->dur[row]));
         break;
     case EVENTS_PID:
-        put_identifier(context, file, &track->pid);
+        put_event_identifier(context, file, &track->pid);
         break;
     case EVENTS_TID:
-        put_identifier(context, file, &track->tid);
+        put_event_identifier(context, file, &track->tid);
         break;
     case EVENTS_STREAM:
-        put_integer(context, columns->stream[row]);
+        put_event_integer(context, columns->stream[row]);
         break;
     case EVENTS_CORRELATION:
-        put_integer(context, columns->correlation[row]);
+        put_event_integer(context, columns->correlation[row]);
         break;
     case EVENTS_LINK:
         if (columns->link[row] != ROW_NONE)
@@ -159,9 +159,9 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
     case EVENTS_PARENT:
     case EVENTS_DEPTH:
     case EVENTS_SELF_DUR:
-        return put_stack(context, events, file, row, column, failure);
+        return put_event_stack(context, events, file, row, column, failure);
     case EVENTS_ARGS:
-        return put_args(context, scan, events, file, row, failure);
+        return put_event_args(context, scan, events, file, row, failure);
     case EVENTS_PH:
         sqlite3_result_text(context, (const char *)&columns->phase[row], 1, SQLITE_TRANSIENT);
         break;
@@ -172,10 +172,10 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
         sqlite3_result_int64(context, columns->event[row]);
         break;
     case EVENTS_TS_NS:
-        put_integer(context, columns->ts[row]);
+        put_event_integer(context, columns->ts[row]);
         break;
     case EVENTS_DUR_NS:
-        put_integer(context, columns->dur[row]);
+        put_event_integer(context, columns->dur[row]);
         break;
     }
     return SQLITE_OK;

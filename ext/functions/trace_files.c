@@ -107,8 +107,8 @@ static const char summary_sql[] =
     " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
 
 /* Adds a row; an error code. `again`: how many more times the file was given. */
-static int add_file(struct result *result, const struct trace_member *member, size_t again,
-                    sqlite3_stmt *metadata)
+static int add_file_row(struct result *result, const struct trace_member *member, size_t again,
+                        sqlite3_stmt *metadata)
 {
     static const char *const sources[] = {"distributedInfo", "name", "order"};
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
@@ -158,8 +158,8 @@ static int files_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);
     for (size_t i = 0; i < opened.trace.count && code == SQLITE_OK; i++)
-        code =
-            add_file(result, &opened.trace.members[i], opened.trace.paths.items[i].again, metadata);
+        code = add_file_row(result, &opened.trace.members[i], opened.trace.paths.items[i].again,
+                            metadata);
     sqlite3_finalize(metadata);
     call_trace_close(&opened);
     return result_finish(result, code, rows);
