@@ -123,7 +123,7 @@ static void write_hover(const struct figure *figure, struct writer *to, int seri
     writer_clear(&text);
 }
 
-static void write_bars(const struct figure *figure, struct writer *to, int series)
+static void write_bar_series(const struct figure *figure, struct writer *to, int series)
 {
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
     write_series_name(figure, to, series);
@@ -136,19 +136,34 @@ static void write_bars(const struct figure *figure, struct writer *to, int serie
     write_string(to, "}}");
 }
 
-static void write_pie(const struct figure *figure, struct writer *to)
+/* px of horizontal bars, so many for each row. */
+static size_t drawn_height(const struct figure *figure, size_t bars)
 {
-    bool alone = figure->chart->kind == CHART_PIE;
+    size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
+    return row * figure->row_count + 20;
+}
+
+/* A pie of the first values, up to its closing brace. */
+static void write_pie(const struct figure *figure, struct writer *to,
+                      void (*write_pie_name)(const struct figure *, struct writer *, size_t row),
+                      const char *legend)
+{
     write_string(to, "{\"type\":\"pie\",\"sort\":false,\"direction\":\"clockwise\",\"hole\":0.35,"
                      "\"textinfo\":\"percent\",\"textposition\":\"inside\",\"name\":");
     write_series_name(figure, to, 0);
-    write_rows(figure, to, ",\"labels\":", alone ? write_pie_label : write_key);
+    write_rows(figure, to, ",\"labels\":", write_pie_name);
     write_numbers(to, ",\"values\":", figure->series[0].y, figure->row_count);
     write_rows(figure, to, ",\"customdata\":", write_hover_name);
     write_hover(figure, to, 0, "%{value:,.9~f}");
     write_rows(figure, to, ",\"marker\":{\"colors\":", write_row_colour);
     write_string(to, "},\"showlegend\":");
-    write_string(to, alone ? "true" : "false");
+    write_string(to, legend);
+}
+
+static void write_only_pie(const struct figure *figure, struct writer *to)
+{
+    write_pie(figure, to, write_pie_label, "true");
+    write_string(to, "}");
 }
 
 /* The last series of a role, of which there is one. */
@@ -188,8 +203,14 @@ static void write_range_details(const struct figure *figure, struct writer *to, 
     write_string(to, "]");
 }
 
+/* A pie, and bars below it. */
 static void write_ranges(const struct figure *figure, struct writer *to)
 {
+    size_t drawn = drawn_height(figure, 1);
+    write_pie(figure, to, write_key, "false");
+    write_string(to, ",\"domain\":{\"x\":[0,1],\"y\":[");
+    write_number(to, (double)(drawn + PIE_GAP) / (double)(drawn + PIE + PIE_GAP));
+    write_string(to, ",1]}},");
     int value = series_of(figure, CHART_VALUE);
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"showlegend\":false,\"name\":");
     write_series_name(figure, to, value);
@@ -208,7 +229,7 @@ static void write_ranges(const struct figure *figure, struct writer *to)
     write_string(to, "}}");
 }
 
-static void write_line(const struct figure *figure, struct writer *to, int series)
+static void write_line_series(const struct figure *figure, struct writer *to, int series)
 {
     const struct series *line = &figure->series[series];
     write_string(to, "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
@@ -219,6 +240,25 @@ static void write_line(const struct figure *figure, struct writer *to, int serie
     write_string(to, ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
+}
+
+static void write_all_series(const struct figure *figure, struct writer *to,
+                             void (*write_one)(const struct figure *, struct writer *, int series))
+{
+    for (int i = 0; i < figure->series_count; i++) {
+        comma(to, i > 0);
+        write_one(figure, to, i);
+    }
+}
+
+static void write_bars(const struct figure *figure, struct writer *to)
+{
+    write_all_series(figure, to, write_bar_series);
+}
+
+static void write_lines(const struct figure *figure, struct writer *to)
+{
+    write_all_series(figure, to, write_line_series);
 }
 
 /* The names without what makes them long, one after the other, `spans` saying where. */
@@ -345,8 +385,9 @@ static void write_bar_axes(const struct figure *figure, struct writer *to, doubl
     write_string(to, "}");
 }
 
-static void write_line_axes(const struct figure *figure, struct writer *to)
+static void write_line_axes(const struct figure *figure, struct writer *to, double top)
 {
+    (void)top;
     write_string(to, ",\"xaxis\":{\"automargin\":true,\"exponentformat\":\"none\","
                      "\"separatethousands\":true,\"nticks\":8,\"title\":{\"text\":");
     write_json_string(to, figure->chart->at);
@@ -356,73 +397,69 @@ static void write_line_axes(const struct figure *figure, struct writer *to)
     write_string(to, "}}");
 }
 
-static void write_layout(const struct figure *figure, struct writer *to)
+/* How the charts of a kind are written. */
+static const struct chart_form {
+    void (*write_data)(const struct figure *figure, struct writer *to);
+    void (*write_axes)(const struct figure *figure, struct writer *to, double top);
+    const char *bars; /* how bars of one row stand: Plotly's barmode */
+    bool by_series;   /* a row has a bar for each series */
+    bool ordered;     /* the page must not order the rows otherwise */
+    size_t height;    /* px of what is drawn; 0: as its bars need */
+    size_t above;     /* px of a pie above bars */
+    size_t below;     /* px of an axis below */
+} chart_forms[] = {
+    [CHART_BARS] = {write_bars, write_bar_axes, "group", .by_series = true},
+    [CHART_STACK] = {write_bars, write_bar_axes, "stack"},
+    [CHART_PIE] = {write_only_pie, NULL, "group", .height = 360},
+    [CHART_RANGES] = {write_ranges, write_bar_axes, "group", .above = PIE + PIE_GAP},
+    [CHART_LINES] = {write_lines, write_line_axes, "group", .height = 360, .below = 30},
+    [CHART_WATERFALL] = {waterfall_write, write_bar_axes, "overlay", .ordered = true},
+    [CHART_HISTOGRAMS] = {write_bars, write_bar_axes, "group", .by_series = true, .ordered = true},
+};
+
+static void write_title(const struct figure *figure, struct writer *to)
 {
-    enum chart_kind kind = figure->chart->kind;
     struct writer title = {0};
-    size_t bars = kind == CHART_BARS || kind == CHART_HISTOGRAMS ? (size_t)figure->series_count : 1;
-    size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
-    size_t drawn = kind == CHART_LINES || kind == CHART_PIE ? 360 : row * figure->row_count + 20;
-    size_t above = kind == CHART_RANGES ? PIE + PIE_GAP : 0;
-    double plot = (double)(drawn + above);
     figure_title(figure, &title);
-    write_string(to, "{\"title\":{\"text\":");
     if (title.failed)
         to->failed = true;
     else
         write_label(to, title.bytes, title.length, TITLE_WIDTH, 3);
     writer_clear(&title);
+}
+
+static void write_layout(const struct figure *figure, struct writer *to)
+{
+    const struct chart_form *form = &chart_forms[figure->chart->kind];
+    size_t bars = form->by_series ? (size_t)figure->series_count : 1;
+    size_t drawn = form->height ? form->height : drawn_height(figure, bars);
+    double plot = (double)(drawn + form->above), gap = form->height ? 12 : 48;
+    write_string(to, "{\"title\":{\"text\":");
+    write_title(figure, to);
     write_string(to, "},\"height\":");
-    write_integer(to, (int64_t)(drawn + above) + ABOVE + BELOW + (kind == CHART_LINES ? 30 : 0));
+    write_integer(to, (int64_t)(drawn + form->above + ABOVE + BELOW + form->below));
     write_string(to, ",\"barmode\":");
-    write_json_string(to, kind == CHART_STACK       ? "stack"
-                          : kind == CHART_WATERFALL ? "overlay"
-                                                    : "group");
+    write_json_string(to, form->bars);
     write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
                      "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
                      "\"r\":14,\"t\":");
     write_integer(to, ABOVE);
     write_string(to, ",\"b\":");
     write_integer(to, BELOW);
-    bool ordered = kind == CHART_HISTOGRAMS || kind == CHART_WATERFALL;
-    write_string(to, ordered ? "},\"meta\":\"ordered\"" : "}");
+    write_string(to, form->ordered ? "},\"meta\":\"ordered\"" : "}");
     write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
                      "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
-    double gap = kind == CHART_LINES || kind == CHART_PIE ? 12 : 48;
     write_number(to, round((1 + gap / plot) * 1e4) / 1e4);
     write_string(to, "}");
-    if (kind == CHART_LINES)
-        write_line_axes(figure, to);
-    else if (kind != CHART_PIE)
-        write_bar_axes(figure, to, (double)drawn / plot);
+    if (form->write_axes)
+        form->write_axes(figure, to, (double)drawn / plot);
     write_string(to, "}");
 }
 
 void figure_write(const struct figure *figure, struct writer *to)
 {
-    enum chart_kind kind = figure->chart->kind;
     write_string(to, "{\"data\":[");
-    if (kind == CHART_PIE || kind == CHART_RANGES)
-        write_pie(figure, to);
-    if (kind == CHART_PIE)
-        write_string(to, "}");
-    if (kind == CHART_RANGES) {
-        size_t drawn = 26 * figure->row_count + 20;
-        write_string(to, ",\"domain\":{\"x\":[0,1],\"y\":[");
-        write_number(to, (double)(drawn + PIE_GAP) / (double)(drawn + PIE + PIE_GAP));
-        write_string(to, ",1]}},");
-        write_ranges(figure, to);
-    }
-    bool series = kind != CHART_PIE && kind != CHART_RANGES && kind != CHART_WATERFALL;
-    if (kind == CHART_WATERFALL)
-        waterfall_write(figure, to);
-    for (int i = 0; i < figure->series_count && series; i++) {
-        comma(to, i > 0);
-        if (kind == CHART_LINES)
-            write_line(figure, to, i);
-        else
-            write_bars(figure, to, i);
-    }
+    chart_forms[figure->chart->kind].write_data(figure, to);
     write_string(to, "],\"layout\":");
     write_layout(figure, to);
     write_string(to, "}");
