@@ -401,20 +401,31 @@ static void write_line_axes(const struct figure *figure, struct writer *to, doub
 static const struct chart_form {
     void (*write_data)(const struct figure *figure, struct writer *to);
     void (*write_axes)(const struct figure *figure, struct writer *to, double top);
-    const char *bars; /* how bars of one row stand: Plotly's barmode */
+    const char *bars; /* how those of one row stand, Plotly's barmode; NULL: `group` */
     bool by_series;   /* a row has a bar for each series */
     bool ordered;     /* the page must not order the rows otherwise */
     size_t height;    /* px of what is drawn; 0: as its bars need */
     size_t above;     /* px of a pie above bars */
     size_t below;     /* px of an axis below */
 } chart_forms[] = {
-    [CHART_BARS] = {write_bars, write_bar_axes, "group", .by_series = true},
-    [CHART_STACK] = {write_bars, write_bar_axes, "stack"},
-    [CHART_PIE] = {write_only_pie, NULL, "group", .height = 360},
-    [CHART_RANGES] = {write_ranges, write_bar_axes, "group", .above = PIE + PIE_GAP},
-    [CHART_LINES] = {write_lines, write_line_axes, "group", .height = 360, .below = 30},
-    [CHART_WATERFALL] = {waterfall_write, write_bar_axes, "overlay", .ordered = true},
-    [CHART_HISTOGRAMS] = {write_bars, write_bar_axes, "group", .by_series = true, .ordered = true},
+    [CHART_BARS] = {.write_data = write_bars, .write_axes = write_bar_axes, .by_series = true},
+    [CHART_STACK] = {.write_data = write_bars, .write_axes = write_bar_axes, .bars = "stack"},
+    [CHART_PIE] = {.write_data = write_only_pie, .height = 360},
+    [CHART_RANGES] = {.write_data = write_ranges,
+                      .write_axes = write_bar_axes,
+                      .above = PIE + PIE_GAP},
+    [CHART_LINES] = {.write_data = write_lines,
+                     .write_axes = write_line_axes,
+                     .height = 360,
+                     .below = 30},
+    [CHART_WATERFALL] = {.write_data = waterfall_write,
+                         .write_axes = write_bar_axes,
+                         .bars = "overlay",
+                         .ordered = true},
+    [CHART_HISTOGRAMS] = {.write_data = write_bars,
+                          .write_axes = write_bar_axes,
+                          .by_series = true,
+                          .ordered = true},
 };
 
 static void write_title(const struct figure *figure, struct writer *to)
@@ -439,7 +450,7 @@ static void write_layout(const struct figure *figure, struct writer *to)
     write_string(to, "},\"height\":");
     write_integer(to, (int64_t)(drawn + form->above + ABOVE + BELOW + form->below));
     write_string(to, ",\"barmode\":");
-    write_json_string(to, form->bars);
+    write_json_string(to, form->bars ? form->bars : "group");
     write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
                      "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
                      "\"r\":14,\"t\":");
