@@ -123,7 +123,7 @@ static void write_hover(const struct figure *figure, struct writer *to, int seri
     writer_clear(&text);
 }
 
-static void write_bar_series(const struct figure *figure, struct writer *to, int series)
+static void write_bars(const struct figure *figure, struct writer *to, int series)
 {
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
     write_series_name(figure, to, series);
@@ -229,7 +229,7 @@ static void write_ranges(const struct figure *figure, struct writer *to)
     write_string(to, "}}");
 }
 
-static void write_line_series(const struct figure *figure, struct writer *to, int series)
+static void write_line(const struct figure *figure, struct writer *to, int series)
 {
     const struct series *line = &figure->series[series];
     write_string(to, "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
@@ -240,25 +240,6 @@ static void write_line_series(const struct figure *figure, struct writer *to, in
     write_string(to, ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
-}
-
-static void write_all_series(const struct figure *figure, struct writer *to,
-                             void (*write_one)(const struct figure *, struct writer *, int series))
-{
-    for (int i = 0; i < figure->series_count; i++) {
-        comma(to, i > 0);
-        write_one(figure, to, i);
-    }
-}
-
-static void write_bars(const struct figure *figure, struct writer *to)
-{
-    write_all_series(figure, to, write_bar_series);
-}
-
-static void write_lines(const struct figure *figure, struct writer *to)
-{
-    write_all_series(figure, to, write_line_series);
 }
 
 /* The names without what makes them long, one after the other, `spans` saying where. */
@@ -399,7 +380,8 @@ static void write_line_axes(const struct figure *figure, struct writer *to, doub
 
 /* How the charts of a kind are written. */
 static const struct chart_form {
-    void (*write_data)(const struct figure *figure, struct writer *to);
+    void (*write_series)(const struct figure *figure, struct writer *to, int series);
+    void (*write_whole)(const struct figure *figure, struct writer *to); /* instead */
     void (*write_axes)(const struct figure *figure, struct writer *to, double top);
     const char *bars; /* how those of one row stand, Plotly's barmode; NULL: `group` */
     bool by_series;   /* a row has a bar for each series */
@@ -408,21 +390,21 @@ static const struct chart_form {
     size_t above;     /* px of a pie above bars */
     size_t below;     /* px of an axis below */
 } chart_forms[] = {
-    [CHART_BARS] = {.write_data = write_bars, .write_axes = write_bar_axes, .by_series = true},
-    [CHART_STACK] = {.write_data = write_bars, .write_axes = write_bar_axes, .bars = "stack"},
-    [CHART_PIE] = {.write_data = write_only_pie, .height = 360},
-    [CHART_RANGES] = {.write_data = write_ranges,
+    [CHART_BARS] = {.write_series = write_bars, .write_axes = write_bar_axes, .by_series = true},
+    [CHART_STACK] = {.write_series = write_bars, .write_axes = write_bar_axes, .bars = "stack"},
+    [CHART_PIE] = {.write_whole = write_only_pie, .height = 360},
+    [CHART_RANGES] = {.write_whole = write_ranges,
                       .write_axes = write_bar_axes,
                       .above = PIE + PIE_GAP},
-    [CHART_LINES] = {.write_data = write_lines,
+    [CHART_LINES] = {.write_series = write_line,
                      .write_axes = write_line_axes,
                      .height = 360,
                      .below = 30},
-    [CHART_WATERFALL] = {.write_data = waterfall_write,
+    [CHART_WATERFALL] = {.write_whole = waterfall_write,
                          .write_axes = write_bar_axes,
                          .bars = "overlay",
                          .ordered = true},
-    [CHART_HISTOGRAMS] = {.write_data = write_bars,
+    [CHART_HISTOGRAMS] = {.write_series = write_bars,
                           .write_axes = write_bar_axes,
                           .by_series = true,
                           .ordered = true},
@@ -469,8 +451,14 @@ static void write_layout(const struct figure *figure, struct writer *to)
 
 void figure_write(const struct figure *figure, struct writer *to)
 {
+    const struct chart_form *form = &chart_forms[figure->chart->kind];
     write_string(to, "{\"data\":[");
-    chart_forms[figure->chart->kind].write_data(figure, to);
+    if (form->write_whole)
+        form->write_whole(figure, to);
+    for (int i = 0; form->write_series && i < figure->series_count; i++) {
+        comma(to, i > 0);
+        form->write_series(figure, to, i);
+    }
     write_string(to, "],\"layout\":");
     write_layout(figure, to);
     write_string(to, "}");

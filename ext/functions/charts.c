@@ -81,16 +81,6 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
     return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? SQLITE_OK : SQLITE_MISMATCH;
 }
 
-static void say_no_number(sqlite3_context *context, const struct chart *chart, int column)
-{
-    char *what = sqlite3_mprintf("%s is no number", chart->columns[column].name);
-    if (what)
-        function_fail(context, chart->function, what);
-    else
-        sqlite3_result_error_nomem(context);
-    sqlite3_free(what);
-}
-
 /* Adds a row; false after saying what is wrong with it. */
 static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
                           const struct chart *chart, sqlite3_value **values)
@@ -99,7 +89,7 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
     for (int i = 0; i < count_columns(chart); i++) {
         int code = chart_cell_take(chart, i, values[i], &cells[i]);
         if (code == SQLITE_MISMATCH)
-            say_no_number(context, chart, i);
+            function_fail(context, chart->function, "%s is no number", chart->columns[i].name);
         else if (code != SQLITE_OK)
             sqlite3_result_error_nomem(context);
         if (code != SQLITE_OK)

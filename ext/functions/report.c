@@ -54,10 +54,9 @@ static int argument_at(const char *text)
     return -1;
 }
 
-/* A query with its parameters as literals. */
-static char *with_literals(struct call *call, const char *sql)
+/* Adds a query with its parameters as literals. */
+static void append_literal_query(sqlite3_str *text, struct call *call, const char *sql)
 {
-    sqlite3_str *text = sqlite3_str_new(call->database->db);
     for (; *sql; sql++) {
         int i = *sql == ':' ? argument_at(sql + 1) : -1;
         if (i < 0) {
@@ -67,7 +66,6 @@ static char *with_literals(struct call *call, const char *sql)
         sqlite3_str_appendf(text, "%Q", trace_text(call, i));
         sql += strlen(arguments_of_report[i].name);
     }
-    return sqlite3_str_finish(text);
 }
 
 /* The statement that makes a figure alone. */
@@ -75,18 +73,13 @@ static char *figure_statement(struct call *call, const struct report_figure *it)
 {
     const struct chart *chart = chart_of(it->function);
     sqlite3_str *text = sqlite3_str_new(call->database->db);
-    char *rows = with_literals(call, it->shown);
     sqlite3_str_appendf(text, "SELECT %s(", it->function);
     for (int i = 0; chart->columns[i].role != CHART_NONE; i++)
         sqlite3_str_appendf(text, "%s, ", chart->columns[i].name);
-    sqlite3_str_appendf(text, "%Q) FROM (\n%s);", it->heading, rows);
-    char *whole = sqlite3_str_finish(text);
-    if (!rows) {
-        sqlite3_free(whole);
-        whole = NULL;
-    }
-    sqlite3_free(rows);
-    return whole;
+    sqlite3_str_appendf(text, "%Q) FROM (\n", it->heading);
+    append_literal_query(text, call, it->shown);
+    sqlite3_str_appendall(text, ");");
+    return sqlite3_str_finish(text);
 }
 
 static int add_figure(struct call *call, const struct report_figure *it, struct writer *page)

@@ -12,16 +12,6 @@
 
 SQLITE_EXTENSION_INIT3
 
-void function_fail(sqlite3_context *context, const char *name, const char *what)
-{
-    char *message = sqlite3_mprintf("%s: %s", name, what);
-    if (message)
-        sqlite3_result_error(context, message, -1);
-    else
-        sqlite3_result_error_nomem(context);
-    sqlite3_free(message);
-}
-
 static void versionCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;

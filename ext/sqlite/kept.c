@@ -87,23 +87,13 @@ static void add_to_unused(struct kept *kept, struct kept_rows *rows)
     kept->unused_memory += rows->rows->memory;
 }
 
-static void free_oldest(struct kept *kept)
+void kept_trim(struct kept *kept, bool all)
 {
-    struct kept_rows *oldest = kept->oldest;
-    take_from_unused(kept, oldest);
-    free_rows(kept, oldest);
-}
-
-void kept_trim(struct kept *kept)
-{
-    while (kept->oldest && kept->unused_memory > UNUSED_MEMORY)
-        free_oldest(kept);
-}
-
-void kept_drop(struct kept *kept)
-{
-    while (kept->oldest)
-        free_oldest(kept);
+    while (kept->oldest && (all || kept->unused_memory > UNUSED_MEMORY)) {
+        struct kept_rows *oldest = kept->oldest;
+        take_from_unused(kept, oldest);
+        free_rows(kept, oldest);
+    }
 }
 
 bool kept_add(struct kept *kept, uint32_t tuple, uint64_t columns, struct rows *rows)
@@ -142,7 +132,7 @@ void kept_leave(struct kept *kept, struct kept_rows *rows)
 
 void kept_clear(struct kept *kept)
 {
-    kept_drop(kept);
+    kept_trim(kept, true);
     names_clear(&kept->tuples);
     memory_free(kept->by_tuple);
 }

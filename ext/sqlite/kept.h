@@ -46,9 +46,8 @@ bool kept_add(struct kept *kept, uint32_t tuple, uint64_t columns, struct rows *
 void kept_enter(struct kept *kept, struct kept_rows *rows);
 void kept_leave(struct kept *kept, struct kept_rows *rows);
 
-/* Frees unused rows: those beyond the limit, or all. */
-void kept_trim(struct kept *kept);
-void kept_drop(struct kept *kept);
+/* Frees unused rows, the longest unused first, down to UNUSED_MEMORY or all. */
+void kept_trim(struct kept *kept, bool all);
 
 /* Frees everything; no cursor is open. */
 void kept_clear(struct kept *kept);

@@ -1,5 +1,9 @@
 #include "registry.h"
 
+#include <stdarg.h>
+
+SQLITE_EXTENSION_INIT3
+
 #define ADDRESS_OF(name) &name##_function,
 static const struct table_function *const c_functions[] = {TABLE_FUNCTIONS(ADDRESS_OF)};
 _Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");
@@ -26,4 +30,20 @@ int function_arguments(const struct function *function, int *required)
     for (*required = 0; count < MOST_FUNCTION_ARGUMENTS && function->arguments[count].name; count++)
         *required += function->arguments[count].required;
     return count;
+}
+
+void function_fail(sqlite3_context *context, const char *name, const char *format, ...)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    va_list values;
+    va_start(values, format);
+    sqlite3_str_appendf(text, "%s: ", name);
+    sqlite3_str_vappendf(text, format, values);
+    va_end(values);
+    char *message = sqlite3_str_finish(text);
+    if (message)
+        sqlite3_result_error(context, message, -1);
+    else
+        sqlite3_result_error_nomem(context);
+    sqlite3_free(message);
 }

@@ -66,7 +66,7 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
 bool chart_function_at(int i, struct function *function);
 
 /* Says an error of a scalar or an aggregate, its name before it. */
-void function_fail(sqlite3_context *context, const char *name, const char *what);
+void function_fail(sqlite3_context *context, const char *name, const char *format, ...);
 
 /* The producer of functions written in SQL. */
 int sql_function_produce(struct call *call, struct rows **rows);

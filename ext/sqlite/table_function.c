@@ -181,10 +181,7 @@ static int functionClose(sqlite3_vtab_cursor *base)
     struct function_table *table = (struct function_table *)base->pVtab;
     move_to(table, cursor, NULL);
     forget_given(cursor);
-    if (--table->cursors > 0)
-        kept_trim(&table->kept);
-    else
-        kept_drop(&table->kept);
+    kept_trim(&table->kept, --table->cursors == 0);
     database_cursor_closed(table->database);
     sqlite3_free(cursor);
     return SQLITE_OK;
@@ -280,7 +277,7 @@ static int find_rows(struct function_table *table, struct function_cursor *curso
     struct kept_rows *kept = kept_find(&table->kept, tuple, call->columns);
     if (cursor->kept != kept)
         move_to(table, cursor, kept);
-    kept_trim(&table->kept);
+    kept_trim(&table->kept, false);
     return SQLITE_OK;
 }
 
