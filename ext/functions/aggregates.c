@@ -14,12 +14,9 @@
 #include <string.h>
 
 #include "../analysis/intervals.h"
+#include "../reader/memory.h"
 #include "../sqlite/database.h"
 #include "../sqlite/registry.h"
-
-SQLITE_EXTENSION_INIT3
-
-#include "../reader/memory.h"
 
 enum { FRACTIONS = 1000000 }; /* of a unit that times are kept in */
 

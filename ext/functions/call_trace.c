@@ -1,7 +1,5 @@
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 /* Opens the files of `paths`, which it takes over. */
 static bool open_files(struct call *call, const struct call_trace_request *request,
                        struct trace_paths *paths, const struct selection *ranks,

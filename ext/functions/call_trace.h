@@ -45,14 +45,14 @@ size_t call_trace_memory(const struct call_trace *opened);
 #define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
 #define CONTROL_ARGUMENT "control", "TEXT", true, "trace to compare with"
 #define TEST_ARGUMENT "test", "TEXT", true, "trace that is compared"
-#define SELECTIONS_OF_DIFF                                                           \
+/* clang-format off */
+#define SELECTIONS_OF_DIFF \
     {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
-        {"test_rank", "", false, "the same for test"},                               \
-        {"control_iteration", "", false, LOWEST_STEP_TEXT},                          \
-        {"test_iteration", "", false, "the same for test"},                          \
-    {                                                                                \
-        DEVICE_TYPE_ARGUMENT                                                         \
-    }
+    {"test_rank", "", false, "the same for test"}, \
+    {"control_iteration", "", false, LOWEST_STEP_TEXT}, \
+    {"test_iteration", "", false, "the same for test"}, \
+    {DEVICE_TYPE_ARGUMENT}
+/* clang-format on */
 #define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
 
 #endif

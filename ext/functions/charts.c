@@ -11,11 +11,8 @@
 #include <string.h>
 
 #include "../chart/page.h"
-#include "../sqlite/registry.h"
-
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
+#include "../sqlite/registry.h"
 
 struct chart_group {
     bool begun, alone; /* alone: format 'plotly' */

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
 #include "../trace/columns.h"
 #include "../trace/select.h"

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "../analysis/summary.h"
 #include "../reader/memory.h"
 #include "../trace/annotations.h"

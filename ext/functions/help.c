@@ -10,8 +10,6 @@
 #include "../sqlite/registry.h"
 #include "examples.h"
 
-SQLITE_EXTENSION_INIT3
-
 enum { WIDTH = 110 }; /* characters of a page's line, words that are longer apart */
 
 enum { HELP_ABOUT };

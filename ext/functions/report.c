@@ -7,8 +7,6 @@
 #include "../chart/page.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_report[] = {
     {"html", "TEXT", "the page"},
 };

@@ -10,8 +10,6 @@
 #include "../trace/short_name.h"
 #include "../version.h"
 
-SQLITE_EXTENSION_INIT3
-
 static void versionCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;

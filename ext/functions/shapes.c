@@ -1,7 +1,5 @@
 #include "shapes.h"
 
-SQLITE_EXTENSION_INIT3
-
 #include "../analysis/labels.h"
 #include "../trace/args.h"
 

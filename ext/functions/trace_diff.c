@@ -5,8 +5,6 @@
 #include "../trace/short_name.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 enum { DIFF_SELF_DURATION = 10 };
 
 static const struct column columns_of_diff[] = {

@@ -9,8 +9,6 @@
 #include "call_trace.h"
 #include "shapes.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},

@@ -7,8 +7,6 @@
 #include "../trace/stacks.h"
 #include "event_scan.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
     {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},

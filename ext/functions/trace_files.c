@@ -7,8 +7,6 @@
 #include "../reader/memory.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank; NULL for what is no trace"},

@@ -10,8 +10,6 @@
 #include "call_trace.h"
 #include "shapes.h"
 
-SQLITE_EXTENSION_INIT3
-
 enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + OWNER_LEVELS };
 
 static const struct column columns_of_owners[] = {

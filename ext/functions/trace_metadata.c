@@ -6,8 +6,6 @@
 #include "../sqlite/json_array.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank"},

@@ -5,8 +5,6 @@
 #include "../trace/short_name.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 enum { OPS_SHORT_NAME = 5, OPS_SELF_DURATION = 8 };
 
 static const struct column columns_of_ops[] = {

@@ -5,8 +5,6 @@
 #include "../reader/memory.h"
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 #define KEPT_STEPS ((size_t)16 << 20) /* bytes of the parts of steps, of one call */
 
 enum {

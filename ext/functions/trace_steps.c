@@ -3,8 +3,6 @@
 */
 #include "call_trace.h"
 
-SQLITE_EXTENSION_INIT3
-
 static const struct column columns_of_steps[] = {
     {"rank", "INTEGER", "rank of the file"},
     {"iteration", "INTEGER", "N of ProfilerStep#N"},

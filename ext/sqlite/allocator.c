@@ -3,9 +3,7 @@
 ** limited as the host has set it.
 */
 #include "../reader/memory.h"
-
-#include <sqlite3ext.h>
-SQLITE_EXTENSION_INIT3
+#include "api.h"
 
 void *memory_allocate(size_t size)
 {

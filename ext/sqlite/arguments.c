@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "json_array.h"

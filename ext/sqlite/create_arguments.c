@@ -1,9 +1,6 @@
 #include <string.h>
 
 #include "arguments.h"
-
-SQLITE_EXTENSION_INIT3
-
 #include "nearest.h"
 
 /* Evaluates one SQL literal. Anything that is no literal is refused before it

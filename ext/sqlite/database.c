@@ -2,12 +2,9 @@
 
 #include <time.h>
 
-#include "../trace/processors.h"
-
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
 #include "../reader/source.h"
+#include "../trace/processors.h"
 
 /* S19: a statement that is run now and then on the calling thread fails if that
 ** thread is to stop, by sqlite3_interrupt() or by a progress handler. A handler

@@ -7,8 +7,7 @@
 
 #include "../trace/cache.h"
 #include "../trace/kernel_type.h"
-
-#include <sqlite3ext.h>
+#include "api.h"
 
 enum {
     DEEPEST_NESTING = 8, /* of functions written in SQL (S12) */

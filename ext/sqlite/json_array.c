@@ -1,7 +1,5 @@
 #include "json_array.h"
 
-SQLITE_EXTENSION_INIT3
-
 /* `->` makes strict JSON, without spaces, of what JSON5 allows. */
 static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
 static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";

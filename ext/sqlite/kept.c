@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
 
 #define UNUSED_MEMORY ((size_t)64 << 20)

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "table_function.h"
 
 /*

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <sqlite3ext.h>
+#include "api.h"
 
 struct table_function;
 

@@ -2,8 +2,6 @@
 
 #include <stdarg.h>
 
-SQLITE_EXTENSION_INIT3
-
 #define ADDRESS_OF(name) &name##_function,
 static const struct table_function *const c_functions[] = {TABLE_FUNCTIONS(ADDRESS_OF)};
 _Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");

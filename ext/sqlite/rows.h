@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <sqlite3ext.h>
-
 #include "../reader/failure.h"
 #include "../trace/columns.h"
 #include "plan.h"

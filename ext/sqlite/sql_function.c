@@ -9,8 +9,6 @@
 #include "arguments.h"
 #include "registry.h"
 
-SQLITE_EXTENSION_INIT3
-
 /* Binds the arguments by name (S18). */
 static int bind_arguments(sqlite3_stmt *statement, struct call *call)
 {

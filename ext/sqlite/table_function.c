@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-SQLITE_EXTENSION_INIT3
-
 #include "../reader/memory.h"
 #include "../reader/text.h"
 #include "arguments.h"
