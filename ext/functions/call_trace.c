@@ -61,3 +61,16 @@ size_t call_trace_memory(const struct call_trace *opened)
             memory += file_memory(opened->trace.members[i].file);
     return memory;
 }
+
+int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
+                    void (*add)(struct call *call, struct result *result,
+                                const struct call_trace *opened, size_t member))
+{
+    struct call_trace opened;
+    struct result *result = result_new(call->function->column_count);
+    bool open = call_trace_open(call, request, &opened);
+    for (size_t i = 0; open && i < opened.trace.count && call_code(call) == SQLITE_OK; i++)
+        add(call, result, &opened, i);
+    call_trace_close(&opened);
+    return result_finish(result, call_code(call), rows);
+}

@@ -37,6 +37,12 @@ const unsigned char *call_trace_steps(const struct call_trace *opened, size_t me
 /* Bytes of memory that its chosen files hold. */
 size_t call_trace_memory(const struct call_trace *opened);
 
+/* Opens a trace, and makes the rows of its files, one after the other, also of those that are
+** not chosen: the whole of a producer. On failure, `add` fills call->failure. */
+int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
+                    void (*add)(struct call *call, struct result *result,
+                                const struct call_trace *opened, size_t member));
+
 /* Descriptions of arguments that several functions have. */
 #define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"

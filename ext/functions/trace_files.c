@@ -104,27 +104,31 @@ static const char summary_sql[] =
     " m ->> '$.deviceProperties[0].name'"
     " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
 
-/* Adds a row; an error code. `again`: how many more times the file was given. */
-static int add_file_row(struct result *result, const struct trace_member *member, size_t again,
-                        sqlite3_stmt *metadata)
+static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
+                         size_t i)
 {
     static const char *const sources[] = {"distributedInfo", "name", "order"};
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
+    const struct trace_member *member = &opened->trace.members[i];
     const struct trace_file *file = member->file ? member->file : &nothing;
     int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(file, &first, &last);
     struct writer problems = {0};
+    sqlite3_stmt *metadata = NULL;
+    int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);
+    if (!call_check(call, code, ""))
+        return;
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
-    int code = sqlite3_step(metadata);
+    code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;
-    write_problems(&problems, member, strict, again);
+    write_problems(&problems, member, strict, opened->trace.paths.items[i].again);
     if (steps < 0 || problems.failed)
         result_lost(result);
     result_repaired(result, member->path, strlen(member->path));
     result_number(result, member->is_trace ? member->rank : NUMBER_NONE);
     result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
-    for (int i = 0; i < 3; i++)
+    for (int column = 0; column < 3; column++)
         if (strict)
-            result_value(result, sqlite3_column_value(metadata, i), true);
+            result_value(result, sqlite3_column_value(metadata, column), true);
         else
             result_null(result);
     result_integer(result, steps);
@@ -140,27 +144,17 @@ static int add_file_row(struct result *result, const struct trace_member *member
     result_number(result, member->file ? file->identity.size : NUMBER_NONE);
     result_number(result, member->file ? file->json_size : NUMBER_NONE);
     writer_clear(&problems);
-    sqlite3_reset(metadata);
     /* what is malformed, too deep or too long for SQLite's JSON only has no row */
-    return code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK;
+    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
+        call_check(call, code, "");
+    sqlite3_finalize(metadata);
 }
 
 static int files_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_FILES};
-    struct call_trace opened;
-    sqlite3_stmt *metadata = NULL;
-    if (!call_trace_open(call, &request, &opened))
-        return SQLITE_ERROR;
-    struct result *result = result_new(call->function->column_count);
-    int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);
-    for (size_t i = 0; i < opened.trace.count && code == SQLITE_OK; i++)
-        code = add_file_row(result, &opened.trace.members[i], opened.trace.paths.items[i].again,
-                            metadata);
-    sqlite3_finalize(metadata);
-    call_trace_close(&opened);
-    return result_finish(result, code, rows);
+    return call_trace_rows(call, &request, rows, add_file_row);
 }
 
 const struct table_function trace_files_function = {

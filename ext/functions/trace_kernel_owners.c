@@ -123,27 +123,33 @@ static bool read_owner_shapes(struct owners_file *of)
     return shapes_read(of->call, file, of->shape, &of->shapes);
 }
 
-static bool add_owners(struct owners_file *of, const unsigned char *steps)
+static void add_owners(struct call *call, struct result *result, const struct call_trace *opened,
+                       size_t i)
 {
-    const struct stopper *stopper = &of->call->database->cache.stopper;
-    struct failure *failure = &of->call->failure;
-    const struct trace_file *file = of->member->file;
-    bool shapes = call_wants(of->call, OWNERS_SHAPES);
-    unsigned levels = (unsigned)(of->call->columns >> OWNERS_OP) & ((1u << OWNER_LEVELS) - 1);
-    of->scratch = memory_allocate(names_longest(&file->names) + 1);
-    bool done = (of->scratch || failure_memory(failure)) &&
-                owners_find(&of->owners, file, steps, levels | (unsigned)shapes << LEVEL_OP,
-                            stopper, failure) &&
-                (!shapes || read_owner_shapes(of));
-    for (size_t i = 0; done && i < of->owners.count; i++) {
-        add_owner(of, &of->owners.items[i]);
-        done = stopper_goes_on(stopper, i, failure);
+    const struct trace_member *member = &opened->trace.members[i];
+    const struct stopper *stopper = &call->database->cache.stopper;
+    struct failure *failure = &call->failure;
+    bool shapes = call_wants(call, OWNERS_SHAPES);
+    unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << OWNER_LEVELS) - 1);
+    if (!member->chosen)
+        return;
+    struct owners_file of = {.call = call,
+                             .result = result,
+                             .member = member,
+                             .origin = opened->trace.origins[member->rank_index],
+                             .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
+    bool done = (of.scratch || failure_memory(failure)) &&
+                owners_find(&of.owners, member->file, call_trace_steps(opened, i),
+                            levels | (unsigned)shapes << LEVEL_OP, stopper, failure) &&
+                (!shapes || read_owner_shapes(&of));
+    for (size_t owner = 0; done && owner < of.owners.count; owner++) {
+        add_owner(&of, &of.owners.items[owner]);
+        done = stopper_goes_on(stopper, owner, failure);
     }
-    memory_free(of->scratch);
-    memory_free(of->shape);
-    names_clear(&of->shapes);
-    owners_clear(&of->owners);
-    return done;
+    memory_free(of.scratch);
+    memory_free(of.shape);
+    names_clear(&of.shapes);
+    owners_clear(&of.owners);
 }
 
 static int owners_produce(struct call *call, struct rows **rows)
@@ -153,21 +159,7 @@ static int owners_produce(struct call *call, struct rows **rows)
                                                       .iterations = OWNERS_ITERATIONS,
                                                       .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF};
-    struct call_trace opened;
-    struct result *result = result_new(call->function->column_count);
-    bool done = call_trace_open(call, &request, &opened);
-    for (size_t i = 0; done && i < opened.trace.count; i++) {
-        const struct trace_member *member = &opened.trace.members[i];
-        if (member->chosen)
-            done = add_owners(
-                &(struct owners_file){.call = call,
-                                      .result = result,
-                                      .member = member,
-                                      .origin = opened.trace.origins[member->rank_index]},
-                call_trace_steps(&opened, i));
-    }
-    call_trace_close(&opened);
-    return result_finish(result, call_code(call), rows);
+    return call_trace_rows(call, &request, rows, add_owners);
 }
 
 const struct table_function trace_kernel_owners_function = {

@@ -39,13 +39,15 @@ static int add_value(struct result *result, const struct trace_member *member,
 }
 
 /* A row each key of a file's metadata. */
-static int add_values(struct result *result, const struct trace_member *member,
-                      sqlite3_stmt *statement)
+static void add_metadata(struct call *call, struct result *result, const struct call_trace *opened,
+                         size_t i)
 {
+    const struct trace_member *member = &opened->trace.members[i];
     const char *p = member->is_trace ? member->file->metadata : NULL;
     const char *end = p ? p + member->file->metadata_length : NULL;
     struct names seen = {.count = 0};
-    int code = SQLITE_OK;
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(call->database->db, member_sql, -1, &statement, NULL);
     while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
         const char *colon = json_value_end(p, end), *value = colon < end ? colon + 1 : end;
         const char *after = json_value_end(value, end);
@@ -59,25 +61,16 @@ static int add_values(struct result *result, const struct trace_member *member,
         sqlite3_reset(statement);
         p = after;
     }
+    call_check(call, code, "");
+    sqlite3_finalize(statement);
     names_clear(&seen);
-    return code;
 }
 
 static int metadata_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_EVENTS};
-    struct call_trace opened;
-    sqlite3_stmt *statement = NULL;
-    if (!call_trace_open(call, &request, &opened))
-        return SQLITE_ERROR;
-    struct result *result = result_new(call->function->column_count);
-    int code = sqlite3_prepare_v2(call->database->db, member_sql, -1, &statement, NULL);
-    for (size_t i = 0; i < opened.trace.count && code == SQLITE_OK; i++)
-        code = add_values(result, &opened.trace.members[i], statement);
-    sqlite3_finalize(statement);
-    call_trace_close(&opened);
-    return result_finish(result, code, rows);
+    return call_trace_rows(call, &request, rows, add_metadata);
 }
 
 const struct table_function trace_metadata_function = {

@@ -15,34 +15,29 @@ static const struct column columns_of_steps[] = {
 
 static const struct argument arguments_of_steps[] = {{TRACE_ARGUMENT}};
 
-static void add_step(struct result *result, const struct trace *trace,
-                     const struct trace_member *member, const struct profiler_step *step)
+static void add_steps(struct call *call, struct result *result, const struct call_trace *opened,
+                      size_t i)
 {
-    wide_time start = step->start, origin = trace->origins[member->rank_index];
-    result_integer(result, member->rank);
-    result_integer(result, member->file->iterations[step->iteration]);
-    result_real(result, microseconds(start - origin));
-    result_real(result, microseconds(step->end - start));
-    result_string(result, member->file->shown);
-    result_integer(result, step->start);
-    result_integer(result, step->end - step->start);
+    const struct trace_member *member = &opened->trace.members[i];
+    int64_t origin = opened->trace.origins[member->rank_index];
+    (void)call;
+    for (size_t s = 0; member->chosen && s < member->file->step_count; s++) {
+        const struct profiler_step *step = &member->file->steps[s];
+        result_integer(result, member->rank);
+        result_integer(result, member->file->iterations[step->iteration]);
+        result_real(result, microseconds((wide_time)step->start - origin));
+        result_real(result, microseconds((wide_time)step->end - step->start));
+        result_string(result, member->file->shown);
+        result_integer(result, step->start);
+        result_integer(result, step->end - step->start);
+    }
 }
 
 static int steps_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_STEPS};
-    struct call_trace opened;
-    if (!call_trace_open(call, &request, &opened))
-        return SQLITE_ERROR;
-    struct result *result = result_new(call->function->column_count);
-    for (size_t i = 0; i < opened.trace.count; i++) {
-        const struct trace_member *member = &opened.trace.members[i];
-        for (size_t step = 0; member->chosen && step < member->file->step_count; step++)
-            add_step(result, &opened.trace, member, &member->file->steps[step]);
-    }
-    call_trace_close(&opened);
-    return result_finish(result, SQLITE_OK, rows);
+    return call_trace_rows(call, &request, rows, add_steps);
 }
 
 const struct table_function trace_steps_function = {
