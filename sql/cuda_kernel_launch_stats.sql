@@ -39,6 +39,6 @@ SELECT work.rank, work.correlation,
        work.file, call.event AS launch
 FROM work
 CROSS JOIN call
-WHERE call.event = work.link AND call.file = work.file
+WHERE call.file = work.file AND call.event = work.link
   AND work.type <> CASE WHEN coalesce(:include_memory_events, 1) THEN '' ELSE 'MEMORY' END
 ORDER BY work.rank, call.ts_ns, work.file, call.event, work.ts_ns, work.event;

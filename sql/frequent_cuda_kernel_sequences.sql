@@ -44,12 +44,12 @@ stack(file, event, operator) AS (
   SELECT host.file, host.event, coalesce(operator, CASE WHEN matches THEN host.event END)
   FROM stack
   CROSS JOIN host
-  WHERE host.parent = stack.event AND host.file = stack.file),
+  WHERE host.file = stack.file AND host.parent = stack.event),
 kernel AS (
   SELECT work.file, operator, work.name, work.dur_ns
   FROM stack
   CROSS JOIN work
-  WHERE operator IS NOT NULL AND work.link = stack.event AND work.file = stack.file
+  WHERE operator IS NOT NULL AND work.file = stack.file AND work.link = stack.event
   ORDER BY work.file, operator, work.ts_ns, work.name),
 sequence AS MATERIALIZED (
   SELECT file, CAST(operator AS INTEGER) AS operator, group_concat(name, '|') AS names, sum(dur_ns) AS kernels
@@ -62,6 +62,6 @@ SELECT host.rank, host.name || '|' || names AS pattern, count(*) AS count,
        sum(host.dur_ns) / 1000.0 AS cpu_op_duration
 FROM trace_events(:trace, NULL, :ranks) AS host
 CROSS JOIN sequence
-WHERE sequence.operator = host.event AND sequence.file = host.file
+WHERE sequence.file = host.file AND sequence.operator = host.event
 GROUP BY host.rank, pattern
 ORDER BY host.rank, count DESC, pattern;

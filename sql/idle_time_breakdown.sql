@@ -39,7 +39,7 @@ launched AS (
            PARTITION BY rank, stream ORDER BY ts_ns, call_end
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
   FROM work
-  LEFT JOIN call ON call.event = work.link AND call.file = work.file),
+  LEFT JOIN call ON call.file = work.file AND call.event = work.link),
 gap AS (
   SELECT rank, stream,
          CASE WHEN idle_from < ts_ns THEN ts_ns - idle_from ELSE 0 END AS length,

@@ -40,7 +40,7 @@ launched AS MATERIALIZED (
          CASE WHEN work.ts_ns < call.ts_ns THEN call.ts ELSE work.ts END AS start_ts
   FROM work
   CROSS JOIN call
-  WHERE call.event = work.link AND call.file = work.file
+  WHERE call.file = work.file AND call.event = work.link
   LIMIT -1),
 change AS (
   SELECT rank, pid, tid, stream, file, event, launch, start, column1 AS more,
