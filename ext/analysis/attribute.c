@@ -245,16 +245,9 @@ static bool add_busy(struct attribution *at, const struct busy_stretch *stretch,
 static size_t find_stretch(struct attribution *at, int64_t instant)
 {
     const struct busy *busy = &at->known->busy;
-    size_t last = at->known->stretch, high = busy->count;
-    size_t low = busy->items[last].start <= instant ? last : 0;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (busy->items[middle].start <= instant)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = busy->items[at->known->stretch].start <= instant ? at->known->stretch + 1 : 1;
+    LOWER_BOUND(i, busy->count, busy->items[i].start <= instant);
+    return i - 1;
 }
 
 static bool add_window(struct attribution *at)
@@ -278,20 +271,6 @@ static bool add_window(struct attribution *at)
     return true;
 }
 
-/* The first step of a rank; places are by rank. */
-static size_t first_place(const struct attribution *at, int64_t rank)
-{
-    size_t low = 0, high = at->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at->places[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The threads that are asked for labels: those of launches, and of the steps of a member.
 ** NULL if out of memory. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
@@ -302,8 +281,9 @@ static bool *wanted_threads(const struct attribution *at, size_t member)
     for (size_t row = 0; wanted && row < columns->count; row++)
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
             wanted[columns->track[columns->link[row]]] = true;
-    for (size_t i = first_place(at, rank); wanted && i < at->count && at->places[i].rank == rank;
-         i++)
+    size_t first = 0; /* step of the rank */
+    LOWER_BOUND(first, at->count, at->places[first].rank < rank);
+    for (size_t i = first; wanted && i < at->count && at->places[i].rank == rank; i++)
         if (at->places[i].member == member && at->places[i].window.track != TRACK_NONE)
             wanted[at->places[i].window.track] = true;
     return wanted;

@@ -293,15 +293,10 @@ size_t labels_find(struct thread_labels *thread, int64_t instant)
             stride *= 2;
         }
     }
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle].start <= instant)
-            low = middle;
-        else
-            high = middle;
-    }
-    thread->hint = low;
-    return low;
+    low++;
+    LOWER_BOUND(low, high, items[low].start <= instant);
+    thread->hint = low - 1;
+    return low - 1;
 }
 
 void labels_clear(struct labels *labels)

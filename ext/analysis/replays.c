@@ -115,15 +115,9 @@ static struct launched *find_launched(const struct trace_file *file, size_t *cou
 /* The earliest start of work launched after an instant; INT64_MAX if there is none. */
 static int64_t first_after(const struct launched *launched, size_t count, int64_t instant)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (launched[middle].launch <= instant)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count ? launched[low].first : INT64_MAX;
+    size_t i = 0;
+    LOWER_BOUND(i, count, launched[i].launch <= instant);
+    return i < count ? launched[i].first : INT64_MAX;
 }
 
 bool replays_find(struct intervals *lost, const struct trace_file *file,

@@ -43,8 +43,7 @@ struct document *document_open(const char *path, const struct document_options *
     document->path = path;
     document->wanted = options->wanted;
     document->metadata.rank = -1;
-    document->in.stop = options->stop;
-    document->in.argument = options->argument;
+    document->in.stopper = options->stopper;
     document->in.chunk = options->chunk ? options->chunk : CHUNK;
     document->in.longest = LONGEST_VALUE;
     document->in.source = source_open(path, options->by_zlib, failure);
@@ -449,7 +448,7 @@ static bool go_on(struct document *document, size_t start, bool end_too, bool *f
                   struct failure *failure)
 {
     struct window *in = &document->in;
-    if (window_stopped(in, failure))
+    if (!stopper_ask(&in->stopper, failure))
         return false;
     document->read_twice += (int64_t)(in->at - start);
     in->at = document->read_twice > MOST_READ_TWICE ? in->at : start;

@@ -27,17 +27,17 @@
 #include "failure.h"
 #include "metadata.h"
 #include "source.h"
+#include "stopper.h"
 
 enum document_outcome { DOCUMENT_WHOLE, DOCUMENT_DAMAGED, DOCUMENT_NOT_TRACE };
 
 struct document;
 
 struct document_options {
-    const bool *wanted;           /* of each phase letter: whether its events are to be read */
-    bool (*stop)(void *argument); /* asked for every chunk: true gives FAILURE_INTERRUPTED */
-    void *argument;
-    size_t chunk; /* bytes read at a time; 0: 256 KiB */
-    bool by_zlib; /* as for source_open() */
+    const bool *wanted;     /* of each phase letter: whether its events are to be read */
+    struct stopper stopper; /* asked for every chunk */
+    size_t chunk;           /* bytes read at a time; 0: 256 KiB */
+    bool by_zlib;           /* as for source_open() */
 };
 
 /* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). Path and

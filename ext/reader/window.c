@@ -17,14 +17,6 @@ int64_t window_byte(const struct window *window, size_t index)
     return window->origin + (int64_t)index + 1;
 }
 
-bool window_stopped(const struct window *window, struct failure *failure)
-{
-    if (!window->stop || !window->stop(window->argument))
-        return false;
-    failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
-    return true;
-}
-
 /* Makes sure that `more` bytes can be read behind `kept` bytes. */
 static enum more make_room(struct window *window, size_t kept, size_t more, struct failure *failure)
 {
@@ -47,7 +39,7 @@ static enum more make_room(struct window *window, size_t kept, size_t more, stru
 static enum more read_chunk(struct window *window, struct failure *failure)
 {
     struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
-    if (window_stopped(window, failure))
+    if (!stopper_ask(&window->stopper, failure))
         return MORE_FAILED;
     ptrdiff_t got = source_read(window->source, window->bytes + window->end, window->chunk, &seen);
     if (got < 0 && seen.code != FAILURE_DAMAGE) {

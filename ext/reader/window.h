@@ -10,13 +10,13 @@
 
 #include "failure.h"
 #include "source.h"
+#include "stopper.h"
 
 struct window {
     struct source *source; /* owned */
     size_t chunk;          /* bytes read at a time */
     size_t longest;        /* no more than this, and a chunk, is kept */
-    bool (*stop)(void *argument);
-    void *argument;
+    struct stopper stopper;
 
     unsigned char *bytes; /* owned */
     size_t capacity;      /* without the padding */
@@ -44,9 +44,6 @@ enum more window_read(struct window *window, size_t keep, struct failure *failur
 ** the end of the document. */
 enum { WINDOW_END = -1, WINDOW_FAILED = -2 };
 int window_peek(struct window *window, struct failure *failure);
-
-/* Whether the reading is to stop: FAILURE_INTERRUPTED. window_read() asks it, too. */
-bool window_stopped(const struct window *window, struct failure *failure);
 
 /* The byte of the document, from 1, at an index. */
 int64_t window_byte(const struct window *window, size_t index);

@@ -36,26 +36,12 @@ static int work_order(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The first of some ascending items that does not come before `key`. */
-static size_t first_of(const void *items, size_t count, size_t size, const void *key,
-                       int (*order)(const void *, const void *))
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (order((const char *)items + middle * size, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The only host annotation with an External id and a name; ROW_NONE. */
 static uint32_t only_host(const struct host *hosts, size_t count, int64_t id, uint32_t name)
 {
     struct host key = {id, name, 0};
-    size_t i = first_of(hosts, count, sizeof *hosts, &key, host_order);
+    size_t i = 0;
+    LOWER_BOUND(i, count, host_order(&hosts[i], &key) < 0);
     if (i == count || hosts[i].id != id || hosts[i].name != name)
         return ROW_NONE;
     bool more = i + 1 < count && hosts[i + 1].id == id && hosts[i + 1].name == name;
@@ -131,7 +117,8 @@ static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
         if (annotation->by != row || columns->ts[row] == NUMBER_NONE)
             continue;
         struct work key = {columns->ts[row], columns->track[row], 0};
-        size_t first = first_of(work, count, sizeof *work, &key, work_order);
+        size_t first = 0;
+        LOWER_BOUND(first, count, work_order(&work[first], &key) < 0);
         if (first < count && work[first].track == key.track &&
             (uint64_t)work[first].start - (uint64_t)key.start <
                 (uint64_t)(columns->dur[row] > 0 ? columns->dur[row] : 0))
@@ -163,14 +150,9 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
     return done && (alone == 0 || go_by_work(file, stopper, failure));
 }
 
-static int annotation_order(const void *a, const void *b)
-{
-    const struct annotation *x = a, *y = b;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 uint32_t annotation_by(const struct trace_file *file, uint32_t row)
 {
-    const struct annotation *all = file->annotations, key = {row, row};
-    return all[first_of(all, file->annotation_count, sizeof *all, &key, annotation_order)].by;
+    size_t i = 0;
+    LOWER_BOUND(i, file->annotation_count, file->annotations[i].row < row);
+    return file->annotations[i].by;
 }

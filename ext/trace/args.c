@@ -23,10 +23,8 @@ static bool open_file(struct args_reader *reader, const struct trace_file *file,
 {
     args_close(reader);
     reader->file = file;
-    reader->options = (struct document_options){.wanted = file->phases,
-                                                .stop = stopper->stop,
-                                                .argument = stopper->argument,
-                                                .by_zlib = file->by_zlib};
+    reader->options = (struct document_options){
+        .wanted = file->phases, .stopper = *stopper, .by_zlib = file->by_zlib};
     reader->document = document_open(file->path, &reader->options, failure);
     if (!reader->document)
         return false;

@@ -10,6 +10,7 @@
 
 #include "../reader/memory.h"
 #include "../reader/number.h"
+#include "sort.h"
 
 static char *joined(const char *a, const char *between, const char *b)
 {
@@ -247,15 +248,9 @@ void paths_sort(struct trace_paths *paths)
 
 size_t paths_find(const struct trace_paths *paths, size_t count, const char *path)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(paths->items[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = 0;
+    LOWER_BOUND(i, count, strcmp(paths->items[i].path, path) < 0);
+    return i;
 }
 
 void paths_merge(struct trace_paths *paths, size_t first, size_t i)

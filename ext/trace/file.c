@@ -475,11 +475,8 @@ static struct trace_file *read_by(bool by_zlib, const char *path, const bool *ph
     file->phases['E'] = false;
     memcpy(wanted, file->phases, sizeof wanted);
     wanted['E'] = wanted['M'] = true;
-    struct document_options options = {.wanted = wanted,
-                                       .stop = stopper->stop,
-                                       .argument = stopper->argument,
-                                       .chunk = whole ? 0 : PEEK_CHUNK,
-                                       .by_zlib = by_zlib};
+    struct document_options options = {
+        .wanted = wanted, .stopper = *stopper, .chunk = whole ? 0 : PEEK_CHUNK, .by_zlib = by_zlib};
     file->by_zlib = by_zlib;
     document = document_open(file->path, &options, failure);
     if (!document)

@@ -25,53 +25,23 @@ static int call_order(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The first call of [low, high) that does not come before `correlation`. */
-static size_t first_of(const struct call *calls, size_t high, int64_t correlation)
-{
-    size_t low = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (calls[middle].correlation < correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The launch of a device event, by rule 1; ROW_NONE if it has none. */
 static uint32_t launch_of(const struct call *calls, size_t count, int64_t correlation,
                           int64_t start)
 {
-    size_t first = first_of(calls, count, correlation);
+    size_t first = 0;
+    LOWER_BOUND(first, count, calls[first].correlation < correlation);
     if (first == count || calls[first].correlation != correlation)
         return ROW_NONE;
-    size_t end = correlation == INT64_MAX ? count : first_of(calls, count, correlation + 1);
-    if (end - first == 1)
-        return calls[first].row;
-    size_t low = first, high = end;
-    while (low < high) { /* only those of the preferred category */
-        size_t middle = low + (high - low) / 2;
-        if (calls[middle].driver == calls[first].driver)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    end = low;
-    low = first;
-    high = end;
-    while (low < high) { /* the first that starts after the event */
-        size_t middle = low + (high - low) / 2;
-        if (calls[middle].start <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low > first)
-        return calls[low - 1].row;
-    while (low + 1 < end && calls[low + 1].start == calls[first].start)
-        low++;
-    return calls[low].row;
+    size_t end = first, after = first; /* of the preferred category; of it, after the event */
+    LOWER_BOUND(end, count,
+                calls[end].correlation == correlation && calls[end].driver == calls[first].driver);
+    LOWER_BOUND(after, end, calls[after].start <= start);
+    if (after > first)
+        return calls[after - 1].row;
+    while (after + 1 < end && calls[after + 1].start == calls[first].start)
+        after++;
+    return calls[after].row;
 }
 
 static bool can_launch(const struct columns *columns, size_t row)

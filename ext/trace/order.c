@@ -137,17 +137,12 @@ const uint32_t *order_rows(struct trace_file *file, enum order order, const stru
 static size_t rows_before(const struct trace_file *file, const uint32_t *rows,
                           const struct name *name, bool itself)
 {
-    size_t low = 0, high = file->columns.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        uint32_t id = file->columns.name[rows[middle]];
-        int order = id == NAME_NONE ? -1 : name_compare(&file->names.items[id], name);
-        if (order < 0 || (order == 0 && itself))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const uint32_t *names = file->columns.name;
+    size_t i = 0;
+    LOWER_BOUND(i, file->columns.count,
+                names[rows[i]] == NAME_NONE ||
+                    name_compare(&file->names.items[names[rows[i]]], name) < itself);
+    return i;
 }
 
 void order_of_name(const struct trace_file *file, const uint32_t *rows, uint32_t name,

@@ -5,17 +5,7 @@
 
 #include "../reader/memory.h"
 
-enum {
-    ROUND = 1 << 13, /* iterations between two questions */
-    RUN = 24         /* items sorted by insertion */
-};
-
-bool stopper_goes_on(const struct stopper *stopper, size_t i, struct failure *failure)
-{
-    if (i % ROUND != ROUND - 1 || !stopper->stop || !stopper->stop(stopper->argument))
-        return true;
-    return failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
-}
+enum { RUN = 24 /* items sorted by insertion */ };
 
 /* Sorts a few items where they are. */
 static void insert(char *items, size_t count, size_t size, int (*order)(const void *, const void *),

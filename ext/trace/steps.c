@@ -196,16 +196,10 @@ static uint32_t iteration_at(struct finding *finding, int64_t ts)
         return STEP_NONE;
     if (ts >= stretches[low].start && (low + 1 == high || ts < stretches[low + 1].start))
         return stretches[low].iteration;
-    low = 0;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (stretches[middle].start <= ts)
-            low = middle;
-        else
-            high = middle;
-    }
-    finding->hint = low;
-    return stretches[low].iteration;
+    low = 1;
+    LOWER_BOUND(low, high, stretches[low].start <= ts);
+    finding->hint = low - 1;
+    return stretches[low - 1].iteration;
 }
 
 /* The iteration of an annotation of the device (rule 4). */

@@ -142,15 +142,9 @@ static bool assign_ranks(struct trace *trace, struct failure *failure)
             trace->ranks[trace->rank_count++] = trace->members[i].rank;
     trace->rank_count = sort_integers(trace->ranks, trace->rank_count);
     for (size_t i = 0; i < trace->count; i++) {
-        size_t low = 0, high = trace->rank_count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (trace->ranks[middle] < trace->members[i].rank)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        trace->members[i].rank_index = low;
+        size_t index = 0;
+        LOWER_BOUND(index, trace->rank_count, trace->ranks[index] < trace->members[i].rank);
+        trace->members[i].rank_index = index;
     }
     return true;
 }
