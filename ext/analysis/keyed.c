@@ -168,7 +168,6 @@ static bool key_row(struct adding *adding, uint32_t row, const uint32_t *labels)
 
 static void add_around(const struct adding *adding, uint32_t row, const struct around *parent)
 {
-    static const char module[] = "nn.Module: ";
     static const struct around nothing = {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE,
                                           ROW_NONE, ROW_NONE, true};
     const struct columns *columns = &adding->file->columns;
@@ -184,7 +183,7 @@ static void add_around(const struct adding *adding, uint32_t row, const struct a
         around->op = row;
         around->top_op = around->top_op == ROW_NONE ? row : around->top_op;
     }
-    if (name->length >= sizeof module - 1 && memcmp(name->text, module, sizeof module - 1) == 0)
+    if (label_is_module(name))
         around->module = row;
     if (cat != NAME_NONE && cat == adding->categories.user_annotation)
         around->annotation = row;

@@ -1,7 +1,5 @@
 #include "labels.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 #include "../trace/spans.h"
 
@@ -67,7 +65,6 @@ static bool takes_part(void *argument, size_t row)
 
 static bool is_among(const struct making *making, enum among among, uint32_t row)
 {
-    static const char module[] = "nn.Module: ";
     const struct columns *columns = &making->file->columns;
     enum kind kind = columns->kind[row];
     uint32_t cat = columns->cat[row];
@@ -80,8 +77,7 @@ static bool is_among(const struct making *making, enum among among, uint32_t row
     if (among == AMONG_ANNOTATIONS)
         return cat != NAME_NONE && cat == making->categories.user_annotation;
     const struct name *name = &making->file->names.items[columns->name[row]];
-    return among == AMONG_EVENTS || (name->length >= sizeof module - 1 &&
-                                     memcmp(name->text, module, sizeof module - 1) == 0);
+    return among == AMONG_EVENTS || label_is_module(name);
 }
 
 static void add_change(struct line *line, int64_t start, uint32_t row)

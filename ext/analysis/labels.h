@@ -18,6 +18,7 @@
 #ifndef TRACEDIFF_LABELS_H
 #define TRACEDIFF_LABELS_H
 
+#include "../reader/ascii.h"
 #include "../trace/columns.h"
 #include "../trace/sort.h"
 
@@ -54,6 +55,11 @@ struct label_categories label_categories_of(const struct trace_file *file);
 static inline bool label_is_operator(const struct label_categories *categories, uint32_t cat)
 {
     return cat != NAME_NONE && (cat == categories->cpu_op || cat == categories->operator_);
+}
+
+static inline bool label_is_module(const struct name *name)
+{
+    return begins(name->text, name->text + name->length, "nn.Module: ");
 }
 
 /* Makes the stretches of the threads `wanted`, by track. n log n in their events. */

@@ -1,8 +1,6 @@
 #include "mend.h"
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "ascii.h"
 #include "text.h"
 
 struct mending {
@@ -34,16 +32,6 @@ static unsigned char peek_behind_space(struct mending *mending)
     while (is_space(peek(mending)))
         copy(mending, 1);
     return peek(mending);
-}
-
-static bool is_digit(unsigned char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hexadecimal(unsigned char c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
 static size_t digits(const unsigned char *p, const unsigned char *end)
@@ -108,8 +96,7 @@ static void escape(struct mending *mending)
         copy(mending, 1);
     } else if (left > 1 && p[1] != 0 && strchr("\"\\bfnrt", p[1])) {
         copy(mending, 2);
-    } else if (left > 5 && p[1] == 'u' && is_hexadecimal(p[2]) && is_hexadecimal(p[3]) &&
-               is_hexadecimal(p[4]) && is_hexadecimal(p[5])) {
+    } else if (text_unit(p, mending->end) >= 0) {
         copy(mending, 6);
     } else {
         *mending->to++ = '\\';
@@ -145,10 +132,10 @@ static bool string(struct mending *mending)
         if (c == '\\') {
             escape(mending);
         } else if (c < 0x20) {
-            static const char hexadecimal[] = "0123456789abcdef";
+            static const char digits[] = "0123456789abcdef";
             memcpy(mending->to, "\\u00", 4);
-            mending->to[4] = (unsigned char)hexadecimal[c >> 4];
-            mending->to[5] = (unsigned char)hexadecimal[c & 15];
+            mending->to[4] = (unsigned char)digits[c >> 4];
+            mending->to[5] = (unsigned char)digits[c & 15];
             mending->to += 6;
             mending->p++;
             mending->changed = true;

@@ -1,5 +1,7 @@
 #include "number.h"
 
+#include "ascii.h"
+
 /* The digits kept of a number: 19 hold any int64. */
 enum { DIGITS_KEPT = 19 };
 
@@ -12,11 +14,6 @@ struct decimal {
     bool more;        /* ... and another than 0 after it */
     int64_t exponent; /* value = kept * 10^exponent, and what was left out */
 };
-
-static bool is_digit(unsigned char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static void take_digit(struct decimal *number, unsigned char c, bool fraction)
 {

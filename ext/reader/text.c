@@ -1,7 +1,6 @@
 #include "text.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "ascii.h"
 
 static size_t put_utf8(unsigned char *to, uint32_t code)
 {
@@ -54,24 +53,17 @@ static size_t utf8_length(const unsigned char *p, const unsigned char *end, bool
     return length;
 }
 
-/* The four digits of \uXXXX, or -1. */
-static int32_t hexadecimal(const unsigned char *p, const unsigned char *end)
+int32_t text_unit(const unsigned char *p, const unsigned char *end)
 {
-    int32_t code = 0;
-    if (end - p < 4)
+    int32_t unit = 0;
+    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return -1;
-    for (int i = 0; i < 4; i++) {
-        unsigned char c = p[i];
-        int digit;
-        if (c >= '0' && c <= '9')
-            digit = c - '0';
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            digit = (c | 0x20) - 'a' + 10;
-        else
+    for (int i = 2; i < 6; i++) {
+        if (hexadecimal(p[i]) < 0)
             return -1;
-        code = code << 4 | digit;
+        unit = unit << 4 | hexadecimal(p[i]);
     }
-    return code;
+    return unit;
 }
 
 /* Decodes the escape at `*at`, moves `*at` behind it; false if it is none. */
@@ -91,15 +83,13 @@ static bool decode_escape(const unsigned char **at, const unsigned char *end, ui
             }
         return false;
     }
-    int32_t unit = hexadecimal(p + 1, end);
+    int32_t unit = text_unit(*at, end);
     if (unit < 0)
         return false;
     p += 5;
     *code = (uint32_t)unit;
     if (unit >= 0xd800 && unit <= 0xdfff) {
-        int32_t low = -1;
-        if (unit <= 0xdbff && end - p >= 6 && p[0] == '\\' && p[1] == 'u')
-            low = hexadecimal(p + 2, end);
+        int32_t low = unit <= 0xdbff ? text_unit(p, end) : -1;
         if (low >= 0xdc00 && low <= 0xdfff) {
             *code = 0x10000 + (((uint32_t)unit & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
             p += 6;

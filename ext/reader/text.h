@@ -16,6 +16,9 @@
 
 #include "problems.h"
 
+/* The UTF-16 unit of the escape \uXXXX at `p`; -1 if there is none. */
+int32_t text_unit(const unsigned char *p, const unsigned char *end);
+
 /* Writes the text to `to`, which has room for 3 * length bytes, and returns how
 ** many bytes it wrote; `byte` is where the string stands, for the problems. */
 size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,

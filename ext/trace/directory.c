@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "sort.h"
@@ -267,11 +267,6 @@ void paths_clear(struct trace_paths *paths)
     memset(paths, 0, sizeof *paths);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 int64_t path_rank(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -282,7 +277,7 @@ int64_t path_rank(const char *path)
         const char *digits = p + 4;
         digits += *digits == '-' || *digits == '_';
         const char *end = digits;
-        while (*end >= '0' && *end <= '9')
+        while (is_digit(*end))
             end++;
         while (digits + 1 < end && *digits == '0')
             digits++;

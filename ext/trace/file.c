@@ -1,7 +1,6 @@
 #include "file.h"
 
-#include <string.h>
-
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "../reader/text.h"
@@ -118,8 +117,7 @@ static bool identifier_of(struct loading *loading, const struct token *token, in
     if (token->kind == TOKEN_BARE && number_integer(token->at, token->length, &identifier->value)) {
         identifier->kind = IDENTIFIER_INTEGER;
     } else if (is_text(token) ||
-               (token->kind == TOKEN_BARE &&
-                (*token->at == '-' || (*token->at >= '0' && *token->at <= '9')))) {
+               (token->kind == TOKEN_BARE && (*token->at == '-' || is_digit(*token->at)))) {
         if (!intern(loading, token, byte, &id))
             return false;
         *identifier = (struct identifier){IDENTIFIER_TEXT, id};

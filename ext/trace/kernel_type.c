@@ -1,8 +1,6 @@
 #include "kernel_type.h"
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "kinds.h"
 #include "signature.h"
@@ -58,17 +56,11 @@ struct head {
     const char *p, *end; /* of the piece at hand */
 };
 
-static bool begins_with(const char *text, size_t length, const char *beginning)
-{
-    size_t size = strlen(beginning);
-    return length >= size && memcmp(text, beginning, size) == 0;
-}
-
 static bool is_memory_category(const char *cat, size_t length)
 {
     static const char *const memory[] = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (length == strlen(memory[i]) && memcmp(cat, memory[i], length) == 0)
+        if (text_is(cat, length, memory[i]))
             return true;
     return false;
 }
@@ -77,29 +69,9 @@ static bool is_memory_name(const char *name, size_t length)
 {
     static const char *const memory[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (begins_with(name, length, memory[i]))
+        if (begins(name, name + length, memory[i]))
             return true;
     return false;
-}
-
-static bool is_small(int c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_capital(int c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int small(int c)
-{
-    return is_capital(c) ? c - 'A' + 'a' : c;
 }
 
 /* K3's three words: n, r or h before `ccl`, with ASCII's capitals alike. */
@@ -123,7 +95,7 @@ static bool has_classical_word(const char *name, size_t length)
 static struct head head_of(const char *name, size_t length)
 {
     const char *end = name + length;
-    if (begins_with(name, length, "_Z"))
+    if (begins(name, end, "_Z"))
         return (struct head){{.start = end, .next = end, .end = end}, name, end};
     return (struct head){{.start = name, .next = name, .end = end}, name, name};
 }
@@ -137,7 +109,7 @@ static bool head_goes_on(struct head *head)
         if (!signature_next(rest, &piece))
             return false;
         if (piece.anonymous) {
-            if (begins_with(rest->next, (size_t)(rest->end - rest->next), "::"))
+            if (begins(rest->next, rest->end, "::"))
                 rest->next += 2;
             continue;
         }
@@ -168,12 +140,12 @@ static bool fits(const char *pattern, struct head head, int c, int before, bool 
             continue;
         }
         if (*pattern == '*') {
-            while (is_small(c) || is_capital(c) || is_digit(c) || c == '_')
+            while (is_word(c))
                 c = head_next(&head);
             continue;
         }
         bool same = *pattern == '@'   ? is_capital(c)
-                    : *pattern == '$' ? !is_capital(c) && !is_small(c)
+                    : *pattern == '$' ? !is_letter(c)
                                       : (any_case ? small(c) : c) == *pattern;
         if (!same && !optional)
             return false;
@@ -232,7 +204,7 @@ static bool computes(struct head head)
 {
     int before = END, second = END, c;
     while ((c = head_next(&head)) != END) {
-        bool bounded = !is_small(before) && !is_capital(before);
+        bool bounded = !is_letter(before);
         bool fb = small(second) == 'f' && small(before) == 'b';
         if ((bounded && fits("mm$", head, c, before, false)) ||
             (!(fb && fits("gemm", head, c, before, true)) &&
@@ -277,7 +249,7 @@ const char *kernel_types_find(struct kernel_types *types, const char *name, size
         return "MEMORY";
     if (cat && kind_of(cat, cat_length, name, name_length) != KIND_WORK)
         return NULL;
-    if (cat && kind_is_mtia(cat, cat_length) && begins_with(name, name_length, "dma"))
+    if (cat && kind_is_mtia(cat, cat_length) && begins(name, name + name_length, "dma"))
         return "MEMORY";
     return (types ? is_known_communication(types, name, name_length)
                   : is_communication(name, name_length))

@@ -1,17 +1,11 @@
 #include "kinds.h"
 
-#include <string.h>
-
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
-
-static bool is_same(const char *text, size_t length, const char *expected)
-{
-    return strlen(expected) == length && memcmp(expected, text, length) == 0;
-}
 
 bool kind_is_mtia(const char *category, size_t length)
 {
-    return is_same(category, length, "mtia_ccp_events");
+    return text_is(category, length, "mtia_ccp_events");
 }
 
 static enum kind kind_of_category(const char *category, size_t length)
@@ -32,19 +26,16 @@ static enum kind kind_of_category(const char *category, size_t length)
         {"Runtime", KIND_CALL},
         {"cuda_driver", KIND_DRIVER_CALL},
     };
-    static const char runtime[] = "_runtime";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_same(category, length, known[i].category))
+        if (text_is(category, length, known[i].category))
             return known[i].kind;
-    size_t tail = sizeof runtime - 1;
-    return length >= tail && memcmp(category + length - tail, runtime, tail) == 0 ? KIND_CALL
-                                                                                  : KIND_HOST;
+    return ends(category, category + length, "_runtime") ? KIND_CALL : KIND_HOST;
 }
 
 /* Work of MTIA that waits for another stream, or lets it wait, does nothing. */
 static enum kind kind_of_mtia(const char *name, size_t length)
 {
-    bool sync = is_same(name, length, "event_wait") || is_same(name, length, "event_record");
+    bool sync = text_is(name, length, "event_wait") || text_is(name, length, "event_record");
     return sync ? KIND_SYNC : KIND_WORK;
 }
 

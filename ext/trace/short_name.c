@@ -1,41 +1,12 @@
 #include "short_name.h"
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "../reader/ascii.h"
 #include "signature.h"
 #include "step_form.h"
 
 /* What may follow the parameters of a member function, the longer of two first. */
 static const char *const qualifiers[] = {" const", " volatile", " noexcept", " &&", " &"};
 enum { QUALIFIERS = sizeof qualifiers / sizeof *qualifiers };
-
-static bool begins(const char *p, const char *end, const char *with)
-{
-    size_t length = strlen(with);
-    return (size_t)(end - p) >= length && memcmp(p, with, length) == 0;
-}
-
-static bool ends(const char *start, const char *p, const char *with)
-{
-    size_t length = strlen(with);
-    return (size_t)(p - start) >= length && memcmp(p - length, with, length) == 0;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return c == '_' || is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static bool is_hexadecimal(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 static const char *after_digits(const char *p, const char *end)
 {
@@ -49,18 +20,6 @@ static size_t line_number(const char *p, const char *end)
 {
     const char *digits = after_digits(p + 1, end);
     return digits > p + 1 && begins(digits, end, "): ") ? (size_t)(digits + 1 - p) : 0;
-}
-
-/* Whether the whole name is that of a step. */
-static bool is_step(const char *name, const char *end)
-{
-    if (!begins(name, end, "ProfilerStep"))
-        return false;
-    const char *p = name + strlen("ProfilerStep");
-    p += p < end && *p == ' ';
-    if (p == end || *p++ != '#' || p == end)
-        return false;
-    return after_digits(p, end) == end;
 }
 
 /* Moves what `*p` has before the next `c`, or the end, to `out`; returns the byte after. */
@@ -81,7 +40,7 @@ static size_t drop_addresses(const char *name, size_t length, char *to) /* rule 
     while (p < end) {
         if (begins(p, end, address)) {
             p += sizeof address - 1;
-            while (p < end && is_hexadecimal(*p))
+            while (p < end && hexadecimal(*p) >= 0)
                 p++;
         } else {
             *out++ = *p++;
@@ -131,7 +90,7 @@ static size_t drop_kernel_number(const char *name, size_t length) /* rule 5 */
     }
     if (begins(p, end, "triton_")) {
         const char *type = p += strlen("triton_");
-        while (p < end && *p >= 'a' && *p <= 'z')
+        while (p < end && is_small(*p))
             p++;
         if (p == type || !begins(p, end, "_fused"))
             return length;
@@ -152,7 +111,7 @@ static bool is_hash(const char *p, const char *end, size_t count)
     if ((size_t)(end - p) < count)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!(p[i] >= 'a' && p[i] <= 'z') && !(p[i] >= '2' && p[i] <= '7'))
+        if (!is_small(p[i]) && !(p[i] >= '2' && p[i] <= '7'))
             return false;
     return true;
 }
@@ -243,15 +202,14 @@ static size_t name_phase(char *name, size_t length)
     memcpy(name, before, sizeof before - 1);
     length = sizeof before - 1 + form.phase_length;
     for (char *p = name; p < name + length; p++)
-        if (*p >= 'A' && *p <= 'Z')
-            *p = (char)(*p - 'A' + 'a');
+        *p = (char)small(*p);
     return length;
 }
 
 size_t name_stable(const char *name, size_t length, char *to)
 {
     length = drop_lines(to, drop_addresses(name, length, to));
-    if (is_step(to, to + length)) /* rule 3 */
+    if (step_digits(to, to + length)) /* rule 3 */
         length = strlen("ProfilerStep");
     length = drop_annotations(to, length);
     length = drop_kernel_number(to, length);

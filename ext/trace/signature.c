@@ -1,15 +1,10 @@
 #include "signature.h"
 
 #include <limits.h>
-#include <string.h>
+
+#include "../reader/ascii.h"
 
 static const char anonymous[] = "(anonymous namespace)";
-
-static bool begins(const char *p, const char *end, const char *with)
-{
-    size_t length = strlen(with);
-    return (size_t)(end - p) >= length && memcmp(p, with, length) == 0;
-}
 
 static bool is_bracket(char c)
 {
@@ -18,16 +13,11 @@ static bool is_bracket(char c)
     return brackets[(unsigned char)c];
 }
 
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
 bool signature_is_operator(const char *start, const char *end)
 {
     static const char word[] = "operator";
     size_t length = sizeof word - 1;
-    return (size_t)(end - start) >= length && memcmp(end - length, word, length) == 0 &&
+    return ends(start, end, word) &&
            ((size_t)(end - start) == length || !is_word(end[-(ptrdiff_t)length - 1]));
 }
 

@@ -1,6 +1,6 @@
 #include "step_form.h"
 
-#include <string.h>
+#include "../reader/ascii.h"
 
 /* What is left of the name. */
 struct rest {
@@ -11,23 +11,11 @@ struct field {
     struct rest key, value;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return c == '_' || is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
 static bool take(struct rest *rest, const char *text)
 {
-    size_t length = strlen(text);
-    if ((size_t)(rest->end - rest->p) < length || memcmp(rest->p, text, length) != 0)
-        return false;
-    rest->p += length;
-    return true;
+    bool there = begins(rest->p, rest->end, text);
+    rest->p += there ? strlen(text) : 0;
+    return there;
 }
 
 /* `positive` says whether the number is more than 0; NULL: nobody asks. */
@@ -42,10 +30,9 @@ static bool take_number(struct rest *rest, bool *positive)
     return rest->p > from;
 }
 
-static bool is(const struct rest *text, const char *expected)
+static bool is(const struct rest *rest, const char *expected)
 {
-    struct rest rest = *text;
-    return take(&rest, expected) && rest.p == rest.end;
+    return text_is(rest->p, (size_t)(rest->end - rest->p), expected);
 }
 
 static void set_phase(struct step_form *form, const char *phase)
@@ -115,7 +102,7 @@ static bool read_mode(struct rest rest, struct step_form *form)
         {"DRAFT_EXTEND_V2", "draft"}};
     struct rest mode = rest;
     struct field field;
-    while (rest.p < rest.end && is_word(*rest.p) && !(*rest.p >= 'a' && *rest.p <= 'z'))
+    while (rest.p < rest.end && is_word(*rest.p) && !is_small(*rest.p))
         rest.p++;
     mode.end = rest.p;
     if (mode.p == mode.end)
@@ -152,6 +139,16 @@ static bool read_batch(struct rest rest, struct step_form *form)
     }
     set_phase(form, dummy ? "idle" : !decode ? "prefill" : mixed ? "mixed" : "decode");
     return is(&rest, "]");
+}
+
+const char *step_digits(const char *name, const char *end)
+{
+    struct rest rest = {name, end};
+    if (!take(&rest, "ProfilerStep"))
+        return NULL;
+    take(&rest, " ");
+    const char *digits = rest.p + 1;
+    return take(&rest, "#") && take_number(&rest, NULL) && rest.p == end ? digits : NULL;
 }
 
 bool step_form_read(const char *name, size_t length, struct step_form *form)

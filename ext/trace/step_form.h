@@ -1,5 +1,6 @@
 /*
-** The names that frameworks for serving give to the steps of their engine.
+** The names of steps: `ProfilerStep#N` or `ProfilerStep #N` of the profiler, and those
+** that frameworks for serving give to the steps of their engine.
 **
 ** Letters stand for numbers, and a name must have a form from end to end:
 ** F1. `execute_context_C(T)_generation_G(U)`, T and U also with `_` and a number (vLLM);
@@ -30,6 +31,9 @@ struct step_form {
     const char *phase; /* constant, or of the name; in capitals it stands for small letters */
     size_t phase_length;
 };
+
+/* The digits of N, which `end` follows, of a step of the profiler; NULL: it is none. */
+const char *step_digits(const char *name, const char *end);
 
 /* Reads a name; false if it has none of the forms. */
 bool step_form_read(const char *name, size_t length, struct step_form *form);

@@ -5,6 +5,7 @@
 
 #include "../reader/memory.h"
 #include "../reader/number.h"
+#include "step_form.h"
 
 /* A stretch of time in which one step wins, or none. */
 struct stretch {
@@ -26,22 +27,13 @@ struct finding {
 /* N of a name, or NUMBER_NONE. */
 static int64_t step_number(const struct name *name)
 {
-    static const char prefix[] = "ProfilerStep";
-    size_t from = sizeof prefix - 1;
-    int64_t number;
-    if (name->length <= from || memcmp(name->text, prefix, from) != 0)
-        return NUMBER_NONE;
-    from += name->text[from] == ' ';
-    if (name->text[from++] != '#' || name->length <= from)
-        return NUMBER_NONE;
-    for (size_t i = from; i < name->length; i++)
-        if (name->text[i] < '0' || name->text[i] > '9')
-            return NUMBER_NONE;
-    while (from + 1 < name->length && name->text[from] == '0')
-        from++;
-    return number_integer((const unsigned char *)name->text + from, name->length - from, &number)
-               ? number
-               : NUMBER_NONE;
+    const char *end = name->text + name->length, *digits = step_digits(name->text, end);
+    int64_t number = NUMBER_NONE;
+    while (digits && digits + 1 < end && *digits == '0')
+        digits++;
+    if (digits)
+        number_integer((const unsigned char *)digits, (size_t)(end - digits), &number);
+    return number;
 }
 
 /* N if a row is a step (rule 1), or an annotation named as one (rule 4). */
