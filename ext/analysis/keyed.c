@@ -45,42 +45,48 @@ static bool wanted(const struct adding *adding, size_t row)
     return !chosen || (iteration != STEP_NONE && chosen[iteration]);
 }
 
-static size_t slot_of(const struct keyed *keyed, const uint32_t *ids)
+static uint64_t hash_of_ids(const struct keyed *keyed, const uint32_t *ids)
 {
     uint64_t hash = hash_key();
     for (size_t i = 0; i < keyed->width; i++)
         hash = hash_mixed(hash ^ ids[i], UINT64_C(0x9e3779b97f4a7c15));
-    size_t mask = keyed->slot_count - 1, slot = hash & mask;
-    while (keyed->slots[slot] && memcmp(keyed->ids + (keyed->slots[slot] - 1) * keyed->width, ids,
-                                        keyed->width * sizeof *ids) != 0)
-        slot = (slot + 1) & mask;
-    return slot;
+    return hash;
+}
+
+static uint64_t hash_of_row(const void *keyed, uint32_t row)
+{
+    const struct keyed *of = keyed;
+    return hash_of_ids(of, of->ids + row * of->width);
+}
+
+struct wanted_ids {
+    const struct keyed *keyed;
+    const uint32_t *ids;
+};
+
+static bool has_ids(const void *wanted, uint32_t row)
+{
+    const struct wanted_ids *key = wanted;
+    size_t width = key->keyed->width;
+    return memcmp(key->keyed->ids + row * width, key->ids, width * sizeof *key->ids) == 0;
 }
 
 /* The row of some keys, new or known. */
 static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
 {
-    if (2 * (keyed->count + 1) > keyed->slot_count) {
-        size_t slot_count = keyed->slot_count ? 2 * keyed->slot_count : 1024;
-        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-        if (!slots)
-            return false;
-        memory_free(keyed->slots);
-        keyed->slots = slots;
-        keyed->slot_count = slot_count;
-        for (size_t i = 0; i < keyed->count; i++)
-            slots[slot_of(keyed, keyed->ids + i * keyed->width)] = (uint32_t)i + 1;
-    }
-    size_t slot = slot_of(keyed, ids);
-    if (!keyed->slots[slot]) {
+    struct wanted_ids key = {keyed, ids};
+    if (!table_reserve(&keyed->table, keyed->count, hash_of_row, keyed))
+        return false;
+    uint32_t *slot = table_slot(&keyed->table, hash_of_ids(keyed, ids), has_ids, &key);
+    if (!*slot) {
         if (!MEMORY_GROW(keyed->ids, keyed->id_capacity, (keyed->count + 1) * keyed->width) ||
             !MEMORY_GROW(keyed->sums, keyed->sum_capacity, keyed->count + 1))
             return false;
         memcpy(keyed->ids + keyed->count * keyed->width, ids, keyed->width * sizeof *ids);
         memset(&keyed->sums[keyed->count], 0, sizeof *keyed->sums);
-        keyed->slots[slot] = (uint32_t)++keyed->count;
+        *slot = (uint32_t)++keyed->count;
     }
-    *row = keyed->slots[slot] - 1;
+    *row = *slot - 1;
     return true;
 }
 
@@ -371,6 +377,6 @@ void keyed_clear(struct keyed *keyed)
     names_clear(&keyed->names);
     memory_free(keyed->ids);
     memory_free(keyed->sums);
-    memory_free(keyed->slots);
+    table_clear(&keyed->table);
     *keyed = (struct keyed){.width = 0};
 }

@@ -53,8 +53,7 @@ struct keyed {
     size_t count;
     /* private */
     size_t id_capacity, sum_capacity;
-    uint32_t *slots; /* open addressing, row + 1; a power of two of them */
-    size_t slot_count;
+    struct table table;
 };
 
 struct keyed_request {

@@ -13,9 +13,8 @@ struct summing {
     const struct stopper *stopper;
     struct failure *failure;
     enum grouping grouping;
-    uint32_t *slots; /* BY_EVERYTHING: rows, open addressing, index + 1 */
-    size_t slot_count;
-    uint32_t *ids; /* of a file's names in the summary's, NAME_NONE: not yet */
+    struct table table; /* BY_EVERYTHING: of the rows */
+    uint32_t *ids;      /* of a file's names in the summary's, NAME_NONE: not yet */
 };
 
 double microseconds(wide_time nanoseconds)
@@ -53,7 +52,7 @@ static bool translate(struct summing *summing, const struct names *names, uint32
     return *translated != NAME_NONE;
 }
 
-static uint64_t key_hash(const struct summary_row *row)
+static uint64_t hash_of(const struct summary_row *row)
 {
     const uint64_t key = hash_key();
     uint64_t hash = hash_mixed(((uint64_t)row->name << 32 | row->cat) ^ key, ~key ^ row->seen);
@@ -61,19 +60,21 @@ static uint64_t key_hash(const struct summary_row *row)
     return hash_mixed((uint64_t)row->rank ^ hash, key);
 }
 
-static bool same_key(const struct summary_row *a, const struct summary_row *b)
+static uint64_t hash_of_row(const void *rows, uint32_t i)
 {
-    return a->name == b->name && a->cat == b->cat && a->iteration == b->iteration &&
-           a->rank == b->rank && a->seen == b->seen;
+    return hash_of((const struct summary_row *)rows + i);
 }
 
-static size_t slot_of(const struct summing *summing, const struct summary_row *key)
+struct wanted_row {
+    const struct summary_row *rows, *key;
+};
+
+static bool is_row(const void *wanted, uint32_t i)
 {
-    size_t mask = summing->slot_count - 1, slot = key_hash(key) & mask;
-    while (summing->slots[slot] &&
-           !same_key(&summing->summary->rows[summing->slots[slot] - 1], key))
-        slot = (slot + 1) & mask;
-    return slot;
+    const struct summary_row *a = ((const struct wanted_row *)wanted)->key;
+    const struct summary_row *b = ((const struct wanted_row *)wanted)->rows + i;
+    return a->name == b->name && a->cat == b->cat && a->iteration == b->iteration &&
+           a->rank == b->rank && a->seen == b->seen;
 }
 
 static bool add_row(struct summary *summary, const struct summary_row *key)
@@ -95,24 +96,16 @@ static struct summary_row *row_of(struct summing *summing, const struct summary_
                 return NULL;
         return &summary->rows[key->name];
     }
-    if (2 * (summary->count + 1) > summing->slot_count) {
-        size_t slot_count = summing->slot_count ? 2 * summing->slot_count : 1024;
-        uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-        if (!slots)
-            return NULL;
-        memory_free(summing->slots);
-        summing->slots = slots;
-        summing->slot_count = slot_count;
-        for (size_t i = 0; i < summary->count; i++)
-            slots[slot_of(summing, &summary->rows[i])] = (uint32_t)i + 1;
-    }
-    size_t slot = slot_of(summing, key);
-    if (!summing->slots[slot]) {
+    if (!table_reserve(&summing->table, summary->count, hash_of_row, summary->rows))
+        return NULL;
+    struct wanted_row wanted = {summary->rows, key};
+    uint32_t *slot = table_slot(&summing->table, hash_of(key), is_row, &wanted);
+    if (!*slot) {
         if (!add_row(summary, key))
             return NULL;
-        summing->slots[slot] = (uint32_t)summary->count;
+        *slot = (uint32_t)summary->count;
     }
-    return &summary->rows[summing->slots[slot] - 1];
+    return &summary->rows[*slot - 1];
 }
 
 static bool add_file(struct summing *summing, const struct trace_member *member,
@@ -178,7 +171,7 @@ bool summary_make(struct summary *summary, const struct summary_request *request
         }
         memory_free(summing.ids);
     }
-    memory_free(summing.slots);
+    table_clear(&summing.table);
     return done || failure_memory(failure);
 }
 

@@ -376,7 +376,7 @@ static bool finish(struct loading *loading)
     for (size_t i = 0; i < loading->edge_count; i++)
         if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
             take_span(file, loading->edges[i].ts, NUMBER_NONE);
-    tracks_close(&file->tracks);
+    table_clear(&file->tracks.table);
     if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
         !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
                           loading->failure) ||

@@ -5,7 +5,7 @@
 #include "../reader/memory.h"
 #include "hash.h"
 
-enum { FIRST_BLOCK = 512, LARGEST_BLOCK = 64 * 1024, FIRST_SLOTS = 32 };
+enum { FIRST_BLOCK = 512, LARGEST_BLOCK = 64 * 1024 };
 
 struct names_block {
     struct names_block *next;
@@ -42,39 +42,24 @@ static uint32_t hash_of(const unsigned char *text, size_t length)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The slot that holds a text, or the empty one where it belongs. */
-static size_t slot_of(const struct names *names, const void *text, size_t length, uint32_t hash)
+struct text {
+    const struct names *names;
+    const void *text;
+    size_t length;
+    uint32_t hash;
+};
+
+static bool is_text(const void *key, uint32_t id)
 {
-    size_t mask = names->slot_count - 1, slot = hash & mask;
-    for (; names->slots[slot]; slot = (slot + 1) & mask) {
-        const struct name *name = &names->items[names->slots[slot] - 1];
-        if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0)
-            break;
-    }
-    return slot;
+    const struct text *text = key;
+    const struct name *name = &text->names->items[id];
+    return name->hash == text->hash && name->length == text->length &&
+           memcmp(name->text, text->text, text->length) == 0;
 }
 
-/* Room for another name: at most half of the slots are taken. */
-static bool make_room(struct names *names)
+static uint64_t hash_of_name(const void *names, uint32_t id)
 {
-    if (!MEMORY_GROW(names->items, names->capacity, names->count + 1))
-        return false;
-    if (2 * (names->count + 1) <= names->slot_count)
-        return true;
-    size_t slot_count = names->slot_count ? 2 * names->slot_count : FIRST_SLOTS;
-    uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t id = 0; id < names->count; id++) {
-        size_t slot = names->items[id].hash & (slot_count - 1);
-        while (slots[slot])
-            slot = (slot + 1) & (slot_count - 1);
-        slots[slot] = (uint32_t)id + 1;
-    }
-    memory_free(names->slots);
-    names->slots = slots;
-    names->slot_count = slot_count;
-    return true;
+    return ((const struct names *)names)->items[id].hash;
 }
 
 static char *keep_text(struct names *names, const void *text, size_t length)
@@ -109,21 +94,20 @@ static char *keep_text(struct names *names, const void *text, size_t length)
 
 static uint32_t intern(struct names *names, const void *text, size_t length, uint32_t hash)
 {
-    size_t slot = 0;
-    if (names->slot_count) {
-        slot = slot_of(names, text, length, hash);
-        if (names->slots[slot])
-            return names->slots[slot] - 1;
-    }
-    if (names->count >= NAME_NONE - 1 || length >= UINT32_MAX || !make_room(names))
+    struct text key = {names, text, length, hash};
+    uint32_t id = table_find(&names->table, hash, is_text, &key);
+    if (id != NAME_NONE)
+        return id;
+    if (names->count >= NAME_NONE - 1 || length >= UINT32_MAX ||
+        !MEMORY_GROW(names->items, names->capacity, names->count + 1) ||
+        !table_reserve(&names->table, names->count, hash_of_name, names))
         return NAME_NONE;
-    slot = slot_of(names, text, length, hash);
     char *kept = keep_text(names, text, length);
     if (!kept)
         return NAME_NONE;
-    uint32_t id = (uint32_t)names->count++;
+    id = (uint32_t)names->count++;
+    *table_slot(&names->table, hash, is_text, &key) = id + 1;
     names->items[id] = (struct name){kept, (uint32_t)length, hash};
-    names->slots[slot] = id + 1;
     return id;
 }
 
@@ -139,10 +123,8 @@ uint32_t names_adopt(struct names *names, const struct name *name)
 
 uint32_t names_find(const struct names *names, const void *text, size_t length)
 {
-    if (names->slot_count == 0)
-        return NAME_NONE;
-    uint32_t found = names->slots[slot_of(names, text, length, hash_of(text, length))];
-    return found ? found - 1 : NAME_NONE;
+    struct text key = {names, text, length, hash_of(text, length)};
+    return table_find(&names->table, key.hash, is_text, &key);
 }
 
 int name_compare(const struct name *a, const struct name *b)
@@ -161,7 +143,7 @@ size_t names_longest(const struct names *names)
 
 size_t names_memory(const struct names *names)
 {
-    size_t bytes = names->capacity * sizeof *names->items + names->slot_count * sizeof(uint32_t);
+    size_t bytes = names->capacity * sizeof *names->items + names->table.count * sizeof(uint32_t);
     for (const struct names_block *block = names->blocks; block; block = block->next)
         bytes += block->size;
     return bytes;
@@ -175,6 +157,6 @@ void names_clear(struct names *names)
         block = next;
     }
     memory_free(names->items);
-    memory_free(names->slots);
+    table_clear(&names->table);
     memset(names, 0, sizeof *names);
 }

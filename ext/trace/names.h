@@ -6,9 +6,7 @@
 #ifndef TRACEDIFF_NAMES_H
 #define TRACEDIFF_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "table.h"
 
 #define NAME_NONE UINT32_MAX
 
@@ -23,8 +21,7 @@ struct names {
     size_t count;
     /* private */
     size_t capacity;
-    uint32_t *slots; /* open addressing, id + 1; a power of two of them */
-    size_t slot_count;
+    struct table table;
     struct names_block *blocks;
     size_t block_size; /* of the last one that was not made for one text alone */
 };

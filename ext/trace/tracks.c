@@ -13,71 +13,54 @@ static uint64_t hash_of(const struct track *track)
     return hash_mixed((uint64_t)track->tid.value ^ hash, key);
 }
 
+static uint64_t hash_of_track(const void *tracks, uint32_t id)
+{
+    return hash_of(&((const struct tracks *)tracks)->items[id]);
+}
+
 static bool same(struct identifier a, struct identifier b)
 {
     return a.kind == b.kind && a.value == b.value;
 }
 
-/* The slot that holds a track, or the empty one where it belongs. */
-static size_t slot_of(const struct tracks *tracks, const struct track *track)
-{
-    size_t mask = tracks->slot_count - 1, slot = hash_of(track) & mask;
-    for (; tracks->slots[slot]; slot = (slot + 1) & mask) {
-        const struct track *other = &tracks->items[tracks->slots[slot] - 1];
-        if (same(other->pid, track->pid) && same(other->tid, track->tid))
-            break;
-    }
-    return slot;
-}
+struct key {
+    const struct tracks *tracks;
+    const struct track *track;
+};
 
-static bool make_room(struct tracks *tracks)
+static bool is_track(const void *key, uint32_t id)
 {
-    if (!MEMORY_GROW(tracks->items, tracks->capacity, tracks->count + 1))
-        return false;
-    if (2 * (tracks->count + 1) <= tracks->slot_count)
-        return true;
-    size_t slot_count = tracks->slot_count ? 2 * tracks->slot_count : 64;
-    uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-    if (!slots)
-        return false;
-    memory_free(tracks->slots);
-    tracks->slots = slots;
-    tracks->slot_count = slot_count;
-    for (size_t i = 0; i < tracks->count; i++)
-        slots[slot_of(tracks, &tracks->items[i])] = (uint32_t)i + 1;
-    return true;
+    const struct track *track = ((const struct key *)key)->track;
+    const struct track *other = &((const struct key *)key)->tracks->items[id];
+    return same(other->pid, track->pid) && same(other->tid, track->tid);
 }
 
 bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *number)
 {
-    if (!make_room(tracks))
+    struct key key = {tracks, track};
+    if (!MEMORY_GROW(tracks->items, tracks->capacity, tracks->count + 1) ||
+        !table_reserve(&tracks->table, tracks->count, hash_of_track, tracks))
         return false;
-    size_t slot = slot_of(tracks, track);
-    if (!tracks->slots[slot]) {
+    uint32_t *slot = table_slot(&tracks->table, hash_of(track), is_track, &key);
+    if (!*slot) {
         tracks->items[tracks->count++] = *track;
-        tracks->slots[slot] = (uint32_t)tracks->count;
+        *slot = (uint32_t)tracks->count;
     }
-    *number = tracks->slots[slot] - 1;
+    *number = *slot - 1;
     return true;
 }
 
 struct track *tracks_process(const struct tracks *tracks, struct identifier pid)
 {
     struct track process = {.pid = pid, .tid = {IDENTIFIER_PROCESS, 0}};
-    uint32_t found = tracks->slot_count ? tracks->slots[slot_of(tracks, &process)] : 0;
-    return found ? &tracks->items[found - 1] : NULL;
-}
-
-void tracks_close(struct tracks *tracks)
-{
-    memory_free(tracks->slots);
-    tracks->slots = NULL;
-    tracks->slot_count = 0;
+    struct key key = {tracks, &process};
+    uint32_t id = table_find(&tracks->table, hash_of(&process), is_track, &key);
+    return id == UINT32_MAX ? NULL : &tracks->items[id];
 }
 
 void tracks_clear(struct tracks *tracks)
 {
-    tracks_close(tracks);
+    table_clear(&tracks->table);
     memory_free(tracks->items);
     memset(tracks, 0, sizeof *tracks);
 }

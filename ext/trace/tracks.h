@@ -4,9 +4,7 @@
 #ifndef TRACEDIFF_TRACKS_H
 #define TRACEDIFF_TRACKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "table.h"
 
 /* A pid or tid as it stands in the file. */
 struct identifier {
@@ -29,8 +27,7 @@ struct tracks {
     size_t count;
     /* private */
     size_t capacity;
-    uint32_t *slots; /* open addressing, number + 1; a power of two of them */
-    size_t slot_count;
+    struct table table; /* empty once all are there */
 };
 
 /* The number of a track, new or known; false if out of memory. */
@@ -38,9 +35,6 @@ bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *n
 
 /* The track of a process as such, or NULL. */
 struct track *tracks_process(const struct tracks *tracks, struct identifier pid);
-
-/* Frees what is only needed to add more. */
-void tracks_close(struct tracks *tracks);
 
 void tracks_clear(struct tracks *tracks);
 
