@@ -234,10 +234,13 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
 static bool add_busy(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    static const enum step_class classes[] = {CLASS_COMPUTE, CLASS_COMM, CLASS_MEMORY};
+    static const enum step_class classes[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
+                                              [KERNEL_COMMUNICATION] = CLASS_COMM,
+                                              [KERNEL_MEMORY] = CLASS_MEMORY};
     uint32_t launch = at->file->columns.link[stretch->row];
-    bool own_name = stretch->kind == BUSY_COMM || at->level == LEVEL_KERNEL || launch == ROW_NONE;
-    return add(at, classes[stretch->kind], own_name ? stretch->row : label_of_launch(at, launch),
+    bool own_name =
+        stretch->type == KERNEL_COMMUNICATION || at->level == LEVEL_KERNEL || launch == ROW_NONE;
+    return add(at, classes[stretch->type], own_name ? stretch->row : label_of_launch(at, launch),
                from, to);
 }
 
@@ -262,8 +265,8 @@ static bool add_window(struct attribution *at)
         int64_t to = window->end;
         if (i + 1 < at->known->busy.count)
             to = earlier(to, stretch[1].start);
-        if (!(stretch->kind == BUSY_NOT ? add_idle(at, stretch, from, to)
-                                        : add_busy(at, stretch, from, to)))
+        if (!(stretch->type == KERNEL_NONE ? add_idle(at, stretch, from, to)
+                                           : add_busy(at, stretch, from, to)))
             return false;
         at->known->stretch = i;
         from = to;

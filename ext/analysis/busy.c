@@ -5,15 +5,15 @@
 #include "../reader/memory.h"
 #include "../trace/kernel_type.h"
 
-enum { KINDS = BUSY_NOT };
+enum { TYPES = KERNEL_NONE };
 
 struct work {
     int64_t start, end; /* ns */
     uint32_t row;
-    enum busy_kind kind;
+    enum kernel_type type;
 };
 
-/* One kind alone: who owns which instants, ascending and apart. */
+/* One type alone: who owns which instants, ascending and apart. */
 struct line {
     struct work *items;
     size_t count, next;
@@ -25,32 +25,28 @@ struct making {
     struct failure *failure;
     struct work *work; /* by start, then file */
     size_t count;
-    struct line lines[KINDS];
+    struct line lines[TYPES];
 };
 
-/* The kind of work of a name and a category, which many have in common. */
-struct known_kind {
+/* The type of work of a name and a category, which many have in common. */
+struct known_type {
     uint32_t cat;
-    unsigned char kind, known;
+    unsigned char type, known;
 };
 
-static enum busy_kind kind_of(const struct trace_file *file, uint32_t row, struct known_kind *known)
+static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
+                                struct known_type *known)
 {
     uint32_t cat = file->columns.cat[row];
     const struct name *name = &file->names.items[file->columns.name[row]];
+    const struct name none = {0}, *category = cat == NAME_NONE ? &none : &file->names.items[cat];
     known += file->columns.name[row];
-    if (known->known && known->cat == cat)
-        return (enum busy_kind)known->kind;
-    const struct name *cat_name = cat == NAME_NONE ? NULL : &file->names.items[cat];
-    const char *type = kernel_type(name->text, name->length, cat_name ? cat_name->text : NULL,
-                                   cat_name ? cat_name->length : 0);
-    enum busy_kind kind = BUSY_COMPUTE;
-    if (type && strcmp(type, "MEMORY") == 0)
-        kind = BUSY_MEMORY;
-    else if (type && strcmp(type, "COMMUNICATION") == 0)
-        kind = BUSY_COMM;
-    *known = (struct known_kind){cat, (unsigned char)kind, 1};
-    return kind;
+    if (!known->known || known->cat != cat) {
+        enum kernel_type type =
+            kernel_types_find(NULL, name->text, name->length, category->text, category->length);
+        *known = (struct known_type){cat, (unsigned char)type, true};
+    }
+    return (enum kernel_type)known->type;
 }
 
 static int work_order(const void *a, const void *b)
@@ -69,7 +65,7 @@ static bool collect(struct making *making)
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
     making->work = memory_allocate((count + 1) * sizeof *making->work);
-    struct known_kind *known = memory_zeroed(making->file->names.count + 1, sizeof *known);
+    struct known_type *known = memory_zeroed(making->file->names.count + 1, sizeof *known);
     bool done = making->work && known;
     if (!done)
         failure_memory(making->failure);
@@ -79,7 +75,7 @@ static bool collect(struct making *making)
             continue;
         struct work *work = &making->work[making->count++];
         *work = (struct work){columns->ts[row], busy_end(columns, row), (uint32_t)row,
-                              kind_of(making->file, (uint32_t)row, known)};
+                              type_of(making->file, (uint32_t)row, known)};
         sorted = sorted && (making->count < 2 || work[-1].start <= work->start);
     }
     memory_free(known);
@@ -87,35 +83,35 @@ static bool collect(struct making *making)
                                          work_order, making->stopper, making->failure));
 }
 
-/* Rule 2 within a kind: by start, each owns what it runs beyond all before. */
+/* Rule 2 within a type: by start, each owns what it runs beyond all before. */
 static bool make_lines(struct making *making)
 {
-    size_t counts[KINDS] = {0};
-    int64_t reach[KINDS] = {INT64_MIN, INT64_MIN, INT64_MIN};
+    size_t counts[TYPES] = {0};
+    int64_t reach[TYPES] = {INT64_MIN, INT64_MIN, INT64_MIN};
     for (size_t i = 0; i < making->count; i++)
-        counts[making->work[i].kind]++;
-    for (int kind = 0; kind < KINDS; kind++) {
-        struct line *line = &making->lines[kind];
-        line->items = memory_allocate((counts[kind] + 1) * sizeof *line->items);
+        counts[making->work[i].type]++;
+    for (int type = 0; type < TYPES; type++) {
+        struct line *line = &making->lines[type];
+        line->items = memory_allocate((counts[type] + 1) * sizeof *line->items);
         if (!line->items)
             return failure_memory(making->failure);
     }
     for (size_t i = 0; i < making->count; i++) {
         struct work work = making->work[i];
-        struct line *line = &making->lines[work.kind];
+        struct line *line = &making->lines[work.type];
         if (!stopper_goes_on(making->stopper, i, making->failure))
             return false;
-        if (work.end <= reach[work.kind])
+        if (work.end <= reach[work.type])
             continue;
-        if (work.start < reach[work.kind])
-            work.start = reach[work.kind];
-        reach[work.kind] = work.end;
+        if (work.start < reach[work.type])
+            work.start = reach[work.type];
+        reach[work.type] = work.end;
         line->items[line->count++] = work;
     }
     return true;
 }
 
-/* Rules 2 and 3 across kinds: one sweep. */
+/* Rules 2 and 3 across types: one sweep. */
 static bool put_together(struct making *making, struct busy *busy)
 {
     size_t next = 0; /* work that starts now or later */
@@ -128,8 +124,8 @@ static bool put_together(struct making *making, struct busy *busy)
         int64_t until = INT64_MAX;
         if (!stopper_goes_on(making->stopper, step, making->failure))
             return false;
-        for (int kind = 0; kind < KINDS && !owner; kind++) {
-            struct line *line = &making->lines[kind];
+        for (int type = 0; type < TYPES && !owner; type++) {
+            struct line *line = &making->lines[type];
             while (line->next < line->count && line->items[line->next].end <= now)
                 line->next++;
             if (line->next == line->count)
@@ -141,15 +137,15 @@ static bool put_together(struct making *making, struct busy *busy)
         }
         while (next < making->count && making->work[next].start < now)
             next++;
-        struct busy_stretch stretch = {now, ROW_NONE, BUSY_NOT};
+        struct busy_stretch stretch = {now, ROW_NONE, KERNEL_NONE};
         if (owner) {
             stretch.row = owner->row;
-            stretch.kind = owner->kind;
+            stretch.type = owner->type;
         } else if (next < making->count) {
             stretch.row = making->work[next].row;
         }
         const struct busy_stretch *last = busy->count > 0 ? &busy->items[busy->count - 1] : NULL;
-        if (!last || last->row != stretch.row || last->kind != stretch.kind)
+        if (!last || last->row != stretch.row || last->type != stretch.type)
             busy->items[busy->count++] = stretch;
         if (until == INT64_MAX)
             return true;
@@ -164,8 +160,8 @@ bool busy_make(struct busy *busy, const struct trace_file *file, const struct st
     *busy = (struct busy){NULL, 0};
     bool done = collect(&making) && make_lines(&making) && put_together(&making, busy);
     memory_free(making.work);
-    for (int kind = 0; kind < KINDS; kind++)
-        memory_free(making.lines[kind].items);
+    for (int type = 0; type < TYPES; type++)
+        memory_free(making.lines[type].items);
     if (!done)
         busy_clear(busy);
     return done;

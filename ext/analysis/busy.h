@@ -4,8 +4,8 @@
 ** 1. Device work (T9) that counts (row_counts) and has a duration takes part, of
 **    whatever device and stream.
 ** 2. While some runs, the instant is computation, else communication, else memory, if
-**    work of that kind runs: kinds are those of kernel_type.h. Of several of a kind the
-**    one that started first owns it, then the first in the file.
+**    work of that type (kernel_type.h) runs. Of several of a type the one that started first owns
+*it, then the first in the file.
 ** 3. Otherwise the device is idle until the work that starts next: of several the first
 **    in the file.
 */
@@ -13,15 +13,14 @@
 #define TRACEDIFF_BUSY_H
 
 #include "../trace/columns.h"
+#include "../trace/kernel_type.h"
 #include "../trace/sort.h"
-
-enum busy_kind { BUSY_COMPUTE, BUSY_COMM, BUSY_MEMORY, BUSY_NOT };
 
 /* From one change of these to the next. */
 struct busy_stretch {
     int64_t start; /* ns; up to the start of the next one */
-    uint32_t row;  /* of who owns it; BUSY_NOT: what starts next, or ROW_NONE */
-    enum busy_kind kind;
+    uint32_t row;  /* of who owns it; KERNEL_NONE: what starts next, or ROW_NONE */
+    enum kernel_type type;
 };
 
 /* All of time; the first stretch begins before everything. */

@@ -21,7 +21,6 @@ struct adding {
     const struct stopper *stopper;
     struct failure *failure;
     const struct trace_file *file;
-    struct label_categories categories;
     bool *is_step;         /* by row */
     struct around *around; /* by row */
     uint32_t *key_of;      /* by row: the row of keyed; ROW_NONE: takes no part */
@@ -131,7 +130,7 @@ static bool put_integer(struct adding *adding, int64_t value, uint32_t *id)
     return *id != NAME_NONE;
 }
 
-static const char *type_of(struct adding *adding, uint32_t row)
+static enum kernel_type type_of(struct adding *adding, uint32_t row)
 {
     const struct trace_file *file = adding->file;
     const struct name *name = &file->names.items[file->columns.name[row]];
@@ -160,11 +159,11 @@ static bool key_row(struct adding *adding, uint32_t row, const uint32_t *labels)
         else if (key == KEY_CAT)
             done = put_name(adding, columns->cat[row], false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(adding, type_of(adding, row), &ids[i]);
+            done = put_text(adding, kernel_type_name(type_of(adding, row)), &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(adding, columns->stream[row], &ids[i]);
         else if (key == KEY_SHAPES && label != ROW_NONE &&
-                 label_is_operator(&adding->categories, columns->cat[label]))
+                 row_is(adding->file, label, CATEGORY_OPERATOR))
             ids[i] = adding->request->shapes[label];
         if (!done)
             return failure_memory(adding->failure);
@@ -182,16 +181,15 @@ static void add_around(const struct adding *adding, uint32_t row, const struct a
     if (columns->kind[row] != KIND_HOST || columns->name[row] == NAME_NONE || adding->is_step[row])
         return;
     const struct name *name = &adding->file->names.items[columns->name[row]];
-    uint32_t cat = columns->cat[row];
     around->event = row;
     around->top_event = around->top_event == ROW_NONE ? row : around->top_event;
-    if (label_is_operator(&adding->categories, cat)) {
+    if (row_is(adding->file, row, CATEGORY_OPERATOR)) {
         around->op = row;
         around->top_op = around->top_op == ROW_NONE ? row : around->top_op;
     }
     if (label_is_module(name))
         around->module = row;
-    if (cat != NAME_NONE && cat == adding->categories.user_annotation)
+    if (row_is(adding->file, row, CATEGORY_USER_ANNOTATION))
         around->annotation = row;
 }
 
@@ -356,8 +354,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                             .request = request,
                             .stopper = stopper,
                             .failure = failure,
-                            .file = request->file,
-                            .categories = label_categories_of(request->file)};
+                            .file = request->file};
     bool done = prepare(&adding) && stacks_find(request->file, stopper, failure) &&
                 key_host(&adding) && key_device(&adding);
     if (done)

@@ -24,21 +24,12 @@ struct making {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    struct label_categories categories;
     struct spans spans;
     struct line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
     size_t line_count;
     size_t change_capacity;   /* of each line */
     const struct span **open; /* as many */
 };
-
-struct label_categories label_categories_of(const struct trace_file *file)
-{
-    return (struct label_categories){
-        .cpu_op = names_find(&file->names, "cpu_op", strlen("cpu_op")),
-        .operator_ = names_find(&file->names, "Operator", strlen("Operator")),
-        .user_annotation = names_find(&file->names, "user_annotation", strlen("user_annotation"))};
-}
 
 /* What the rows that take part are told by. */
 struct part {
@@ -67,15 +58,14 @@ static bool is_among(const struct making *making, enum among among, uint32_t row
 {
     const struct columns *columns = &making->file->columns;
     enum kind kind = columns->kind[row];
-    uint32_t cat = columns->cat[row];
     if (among == AMONG_ALL)
         return true;
     if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
         return false;
     if (among == AMONG_OPERATORS)
-        return label_is_operator(&making->categories, cat);
+        return row_is(making->file, row, CATEGORY_OPERATOR);
     if (among == AMONG_ANNOTATIONS)
-        return cat != NAME_NONE && cat == making->categories.user_annotation;
+        return row_is(making->file, row, CATEGORY_USER_ANNOTATION);
     const struct name *name = &making->file->names.items[columns->name[row]];
     return among == AMONG_EVENTS || label_is_module(name);
 }
@@ -250,7 +240,6 @@ bool labels_make(struct labels *labels, const struct trace_file *file, enum labe
                  const bool *wanted, const struct stopper *stopper, struct failure *failure)
 {
     struct making making = {.file = file, .stopper = stopper, .failure = failure};
-    making.categories = label_categories_of(file);
     choose_lines(&making, level);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};

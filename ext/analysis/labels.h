@@ -45,18 +45,6 @@ struct labels {
     size_t count;
 };
 
-/* Categories that mean something here, as ids of file->names; NAME_NONE: not there. */
-struct label_categories {
-    uint32_t cpu_op, operator_, user_annotation;
-};
-
-struct label_categories label_categories_of(const struct trace_file *file);
-
-static inline bool label_is_operator(const struct label_categories *categories, uint32_t cat)
-{
-    return cat != NAME_NONE && (cat == categories->cpu_op || cat == categories->operator_);
-}
-
 static inline bool label_is_module(const struct name *name)
 {
     return begins(name->text, name->text + name->length, "nn.Module: ");

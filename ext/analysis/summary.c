@@ -17,22 +17,6 @@ struct summing {
     uint32_t *ids;      /* of a file's names in the summary's, NAME_NONE: not yet */
 };
 
-double microseconds(wide_time nanoseconds)
-{
-    return (double)nanoseconds / 1000.0;
-}
-
-double mean_microseconds(wide_time nanoseconds, int64_t parts)
-{
-    return (double)nanoseconds / (1000.0 * (double)parts);
-}
-
-double mean_difference(wide_time control, int64_t control_parts, wide_time test, int64_t test_parts)
-{
-    return (double)(test * control_parts - control * test_parts) /
-           (1000.0 * (double)control_parts * (double)test_parts);
-}
-
 static bool device_matches(enum kind kind, enum device_type device_type)
 {
     return device_type == DEVICE_ALL ||

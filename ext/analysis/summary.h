@@ -57,14 +57,4 @@ bool summary_rename(struct summary *summary,
 
 void summary_clear(struct summary *summary);
 
-/* Sums are us at the surface. Differences and sums are made of ns, and divided here. */
-double microseconds(wide_time nanoseconds);
-
-/* us: one of so many equal parts. */
-double mean_microseconds(wide_time nanoseconds, int64_t parts);
-
-/* us: test's part minus control's, exact up to one rounding. */
-double mean_difference(wide_time control, int64_t control_parts, wide_time test,
-                       int64_t test_parts);
-
 #endif

@@ -3,26 +3,23 @@
 #include "../reader/memory.h"
 #include "../trace/link.h"
 #include "busy.h"
-#include "labels.h"
 
 /* The thread with most operators; of several, the one that has its first one first in the
 ** file. False if out of memory. */
 static bool busiest_thread(const struct trace_file *file, uint32_t *track)
 {
     const struct columns *columns = &file->columns;
-    struct label_categories categories = label_categories_of(file);
     size_t *operators = memory_zeroed(file->tracks.count, sizeof *operators), most = 0;
     if (!operators)
         return false;
     for (size_t row = 0; row < columns->count; row++)
-        if (label_is_operator(&categories, columns->cat[row])) {
+        if (row_is(file, row, CATEGORY_OPERATOR)) {
             size_t count = ++operators[columns->track[row]];
             most = count > most ? count : most;
         }
     *track = TRACK_NONE;
     for (size_t row = 0; row < columns->count && *track == TRACK_NONE && most > 0; row++)
-        if (label_is_operator(&categories, columns->cat[row]) &&
-            operators[columns->track[row]] == most)
+        if (row_is(file, row, CATEGORY_OPERATOR) && operators[columns->track[row]] == most)
             *track = columns->track[row];
     memory_free(operators);
     return true;

@@ -63,7 +63,7 @@ static void stableNameCall(sqlite3_context *context, int count, sqlite3_value **
 static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct database *database = sqlite3_user_data(context);
-    const char *texts[2] = {NULL, NULL}, *type;
+    const char *texts[2] = {NULL, NULL};
     size_t lengths[2] = {0, 0};
     for (int i = 0; i < count; i++) {
         if (sqlite3_value_type(values[i]) == SQLITE_NULL)
@@ -75,9 +75,11 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
             return;
         }
     }
-    if (texts[0] && (type = kernel_types_find(&database->kernel_types, texts[0], lengths[0],
-                                              texts[1], lengths[1])) != NULL)
-        sqlite3_result_text(context, type, -1, SQLITE_STATIC);
+    if (texts[0])
+        sqlite3_result_text(context,
+                            kernel_type_name(kernel_types_find(&database->kernel_types, texts[0],
+                                                               lengths[0], texts[1], lengths[1])),
+                            -1, SQLITE_STATIC);
 }
 
 static const char bar_name[] = "trace_bar";

@@ -75,9 +75,10 @@ static void add_kernel_type(const struct owners_file *of, uint32_t row)
     uint32_t cat_id = file->columns.cat[row];
     const struct name *name = &file->names.items[file->columns.name[row]];
     const struct name *cat = cat_id == NAME_NONE ? NULL : &file->names.items[cat_id];
-    result_string(of->result,
-                  kernel_types_find(&of->call->database->kernel_types, name->text, name->length,
-                                    cat ? cat->text : NULL, cat ? cat->length : 0));
+    enum kernel_type type =
+        kernel_types_find(&of->call->database->kernel_types, name->text, name->length,
+                          cat ? cat->text : NULL, cat ? cat->length : 0);
+    result_string(of->result, kernel_type_name(type));
 }
 
 static void add_owner(const struct owners_file *of, const struct owner *owner)

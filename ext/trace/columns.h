@@ -15,6 +15,21 @@
 #define STEP_NONE UINT32_MAX  /* in no step */
 #define DEPTH_NONE UINT32_MAX /* in no call stack */
 
+/* What a category is; several have two names. */
+enum category {
+    CATEGORY_OTHER,
+    CATEGORY_OPERATOR, /* cpu_op */
+    CATEGORY_USER_ANNOTATION,
+    CATEGORY_CALL, /* NAME_runtime */
+    CATEGORY_DRIVER_CALL,
+    CATEGORY_TRACE,
+    CATEGORY_KERNEL,
+    CATEGORY_COPY, /* gpu_memcpy, gpu_memset */
+    CATEGORY_MTIA, /* mtia_ccp_events */
+    CATEGORY_GPU_ANNOTATION,
+    CATEGORY_SYNC
+};
+
 /* What an event is by its category (T9, T10). */
 enum kind {
     KIND_HOST,
@@ -90,6 +105,7 @@ struct trace_file {
     int64_t events, skipped, json_size;
 
     struct names names;
+    unsigned char *categories; /* by name: enum category */
     struct columns columns;
     struct tracks tracks;
     struct stacks stacks;
@@ -104,6 +120,13 @@ struct trace_file {
     struct annotation *annotations; /* those of the device, in the order of the file */
     size_t annotation_count;
 };
+
+/* Whether a row is of a category. */
+static inline bool row_is(const struct trace_file *file, size_t row, enum category category)
+{
+    uint32_t cat = file->columns.cat[row];
+    return cat != NAME_NONE && file->categories[cat] == category;
+}
 
 /* Whether a row counts in summaries and diffs (T4). */
 static inline bool row_counts(const struct columns *columns, size_t row)

@@ -33,6 +33,7 @@ struct loading {
         enum token_kind kind;
     } last_pid, last_tid, last_cat;
     uint32_t last_track, last_cat_id;
+    enum category last_category;
 };
 
 static bool same_as_last(const struct last *last, const struct token *token)
@@ -125,7 +126,7 @@ static bool identifier_of(struct loading *loading, const struct token *token, in
     return true;
 }
 
-static bool category_of(struct loading *loading, const struct event *event, uint32_t *id)
+static bool take_category(struct loading *loading, const struct event *event, uint32_t *id)
 {
     const struct token *cat = &event->field[EVENT_CAT];
     if (cat->kind == TOKEN_TEXT && same_as_last(&loading->last_cat, cat)) {
@@ -136,6 +137,9 @@ static bool category_of(struct loading *loading, const struct event *event, uint
         return false;
     keep_last(&loading->last_cat, cat);
     loading->last_cat_id = *id;
+    const struct name none = {.text = ""},
+                      *name = *id == NAME_NONE ? &none : &loading->file->names.items[*id];
+    loading->last_category = category_of(name->text, name->length);
     return true;
 }
 
@@ -243,20 +247,13 @@ static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
         file->last = end;
 }
 
-static bool category_is(const struct trace_file *file, uint32_t cat, const char *text)
-{
-    const struct name *name = cat == NAME_NONE ? NULL : &file->names.items[cat];
-    return name && name->length == strlen(text) && memcmp(name->text, text, name->length) == 0;
-}
-
 /* The External id of an annotation, if it has one. */
-static bool take_external(struct loading *loading, const struct event *event, uint32_t cat,
-                          uint32_t row)
+static bool take_external(struct loading *loading, const struct event *event, uint32_t row)
 {
     const struct token *args = &event->field[EVENT_ARGS];
     struct token id;
-    if ((!category_is(loading->file, cat, "user_annotation") &&
-         !category_is(loading->file, cat, "gpu_user_annotation")) ||
+    if ((loading->last_category != CATEGORY_USER_ANNOTATION &&
+         loading->last_category != CATEGORY_GPU_ANNOTATION) ||
         args->kind != TOKEN_NESTED || *args->at != '{' || !scan_member(args, "External id", &id) ||
         integer(&id) == NUMBER_NONE)
         return true;
@@ -272,14 +269,14 @@ static bool take_row(struct loading *loading, const struct event *event)
     struct columns *columns = &file->columns;
     bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
     uint32_t name, cat, track;
-    if (!intern_text(loading, event, EVENT_NAME, &name) || !category_of(loading, event, &cat) ||
+    if (!intern_text(loading, event, EVENT_NAME, &name) || !take_category(loading, event, &cat) ||
         !track_of(loading, event, &track))
         return false;
     int64_t ts = time_of(loading, event, EVENT_TS);
     int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
     if (name == NAME_NONE && (complete || event->phase == 'B'))
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
-    bool own_span = category_is(file, cat, "Trace");
+    bool own_span = loading->last_category == CATEGORY_TRACE;
     if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
     if (edge &&
@@ -306,7 +303,7 @@ static bool take_row(struct loading *loading, const struct event *event)
     columns->link[row] = ROW_NONE;
     columns->iteration[row] = STEP_NONE;
     columns->phase[row] = event->phase;
-    return (!complete && !edge) || take_external(loading, event, cat, (uint32_t)row);
+    return (!complete && !edge) || take_external(loading, event, (uint32_t)row);
 }
 
 static bool take_event(struct loading *loading, const struct event *event)
@@ -537,7 +534,9 @@ void file_shrink(struct trace_file *file)
     stacks_clear(&file->stacks);
     orders_clear(file);
     memory_free(file->args_counted);
+    memory_free(file->categories);
     file->args_counted = NULL;
+    file->categories = NULL;
     memory_free(file->iterations);
     memory_free(file->steps);
     memory_free(file->annotations);
@@ -568,5 +567,6 @@ size_t file_memory(const struct trace_file *file)
     return sizeof *file + file->columns.capacity * row + names_memory(&file->names) +
            stacks_memory(file) + orders_memory(file) +
            file->annotation_count * sizeof *file->annotations +
-           file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length;
+           file->tracks.capacity * sizeof *file->tracks.items + file->names.count +
+           file->metadata_length;
 }

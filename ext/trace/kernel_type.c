@@ -56,15 +56,6 @@ struct head {
     const char *p, *end; /* of the piece at hand */
 };
 
-static bool is_memory_category(const char *cat, size_t length)
-{
-    static const char *const memory[] = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"};
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (text_is(cat, length, memory[i]))
-            return true;
-    return false;
-}
-
 static bool is_memory_name(const char *name, size_t length)
 {
     static const char *const memory[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
@@ -242,24 +233,29 @@ static bool is_known_communication(struct kernel_types *types, const char *name,
     return result;
 }
 
-const char *kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
-                              const char *cat, size_t cat_length)
+enum kernel_type kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
+                                   const char *cat, size_t cat_length)
 {
-    if (cat ? is_memory_category(cat, cat_length) : is_memory_name(name, name_length))
-        return "MEMORY";
-    if (cat && kind_of(cat, cat_length, name, name_length) != KIND_WORK)
-        return NULL;
-    if (cat && kind_is_mtia(cat, cat_length) && begins(name, name + name_length, "dma"))
-        return "MEMORY";
+    enum category category = cat ? category_of(cat, cat_length) : CATEGORY_OTHER;
+    if (cat ? category == CATEGORY_COPY : is_memory_name(name, name_length))
+        return KERNEL_MEMORY;
+    if (cat && kind_of(category, name, name_length) != KIND_WORK)
+        return KERNEL_NONE;
+    if (category == CATEGORY_MTIA && begins(name, name + name_length, "dma"))
+        return KERNEL_MEMORY;
     return (types ? is_known_communication(types, name, name_length)
                   : is_communication(name, name_length))
-               ? "COMMUNICATION"
-               : "COMPUTATION";
+               ? KERNEL_COMMUNICATION
+               : KERNEL_COMPUTATION;
 }
 
-const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length)
+const char *kernel_type_name(enum kernel_type type)
 {
-    return kernel_types_find(NULL, name, name_length, cat, cat_length);
+    static const char *const names[] = {[KERNEL_COMPUTATION] = "COMPUTATION",
+                                        [KERNEL_COMMUNICATION] = "COMMUNICATION",
+                                        [KERNEL_MEMORY] = "MEMORY",
+                                        [KERNEL_NONE] = NULL};
+    return names[type];
 }
 
 void kernel_types_clear(struct kernel_types *types)

@@ -37,9 +37,10 @@
 
 #include "names.h"
 
-/* `cat` is NULL for no category. The type, or NULL for none. Takes time in proportion to
-** the name. */
-const char *kernel_type(const char *name, size_t name_length, const char *cat, size_t cat_length);
+enum kernel_type { KERNEL_COMPUTATION, KERNEL_COMMUNICATION, KERNEL_MEMORY, KERNEL_NONE };
+
+/* As users read it; NULL for KERNEL_NONE. */
+const char *kernel_type_name(enum kernel_type type);
 
 /* What K3 says of the names of before, for whoever asks row by row: the same few names
 ** come again and again. Zeroed is empty; it holds less than 1 MiB. */
@@ -49,9 +50,10 @@ struct kernel_types {
     size_t capacity;
 };
 
-/* The same as kernel_type(). Out of memory, it computes the type without keeping it. */
-const char *kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
-                              const char *cat, size_t cat_length);
+/* `cat` is NULL for no category, `types` where nothing is kept. Takes time in proportion to
+** the name. Out of memory, it finds the type without keeping it. */
+enum kernel_type kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
+                                   const char *cat, size_t cat_length);
 
 void kernel_types_clear(struct kernel_types *types);
 

@@ -7,13 +7,13 @@
 #include "columns.h"
 #include "sort.h"
 
-/* The kind of an event with a category; the name matters in mtia_ccp_events alone. */
-enum kind kind_of(const char *category, size_t length, const char *name, size_t name_length);
+/* What a category is by its name. */
+enum category category_of(const char *name, size_t length);
 
-/* Whether a category is mtia_ccp_events. */
-bool kind_is_mtia(const char *category, size_t length);
+/* The kind of an event of a category; its name matters in mtia_ccp_events alone. */
+enum kind kind_of(enum category category, const char *name, size_t length);
 
-/* Fills in columns.kind of a file, and which of its tracks are of a GPU. */
+/* Fills in columns.kind and categories of a file, and which of its tracks are of a GPU. */
 bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 #endif

@@ -85,7 +85,7 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
         member->is_trace = member->file && member->file->outcome != DOCUMENT_NOT_TRACE;
         member->chosen = member->chosen && member->is_trace;
         traces += member->is_trace;
-        if (request->use == TRACE_FOR_FILES || member->is_trace)
+        if (!(request->use & TRACE_READABLE) || member->is_trace)
             continue;
         if (!member->file)
             return give_failure(&member->failure, failure);
@@ -93,14 +93,12 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
             return give_failure(&member->file->trouble, failure);
     }
     const struct trace_member *first = &trace->members[0];
-    if (traces == 0 && request->use != TRACE_FOR_FILES &&
-        (trace->count == 1 || !first->file->trouble.text))
+    if (traces > 0 || !(request->use & TRACE_READABLE))
+        return true;
+    if (trace->count == 1 || !first->file->trouble.text)
         return give_failure(&first->file->trouble, failure);
-    if (traces == 0 && request->use != TRACE_FOR_FILES)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "none of the %lld files is a trace; the first: %s",
-                           (long long)trace->count, first->file->trouble.text);
-    return true;
+    return failure_set(failure, FAILURE_REQUEST, "none of the %lld files is a trace; the first: %s",
+                       (long long)trace->count, first->file->trouble.text);
 }
 
 /* T7. */
@@ -276,11 +274,11 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
         (peek && !get_files(trace, cache, request->phases, false, chosen_member, failure)) ||
         !check_members(trace, request, failure))
         return false;
-    if (request->use == TRACE_FOR_DIFF)
+    if (request->use & TRACE_WHOLE)
         for (size_t i = 0; i < trace->count; i++)
             if (trace->members[i].chosen && trace->members[i].file->outcome == DOCUMENT_DAMAGED)
                 return give_failure(&trace->members[i].file->trouble, failure);
-    if (request->use >= TRACE_FOR_STEPS && !check_cycles(trace, failure))
+    if ((request->use & TRACE_CYCLES) && !check_cycles(trace, failure))
         return false;
     find_origins(trace);
     return true;

@@ -31,12 +31,15 @@ struct trace {
     size_t rank_count;
 };
 
-/* What a trace is opened for decides what is an error (T8, T15, T16). */
+/* What a trace is opened for decides what its files must be (T8, T15, T16). */
 enum trace_use {
-    TRACE_FOR_FILES,  /* tolerate every problem of a file */
-    TRACE_FOR_EVENTS, /* a file that cannot be read; a file named that is no trace */
-    TRACE_FOR_STEPS,  /* and files of one rank that are not cycles of one run */
-    TRACE_FOR_DIFF    /* and a chosen file that is damaged */
+    TRACE_READABLE = 1, /* every file can be read, and those named are traces */
+    TRACE_CYCLES = 2,   /* files of one rank are cycles of one run */
+    TRACE_WHOLE = 4,    /* no chosen file is damaged */
+    TRACE_FOR_FILES = 0,
+    TRACE_FOR_EVENTS = TRACE_READABLE,
+    TRACE_FOR_STEPS = TRACE_READABLE | TRACE_CYCLES,
+    TRACE_FOR_DIFF = TRACE_READABLE | TRACE_CYCLES | TRACE_WHOLE
 };
 
 struct trace_request {

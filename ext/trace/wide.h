@@ -4,7 +4,29 @@
 #ifndef TRACEDIFF_WIDE_H
 #define TRACEDIFF_WIDE_H
 
+#include <stdint.h>
+
 /* SQLite's memory is aligned to 8 bytes only. */
 __extension__ typedef __int128 wide_time __attribute__((aligned(8)));
+
+/* Sums are us at the surface. Differences and sums are made of ns, and divided here. */
+static inline double microseconds(wide_time nanoseconds)
+{
+    return (double)nanoseconds / 1000.0;
+}
+
+/* us: one of so many equal parts. */
+static inline double mean_microseconds(wide_time nanoseconds, int64_t parts)
+{
+    return (double)nanoseconds / (1000.0 * (double)parts);
+}
+
+/* us: test's part minus control's, exact up to one rounding. */
+static inline double mean_difference(wide_time control, int64_t control_parts, wide_time test,
+                                     int64_t test_parts)
+{
+    return (double)(test * control_parts - control * test_parts) /
+           (1000.0 * (double)control_parts * (double)test_parts);
+}
 
 #endif
