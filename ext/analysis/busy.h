@@ -12,7 +12,7 @@
 #ifndef TRACEDIFF_BUSY_H
 #define TRACEDIFF_BUSY_H
 
-#include "../trace/columns.h"
+#include "../trace/file.h"
 #include "../trace/kernel_type.h"
 #include "../trace/sort.h"
 

@@ -19,7 +19,7 @@
 #define TRACEDIFF_LABELS_H
 
 #include "../reader/ascii.h"
-#include "../trace/columns.h"
+#include "../trace/file.h"
 #include "../trace/sort.h"
 
 enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL_KERNEL };

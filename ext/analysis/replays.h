@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_REPLAYS_H
 #define TRACEDIFF_REPLAYS_H
 
-#include "../trace/columns.h"
+#include "../trace/file.h"
 #include "intervals.h"
 
 /* When such replays ran, at the most: ns, in order and apart.

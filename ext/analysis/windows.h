@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H
 
-#include "../trace/columns.h"
+#include "../trace/file.h"
 #include "../trace/sort.h"
 
 #define TRACK_NONE UINT32_MAX

@@ -28,7 +28,6 @@ static int intern_dims(sqlite3_stmt *statement, const unsigned char *text, size_
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, struct names *names)
 {
     const struct stopper *stopper = &call->database->cache.stopper;
-    struct label_categories categories = label_categories_of(file);
     struct args_reader reader = {.file = NULL};
     sqlite3_stmt *statement = NULL;
     bool done = true;
@@ -36,8 +35,7 @@ bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, s
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text;
         size_t length;
-        bool wanted =
-            shapes[row] != NAME_NONE && label_is_operator(&categories, file->columns.cat[row]);
+        bool wanted = shapes[row] != NAME_NONE && row_is(file, row, CATEGORY_OPERATOR);
         shapes[row] = NAME_NONE;
         if (!wanted)
             continue;

@@ -3,6 +3,7 @@
 */
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
+#include "../trace/sort.h"
 #include "call_trace.h"
 
 enum { DIFF_SELF_DURATION = 10 };

@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_ANNOTATIONS_H
 #define TRACEDIFF_ANNOTATIONS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* The `External id` of a user_annotation or gpu_user_annotation, while its file is read. */

@@ -6,7 +6,7 @@
 #ifndef TRACEDIFF_ARGS_H
 #define TRACEDIFF_ARGS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 struct args_reader {

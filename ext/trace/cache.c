@@ -10,6 +10,7 @@
 
 #include "../reader/memory.h"
 #include "hash.h"
+#include "load.h"
 
 enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
 

@@ -36,7 +36,7 @@ struct cache_request {
 };
 
 /* Fills in the requests: each file from the cache, or read, several at a time.
-** `phases` as in file_load. With `peek`, a file not loaded yet is only read up to
+** `phases` as in file_load(). With `peek`, a file not loaded yet is only read up to
 ** its first event. False if interrupted or out of memory; why a file cannot be read is said
 ** in its request. */
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,

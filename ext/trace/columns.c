@@ -55,6 +55,14 @@ void columns_fit(struct columns *columns)
         (void)resize(columns, columns->count);
 }
 
+size_t columns_memory(const struct columns *columns)
+{
+    size_t row = 0;
+    for (size_t i = 0; i < ARRAYS; i++)
+        row += arrays[i].size;
+    return columns->capacity * row;
+}
+
 void columns_clear(struct columns *columns)
 {
     for (size_t i = 0; i < ARRAYS; i++)

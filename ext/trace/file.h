@@ -1,23 +1,83 @@
 /*
-** One trace file in memory: from its events to columns, with everything derived.
+** One trace file in memory. Everything here is plain data: loaded once, then only read, but
+** for what is derived when it is first asked for.
 */
 #ifndef TRACEDIFF_FILE_H
 #define TRACEDIFF_FILE_H
 
+#include "../reader/document.h"
 #include "columns.h"
-#include "sort.h"
+#include "tracks.h"
 
-/* Reads a file whole. `phases` says of each phase letter whether its events
-** become rows, besides X and B; NULL: none. A broken file is no failure: its
-** outcome says so. The result has one reference; NULL on failure (FAILURE_READ,
-** FAILURE_MEMORY, FAILURE_INTERRUPTED). */
-struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
-                             struct failure *failure);
+/* A host event ProfilerStep#N (T11). */
+struct profiler_step {
+    uint32_t row;
+    uint32_t iteration; /* index of trace_file.iterations */
+    int64_t start, end; /* ns, [start, end) */
+};
 
-/* Reads a file up to its first event. `rank_known` says whether that was enough
-** to know its rank, or that it is no trace. */
-struct trace_file *file_peek(const char *path, const struct stopper *stopper,
-                             struct failure *failure);
+/* A gpu_user_annotation, and the row by which it goes (annotations.h). */
+struct annotation {
+    uint32_t row, by;
+};
+
+/* Call stacks (T5), by row, found only when they are asked for. */
+struct stacks {
+    bool made;
+    uint32_t *parent; /* row; ROW_NONE */
+    uint32_t *depth;  /* DEPTH_NONE: takes no part */
+    int64_t *self;    /* ns; NUMBER_NONE: has no duration, or takes no part */
+};
+
+struct trace_file {
+    int references;
+    bool lent; /* SQLite may hold pointers to its texts while a statement runs */
+    char *path;
+    char *shown; /* the path as valid UTF-8, for column `file`; may be `path` itself */
+    struct identity identity;
+    bool phases[256]; /* whose events are rows */
+    bool loaded;      /* false: only the head has been read, up to the first event */
+    bool by_zlib;     /* it is not whole as the fastest decoder reads it */
+    bool rank_known;  /* head: no more of the file is needed to know `rank` */
+    int64_t rank;     /* distributedInfo.rank, or -1 */
+    int64_t base;     /* baseTimeNanoseconds */
+    bool has_base;
+    char *metadata; /* as struct metadata; may be NULL */
+    size_t metadata_length;
+
+    enum document_outcome outcome;
+    struct failure trouble;
+    struct problems problems;
+    int64_t backlog;    /* ns: the total of PROBLEM_BACKLOG */
+    int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
+    int64_t events, skipped, json_size;
+
+    struct names names;
+    unsigned char *categories; /* by name: enum category */
+    struct columns columns;
+    struct tracks tracks;
+    struct stacks stacks;
+    unsigned char *args_counted; /* by row, a bit each: its args are among the problems */
+    uint32_t *orders[3];         /* by enum order (order.h); NULL: not asked for yet */
+    int64_t first, last;         /* ns: earliest X, B or E, latest end; NUMBER_NONE (T2) */
+
+    int64_t *iterations; /* the numbers of the steps, ascending, each once */
+    size_t iteration_count;
+    struct profiler_step *steps; /* in the order of the file */
+    size_t step_count;
+    struct annotation *annotations; /* those of the device, in the order of the file */
+    size_t annotation_count;
+};
+
+/* Whether a row is of a category. */
+static inline bool row_is(const struct trace_file *of, size_t row, enum category category)
+{
+    uint32_t cat = of->columns.cat[row];
+    return cat != NAME_NONE && of->categories[cat] == category;
+}
+
+/* An empty file with one reference; NULL if out of memory. */
+struct trace_file *file_new(const char *path, struct failure *failure);
 
 /* Gives up a reference; frees the file with the last one. NULL is allowed. */
 void file_release(struct trace_file *file);

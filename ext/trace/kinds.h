@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_KINDS_H
 #define TRACEDIFF_KINDS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* What a category is by its name. */

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_LINK_H
 #define TRACEDIFF_LINK_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* Fills columns.link of a file whose kinds are known:

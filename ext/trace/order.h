@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_ORDER_H
 #define TRACEDIFF_ORDER_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 enum order { ORDER_NAME, ORDER_TS, ORDER_DUR, ORDER_COUNT };

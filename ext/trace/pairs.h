@@ -8,7 +8,7 @@
 #ifndef TRACEDIFF_PAIRS_H
 #define TRACEDIFF_PAIRS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* A B or an E, while its file is read. */

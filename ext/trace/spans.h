@@ -6,7 +6,7 @@
 #ifndef TRACEDIFF_SPANS_H
 #define TRACEDIFF_SPANS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 struct span {

@@ -15,7 +15,7 @@
 #ifndef TRACEDIFF_STACKS_H
 #define TRACEDIFF_STACKS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* Fills in file->stacks, unless that has been done before. */

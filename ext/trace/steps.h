@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_STEPS_H
 #define TRACEDIFF_STEPS_H
 
-#include "columns.h"
+#include "file.h"
 #include "sort.h"
 
 /* Fills steps, iterations and columns.iteration of a file whose links and annotations are

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "sort.h"
 
 /* Gets files from the cache: all, or those whose rank their head did not tell, or those
 ** chosen. */

@@ -44,7 +44,7 @@ enum trace_use {
 
 struct trace_request {
     enum trace_use use;
-    const bool *phases;            /* as in file_load */
+    const bool *phases;            /* as in file_load() */
     const struct selection *ranks; /* SELECT_DEFAULT: the lowest */
     const char *subject;           /* for errors: `control`, `the trace` */
 };

@@ -6,7 +6,7 @@
 #define TRACEDIFF_FUZZ_COLUMNS_H
 
 #include "fuzz.h"
-#include "trace/file.h"
+#include "trace/load.h"
 
 static bool is_utf8(const char *text, size_t length)
 {

@@ -6,7 +6,7 @@
 #define TRACEDIFF_FUZZ_DERIVED_H
 
 #include "fuzz.h"
-#include "trace/file.h"
+#include "trace/load.h"
 #include "trace/order.h"
 #include "trace/stacks.h"
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "analysis/summary.h"
+#include "trace/load.h"
 
 static const struct stopper no_stopper;
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "analysis/owners.h"
-#include "trace/file.h"
+#include "trace/load.h"
 #include "trace/order.h"
 #include "trace/stacks.h"
 

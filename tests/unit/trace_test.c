@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "trace/directory.h"
-#include "trace/file.h"
+#include "trace/load.h"
 #include "trace/select.h"
 
 static const struct stopper no_stopper;

@@ -1,0 +1,490 @@
+#include "load.h"
+
+#include "../reader/ascii.h"
+#include "../reader/memory.h"
+#include "../reader/number.h"
+#include "../reader/text.h"
+#include "annotations.h"
+#include "kinds.h"
+#include "link.h"
+#include "pairs.h"
+#include "steps.h"
+
+enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024 };
+
+/* What is needed only while a file is read. */
+struct loading {
+    struct trace_file *file;
+    const struct stopper *stopper;
+    struct failure *failure;
+    struct edge *edges; /* B and E */
+    size_t edge_count, edge_capacity;
+    struct external *externals; /* of annotations */
+    size_t external_count, external_capacity;
+    unsigned char *scratch; /* for decoded strings */
+    size_t scratch_size;
+    /* what the last event said, and what that came to: events of one thread and
+    ** of one category follow each other */
+    struct last {
+        unsigned char text[SHORT_TOKEN];
+        size_t length;
+        enum token_kind kind;
+    } last_pid, last_tid, last_cat;
+    uint32_t last_track, last_cat_id;
+    enum category last_category;
+};
+
+static bool same_as_last(const struct last *last, const struct token *token)
+{
+    return last->kind == token->kind && last->length == token->length &&
+           memcmp(last->text, token->at, token->length) == 0;
+}
+
+static void keep_last(struct last *last, const struct token *token)
+{
+    last->kind = TOKEN_NONE;
+    if (token->kind == TOKEN_NONE || token->length > SHORT_TOKEN)
+        return;
+    last->kind = token->kind;
+    last->length = token->length;
+    memcpy(last->text, token->at, token->length);
+}
+
+/* The id of a string; false if out of memory. */
+static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
+{
+    const unsigned char *text = token->at;
+    size_t length = token->length;
+    if (token->kind == TOKEN_ODD_TEXT) {
+        if (length * 3 > loading->scratch_size) {
+            memory_free(loading->scratch);
+            loading->scratch_size = 0;
+            loading->scratch = memory_allocate(length * 3);
+            if (!loading->scratch)
+                return failure_memory(loading->failure);
+            loading->scratch_size = length * 3;
+        }
+        length = text_decode(text, length, loading->scratch, &loading->file->problems, byte);
+        text = loading->scratch;
+    }
+    *id = names_intern(&loading->file->names, text, length);
+    return *id != NAME_NONE || failure_memory(loading->failure);
+}
+
+static bool is_text(const struct token *token)
+{
+    return token->kind == TOKEN_TEXT || token->kind == TOKEN_ODD_TEXT;
+}
+
+/* The same for a field that may be no text at all: then NAME_NONE. */
+static bool intern_text(struct loading *loading, const struct event *event, enum event_field field,
+                        uint32_t *id)
+{
+    *id = NAME_NONE;
+    return !is_text(&event->field[field]) || intern(loading, &event->field[field], event->byte, id);
+}
+
+/* An integer, or NUMBER_NONE. */
+static int64_t integer(const struct token *token)
+{
+    int64_t value = NUMBER_NONE;
+    if (token->kind == TOKEN_BARE)
+        number_integer(token->at, token->length, &value);
+    return value;
+}
+
+/* ts or dur (T1): NUMBER_NONE if it is no time; counted where a time must be. */
+static int64_t time_of(struct loading *loading, const struct event *event, enum event_field field)
+{
+    const struct token *token = &event->field[field];
+    int64_t ns;
+    if ((token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT) &&
+        number_nanoseconds(token->at, token->length, &ns) && ns != NUMBER_NONE)
+        return ns;
+    if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
+        problem_add(&loading->file->problems, PROBLEM_TIME, event->byte);
+    return NUMBER_NONE;
+}
+
+/* pid and tid, as they stand in the file: an integer that fits is one, another
+** number is its text, a string is text, and anything else is not there. */
+static bool identifier_of(struct loading *loading, const struct token *token, int64_t byte,
+                          struct identifier *identifier)
+{
+    uint32_t id = NAME_NONE;
+    *identifier = (struct identifier){IDENTIFIER_NONE, 0};
+    if (token->kind == TOKEN_BARE && number_integer(token->at, token->length, &identifier->value)) {
+        identifier->kind = IDENTIFIER_INTEGER;
+    } else if (is_text(token) ||
+               (token->kind == TOKEN_BARE && (*token->at == '-' || is_digit(*token->at)))) {
+        if (!intern(loading, token, byte, &id))
+            return false;
+        *identifier = (struct identifier){IDENTIFIER_TEXT, id};
+    }
+    return true;
+}
+
+static bool take_category(struct loading *loading, const struct event *event, uint32_t *id)
+{
+    const struct token *cat = &event->field[EVENT_CAT];
+    if (cat->kind == TOKEN_TEXT && same_as_last(&loading->last_cat, cat)) {
+        *id = loading->last_cat_id;
+        return true;
+    }
+    if (!intern_text(loading, event, EVENT_CAT, id))
+        return false;
+    keep_last(&loading->last_cat, cat);
+    loading->last_cat_id = *id;
+    const struct name none = {.text = ""},
+                      *name = *id == NAME_NONE ? &none : &loading->file->names.items[*id];
+    loading->last_category = category_of(name->text, name->length);
+    return true;
+}
+
+static bool track_of(struct loading *loading, const struct event *event, uint32_t *index)
+{
+    const struct token *pid = &event->field[EVENT_PID], *tid = &event->field[EVENT_TID];
+    struct track track = {.device = false};
+    if (pid->kind != TOKEN_NONE && tid->kind != TOKEN_NONE &&
+        same_as_last(&loading->last_pid, pid) && same_as_last(&loading->last_tid, tid)) {
+        *index = loading->last_track;
+        return true;
+    }
+    if (!identifier_of(loading, pid, event->byte, &track.pid) ||
+        !identifier_of(loading, tid, event->byte, &track.tid))
+        return false;
+    if (!tracks_number(&loading->file->tracks, &track, index))
+        return failure_memory(loading->failure);
+    keep_last(&loading->last_pid, pid);
+    keep_last(&loading->last_tid, tid);
+    loading->last_track = *index;
+    return true;
+}
+
+/* Whether a string, its escapes decoded, begins with a text, or with `whole` is that text. */
+static bool says(const struct token *token, const char *text, bool whole)
+{
+    unsigned char decoded[3 * ESCAPED_TOKEN];
+    struct problems unused = {0};
+    const unsigned char *at = token->at;
+    size_t length = token->length, wanted = strlen(text);
+    if (!is_text(token))
+        return false;
+    if (token->kind == TOKEN_ODD_TEXT) { /* an escape has 6 bytes at the most */
+        if (whole && length > ESCAPED_TOKEN)
+            return false;
+        length = length < ESCAPED_TOKEN ? length : ESCAPED_TOKEN;
+        length = text_decode(at, length, decoded, &unused, 0);
+        at = decoded;
+    }
+    return (whole ? length == wanted : length >= wanted) && memcmp(at, text, wanted) == 0;
+}
+
+/* A metadata event: a process that is named as a GPU is one (T9). */
+static bool take_process_name(struct loading *loading, const struct event *event)
+{
+    struct token name;
+    struct track process = {.tid = {IDENTIFIER_PROCESS, 0}};
+    uint32_t index;
+    if (!says(&event->field[EVENT_NAME], "process_name", true) ||
+        event->field[EVENT_ARGS].kind != TOKEN_NESTED || *event->field[EVENT_ARGS].at != '{' ||
+        !scan_member(&event->field[EVENT_ARGS], "name", &name) || !is_text(&name))
+        return true;
+    if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &process.pid))
+        return false;
+    if (!tracks_number(&loading->file->tracks, &process, &index))
+        return failure_memory(loading->failure);
+    bool *is_device = &loading->file->tracks.items[index].device;
+    *is_device = *is_device || says(&name, "/device:GPU", false) || says(&name, "GPU ", false);
+    return true;
+}
+
+/* B and E: kept until all are there and can be paired. */
+static bool take_edge(struct loading *loading, struct edge edge)
+{
+    if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
+        return failure_memory(loading->failure);
+    loading->edges[loading->edge_count++] = edge;
+    return true;
+}
+
+/* Whether an event's end is beyond 64 bits (T1). */
+static bool never_ends(int64_t ts, int64_t dur)
+{
+    int64_t end;
+    return ts != NUMBER_NONE && dur != NUMBER_NONE && __builtin_add_overflow(ts, dur, &end);
+}
+
+/* The dur of an X, or NUMBER_NONE (T1, T4). */
+static int64_t duration_of(struct loading *loading, const struct event *event, int64_t ts)
+{
+    struct problems *problems = &loading->file->problems;
+    if (event->field[EVENT_DUR].kind == TOKEN_NONE) {
+        problem_add(problems, PROBLEM_NO_DURATION, event->byte);
+        return NUMBER_NONE;
+    }
+    int64_t dur = time_of(loading, event, EVENT_DUR);
+    if (dur != NUMBER_NONE && dur < 0)
+        problem_add(problems, PROBLEM_NEGATIVE_DURATION, event->byte);
+    else if (never_ends(ts, dur))
+        problem_add(problems, PROBLEM_END, event->byte);
+    else
+        return dur;
+    return NUMBER_NONE;
+}
+
+/* T2: what the origin and the end of a file are made of. */
+static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
+{
+    if (ts == NUMBER_NONE)
+        return;
+    int64_t end = dur == NUMBER_NONE ? ts : ts + dur;
+    if (file->first == NUMBER_NONE || ts < file->first)
+        file->first = ts;
+    if (file->last == NUMBER_NONE || end > file->last)
+        file->last = end;
+}
+
+/* The External id of an annotation, if it has one. */
+static bool take_external(struct loading *loading, const struct event *event, uint32_t row)
+{
+    const struct token *args = &event->field[EVENT_ARGS];
+    struct token id;
+    if ((loading->last_category != CATEGORY_USER_ANNOTATION &&
+         loading->last_category != CATEGORY_GPU_ANNOTATION) ||
+        args->kind != TOKEN_NESTED || *args->at != '{' || !scan_member(args, "External id", &id) ||
+        integer(&id) == NUMBER_NONE)
+        return true;
+    if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
+        return failure_memory(loading->failure);
+    loading->externals[loading->external_count++] = (struct external){integer(&id), row};
+    return true;
+}
+
+static bool take_row(struct loading *loading, const struct event *event)
+{
+    struct trace_file *file = loading->file;
+    struct columns *columns = &file->columns;
+    bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
+    uint32_t name, cat, track;
+    if (!intern_text(loading, event, EVENT_NAME, &name) || !take_category(loading, event, &cat) ||
+        !track_of(loading, event, &track))
+        return false;
+    int64_t ts = time_of(loading, event, EVENT_TS);
+    int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
+    if (name == NAME_NONE && (complete || event->phase == 'B'))
+        problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
+    bool own_span = loading->last_category == CATEGORY_TRACE;
+    if ((complete || event->phase == 'B') && !own_span)
+        take_span(file, ts, dur);
+    if (edge &&
+        !take_edge(loading, (struct edge){ts, event->byte, track, name,
+                                          event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
+                                          (uint32_t)event->position, own_span}))
+        return false;
+    if (event->phase == 'E')
+        return true;
+    if (columns->count >= ROW_NONE - 1 || event->position >= UINT32_MAX)
+        return failure_set(loading->failure, FAILURE_READ, "cannot read '%s': %s", file->path,
+                           "more than 4,294,967,293 events");
+    if (!columns_reserve(columns, columns->count + 1))
+        return failure_memory(loading->failure);
+    size_t row = columns->count++;
+    columns->ts[row] = ts;
+    columns->dur[row] = dur;
+    columns->stream[row] = integer(&event->field[EVENT_STREAM]);
+    columns->correlation[row] = integer(&event->field[EVENT_CORRELATION]);
+    columns->name[row] = name;
+    columns->cat[row] = cat;
+    columns->track[row] = track;
+    columns->event[row] = (uint32_t)event->position;
+    columns->link[row] = ROW_NONE;
+    columns->iteration[row] = STEP_NONE;
+    columns->phase[row] = event->phase;
+    return (!complete && !edge) || take_external(loading, event, (uint32_t)row);
+}
+
+static bool take_event(struct loading *loading, const struct event *event)
+{
+    struct trace_file *file = loading->file;
+    if (event->passed_over)
+        return true;
+    if (event->phase == 0) {
+        problem_add(&file->problems, PROBLEM_NO_PHASE, event->byte);
+        file->skipped++;
+        return true;
+    }
+    if (event->phase == 'M' && !take_process_name(loading, event))
+        return false;
+    return (!file->phases[event->phase] && event->phase != 'E') || take_row(loading, event);
+}
+
+/* T1: the time of a row, from the profiler's own zero to ns since 1970. */
+static void add_base_to(struct trace_file *file, size_t row)
+{
+    struct columns *columns = &file->columns;
+    int64_t *ts = &columns->ts[row], *dur = &columns->dur[row];
+    if (*ts == NUMBER_NONE)
+        return;
+    if (__builtin_add_overflow(*ts, file->base, ts) || *ts == NUMBER_NONE) {
+        *ts = NUMBER_NONE;
+        if (columns->phase[row] == 'B') /* one without a time has no E */
+            *dur = NUMBER_NONE;
+        problem_add(&file->problems, PROBLEM_TIME, 0);
+    } else if (never_ends(*ts, *dur)) {
+        *dur = NUMBER_NONE;
+        problem_add(&file->problems, PROBLEM_END, 0);
+    }
+}
+
+static bool add_base(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    const struct columns *columns = &file->columns;
+    if (file->base == 0)
+        return true;
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(loading->stopper, row, loading->failure))
+            return false;
+        add_base_to(file, row);
+    }
+    if (file->first == NUMBER_NONE ||
+        (!__builtin_add_overflow(file->first, file->base, &file->first) &&
+         !__builtin_add_overflow(file->last, file->base, &file->last)))
+        return true;
+    file->first = file->last = NUMBER_NONE; /* of the rows that have a time */
+    for (size_t row = 0; row < columns->count; row++)
+        if (columns->kind[row] != KIND_TRACE &&
+            (columns->phase[row] == 'X' || columns->phase[row] == 'B'))
+            take_span(file, columns->ts[row], columns->dur[row]);
+    return true;
+}
+
+static bool finish(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    columns_fit(&file->columns);
+    if (!pairs_find(file, loading->edges, loading->edge_count, loading->stopper,
+                    loading->failure) ||
+        !kinds_find(file, loading->stopper, loading->failure))
+        return false;
+    for (size_t i = 0; i < loading->edge_count; i++)
+        if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
+            take_span(file, loading->edges[i].ts, NUMBER_NONE);
+    table_clear(&file->tracks.table);
+    if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
+        !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
+                          loading->failure) ||
+        !steps_find(file, loading->stopper, loading->failure))
+        return false;
+    return links_count_missing(file, loading->stopper, loading->failure);
+}
+
+/* Takes over from the document what holds for the whole file. */
+static void take_document(struct trace_file *file, struct document *document)
+{
+    struct metadata *metadata = document_metadata(document);
+    struct problems *problems = document_problems(document);
+    file->identity = *document_identity(document);
+    file->rank = metadata->rank;
+    file->base = metadata->base;
+    file->has_base = metadata->has_base;
+    file->metadata = metadata->text;
+    file->metadata_length = metadata->length;
+    metadata->text = NULL;
+    file->outcome = document_outcome(document);
+    file->events = document_events(document);
+    file->skipped += document_skipped(document);
+    file->json_size = document_bytes(document);
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        if (problems->count[i] > 0) {
+            if (file->problems.count[i] == 0 ||
+                (problems->first_byte[i] < file->problems.first_byte[i]))
+                file->problems.first_byte[i] = problems->first_byte[i];
+            file->problems.count[i] += problems->count[i];
+        }
+}
+
+static bool read_events(struct loading *loading, struct document *document)
+{
+    struct event event;
+    int result;
+    while ((result = document_next(document, &event, loading->failure)) > 0)
+        if (!take_event(loading, &event))
+            return false;
+    return result == 0;
+}
+
+/* Reads a file, whole or up to its first event. */
+static struct trace_file *read_by(bool by_zlib, const char *path, const bool *phases, bool whole,
+                                  const struct stopper *stopper, bool *unsure,
+                                  struct failure *failure)
+{
+    bool done = false, wanted[256] = {false};
+    struct document *document = NULL;
+    struct loading loading = {.stopper = stopper, .failure = failure};
+    struct trace_file *file = loading.file = file_new(path, failure);
+    if (!file)
+        return NULL;
+    if (phases)
+        memcpy(file->phases, phases, sizeof file->phases);
+    file->phases['X'] = file->phases['B'] = true;
+    file->phases['E'] = false;
+    memcpy(wanted, file->phases, sizeof wanted);
+    wanted['E'] = wanted['M'] = true;
+    struct document_options options = {
+        .wanted = wanted, .stopper = *stopper, .chunk = whole ? 0 : PEEK_CHUNK, .by_zlib = by_zlib};
+    file->by_zlib = by_zlib;
+    document = document_open(file->path, &options, failure);
+    if (!document)
+        goto cleanup;
+    if (!(whole ? read_events(&loading, document) : document_begin(document, failure)))
+        goto cleanup;
+    *unsure = document_unsure(document);
+    take_document(file, document);
+    file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
+    document_take_trouble(document, &file->trouble);
+    if (file->trouble.code == FAILURE_MEMORY) { /* to be kept, it must have its text */
+        failure_memory(failure);
+        goto cleanup;
+    }
+    if (whole) {
+        if (!finish(&loading))
+            goto cleanup;
+        file->loaded = true;
+    }
+    done = true;
+cleanup:
+    document_close(document);
+    memory_free(loading.edges);
+    memory_free(loading.externals);
+    memory_free(loading.scratch);
+    if (!done) {
+        file_release(file);
+        file = NULL;
+    }
+    return file;
+}
+
+static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
+                                    const struct stopper *stopper, struct failure *failure)
+{
+    bool unsure = false;
+    struct trace_file *file = read_by(false, path, phases, whole, stopper, &unsure, failure);
+    if (!file || !unsure)
+        return file;
+    file_release(file);
+    return read_by(true, path, phases, whole, stopper, &unsure, failure);
+}
+
+struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
+                             struct failure *failure)
+{
+    return read_file(path, phases, true, stopper, failure);
+}
+
+struct trace_file *file_peek(const char *path, const struct stopper *stopper,
+                             struct failure *failure)
+{
+    return read_file(path, NULL, false, stopper, failure);
+}
