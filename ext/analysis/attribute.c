@@ -12,14 +12,14 @@
 #define LONGEST_WAIT 1000000 /* ns (rule 6) */
 
 /* A step. */
-struct place {
+struct step_place {
     struct window window;
     size_t member; /* of the trace */
     int64_t rank;
 };
 
 /* What the steps of one file are made from. */
-struct known {
+struct known_file {
     bool made;
     struct labels labels;
     struct busy busy;
@@ -36,16 +36,16 @@ struct attribution {
     enum label_level level;
     const struct stopper *stopper;
     struct names names;
-    struct place *places; /* by rank and iteration */
+    struct step_place *places; /* by rank and iteration */
     size_t count, capacity;
-    struct known *files; /* by member: those of one rank are made */
-    size_t steps;        /* of all loops, for the stopper */
+    struct known_file *files; /* by member: those of one rank are made */
+    size_t steps;             /* of all loops, for the stopper */
 
     /* The step at hand. */
     struct failure *failure;
     const struct trace_file *file;
     const struct window *window;
-    struct known *known;
+    struct known_file *known;
     struct attributed_step *to;
     /* Its rows of each name, by its id + 1: the number of the last one + 1, and so on by
     ** `before`; 0: no more. */
@@ -110,8 +110,8 @@ static bool reserve_last(struct attribution *at, size_t name)
 
 /* Adds the time from one instant to another, if there is any, to a class and the name of
 ** a row. */
-static bool add(struct attribution *at, enum step_class step_class, uint32_t row, int64_t from,
-                int64_t to)
+static bool add_time(struct attribution *at, enum step_class step_class, uint32_t row, int64_t from,
+                     int64_t to)
 {
     uint32_t name;
     if (from >= to)
@@ -147,7 +147,7 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
     if (from >= to)
         return true;
     if (track == TRACK_NONE)
-        return other == TRACK_NONE ? add(at, classes[2], ROW_NONE, from, to)
+        return other == TRACK_NONE ? add_time(at, classes[2], ROW_NONE, from, to)
                                    : add_thread(at, other, TRACK_NONE, from, to);
     struct thread_labels *thread = &at->known->labels.threads[track];
     for (size_t i = labels_find(thread, from); from < to; i++) {
@@ -157,9 +157,9 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
         if (stretch->inside == IN_NOTHING)
             done = add_thread(at, other == track ? TRACK_NONE : other, TRACK_NONE, from, end);
         else if (stretch->inside == IN_EVENT)
-            done = add(at, classes[1], stretch->label, from, end);
+            done = add_time(at, classes[1], stretch->label, from, end);
         else
-            done = add(at, classes[0], stretch->inside, from, end);
+            done = add_time(at, classes[0], stretch->inside, from, end);
         if (!done)
             return false;
         thread->hint = i;
@@ -197,14 +197,15 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
     if (!add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) ||
-        !add(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
+        !add_time(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
         return false;
     from = later(from, end);
     if (from >= to)
         return true;
     wide_time wait = (wide_time)columns->ts[next] - later(stretch->start, end);
-    return wait > LONGEST_WAIT ? add(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, to)
-                               : add(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
+    return wait > LONGEST_WAIT
+               ? add_time(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, to)
+               : add_time(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
 }
 
 /* Rules 4 to 7: the device is idle. */
@@ -222,7 +223,7 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
         bool inside = next && next->start <= from;
         wide_time change = !next ? to : inside ? next->end : next->start;
         int64_t until = change < to ? (int64_t)change : to;
-        if (!(inside ? add(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, until)
+        if (!(inside ? add_time(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, until)
                      : add_waiting(at, stretch, from, until)))
             return false;
         from = until;
@@ -240,8 +241,8 @@ static bool add_busy(struct attribution *at, const struct busy_stretch *stretch,
     uint32_t launch = at->file->columns.link[stretch->row];
     bool own_name =
         stretch->type == KERNEL_COMMUNICATION || at->level == LEVEL_KERNEL || launch == ROW_NONE;
-    return add(at, classes[stretch->type], own_name ? stretch->row : label_of_launch(at, launch),
-               from, to);
+    return add_time(at, classes[stretch->type],
+                    own_name ? stretch->row : label_of_launch(at, launch), from, to);
 }
 
 /* The stretch of the device that holds an instant; windows mostly come in order. */
@@ -295,7 +296,7 @@ static bool *wanted_threads(const struct attribution *at, size_t member)
 static bool make_ids(struct attribution *at)
 {
     const struct names *names = &at->file->names;
-    struct known *known = at->known;
+    struct known_file *known = at->known;
     known->ids = memory_allocate((names->count + 1) * sizeof *known->ids);
     known->scratch = memory_allocate(names_longest(names) + 1);
     if (!known->ids || !known->scratch)
@@ -305,20 +306,20 @@ static bool make_ids(struct attribution *at)
     return true;
 }
 
-static void forget(struct known *known)
+static void forget(struct known_file *known)
 {
     memory_free(known->ids);
     memory_free(known->scratch);
     intervals_clear(&known->lost);
     labels_clear(&known->labels);
     busy_clear(&known->busy);
-    *known = (struct known){.made = false};
+    *known = (struct known_file){.made = false};
 }
 
 /* Finds out what is to be known of a member. */
 static bool know(struct attribution *at, size_t member)
 {
-    struct known *known = at->known;
+    struct known_file *known = at->known;
     if (known->made)
         return true;
     for (size_t i = 0; i < at->trace->count; i++)
@@ -340,14 +341,14 @@ static bool know(struct attribution *at, size_t member)
 }
 
 /* A row with its name: comparators take no context, so the pointer is copied in. */
-struct sortable {
+struct sortable_part {
     struct attributed row;
     const struct name *name; /* or NULL */
 };
 
 static int row_order(const void *a, const void *b)
 {
-    const struct sortable *x = a, *y = b;
+    const struct sortable_part *x = a, *y = b;
     if (x->row.time != y->row.time)
         return x->row.time > y->row.time ? -1 : 1;
     if (x->row.step_class != y->row.step_class)
@@ -357,16 +358,16 @@ static int row_order(const void *a, const void *b)
     return name_compare(x->name, y->name);
 }
 
-static bool sort(struct attribution *at)
+static bool sort_parts(struct attribution *at)
 {
     struct attributed_step *step = at->to;
-    struct sortable *order = memory_zeroed(step->count, sizeof *order);
+    struct sortable_part *order = memory_zeroed(step->count, sizeof *order);
     if (!order)
         return failure_memory(at->failure);
     for (size_t i = 0; i < step->count; i++) {
         uint32_t name = step->rows[i].name;
-        order[i] =
-            (struct sortable){step->rows[i], name == NAME_NONE ? NULL : &at->names.items[name]};
+        order[i] = (struct sortable_part){step->rows[i],
+                                          name == NAME_NONE ? NULL : &at->names.items[name]};
     }
     bool done = sort_items(order, step->count, sizeof *order, row_order, at->stopper, at->failure);
     for (size_t i = 0; i < step->count; i++)
@@ -378,7 +379,7 @@ static bool sort(struct attribution *at)
 bool attribution_step(struct attribution *at, size_t number, struct attributed_step *step,
                       struct failure *failure)
 {
-    const struct place *place = &at->places[number];
+    const struct step_place *place = &at->places[number];
     at->failure = failure;
     at->file = at->trace->members[place->member].file;
     at->window = &place->window;
@@ -397,7 +398,7 @@ bool attribution_step(struct attribution *at, size_t number, struct attributed_s
             done = failure_set(failure, FAILURE_REQUEST,
                                "'%s': a part of a step is beyond 64 bits of nanoseconds",
                                at->file->path);
-    done = done && sort(at);
+    done = done && sort_parts(at);
     if (!done)
         step->count = 0;
     return done;
@@ -428,7 +429,7 @@ static bool add_member(struct attribution *at, size_t member, const struct step_
         done = MEMORY_GROW(at->places, at->capacity, at->count + 1) || failure_memory(at->failure);
         if (done)
             at->places[at->count++] =
-                (struct place){windows.items[i], member, at->trace->members[member].rank};
+                (struct step_place){windows.items[i], member, at->trace->members[member].rank};
     }
     windows_clear(&windows);
     return done;
@@ -436,7 +437,7 @@ static bool add_member(struct attribution *at, size_t member, const struct step_
 
 static int place_order(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct step_place *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return x->window.iteration < y->window.iteration ? -1

@@ -7,25 +7,25 @@
 
 enum { TYPES = KERNEL_NONE };
 
-struct work {
+struct busy_work {
     int64_t start, end; /* ns */
     uint32_t row;
     enum kernel_type type;
 };
 
 /* One type alone: who owns which instants, ascending and apart. */
-struct line {
-    struct work *items;
+struct type_line {
+    struct busy_work *items;
     size_t count, next;
 };
 
-struct making {
+struct busy_builder {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    struct work *work; /* by start, then file */
+    struct busy_work *work; /* by start, then file */
     size_t count;
-    struct line lines[TYPES];
+    struct type_line lines[TYPES];
 };
 
 /* The type of work of a name and a category, which many have in common. */
@@ -51,55 +51,55 @@ static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
 
 static int work_order(const void *a, const void *b)
 {
-    const struct work *x = a, *y = b;
+    const struct busy_work *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static bool collect(struct making *making)
+static bool collect_work(struct busy_builder *builder)
 {
-    const struct columns *columns = &making->file->columns;
+    const struct columns *columns = &builder->file->columns;
     bool sorted = true;
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
-    making->work = memory_allocate((count + 1) * sizeof *making->work);
-    struct known_type *known = memory_zeroed(making->file->names.count + 1, sizeof *known);
-    bool done = making->work && known;
+    builder->work = memory_allocate((count + 1) * sizeof *builder->work);
+    struct known_type *known = memory_zeroed(builder->file->names.count + 1, sizeof *known);
+    bool done = builder->work && known;
     if (!done)
-        failure_memory(making->failure);
+        failure_memory(builder->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
-        done = stopper_goes_on(making->stopper, row, making->failure);
+        done = stopper_goes_on(builder->stopper, row, builder->failure);
         if (!busy_takes(columns, row))
             continue;
-        struct work *work = &making->work[making->count++];
-        *work = (struct work){columns->ts[row], busy_end(columns, row), (uint32_t)row,
-                              type_of(making->file, (uint32_t)row, known)};
-        sorted = sorted && (making->count < 2 || work[-1].start <= work->start);
+        struct busy_work *work = &builder->work[builder->count++];
+        *work = (struct busy_work){columns->ts[row], busy_end(columns, row), (uint32_t)row,
+                                   type_of(builder->file, (uint32_t)row, known)};
+        sorted = sorted && (builder->count < 2 || work[-1].start <= work->start);
     }
     memory_free(known);
-    return done && (sorted || sort_items(making->work, making->count, sizeof *making->work,
-                                         work_order, making->stopper, making->failure));
+    return done && (sorted || sort_items(builder->work, builder->count, sizeof *builder->work,
+                                         work_order, builder->stopper, builder->failure));
 }
 
 /* Rule 2 within a type: by start, each owns what it runs beyond all before. */
-static bool make_lines(struct making *making)
+static bool make_lines(struct busy_builder *builder)
 {
     size_t counts[TYPES] = {0};
     int64_t reach[TYPES] = {INT64_MIN, INT64_MIN, INT64_MIN};
-    for (size_t i = 0; i < making->count; i++)
-        counts[making->work[i].type]++;
+    for (size_t i = 0; i < builder->count; i++)
+        counts[builder->work[i].type]++;
     for (int type = 0; type < TYPES; type++) {
-        struct line *line = &making->lines[type];
+        struct type_line *line = &builder->lines[type];
         line->items = memory_allocate((counts[type] + 1) * sizeof *line->items);
         if (!line->items)
-            return failure_memory(making->failure);
+            return failure_memory(builder->failure);
     }
-    for (size_t i = 0; i < making->count; i++) {
-        struct work work = making->work[i];
-        struct line *line = &making->lines[work.type];
-        if (!stopper_goes_on(making->stopper, i, making->failure))
+    for (size_t i = 0; i < builder->count; i++) {
+        struct busy_work work = builder->work[i];
+        struct type_line *line = &builder->lines[work.type];
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
         if (work.end <= reach[work.type])
             continue;
@@ -112,37 +112,37 @@ static bool make_lines(struct making *making)
 }
 
 /* Rules 2 and 3 across types: one sweep. */
-static bool put_together(struct making *making, struct busy *busy)
+static bool put_together(struct busy_builder *builder, struct busy *busy)
 {
     size_t next = 0; /* work that starts now or later */
     int64_t now = INT64_MIN;
-    busy->items = memory_allocate((2 * making->count + 2) * sizeof *busy->items);
+    busy->items = memory_allocate((2 * builder->count + 2) * sizeof *busy->items);
     if (!busy->items)
-        return failure_memory(making->failure);
+        return failure_memory(builder->failure);
     for (size_t step = 0;; step++) {
-        const struct work *owner = NULL;
+        const struct busy_work *owner = NULL;
         int64_t until = INT64_MAX;
-        if (!stopper_goes_on(making->stopper, step, making->failure))
+        if (!stopper_goes_on(builder->stopper, step, builder->failure))
             return false;
         for (int type = 0; type < TYPES && !owner; type++) {
-            struct line *line = &making->lines[type];
+            struct type_line *line = &builder->lines[type];
             while (line->next < line->count && line->items[line->next].end <= now)
                 line->next++;
             if (line->next == line->count)
                 continue;
-            const struct work *first = &line->items[line->next];
+            const struct busy_work *first = &line->items[line->next];
             int64_t change = first->start <= now ? first->end : first->start;
             owner = first->start <= now ? first : NULL;
             until = change < until ? change : until;
         }
-        while (next < making->count && making->work[next].start < now)
+        while (next < builder->count && builder->work[next].start < now)
             next++;
         struct busy_stretch stretch = {now, ROW_NONE, KERNEL_NONE};
         if (owner) {
             stretch.row = owner->row;
             stretch.type = owner->type;
-        } else if (next < making->count) {
-            stretch.row = making->work[next].row;
+        } else if (next < builder->count) {
+            stretch.row = builder->work[next].row;
         }
         const struct busy_stretch *last = busy->count > 0 ? &busy->items[busy->count - 1] : NULL;
         if (!last || last->row != stretch.row || last->type != stretch.type)
@@ -156,12 +156,12 @@ static bool put_together(struct making *making, struct busy *busy)
 bool busy_make(struct busy *busy, const struct trace_file *file, const struct stopper *stopper,
                struct failure *failure)
 {
-    struct making making = {.file = file, .stopper = stopper, .failure = failure};
+    struct busy_builder builder = {.file = file, .stopper = stopper, .failure = failure};
     *busy = (struct busy){NULL, 0};
-    bool done = collect(&making) && make_lines(&making) && put_together(&making, busy);
-    memory_free(making.work);
+    bool done = collect_work(&builder) && make_lines(&builder) && put_together(&builder, busy);
+    memory_free(builder.work);
     for (int type = 0; type < TYPES; type++)
-        memory_free(making.lines[type].items);
+        memory_free(builder.lines[type].items);
     if (!done)
         busy_clear(busy);
     return done;

@@ -15,7 +15,7 @@ struct around {
     bool known;
 };
 
-struct adding {
+struct keyed_builder {
     struct keyed *keyed;
     const struct keyed_request *request;
     const struct stopper *stopper;
@@ -31,12 +31,12 @@ struct adding {
     struct kernel_types types;
 };
 
-static bool wanted(const struct adding *adding, size_t row)
+static bool wanted(const struct keyed_builder *builder, size_t row)
 {
-    const struct columns *columns = &adding->file->columns;
+    const struct columns *columns = &builder->file->columns;
     uint32_t iteration = columns->iteration[row];
-    const unsigned char *chosen = adding->request->chosen;
-    enum device_type type = adding->request->device_type;
+    const unsigned char *chosen = builder->request->chosen;
+    enum device_type type = builder->request->device_type;
     bool device = kind_is_device(columns->kind[row]);
     if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* rule 4 */
         (type == DEVICE_CPU && device) || (type == DEVICE_GPU && !device))
@@ -90,31 +90,31 @@ static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
 }
 
 /* The id of a name of the file in keyed->names, renamed or as it is. */
-static bool put_name(struct adding *adding, uint32_t name, bool rename, uint32_t *id)
+static bool put_name(struct keyed_builder *builder, uint32_t name, bool rename, uint32_t *id)
 {
     *id = NAME_NONE;
     if (name == NAME_NONE)
         return true;
-    const struct name *from = &adding->file->names.items[name];
-    if (!rename || !adding->keyed->rename) {
-        *id = names_adopt(&adding->keyed->names, from);
+    const struct name *from = &builder->file->names.items[name];
+    if (!rename || !builder->keyed->rename) {
+        *id = names_adopt(&builder->keyed->names, from);
         return *id != NAME_NONE;
     }
-    if (adding->renamed[name] == NAME_NONE)
-        adding->renamed[name] =
-            names_intern(&adding->keyed->names, adding->scratch,
-                         adding->keyed->rename(from->text, from->length, adding->scratch));
-    *id = adding->renamed[name];
+    if (builder->renamed[name] == NAME_NONE)
+        builder->renamed[name] =
+            names_intern(&builder->keyed->names, builder->scratch,
+                         builder->keyed->rename(from->text, from->length, builder->scratch));
+    *id = builder->renamed[name];
     return *id != NAME_NONE;
 }
 
-static bool put_text(struct adding *adding, const char *text, uint32_t *id)
+static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *id)
 {
-    *id = names_intern(&adding->keyed->names, text, strlen(text));
+    *id = names_intern(&builder->keyed->names, text, strlen(text));
     return *id != NAME_NONE;
 }
 
-static bool put_integer(struct adding *adding, int64_t value, uint32_t *id)
+static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
 {
     char digits[24], *p = digits + sizeof digits;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -126,108 +126,109 @@ static bool put_integer(struct adding *adding, int64_t value, uint32_t *id)
     while (rest /= 10);
     if (value < 0)
         *--p = '-';
-    *id = names_intern(&adding->keyed->names, p, (size_t)(digits + sizeof digits - p));
+    *id = names_intern(&builder->keyed->names, p, (size_t)(digits + sizeof digits - p));
     return *id != NAME_NONE;
 }
 
-static enum kernel_type type_of(struct adding *adding, uint32_t row)
+static enum kernel_type type_of(struct keyed_builder *builder, uint32_t row)
 {
-    const struct trace_file *file = adding->file;
+    const struct trace_file *file = builder->file;
     const struct name *name = &file->names.items[file->columns.name[row]];
     uint32_t cat = file->columns.cat[row];
     const struct name none = {0}, *category = cat == NAME_NONE ? &none : &file->names.items[cat];
-    return kernel_types_find(&adding->types, name->text, name->length, category->text,
+    return kernel_types_find(&builder->types, name->text, name->length, category->text,
                              category->length);
 }
 
 /* Rules 1 and 2: the keys of a row, whose labels are rows. */
-static bool key_row(struct adding *adding, uint32_t row, const uint32_t *labels)
+static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels)
 {
-    const struct columns *columns = &adding->file->columns;
+    const struct columns *columns = &builder->file->columns;
     bool device = columns->kind[row] == KIND_WORK;
     uint32_t ids[KEY_COUNT];
-    for (size_t i = 0; i < adding->keyed->width; i++) {
-        enum key key = adding->keyed->keys[i];
+    for (size_t i = 0; i < builder->keyed->width; i++) {
+        enum key key = builder->keyed->keys[i];
         uint32_t label = key < KEY_KERNEL ? labels[key] : labels[KEY_OP];
         bool done = true;
         ids[i] = NAME_NONE;
         if (key < KEY_KERNEL)
-            done = put_name(adding, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
+            done = put_name(builder, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
                             &ids[i]);
         else if (key == KEY_NAME || (key == KEY_KERNEL && device))
-            done = put_name(adding, columns->name[row], true, &ids[i]);
+            done = put_name(builder, columns->name[row], true, &ids[i]);
         else if (key == KEY_CAT)
-            done = put_name(adding, columns->cat[row], false, &ids[i]);
+            done = put_name(builder, columns->cat[row], false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(adding, kernel_type_name(type_of(adding, row)), &ids[i]);
+            done = put_text(builder, kernel_type_name(type_of(builder, row)), &ids[i]);
         else if (key == KEY_STREAM && device)
-            done = put_integer(adding, columns->stream[row], &ids[i]);
+            done = put_integer(builder, columns->stream[row], &ids[i]);
         else if (key == KEY_SHAPES && label != ROW_NONE &&
-                 row_is(adding->file, label, CATEGORY_OPERATOR))
-            ids[i] = adding->request->shapes[label];
+                 row_is(builder->file, label, CATEGORY_OPERATOR))
+            ids[i] = builder->request->shapes[label];
         if (!done)
-            return failure_memory(adding->failure);
+            return failure_memory(builder->failure);
     }
-    return row_of(adding->keyed, ids, &adding->key_of[row]) || failure_memory(adding->failure);
+    return row_of(builder->keyed, ids, &builder->key_of[row]) || failure_memory(builder->failure);
 }
 
-static void add_around(const struct adding *adding, uint32_t row, const struct around *parent)
+static void add_around(const struct keyed_builder *builder, uint32_t row,
+                       const struct around *parent)
 {
     static const struct around nothing = {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE,
                                           ROW_NONE, ROW_NONE, true};
-    const struct columns *columns = &adding->file->columns;
-    struct around *around = &adding->around[row];
+    const struct columns *columns = &builder->file->columns;
+    struct around *around = &builder->around[row];
     *around = parent ? *parent : nothing;
-    if (columns->kind[row] != KIND_HOST || columns->name[row] == NAME_NONE || adding->is_step[row])
+    if (columns->kind[row] != KIND_HOST || columns->name[row] == NAME_NONE || builder->is_step[row])
         return;
-    const struct name *name = &adding->file->names.items[columns->name[row]];
+    const struct name *name = &builder->file->names.items[columns->name[row]];
     around->event = row;
     around->top_event = around->top_event == ROW_NONE ? row : around->top_event;
-    if (row_is(adding->file, row, CATEGORY_OPERATOR)) {
+    if (row_is(builder->file, row, CATEGORY_OPERATOR)) {
         around->op = row;
         around->top_op = around->top_op == ROW_NONE ? row : around->top_op;
     }
     if (label_is_module(name))
         around->module = row;
-    if (row_is(adding->file, row, CATEGORY_USER_ANNOTATION))
+    if (row_is(builder->file, row, CATEGORY_USER_ANNOTATION))
         around->annotation = row;
 }
 
 /* Fills in what is around a row, and around those it is nested in. */
-static bool find_around(struct adding *adding, uint32_t row)
+static bool find_around(struct keyed_builder *builder, uint32_t row)
 {
-    const uint32_t *parents = adding->file->stacks.parent;
+    const uint32_t *parents = builder->file->stacks.parent;
     size_t length = 0;
-    for (; row != ROW_NONE && !adding->around[row].known; row = parents[row]) {
-        if (!MEMORY_GROW(adding->path, adding->path_capacity, length + 1))
-            return failure_memory(adding->failure);
-        adding->path[length++] = row;
+    for (; row != ROW_NONE && !builder->around[row].known; row = parents[row]) {
+        if (!MEMORY_GROW(builder->path, builder->path_capacity, length + 1))
+            return failure_memory(builder->failure);
+        builder->path[length++] = row;
     }
     while (length > 0) {
-        uint32_t inner = adding->path[--length];
-        add_around(adding, inner, row == ROW_NONE ? NULL : &adding->around[row]);
+        uint32_t inner = builder->path[--length];
+        add_around(builder, inner, row == ROW_NONE ? NULL : &builder->around[row]);
         row = inner;
     }
     return true;
 }
 
-static bool key_host(struct adding *adding)
+static bool key_host(struct keyed_builder *builder)
 {
-    const struct columns *columns = &adding->file->columns;
+    const struct columns *columns = &builder->file->columns;
     for (uint32_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(adding->stopper, row, adding->failure))
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
             return false;
-        if (kind_is_device(columns->kind[row]) || !wanted(adding, row))
+        if (kind_is_device(columns->kind[row]) || !wanted(builder, row))
             continue;
-        if (!find_around(adding, row))
+        if (!find_around(builder, row))
             return false;
-        const struct around *around = &adding->around[row];
+        const struct around *around = &builder->around[row];
         uint32_t labels[KEY_KERNEL];
         labels[KEY_OP] = around->op != ROW_NONE ? around->op : around->event;
         labels[KEY_TOP_OP] = around->top_op != ROW_NONE ? around->top_op : around->top_event;
         labels[KEY_MODULE] = around->module != ROW_NONE ? around->module : labels[KEY_TOP_OP];
         labels[KEY_ANNOTATION] = around->annotation;
-        if (!key_row(adding, row, labels))
+        if (!key_row(builder, row, labels))
             return false;
     }
     return true;
@@ -258,114 +259,115 @@ static enum key run_key(const struct keyed *keyed)
 }
 
 /* Rules 5 and 6: each run of a row once. */
-static bool count_runs(struct adding *adding, const struct owners *owners)
+static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
 {
-    enum key by = run_key(adding->keyed);
+    enum key by = run_key(builder->keyed);
     size_t count = 0;
     struct run *runs = memory_allocate((owners->count + 1) * sizeof *runs);
     if (!runs)
-        return failure_memory(adding->failure);
+        return failure_memory(builder->failure);
     for (size_t i = 0; i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
-        uint32_t key = adding->key_of[owner->row];
+        uint32_t key = builder->key_of[owner->row];
         uint32_t event = by < KEY_KERNEL ? owner->label[by] : ROW_NONE;
         if (key == ROW_NONE)
             continue;
         if (event == ROW_NONE)
-            adding->keyed->sums[key][adding->request->side].runs++;
+            builder->keyed->sums[key][builder->request->side].runs++;
         else
             runs[count++] = (struct run){key, event};
     }
-    bool done = sort_items(runs, count, sizeof *runs, run_order, adding->stopper, adding->failure);
+    bool done =
+        sort_items(runs, count, sizeof *runs, run_order, builder->stopper, builder->failure);
     for (size_t i = 0; i < count && done; i++)
         if (i == 0 || run_order(&runs[i - 1], &runs[i]) != 0)
-            adding->keyed->sums[runs[i].key][adding->request->side].runs++;
+            builder->keyed->sums[runs[i].key][builder->request->side].runs++;
     memory_free(runs);
     return done;
 }
 
-static bool key_device(struct adding *adding)
+static bool key_device(struct keyed_builder *builder)
 {
     struct owners owners;
     unsigned levels = 0;
-    for (size_t i = 0; i < adding->keyed->width; i++) {
-        enum key key = adding->keyed->keys[i];
+    for (size_t i = 0; i < builder->keyed->width; i++) {
+        enum key key = builder->keyed->keys[i];
         levels |= key < KEY_KERNEL ? 1u << key : key == KEY_SHAPES ? 1u << KEY_OP : 0;
     }
-    if (!owners_find(&owners, adding->file, adding->request->chosen, levels, adding->stopper,
-                     adding->failure))
+    if (!owners_find(&owners, builder->file, builder->request->chosen, levels, builder->stopper,
+                     builder->failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners.count && done; i++)
-        if (wanted(adding, owners.items[i].row))
-            done = stopper_goes_on(adding->stopper, i, adding->failure) &&
-                   key_row(adding, owners.items[i].row, owners.items[i].label);
-    done = done && count_runs(adding, &owners);
+        if (wanted(builder, owners.items[i].row))
+            done = stopper_goes_on(builder->stopper, i, builder->failure) &&
+                   key_row(builder, owners.items[i].row, owners.items[i].label);
+    done = done && count_runs(builder, &owners);
     owners_clear(&owners);
     return done;
 }
 
 /* Rule 3. */
-static void add_up(const struct adding *adding)
+static void add_up(const struct keyed_builder *builder)
 {
-    const struct columns *columns = &adding->file->columns;
-    const struct stacks *stacks = &adding->file->stacks;
+    const struct columns *columns = &builder->file->columns;
+    const struct stacks *stacks = &builder->file->stacks;
     for (uint32_t row = 0; row < columns->count; row++) {
-        uint32_t key = adding->key_of[row];
+        uint32_t key = builder->key_of[row];
         if (key == ROW_NONE)
             continue;
-        struct keyed_sums *sums = &adding->keyed->sums[key][adding->request->side];
+        struct keyed_sums *sums = &builder->keyed->sums[key][builder->request->side];
         if (columns->kind[row] == KIND_WORK) {
             sums->kernels++;
             sums->device_time += columns->dur[row];
             continue;
         }
         uint32_t parent = stacks->parent[row];
-        if (parent == ROW_NONE || adding->key_of[parent] != key)
+        if (parent == ROW_NONE || builder->key_of[parent] != key)
             sums->host_time += columns->dur[row];
         if (stacks->self[row] != NUMBER_NONE)
             sums->self_time += stacks->self[row];
     }
 }
 
-static bool prepare(struct adding *adding)
+static bool prepare(struct keyed_builder *builder)
 {
-    const struct trace_file *file = adding->file;
+    const struct trace_file *file = builder->file;
     size_t count = file->columns.count;
-    adding->is_step = memory_zeroed(count, sizeof *adding->is_step);
-    adding->around = memory_zeroed(count, sizeof *adding->around);
-    adding->key_of = memory_allocate((count + 1) * sizeof *adding->key_of);
-    adding->renamed = memory_allocate((file->names.count + 1) * sizeof *adding->renamed);
-    adding->scratch = memory_allocate(names_longest(&file->names) + 1);
-    if (!adding->is_step || !adding->around || !adding->key_of || !adding->renamed ||
-        !adding->scratch)
-        return failure_memory(adding->failure);
-    memset(adding->key_of, 0xff, count * sizeof *adding->key_of);
-    memset(adding->renamed, 0xff, file->names.count * sizeof *adding->renamed);
+    builder->is_step = memory_zeroed(count, sizeof *builder->is_step);
+    builder->around = memory_zeroed(count, sizeof *builder->around);
+    builder->key_of = memory_allocate((count + 1) * sizeof *builder->key_of);
+    builder->renamed = memory_allocate((file->names.count + 1) * sizeof *builder->renamed);
+    builder->scratch = memory_allocate(names_longest(&file->names) + 1);
+    if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
+        !builder->scratch)
+        return failure_memory(builder->failure);
+    memset(builder->key_of, 0xff, count * sizeof *builder->key_of);
+    memset(builder->renamed, 0xff, file->names.count * sizeof *builder->renamed);
     for (size_t i = 0; i < file->step_count; i++)
-        adding->is_step[file->steps[i].row] = true;
+        builder->is_step[file->steps[i].row] = true;
     return true;
 }
 
 bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                const struct stopper *stopper, struct failure *failure)
 {
-    struct adding adding = {.keyed = keyed,
-                            .request = request,
-                            .stopper = stopper,
-                            .failure = failure,
-                            .file = request->file};
-    bool done = prepare(&adding) && stacks_find(request->file, stopper, failure) &&
-                key_host(&adding) && key_device(&adding);
+    struct keyed_builder builder = {.keyed = keyed,
+                                    .request = request,
+                                    .stopper = stopper,
+                                    .failure = failure,
+                                    .file = request->file};
+    bool done = prepare(&builder) && stacks_find(request->file, stopper, failure) &&
+                key_host(&builder) && key_device(&builder);
     if (done)
-        add_up(&adding);
-    memory_free(adding.is_step);
-    memory_free(adding.around);
-    memory_free(adding.key_of);
-    memory_free(adding.renamed);
-    memory_free(adding.scratch);
-    memory_free(adding.path);
-    kernel_types_clear(&adding.types);
+        add_up(&builder);
+    memory_free(builder.is_step);
+    memory_free(builder.around);
+    memory_free(builder.key_of);
+    memory_free(builder.renamed);
+    memory_free(builder.scratch);
+    memory_free(builder.path);
+    kernel_types_clear(&builder.types);
     return done;
 }
 

@@ -4,35 +4,35 @@
 #include "../trace/spans.h"
 
 /* From `start` on, this event; or none, ROW_NONE. */
-struct change {
+struct label_change {
     int64_t start;
     uint32_t row;
 };
 
 /* One event of a thread at a time: the innermost or the outermost of some. */
-struct line {
+struct label_line {
     enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS } among;
     bool outermost;
-    struct change *changes; /* ascending */
+    struct label_change *changes; /* ascending */
     size_t count, next;
     uint32_t now; /* while lines are put together */
 };
 
 enum { MOST_LINES = 4 };
 
-struct making {
+struct label_builder {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
     struct spans spans;
-    struct line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
+    struct label_line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
     size_t line_count;
     size_t change_capacity;   /* of each line */
     const struct span **open; /* as many */
 };
 
 /* What the rows that take part are told by. */
-struct part {
+struct label_rows {
     const struct trace_file *file;
     const bool *wanted; /* by track */
     size_t step;        /* the next step of the file */
@@ -41,7 +41,7 @@ struct part {
 /* Rule 1. */
 static bool takes_part(void *argument, size_t row)
 {
-    struct part *part = argument;
+    struct label_rows *part = argument;
     const struct trace_file *file = part->file;
     const struct columns *columns = &file->columns;
     if (row == 0)
@@ -54,70 +54,71 @@ static bool takes_part(void *argument, size_t row)
            columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 
-static bool is_among(const struct making *making, enum among among, uint32_t row)
+static bool is_among(const struct label_builder *builder, enum among among, uint32_t row)
 {
-    const struct columns *columns = &making->file->columns;
+    const struct columns *columns = &builder->file->columns;
     enum kind kind = columns->kind[row];
     if (among == AMONG_ALL)
         return true;
     if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
         return false;
     if (among == AMONG_OPERATORS)
-        return row_is(making->file, row, CATEGORY_OPERATOR);
+        return row_is(builder->file, row, CATEGORY_OPERATOR);
     if (among == AMONG_ANNOTATIONS)
-        return row_is(making->file, row, CATEGORY_USER_ANNOTATION);
-    const struct name *name = &making->file->names.items[columns->name[row]];
+        return row_is(builder->file, row, CATEGORY_USER_ANNOTATION);
+    const struct name *name = &builder->file->names.items[columns->name[row]];
     return among == AMONG_EVENTS || label_is_module(name);
 }
 
-static void add_change(struct line *line, int64_t start, uint32_t row)
+static void add_change(struct label_line *line, int64_t start, uint32_t row)
 {
-    struct change *last = line->count > 0 ? &line->changes[line->count - 1] : NULL;
+    struct label_change *last = line->count > 0 ? &line->changes[line->count - 1] : NULL;
     if (last && last->start == start)
         last->row = row;
     else
-        line->changes[line->count++] = (struct change){start, row};
+        line->changes[line->count++] = (struct label_change){start, row};
 }
 
 /* Ends what is open and has ended at `now`; the innermost is the last one. One below it
 ** that has ended meanwhile is dropped when it comes to be the last. */
-static size_t close_open(const struct making *making, struct line *line, size_t open, int64_t now)
+static size_t close_open(const struct label_builder *builder, struct label_line *line, size_t open,
+                         int64_t now)
 {
-    while (open > 0 && span_end(making->open[open - 1]) <= now) {
-        int64_t end = span_end(making->open[--open]);
-        while (open > 0 && span_end(making->open[open - 1]) <= end)
+    while (open > 0 && span_end(builder->open[open - 1]) <= now) {
+        int64_t end = span_end(builder->open[--open]);
+        while (open > 0 && span_end(builder->open[open - 1]) <= end)
             open--;
-        add_change(line, end, open > 0 ? making->open[open - 1]->row : ROW_NONE);
+        add_change(line, end, open > 0 ? builder->open[open - 1]->row : ROW_NONE);
     }
     return open;
 }
 
-static bool find_innermost(struct making *making, struct line *line, const struct span *spans,
-                           size_t count)
+static bool find_innermost(struct label_builder *builder, struct label_line *line,
+                           const struct span *spans, size_t count)
 {
     size_t open = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(making->stopper, i, making->failure))
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
-        if (!is_among(making, line->among, spans[i].row))
+        if (!is_among(builder, line->among, spans[i].row))
             continue;
-        open = close_open(making, line, open, spans[i].start);
-        making->open[open++] = &spans[i];
+        open = close_open(builder, line, open, spans[i].start);
+        builder->open[open++] = &spans[i];
         add_change(line, spans[i].start, spans[i].row);
     }
-    (void)close_open(making, line, open, INT64_MAX);
+    (void)close_open(builder, line, open, INT64_MAX);
     return true;
 }
 
 /* From outer to inner, an event is the outermost where it reaches beyond all before. */
-static bool find_outermost(const struct making *making, struct line *line, const struct span *spans,
-                           size_t count)
+static bool find_outermost(const struct label_builder *builder, struct label_line *line,
+                           const struct span *spans, size_t count)
 {
     int64_t reach = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(making->stopper, i, making->failure))
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
-        if (span_end(&spans[i]) <= reach || !is_among(making, line->among, spans[i].row))
+        if (span_end(&spans[i]) <= reach || !is_among(builder, line->among, spans[i].row))
             continue;
         if (reach != INT64_MIN)
             add_change(line, reach, ROW_NONE);
@@ -130,10 +131,10 @@ static bool find_outermost(const struct making *making, struct line *line, const
 }
 
 /* Rules 3 and 4. */
-static void choose_lines(struct making *making, enum label_level level)
+static void choose_lines(struct label_builder *builder, enum label_level level)
 {
-    static const struct line all = {.among = AMONG_ALL};
-    static const struct line by_level[][MOST_LINES - 1] = {
+    static const struct label_line all = {.among = AMONG_ALL};
+    static const struct label_line by_level[][MOST_LINES - 1] = {
         [LEVEL_OP] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}},
         [LEVEL_TOP_OP] = {{.among = AMONG_OPERATORS, .outermost = true},
                           {.among = AMONG_EVENTS, .outermost = true}},
@@ -142,27 +143,28 @@ static void choose_lines(struct making *making, enum label_level level)
                           {.among = AMONG_EVENTS, .outermost = true}},
         [LEVEL_ANNOTATION] = {{.among = AMONG_ANNOTATIONS}},
         [LEVEL_KERNEL] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}}};
-    making->lines[0] = all;
-    making->line_count = 1;
+    builder->lines[0] = all;
+    builder->line_count = 1;
     for (size_t i = 0; i < MOST_LINES - 1 && by_level[level][i].among != AMONG_ALL; i++)
-        making->lines[making->line_count++] = by_level[level][i];
+        builder->lines[builder->line_count++] = by_level[level][i];
 }
 
 /* Room for the changes of a thread of so many spans. */
-static bool make_room(struct making *making, size_t count)
+static bool make_room(struct label_builder *builder, size_t count)
 {
     size_t needed = 2 * count + 1;
-    if (needed <= making->change_capacity)
+    if (needed <= builder->change_capacity)
         return true;
-    making->change_capacity = 0;
-    if (!memory_assign(&making->open, memory_resize(making->open, needed * sizeof *making->open)))
-        return failure_memory(making->failure);
-    for (size_t i = 0; i < making->line_count; i++) {
-        struct change **changes = &making->lines[i].changes;
+    builder->change_capacity = 0;
+    if (!memory_assign(&builder->open,
+                       memory_resize(builder->open, needed * sizeof *builder->open)))
+        return failure_memory(builder->failure);
+    for (size_t i = 0; i < builder->line_count; i++) {
+        struct label_change **changes = &builder->lines[i].changes;
         if (!memory_assign(changes, memory_resize(*changes, needed * sizeof **changes)))
-            return failure_memory(making->failure);
+            return failure_memory(builder->failure);
     }
-    making->change_capacity = needed;
+    builder->change_capacity = needed;
     return true;
 }
 
@@ -175,26 +177,26 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
 }
 
 /* Puts the lines of a thread together. */
-static bool join_lines(struct making *making, struct thread_labels *thread)
+static bool join_lines(struct label_builder *builder, struct thread_labels *thread)
 {
     size_t most = 1;
-    for (size_t i = 0; i < making->line_count; i++) {
-        making->lines[i].next = 0;
-        making->lines[i].now = ROW_NONE;
-        most += making->lines[i].count;
+    for (size_t i = 0; i < builder->line_count; i++) {
+        builder->lines[i].next = 0;
+        builder->lines[i].now = ROW_NONE;
+        most += builder->lines[i].count;
     }
     thread->items = memory_allocate(most * sizeof *thread->items);
     if (!thread->items)
-        return failure_memory(making->failure);
+        return failure_memory(builder->failure);
     thread->items[0] = (struct label_stretch){INT64_MIN, IN_NOTHING, ROW_NONE};
     thread->count = 1;
     for (size_t step = 0;; step++) {
         int64_t now = INT64_MAX;
         bool more = false;
-        if (!stopper_goes_on(making->stopper, step, making->failure))
+        if (!stopper_goes_on(builder->stopper, step, builder->failure))
             return false;
-        for (size_t i = 0; i < making->line_count; i++) {
-            const struct line *line = &making->lines[i];
+        for (size_t i = 0; i < builder->line_count; i++) {
+            const struct label_line *line = &builder->lines[i];
             if (line->next < line->count && line->changes[line->next].start <= now) {
                 now = line->changes[line->next].start;
                 more = true;
@@ -203,33 +205,33 @@ static bool join_lines(struct making *making, struct thread_labels *thread)
         if (!more)
             return true;
         uint32_t label = ROW_NONE;
-        for (size_t i = 0; i < making->line_count; i++) {
-            struct line *line = &making->lines[i];
+        for (size_t i = 0; i < builder->line_count; i++) {
+            struct label_line *line = &builder->lines[i];
             if (line->next < line->count && line->changes[line->next].start == now)
                 line->now = line->changes[line->next++].row;
             if (i > 0 && label == ROW_NONE)
                 label = line->now;
         }
-        uint32_t inside = inside_of(&making->file->columns, making->lines[0].now);
+        uint32_t inside = inside_of(&builder->file->columns, builder->lines[0].now);
         const struct label_stretch *last = &thread->items[thread->count - 1];
         if (last->inside != inside || last->label != label)
             thread->items[thread->count++] = (struct label_stretch){now, inside, label};
     }
 }
 
-static bool make_thread(struct making *making, struct thread_labels *thread,
+static bool make_thread(struct label_builder *builder, struct thread_labels *thread,
                         const struct span *spans, size_t count)
 {
-    if (!make_room(making, count))
+    if (!make_room(builder, count))
         return false;
-    for (size_t i = 0; i < making->line_count; i++) {
-        struct line *line = &making->lines[i];
+    for (size_t i = 0; i < builder->line_count; i++) {
+        struct label_line *line = &builder->lines[i];
         line->count = 0;
-        if (!(line->outermost ? find_outermost(making, line, spans, count)
-                              : find_innermost(making, line, spans, count)))
+        if (!(line->outermost ? find_outermost(builder, line, spans, count)
+                              : find_innermost(builder, line, spans, count)))
             return false;
     }
-    if (!join_lines(making, thread))
+    if (!join_lines(builder, thread))
         return false;
     (void)memory_assign(&thread->items,
                         memory_resize(thread->items, thread->count * sizeof *thread->items));
@@ -239,23 +241,23 @@ static bool make_thread(struct making *making, struct thread_labels *thread,
 bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
                  const bool *wanted, const struct stopper *stopper, struct failure *failure)
 {
-    struct making making = {.file = file, .stopper = stopper, .failure = failure};
-    choose_lines(&making, level);
+    struct label_builder builder = {.file = file, .stopper = stopper, .failure = failure};
+    choose_lines(&builder, level);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
-    struct part part = {file, wanted, 0};
+    struct label_rows part = {file, wanted, 0};
     bool done = labels->threads
-                    ? spans_make(&making.spans, file, takes_part, &part, stopper, failure)
+                    ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);
     for (size_t track = 0; done && track < labels->count; track++)
         if (wanted[track])
-            done = make_thread(&making, &labels->threads[track],
-                               making.spans.items + making.spans.first[track],
-                               making.spans.first[track + 1] - making.spans.first[track]);
-    for (size_t i = 0; i < making.line_count; i++)
-        memory_free(making.lines[i].changes);
-    memory_free(making.open);
-    spans_clear(&making.spans);
+            done = make_thread(&builder, &labels->threads[track],
+                               builder.spans.items + builder.spans.first[track],
+                               builder.spans.first[track + 1] - builder.spans.first[track]);
+    for (size_t i = 0; i < builder.line_count; i++)
+        memory_free(builder.lines[i].changes);
+    memory_free(builder.open);
+    spans_clear(&builder.spans);
     if (!done)
         labels_clear(labels);
     return done;

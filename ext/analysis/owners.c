@@ -9,9 +9,9 @@ static bool is_wanted(const struct columns *columns, const unsigned char *chosen
            (!chosen || (iteration != STEP_NONE && chosen[iteration]));
 }
 
-static bool collect(struct owners *owners, const struct trace_file *file,
-                    const unsigned char *chosen, bool *threads, const struct stopper *stopper,
-                    struct failure *failure)
+static bool collect_owners(struct owners *owners, const struct trace_file *file,
+                           const unsigned char *chosen, bool *threads,
+                           const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     size_t count = 0;
@@ -35,8 +35,9 @@ static bool collect(struct owners *owners, const struct trace_file *file,
     return true;
 }
 
-static bool label(struct owners *owners, const struct trace_file *file, enum label_level level,
-                  const bool *threads, const struct stopper *stopper, struct failure *failure)
+static bool label_owners(struct owners *owners, const struct trace_file *file,
+                         enum label_level level, const bool *threads, const struct stopper *stopper,
+                         struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     struct labels labels;
@@ -61,11 +62,11 @@ bool owners_find(struct owners *owners, const struct trace_file *file, const uns
 {
     bool *threads = memory_zeroed(file->tracks.count, sizeof *threads);
     *owners = (struct owners){NULL, 0};
-    bool done = threads ? collect(owners, file, chosen, threads, stopper, failure)
+    bool done = threads ? collect_owners(owners, file, chosen, threads, stopper, failure)
                         : failure_memory(failure);
     for (int level = 0; level < OWNER_LEVELS && done; level++)
         if (levels >> level & 1)
-            done = label(owners, file, (enum label_level)level, threads, stopper, failure);
+            done = label_owners(owners, file, (enum label_level)level, threads, stopper, failure);
     memory_free(threads);
     if (!done)
         owners_clear(owners);

@@ -7,7 +7,7 @@
 #include "../trace/stacks.h"
 
 /* What is needed while rows are made. */
-struct summing {
+struct summary_builder {
     struct summary *summary;
     const struct summary_request *request;
     const struct stopper *stopper;
@@ -24,15 +24,15 @@ static bool device_matches(enum kind kind, enum device_type device_type)
 }
 
 /* The summary's id of a name of the file; false if out of memory. */
-static bool translate(struct summing *summing, const struct names *names, uint32_t id,
+static bool translate(struct summary_builder *builder, const struct names *names, uint32_t id,
                       uint32_t *translated)
 {
     *translated = NAME_NONE;
     if (id == NAME_NONE)
         return true;
-    if (summing->ids[id] == NAME_NONE)
-        summing->ids[id] = names_adopt(&summing->summary->names, &names->items[id]);
-    *translated = summing->ids[id];
+    if (builder->ids[id] == NAME_NONE)
+        builder->ids[id] = names_adopt(&builder->summary->names, &names->items[id]);
+    *translated = builder->ids[id];
     return *translated != NAME_NONE;
 }
 
@@ -71,19 +71,19 @@ static bool add_row(struct summary *summary, const struct summary_row *key)
 }
 
 /* The row of a key, new or known; NULL if out of memory. */
-static struct summary_row *row_of(struct summing *summing, const struct summary_row *key)
+static struct summary_row *row_of(struct summary_builder *builder, const struct summary_row *key)
 {
-    struct summary *summary = summing->summary;
-    if (summing->grouping == BY_NAME) {
+    struct summary *summary = builder->summary;
+    if (builder->grouping == BY_NAME) {
         while (summary->count <= key->name)
             if (!add_row(summary, &(struct summary_row){.name = (uint32_t)summary->count}))
                 return NULL;
         return &summary->rows[key->name];
     }
-    if (!table_reserve(&summing->table, summary->count, hash_of_row, summary->rows))
+    if (!table_reserve(&builder->table, summary->count, hash_of_row, summary->rows))
         return NULL;
     struct wanted_row wanted = {summary->rows, key};
-    uint32_t *slot = table_slot(&summing->table, hash_of(key), is_row, &wanted);
+    uint32_t *slot = table_slot(&builder->table, hash_of(key), is_row, &wanted);
     if (!*slot) {
         if (!add_row(summary, key))
             return NULL;
@@ -92,31 +92,31 @@ static struct summary_row *row_of(struct summing *summing, const struct summary_
     return &summary->rows[*slot - 1];
 }
 
-static bool add_file(struct summing *summing, const struct trace_member *member,
+static bool add_file(struct summary_builder *builder, const struct trace_member *member,
                      const unsigned char *chosen)
 {
-    const struct summary_request *request = summing->request;
+    const struct summary_request *request = builder->request;
     const struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     for (size_t row = 0; row < columns->count; row++) {
         uint32_t iteration = columns->iteration[row];
         enum kind kind = columns->kind[row];
-        if (!stopper_goes_on(summing->stopper, row, summing->failure))
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
             return false;
         if (!request->choice->everything && (iteration == STEP_NONE || !chosen[iteration]))
             continue;
         if (!row_counts(columns, row) || !device_matches(kind, request->device_type))
             continue;
         struct summary_row key = {.seen = kind_is_device(kind) ? SEEN_ON_DEVICE : SEEN_ON_HOST};
-        if (!translate(summing, &file->names, columns->name[row], &key.name))
+        if (!translate(builder, &file->names, columns->name[row], &key.name))
             return false;
-        if (summing->grouping == BY_EVERYTHING) {
+        if (builder->grouping == BY_EVERYTHING) {
             key.rank = member->rank;
             key.iteration = iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration];
-            if (!translate(summing, &file->names, columns->cat[row], &key.cat))
+            if (!translate(builder, &file->names, columns->cat[row], &key.cat))
                 return false;
         }
-        struct summary_row *sum = row_of(summing, &key);
+        struct summary_row *sum = row_of(builder, &key);
         if (!sum)
             return false;
         int64_t dur = columns->dur[row];
@@ -134,40 +134,40 @@ static bool add_file(struct summing *summing, const struct trace_member *member,
 bool summary_make(struct summary *summary, const struct summary_request *request,
                   const struct stopper *stopper, struct failure *failure)
 {
-    struct summing summing = {.summary = summary,
-                              .request = request,
-                              .grouping = request->grouping,
-                              .stopper = stopper,
-                              .failure = failure};
+    struct summary_builder builder = {.summary = summary,
+                                      .request = request,
+                                      .grouping = request->grouping,
+                                      .stopper = stopper,
+                                      .failure = failure};
     bool done = true;
     *summary = (struct summary){.count = 0};
     for (size_t i = 0; i < request->trace->count && done; i++) {
         const struct trace_member *member = &request->trace->members[i];
         if (!member->chosen)
             continue;
-        size_t size = (member->file->names.count + 1) * sizeof *summing.ids;
-        summing.ids = memory_allocate(size);
-        done = summing.ids != NULL;
+        size_t size = (member->file->names.count + 1) * sizeof *builder.ids;
+        builder.ids = memory_allocate(size);
+        done = builder.ids != NULL;
         if (done) {
-            memset(summing.ids, 0xff, size);
+            memset(builder.ids, 0xff, size);
             done = (!request->self || stacks_find(member->file, stopper, failure)) &&
-                   add_file(&summing, member, request->choice->chosen[i]);
+                   add_file(&builder, member, request->choice->chosen[i]);
         }
-        memory_free(summing.ids);
+        memory_free(builder.ids);
     }
-    table_clear(&summing.table);
+    table_clear(&builder.table);
     return done || failure_memory(failure);
 }
 
 /* A row with its names, for an order has no other way to them. */
-struct sortable {
+struct sortable_row {
     struct summary_row row;
     const struct name *cat, *name;
 };
 
 static int row_order(const void *a, const void *b)
 {
-    const struct sortable *x = a, *y = b;
+    const struct sortable_row *x = a, *y = b;
     if (x->row.rank != y->row.rank)
         return x->row.rank < y->row.rank ? -1 : 1;
     if (x->row.iteration != y->row.iteration)
@@ -181,14 +181,14 @@ static int row_order(const void *a, const void *b)
 
 bool summary_sort(struct summary *summary, const struct stopper *stopper, struct failure *failure)
 {
-    struct sortable *order = memory_zeroed(summary->count, sizeof *order);
+    struct sortable_row *order = memory_zeroed(summary->count, sizeof *order);
     if (!order)
         return failure_memory(failure);
     for (size_t i = 0; i < summary->count; i++) {
         const struct summary_row *row = &summary->rows[i];
-        order[i] =
-            (struct sortable){*row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
-                              &summary->names.items[row->name]};
+        order[i] = (struct sortable_row){
+            *row, row->cat == NAME_NONE ? NULL : &summary->names.items[row->cat],
+            &summary->names.items[row->name]};
     }
     bool done = sort_items(order, summary->count, sizeof *order, row_order, stopper, failure);
     for (size_t i = 0; i < summary->count; i++)
@@ -212,14 +212,14 @@ bool summary_rename(struct summary *summary,
                     const struct stopper *stopper, struct failure *failure)
 {
     struct summary renamed = {.count = 0};
-    struct summing summing = {.summary = &renamed, .grouping = BY_NAME};
+    struct summary_builder builder = {.summary = &renamed, .grouping = BY_NAME};
     char *scratch = memory_allocate(names_longest(&summary->names) + 1);
     bool done = scratch != NULL;
     for (size_t i = 0; i < summary->count && done; i++) {
         const struct name *name = &summary->names.items[i];
         size_t length = rename(name->text, name->length, scratch);
         struct summary_row key = {.name = names_intern(&renamed.names, scratch, length)};
-        struct summary_row *row = key.name == NAME_NONE ? NULL : row_of(&summing, &key);
+        struct summary_row *row = key.name == NAME_NONE ? NULL : row_of(&builder, &key);
         done = row && stopper_goes_on(stopper, i, failure);
         if (done)
             merge_row(row, &summary->rows[i]);

@@ -35,8 +35,8 @@ static int window_order(const void *a, const void *b)
 
 /* The host's steps, by their start: events of one number are one. `spare` has room for
 ** the place of each number. */
-static bool collect(struct windows *windows, const struct trace_file *file, size_t *spare,
-                    const struct stopper *stopper, struct failure *failure)
+static bool collect_windows(struct windows *windows, const struct trace_file *file, size_t *spare,
+                            const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     for (size_t i = 0; i < file->iteration_count; i++)
@@ -141,7 +141,7 @@ bool windows_make(struct windows *windows, const struct trace_file *file, bool d
     else if (file->step_count == 0)
         done = take_whole(windows, file, failure);
     else
-        done = collect(windows, file, spare, stopper, failure);
+        done = collect_windows(windows, file, spare, stopper, failure);
     if (done && file->step_count > 0 && device_clock)
         done = to_device_clock(windows, file, ends) || failure_memory(failure);
     memory_free(spare);

@@ -5,20 +5,20 @@
 #include "../reader/memory.h"
 
 /* A user_annotation of the host. */
-struct host {
+struct host_annotation {
     int64_t id;
     uint32_t name, row;
 };
 
 /* Device work with a link. */
-struct work {
+struct linked_work {
     int64_t start;
     uint32_t track, row;
 };
 
 static int host_order(const void *a, const void *b)
 {
-    const struct host *x = a, *y = b;
+    const struct host_annotation *x = a, *y = b;
     if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
     if (x->name != y->name)
@@ -28,7 +28,7 @@ static int host_order(const void *a, const void *b)
 
 static int work_order(const void *a, const void *b)
 {
-    const struct work *x = a, *y = b;
+    const struct linked_work *x = a, *y = b;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
     if (x->start != y->start)
@@ -37,9 +37,10 @@ static int work_order(const void *a, const void *b)
 }
 
 /* The only host annotation with an External id and a name; ROW_NONE. */
-static uint32_t only_host(const struct host *hosts, size_t count, int64_t id, uint32_t name)
+static uint32_t only_host(const struct host_annotation *hosts, size_t count, int64_t id,
+                          uint32_t name)
 {
-    struct host key = {id, name, 0};
+    struct host_annotation key = {id, name, 0};
     size_t i = 0;
     LOWER_BOUND(i, count, host_order(&hosts[i], &key) < 0);
     if (i == count || hosts[i].id != id || hosts[i].name != name)
@@ -51,7 +52,8 @@ static uint32_t only_host(const struct host *hosts, size_t count, int64_t id, ui
 /* Collects the host annotations, and lets those of the device go by them, or by
 ** themselves (rules 2 and 4). `hosts` has room for all externals. */
 static bool go_by_host(struct trace_file *file, const struct external *externals, size_t count,
-                       struct host *hosts, const struct stopper *stopper, struct failure *failure)
+                       struct host_annotation *hosts, const struct stopper *stopper,
+                       struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     size_t host_count = 0, next = 0;
@@ -59,7 +61,8 @@ static bool go_by_host(struct trace_file *file, const struct external *externals
         uint32_t row = externals[i].row;
         if (!kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
             columns->name[row] != NAME_NONE)
-            hosts[host_count++] = (struct host){externals[i].id, columns->name[row], row};
+            hosts[host_count++] =
+                (struct host_annotation){externals[i].id, columns->name[row], row};
     }
     if (!sort_items(hosts, host_count, sizeof *hosts, host_order, stopper, failure))
         return false;
@@ -80,11 +83,11 @@ static bool go_by_host(struct trace_file *file, const struct external *externals
 }
 
 /* The device work with a link, by track and start; NULL on failure. */
-static struct work *collect_work(const struct trace_file *file, size_t *count,
-                                 const struct stopper *stopper, struct failure *failure)
+static struct linked_work *collect_work(const struct trace_file *file, size_t *count,
+                                        const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    struct work *work = NULL;
+    struct linked_work *work = NULL;
     size_t capacity = 0;
     *count = 0;
     bool done = MEMORY_GROW(work, capacity, 1) || failure_memory(failure);
@@ -94,7 +97,8 @@ static struct work *collect_work(const struct trace_file *file, size_t *count,
             continue;
         done = MEMORY_GROW(work, capacity, *count + 1) || failure_memory(failure);
         if (done)
-            work[(*count)++] = (struct work){columns->ts[row], columns->track[row], (uint32_t)row};
+            work[(*count)++] =
+                (struct linked_work){columns->ts[row], columns->track[row], (uint32_t)row};
     }
     if (done && sort_items(work, *count, sizeof *work, work_order, stopper, failure))
         return work;
@@ -108,7 +112,7 @@ static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
 {
     const struct columns *columns = &file->columns;
     size_t count;
-    struct work *work = collect_work(file, &count, stopper, failure);
+    struct linked_work *work = collect_work(file, &count, stopper, failure);
     bool done = work != NULL;
     for (size_t i = 0; i < file->annotation_count && done; i++) {
         struct annotation *annotation = &file->annotations[i];
@@ -116,7 +120,7 @@ static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
         done = stopper_goes_on(stopper, i, failure);
         if (annotation->by != row || columns->ts[row] == NUMBER_NONE)
             continue;
-        struct work key = {columns->ts[row], columns->track[row], 0};
+        struct linked_work key = {columns->ts[row], columns->track[row], 0};
         size_t first = 0;
         LOWER_BOUND(first, count, work_order(&work[first], &key) < 0);
         if (first < count && work[first].track == key.track &&
@@ -137,7 +141,7 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
         file->annotation_count += columns->kind[row] == KIND_ANNOTATION;
     if (file->annotation_count == 0)
         return true;
-    struct host *hosts = memory_allocate((count + 1) * sizeof *hosts);
+    struct host_annotation *hosts = memory_allocate((count + 1) * sizeof *hosts);
     file->annotations = memory_allocate(file->annotation_count * sizeof *file->annotations);
     bool done = (hosts && file->annotations) || failure_memory(failure);
     for (size_t row = 0, i = 0; done && i < file->annotation_count; row++)

@@ -23,7 +23,7 @@ struct cache_entry {
 };
 
 /* Files to be read by several threads. */
-struct work {
+struct read_queue {
     struct cache_request **requests;
     size_t count;
     const bool *phases;
@@ -49,77 +49,77 @@ static void read_one(struct cache_request *request, const bool *phases, bool pee
 
 static void *read_files(void *argument)
 {
-    struct work *work = argument;
-    struct stopper stopper = {asked_to_stop, &work->stop};
+    struct read_queue *queue = argument;
+    struct stopper stopper = {asked_to_stop, &queue->stop};
     size_t i;
-    while ((i = atomic_fetch_add(&work->next, 1)) < work->count)
-        read_one(work->requests[i], work->phases, work->peek, &stopper);
-    pthread_mutex_lock(&work->mutex);
-    work->running--;
-    pthread_cond_signal(&work->finished);
-    pthread_mutex_unlock(&work->mutex);
+    while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count)
+        read_one(queue->requests[i], queue->phases, queue->peek, &stopper);
+    pthread_mutex_lock(&queue->mutex);
+    queue->running--;
+    pthread_cond_signal(&queue->finished);
+    pthread_mutex_unlock(&queue->mutex);
     return NULL;
 }
 
 /* Starts up to `wanted` threads, all signals blocked in them: those belong to
 ** the host's threads. Returns how many have started. */
-static int start_threads(struct work *work, pthread_t *threads, int wanted)
+static int start_threads(struct read_queue *queue, pthread_t *threads, int wanted)
 {
     sigset_t all, before;
     int started = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    work->running = wanted;
-    while (started < wanted && pthread_create(&threads[started], NULL, read_files, work) == 0)
+    queue->running = wanted;
+    while (started < wanted && pthread_create(&threads[started], NULL, read_files, queue) == 0)
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 
 /* Waits for the threads, and asks now and then whether to stop. */
-static void wait_for_threads(struct work *work, const struct stopper *stopper)
+static void wait_for_threads(struct read_queue *queue, const struct stopper *stopper)
 {
-    pthread_mutex_lock(&work->mutex);
-    while (work->running > 0) {
+    pthread_mutex_lock(&queue->mutex);
+    while (queue->running > 0) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += POLL_NANOSECONDS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if (pthread_cond_timedwait(&work->finished, &work->mutex, &until) != ETIMEDOUT)
+        if (pthread_cond_timedwait(&queue->finished, &queue->mutex, &until) != ETIMEDOUT)
             continue;
-        pthread_mutex_unlock(&work->mutex);
+        pthread_mutex_unlock(&queue->mutex);
         if (stopper->stop && stopper->stop(stopper->argument))
-            atomic_store(&work->stop, true);
-        pthread_mutex_lock(&work->mutex);
+            atomic_store(&queue->stop, true);
+        pthread_mutex_lock(&queue->mutex);
     }
-    pthread_mutex_unlock(&work->mutex);
+    pthread_mutex_unlock(&queue->mutex);
 }
 
 /* Reads files on several threads; false if none could be started. */
-static bool read_side_by_side(struct cache *cache, struct work *work)
+static bool read_side_by_side(struct cache *cache, struct read_queue *queue)
 {
     pthread_t threads[MOST_THREADS];
     int wanted = cache->threads < MOST_THREADS ? cache->threads : MOST_THREADS;
-    if ((size_t)wanted > work->count)
-        wanted = (int)work->count;
+    if ((size_t)wanted > queue->count)
+        wanted = (int)queue->count;
     if (wanted < 2)
         return false;
     pthread_condattr_t monotonic; /* the wall clock may be set while we wait */
-    pthread_mutex_init(&work->mutex, NULL);
+    pthread_mutex_init(&queue->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&work->finished, &monotonic);
+    pthread_cond_init(&queue->finished, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    int started = start_threads(work, threads, wanted);
-    pthread_mutex_lock(&work->mutex);
-    work->running -= wanted - started;
-    pthread_mutex_unlock(&work->mutex);
-    wait_for_threads(work, &cache->stopper);
+    int started = start_threads(queue, threads, wanted);
+    pthread_mutex_lock(&queue->mutex);
+    queue->running -= wanted - started;
+    pthread_mutex_unlock(&queue->mutex);
+    wait_for_threads(queue, &cache->stopper);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    pthread_cond_destroy(&work->finished);
-    pthread_mutex_destroy(&work->mutex);
+    pthread_cond_destroy(&queue->finished);
+    pthread_mutex_destroy(&queue->mutex);
     return started > 0;
 }
 
@@ -322,7 +322,7 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
 /* Serves what the cache has; the rest is put into `missing`. False when there is no
 ** memory. */
 static bool serve(struct cache *cache, struct cache_request *requests, size_t count,
-                  struct work *work, struct failure *failure)
+                  struct read_queue *queue, struct failure *failure)
 {
     struct identified *items = memory_zeroed(count, sizeof *items);
     if (!items)
@@ -330,11 +330,12 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
     size_t found = identify(requests, count, items, failure);
     for (size_t i = 0; i < found; i++) {
         struct cache_request *request = items[i].request;
-        request->file = look_up(cache, request->path, &items[i].identity, work->phases, work->peek);
+        request->file =
+            look_up(cache, request->path, &items[i].identity, queue->phases, queue->peek);
         if (request->file)
             request->file->references++;
         else
-            work->requests[work->count++] = request;
+            queue->requests[queue->count++] = request;
     }
     memory_free(items);
     return true;
@@ -344,15 +345,15 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
                const bool *phases, bool peek, struct failure *failure)
 {
     struct cache_request **missing = memory_zeroed(count, sizeof *missing);
-    struct work work = {.requests = missing, .phases = phases, .peek = peek};
+    struct read_queue queue = {.requests = missing, .phases = phases, .peek = peek};
     if (!missing)
         return failure_memory(failure);
-    if (!serve(cache, requests, count, &work, failure)) {
+    if (!serve(cache, requests, count, &queue, failure)) {
         memory_free(missing);
         return false;
     }
-    size_t missing_count = work.count;
-    if (!read_side_by_side(cache, &work))
+    size_t missing_count = queue.count;
+    if (!read_side_by_side(cache, &queue))
         for (size_t i = 0; i < missing_count; i++) {
             read_one(missing[i], phases, peek, &cache->stopper);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)

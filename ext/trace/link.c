@@ -4,7 +4,7 @@
 
 #include "../reader/memory.h"
 
-struct call {
+struct launch_call {
     int64_t correlation;
     int64_t start;
     bool driver;
@@ -15,7 +15,7 @@ struct call {
 ** first; by start; then by place in the file. */
 static int call_order(const void *a, const void *b)
 {
-    const struct call *x = a, *y = b;
+    const struct launch_call *x = a, *y = b;
     if (x->correlation != y->correlation)
         return x->correlation < y->correlation ? -1 : 1;
     if (x->driver != y->driver)
@@ -26,7 +26,7 @@ static int call_order(const void *a, const void *b)
 }
 
 /* The launch of a device event, by rule 1; ROW_NONE if it has none. */
-static uint32_t launch_of(const struct call *calls, size_t count, int64_t correlation,
+static uint32_t launch_of(const struct launch_call *calls, size_t count, int64_t correlation,
                           int64_t start)
 {
     size_t first = 0;
@@ -59,17 +59,17 @@ static bool starts_before(const struct columns *columns, size_t row, size_t othe
 
 /* Whether the correlations of the calls are a dense range without a double, as
 ** they mostly are: then they are an index, and need not be sorted. */
-struct index {
+struct call_index {
     uint32_t *rows; /* of the calls, by correlation - lowest; ROW_NONE: none */
     int64_t lowest, size;
 };
 
 /* Makes an index; `rows` is NULL if the calls do not allow it. */
-static bool make_index(struct index *index, const struct call *calls, size_t count,
-                       const struct stopper *stopper, struct failure *failure)
+static bool make_call_index(struct call_index *index, const struct launch_call *calls, size_t count,
+                            const struct stopper *stopper, struct failure *failure)
 {
     int64_t highest = calls[0].correlation;
-    *index = (struct index){NULL, highest, 0};
+    *index = (struct call_index){NULL, highest, 0};
     for (size_t i = 1; i < count; i++) {
         if (!stopper_goes_on(stopper, i, failure))
             return false;
@@ -112,8 +112,8 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
     if (count == 0)
         return true;
     bool done = false;
-    struct index index = {NULL, 0, 0};
-    struct call *calls = memory_allocate(count * sizeof *calls);
+    struct call_index index = {NULL, 0, 0};
+    struct launch_call *calls = memory_allocate(count * sizeof *calls);
     if (!calls) {
         failure_memory(failure);
         goto cleanup;
@@ -123,10 +123,11 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (!stopper_goes_on(stopper, row, failure))
             goto cleanup;
         if (can_launch(columns, row))
-            calls[count++] = (struct call){columns->correlation[row], columns->ts[row],
-                                           columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
+            calls[count++] =
+                (struct launch_call){columns->correlation[row], columns->ts[row],
+                                     columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
     }
-    if (!make_index(&index, calls, count, stopper, failure))
+    if (!make_call_index(&index, calls, count, stopper, failure))
         goto cleanup;
     if (!index.rows && !sort_items(calls, count, sizeof *calls, call_order, stopper, failure))
         goto cleanup;

@@ -42,16 +42,16 @@ static uint32_t hash_of(const unsigned char *text, size_t length)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-struct text {
+struct text_key {
     const struct names *names;
     const void *text;
     size_t length;
     uint32_t hash;
 };
 
-static bool is_text(const void *key, uint32_t id)
+static bool has_text(const void *key, uint32_t id)
 {
-    const struct text *text = key;
+    const struct text_key *text = key;
     const struct name *name = &text->names->items[id];
     return name->hash == text->hash && name->length == text->length &&
            memcmp(name->text, text->text, text->length) == 0;
@@ -94,8 +94,8 @@ static char *keep_text(struct names *names, const void *text, size_t length)
 
 static uint32_t intern(struct names *names, const void *text, size_t length, uint32_t hash)
 {
-    struct text key = {names, text, length, hash};
-    uint32_t id = table_find(&names->table, hash, is_text, &key);
+    struct text_key key = {names, text, length, hash};
+    uint32_t id = table_find(&names->table, hash, has_text, &key);
     if (id != NAME_NONE)
         return id;
     if (names->count >= NAME_NONE - 1 || length >= UINT32_MAX ||
@@ -106,7 +106,7 @@ static uint32_t intern(struct names *names, const void *text, size_t length, uin
     if (!kept)
         return NAME_NONE;
     id = (uint32_t)names->count++;
-    *table_slot(&names->table, hash, is_text, &key) = id + 1;
+    *table_slot(&names->table, hash, has_text, &key) = id + 1;
     names->items[id] = (struct name){kept, (uint32_t)length, hash};
     return id;
 }
@@ -123,8 +123,8 @@ uint32_t names_adopt(struct names *names, const struct name *name)
 
 uint32_t names_find(const struct names *names, const void *text, size_t length)
 {
-    struct text key = {names, text, length, hash_of(text, length)};
-    return table_find(&names->table, key.hash, is_text, &key);
+    struct text_key key = {names, text, length, hash_of(text, length)};
+    return table_find(&names->table, key.hash, has_text, &key);
 }
 
 int name_compare(const struct name *a, const struct name *b)

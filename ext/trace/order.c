@@ -6,16 +6,16 @@
 
 enum { DIGIT = 11 /* bits */ };
 
-struct item {
+struct order_item {
     uint64_t key;
     uint32_t row;
 };
 
 /* Sorts by key, the lowest digit first, keeping what is equal in its order; none of
 ** the keys is greater than `largest`. Returns where the items are then. */
-static struct item *sort_digits(struct item *items, struct item *spare, size_t count,
-                                uint64_t largest, const struct stopper *stopper,
-                                struct failure *failure)
+static struct order_item *sort_digits(struct order_item *items, struct order_item *spare,
+                                      size_t count, uint64_t largest, const struct stopper *stopper,
+                                      struct failure *failure)
 {
     for (int shift = 0; shift < 64 && largest >> shift > 0; shift += DIGIT) {
         size_t next[1 << DIGIT] = {0}, total = 0;
@@ -34,7 +34,7 @@ static struct item *sort_digits(struct item *items, struct item *spare, size_t c
                 return NULL;
             spare[next[items[i].key >> shift & ((1 << DIGIT) - 1)]++] = items[i];
         }
-        struct item *sorted = spare;
+        struct order_item *sorted = spare;
         spare = items;
         items = sorted;
     }
@@ -70,7 +70,7 @@ static uint32_t *places_of_names(const struct names *names, const struct stopper
 
 /* The keys of the rows: the higher, the later. What is missing is 0. */
 static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
-                     struct item *items, uint64_t *largest, const struct stopper *stopper,
+                     struct order_item *items, uint64_t *largest, const struct stopper *stopper,
                      struct failure *failure)
 {
     const struct columns *columns = &file->columns;
@@ -91,19 +91,19 @@ static bool put_keys(const struct trace_file *file, enum order order, const uint
             key = columns->name[row] == NAME_NONE ? 0 : places[columns->name[row]];
         else if (times[row] != NUMBER_NONE)
             key = (uint64_t)times[row] - (uint64_t)least + 1;
-        items[row] = (struct item){key, (uint32_t)row};
+        items[row] = (struct order_item){key, (uint32_t)row};
         *largest = key > *largest ? key : *largest;
     }
     return true;
 }
 
-static uint32_t *make(const struct trace_file *file, enum order order,
-                      const struct stopper *stopper, struct failure *failure)
+static uint32_t *make_order(const struct trace_file *file, enum order order,
+                            const struct stopper *stopper, struct failure *failure)
 {
     size_t count = file->columns.count;
     uint32_t *places = NULL, *rows = NULL;
-    struct item *items = memory_allocate((count + 1) * sizeof *items);
-    struct item *spare = memory_allocate((count + 1) * sizeof *spare), *sorted = NULL;
+    struct order_item *items = memory_allocate((count + 1) * sizeof *items);
+    struct order_item *spare = memory_allocate((count + 1) * sizeof *spare), *sorted = NULL;
     uint64_t largest;
     if (!items || !spare)
         failure_memory(failure);
@@ -129,7 +129,7 @@ const uint32_t *order_rows(struct trace_file *file, enum order order, const stru
                            struct failure *failure)
 {
     if (!file->orders[order])
-        file->orders[order] = make(file, order, stopper, failure);
+        file->orders[order] = make_order(file, order, stopper, failure);
     return file->orders[order];
 }
 

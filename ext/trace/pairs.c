@@ -8,7 +8,7 @@
 
 /* An open B, in two lists: all that are open on the thread, and those of its
 ** name. Indices are those of the edges. */
-struct open {
+struct open_begin {
     uint32_t outer, inner; /* the thread's: next further out, next further in */
     uint32_t outer_of_name;
 };
@@ -23,25 +23,25 @@ static int edge_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-struct stack {
-    struct open *open;       /* by edge */
+struct begin_stack {
+    struct open_begin *open; /* by edge */
     uint32_t *inner_of_name; /* by name id + 1, so that no name has a place */
     uint32_t innermost;
 };
 
-static void push(struct stack *stack, const struct edge *edges, uint32_t i)
+static void push(struct begin_stack *stack, const struct edge *edges, uint32_t i)
 {
     uint32_t *of_name = &stack->inner_of_name[edges[i].name + 1];
-    stack->open[i] = (struct open){stack->innermost, NOBODY, *of_name};
+    stack->open[i] = (struct open_begin){stack->innermost, NOBODY, *of_name};
     if (stack->innermost != NOBODY)
         stack->open[stack->innermost].inner = i;
     stack->innermost = i;
     *of_name = i;
 }
 
-static void take_out(struct stack *stack, const struct edge *edges, uint32_t i)
+static void take_out(struct begin_stack *stack, const struct edge *edges, uint32_t i)
 {
-    struct open *open = &stack->open[i];
+    struct open_begin *open = &stack->open[i];
     if (open->inner == NOBODY)
         stack->innermost = open->outer;
     else
@@ -57,7 +57,7 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
     if (count == 0)
         return true;
     bool done = false;
-    struct stack stack = {NULL, NULL, NOBODY};
+    struct begin_stack stack = {NULL, NULL, NOBODY};
     stack.open = memory_zeroed(count, sizeof *stack.open);
     stack.inner_of_name = memory_allocate((file->names.count + 1) * sizeof(uint32_t));
     if (!stack.open || !stack.inner_of_name) {

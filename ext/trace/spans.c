@@ -18,9 +18,9 @@ static int span_order(const void *a, const void *b)
 }
 
 /* Puts the events of each thread side by side, in the order of the file. */
-static bool collect(struct spans *spans, const struct trace_file *file,
-                    bool (*takes_part)(void *argument, size_t row), void *argument,
-                    const struct stopper *stopper, struct failure *failure)
+static bool collect_spans(struct spans *spans, const struct trace_file *file,
+                          bool (*takes_part)(void *argument, size_t row), void *argument,
+                          const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     size_t total = 0, *next = spans->first + 1; /* by track, while they are filled in */
@@ -71,7 +71,7 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     if (!spans->first)
         return failure_memory(failure);
     size_t steps = 0;
-    bool done = collect(spans, file, takes_part, argument, stopper, failure);
+    bool done = collect_spans(spans, file, takes_part, argument, stopper, failure);
     for (size_t track = 0; track < file->tracks.count && done; track++)
         done = sort_thread(spans->items + spans->first[track],
                            spans->first[track + 1] - spans->first[track], &steps, stopper, failure);

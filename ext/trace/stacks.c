@@ -5,7 +5,7 @@
 #include "../reader/memory.h"
 #include "spans.h"
 
-struct sweep {
+struct stack_sweep {
     struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
@@ -24,7 +24,7 @@ static bool takes_part(void *file, size_t row)
 
 /* Goes through the open events from `since` to `now`; the innermost is the last one.
 ** One below it that has ended meanwhile is dropped when it comes to be the last. */
-static size_t pass(const struct sweep *sweep, size_t open, int64_t since, int64_t now)
+static size_t pass(const struct stack_sweep *sweep, size_t open, int64_t since, int64_t now)
 {
     int64_t *self = sweep->file->stacks.self;
     while (open > 0 && span_end(sweep->open[open - 1]) <= now) {
@@ -40,7 +40,7 @@ static size_t pass(const struct sweep *sweep, size_t open, int64_t since, int64_
     return open;
 }
 
-static bool sweep_thread(struct sweep *sweep, const struct span *spans, size_t count)
+static bool sweep_thread(struct stack_sweep *sweep, const struct span *spans, size_t count)
 {
     const struct columns *columns = &sweep->file->columns;
     struct stacks *stacks = &sweep->file->stacks;
@@ -66,7 +66,7 @@ static bool sweep_thread(struct sweep *sweep, const struct span *spans, size_t c
     return true;
 }
 
-static bool make(struct sweep *sweep)
+static bool make_stacks(struct stack_sweep *sweep)
 {
     struct stacks *stacks = &sweep->file->stacks;
     size_t count = sweep->file->columns.count;
@@ -94,10 +94,10 @@ static bool make(struct sweep *sweep)
 
 bool stacks_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
-    struct sweep sweep = {.file = file, .stopper = stopper, .failure = failure};
+    struct stack_sweep sweep = {.file = file, .stopper = stopper, .failure = failure};
     if (file->stacks.made)
         return true;
-    file->stacks.made = make(&sweep);
+    file->stacks.made = make_stacks(&sweep);
     if (!file->stacks.made)
         stacks_clear(&file->stacks);
     spans_clear(&sweep.spans);

@@ -8,18 +8,18 @@
 #include "step_form.h"
 
 /* A stretch of time in which one step wins, or none. */
-struct stretch {
+struct step_stretch {
     int64_t start;
     uint32_t iteration;
 };
 
-struct finding {
+struct step_finder {
     struct trace_file *file;
     const struct stopper *stopper;
-    uint32_t *first;           /* by index of the iterations: the row of the step that starts
-                               ** first, or ROW_NONE */
-    int64_t *number;           /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
-    struct stretch *stretches; /* ascending, the first begins before everything */
+    uint32_t *first;                /* by index of the iterations: the row of the step that starts
+                                    ** first, or ROW_NONE */
+    int64_t *number;                /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
+    struct step_stretch *stretches; /* ascending, the first begins before everything */
     size_t stretch_count;
     size_t hint; /* the stretch found last */
 };
@@ -37,12 +37,12 @@ static int64_t step_number(const struct name *name)
 }
 
 /* N if a row is a step (rule 1), or an annotation named as one (rule 4). */
-static int64_t row_number(const struct finding *finding, size_t row)
+static int64_t row_number(const struct step_finder *finder, size_t row)
 {
-    const struct columns *columns = &finding->file->columns;
+    const struct columns *columns = &finder->file->columns;
     if (columns->name[row] == NAME_NONE)
         return NUMBER_NONE;
-    return finding->number[columns->name[row]];
+    return finder->number[columns->name[row]];
 }
 
 static bool row_is_step(const struct columns *columns, size_t row)
@@ -65,15 +65,15 @@ static uint32_t iteration_of(const struct trace_file *file, int64_t number)
 }
 
 /* Collects the steps and the distinct numbers. */
-static bool collect(struct finding *finding, struct failure *failure)
+static bool collect_steps(struct step_finder *finder, struct failure *failure)
 {
-    struct trace_file *file = finding->file;
+    struct trace_file *file = finder->file;
     struct columns *columns = &file->columns;
     size_t steps = 0, numbers = 0;
     for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(finding->stopper, row, failure))
+        if (!stopper_goes_on(finder->stopper, row, failure))
             return false;
-        if (row_number(finding, row) == NUMBER_NONE)
+        if (row_number(finder, row) == NUMBER_NONE)
             continue;
         bool step = row_is_step(columns, row);
         steps += step;
@@ -86,8 +86,8 @@ static bool collect(struct finding *finding, struct failure *failure)
     if (!file->iterations || !file->steps)
         return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
-        int64_t number = row_number(finding, row);
-        if (!stopper_goes_on(finding->stopper, row, failure))
+        int64_t number = row_number(finder, row);
+        if (!stopper_goes_on(finder->stopper, row, failure))
             return false;
         if (number == NUMBER_NONE)
             continue;
@@ -99,21 +99,21 @@ static bool collect(struct finding *finding, struct failure *failure)
             file->iterations[file->iteration_count++] = number;
     }
     if (!sort_items(file->iterations, file->iteration_count, sizeof(int64_t), integer_order,
-                    finding->stopper, failure))
+                    finder->stopper, failure))
         return false;
     size_t distinct = 1;
     for (size_t i = 1; i < file->iteration_count; i++)
         if (file->iterations[i] != file->iterations[distinct - 1])
             file->iterations[distinct++] = file->iterations[i];
     file->iteration_count = distinct;
-    finding->first = memory_allocate(distinct * sizeof *finding->first);
-    if (!finding->first)
+    finder->first = memory_allocate(distinct * sizeof *finder->first);
+    if (!finder->first)
         return failure_memory(failure);
-    memset(finding->first, 0xff, distinct * sizeof *finding->first);
+    memset(finder->first, 0xff, distinct * sizeof *finder->first);
     for (size_t i = 0; i < file->step_count; i++) {
         struct profiler_step *step = &file->steps[i];
-        step->iteration = iteration_of(file, row_number(finding, step->row));
-        uint32_t *first = &finding->first[step->iteration];
+        step->iteration = iteration_of(file, row_number(finder, step->row));
+        uint32_t *first = &finder->first[step->iteration];
         if (*first == ROW_NONE || step->start < columns->ts[*first])
             *first = step->row;
     }
@@ -129,35 +129,35 @@ static int step_order(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void add_stretch(struct finding *finding, int64_t start, uint32_t iteration)
+static void add_stretch(struct step_finder *finder, int64_t start, uint32_t iteration)
 {
-    struct stretch *last = &finding->stretches[finding->stretch_count - 1];
+    struct step_stretch *last = &finder->stretches[finder->stretch_count - 1];
     if (last->start == start)
         last->iteration = iteration;
     else
-        finding->stretches[finding->stretch_count++] = (struct stretch){start, iteration};
+        finder->stretches[finder->stretch_count++] = (struct step_stretch){start, iteration};
 }
 
 /* Cuts time into stretches (rule 2): one sweep over the steps by start, with the
 ** open ones on a stack. The top began last, so it wins; a step below it that has
 ** ended meanwhile is dropped when it comes to the top. */
-static bool cut(struct finding *finding, struct failure *failure)
+static bool cut_stretches(struct step_finder *finder, struct failure *failure)
 {
-    struct trace_file *file = finding->file;
+    struct trace_file *file = finder->file;
     size_t count = file->step_count, open = 0;
     bool done = false;
     const struct profiler_step **order = memory_zeroed(count, sizeof *order);
     const struct profiler_step **stack = memory_zeroed(count, sizeof *stack);
-    finding->stretches = memory_allocate((2 * count + 1) * sizeof *finding->stretches);
-    if (!order || !stack || !finding->stretches) {
+    finder->stretches = memory_allocate((2 * count + 1) * sizeof *finder->stretches);
+    if (!order || !stack || !finder->stretches) {
         failure_memory(failure);
         goto cleanup;
     }
-    finding->stretches[0] = (struct stretch){INT64_MIN, STEP_NONE};
-    finding->stretch_count = 1;
+    finder->stretches[0] = (struct step_stretch){INT64_MIN, STEP_NONE};
+    finder->stretch_count = 1;
     for (size_t i = 0; i < count; i++)
         order[i] = &file->steps[i];
-    if (!sort_items(order, count, sizeof(struct profiler_step *), step_order, finding->stopper,
+    if (!sort_items(order, count, sizeof(struct profiler_step *), step_order, finder->stopper,
                     failure))
         goto cleanup;
     for (size_t i = 0; i <= count; i++) {
@@ -166,11 +166,11 @@ static bool cut(struct finding *finding, struct failure *failure)
             int64_t end = stack[--open]->end;
             while (open > 0 && stack[open - 1]->end <= end)
                 open--;
-            add_stretch(finding, end, open > 0 ? stack[open - 1]->iteration : STEP_NONE);
+            add_stretch(finder, end, open > 0 ? stack[open - 1]->iteration : STEP_NONE);
         }
         if (i < count && order[i]->end > now) {
             stack[open++] = order[i];
-            add_stretch(finding, now, order[i]->iteration);
+            add_stretch(finder, now, order[i]->iteration);
         }
     }
     done = true;
@@ -180,73 +180,74 @@ cleanup:
     return done;
 }
 
-static uint32_t iteration_at(struct finding *finding, int64_t ts)
+static uint32_t iteration_at(struct step_finder *finder, int64_t ts)
 {
-    const struct stretch *stretches = finding->stretches;
-    size_t low = finding->hint, high = finding->stretch_count;
+    const struct step_stretch *stretches = finder->stretches;
+    size_t low = finder->hint, high = finder->stretch_count;
     if (ts == NUMBER_NONE || high == 0)
         return STEP_NONE;
     if (ts >= stretches[low].start && (low + 1 == high || ts < stretches[low + 1].start))
         return stretches[low].iteration;
     low = 1;
     LOWER_BOUND(low, high, stretches[low].start <= ts);
-    finding->hint = low - 1;
+    finder->hint = low - 1;
     return stretches[low - 1].iteration;
 }
 
 /* The iteration of an annotation of the device (rule 4). */
-static uint32_t annotation_iteration(struct finding *finding, struct annotation *annotation)
+static uint32_t annotation_iteration(struct step_finder *finder, struct annotation *annotation)
 {
-    int64_t number = row_number(finding, annotation->row);
+    int64_t number = row_number(finder, annotation->row);
     if (number == NUMBER_NONE)
-        return iteration_at(finding, finding->file->columns.ts[annotation->by]);
-    uint32_t iteration = iteration_of(finding->file, number);
-    uint32_t first = finding->first[iteration];
+        return iteration_at(finder, finder->file->columns.ts[annotation->by]);
+    uint32_t iteration = iteration_of(finder->file, number);
+    uint32_t first = finder->first[iteration];
     annotation->by = first == ROW_NONE ? annotation->row : first;
     return iteration;
 }
 
-static bool assign(struct finding *finding, struct failure *failure)
+static bool assign_steps(struct step_finder *finder, struct failure *failure)
 {
-    struct columns *columns = &finding->file->columns;
+    struct columns *columns = &finder->file->columns;
     size_t annotations = 0;
     for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(finding->stopper, row, failure))
+        if (!stopper_goes_on(finder->stopper, row, failure))
             return false;
         enum kind kind = columns->kind[row];
         if (kind == KIND_WORK || kind == KIND_SYNC)
             columns->iteration[row] = columns->link[row] == ROW_NONE
                                           ? STEP_NONE
-                                          : iteration_at(finding, columns->ts[columns->link[row]]);
+                                          : iteration_at(finder, columns->ts[columns->link[row]]);
         else if (kind == KIND_ANNOTATION)
             columns->iteration[row] =
-                annotation_iteration(finding, &finding->file->annotations[annotations++]);
+                annotation_iteration(finder, &finder->file->annotations[annotations++]);
         else
-            columns->iteration[row] = iteration_at(finding, columns->ts[row]);
+            columns->iteration[row] = iteration_at(finder, columns->ts[row]);
     }
     return true;
 }
 
 bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
-    struct finding finding = {.file = file, .stopper = stopper};
+    struct step_finder finder = {.file = file, .stopper = stopper};
     bool done = false;
-    finding.number = memory_allocate((file->names.count + 1) * sizeof *finding.number);
-    if (!finding.number) {
+    finder.number = memory_allocate((file->names.count + 1) * sizeof *finder.number);
+    if (!finder.number) {
         failure_memory(failure);
         goto cleanup;
     }
     for (size_t id = 0; id < file->names.count; id++) {
         if (!stopper_goes_on(stopper, id, failure))
             goto cleanup;
-        finding.number[id] = step_number(&file->names.items[id]);
+        finder.number[id] = step_number(&file->names.items[id]);
     }
-    if (!collect(&finding, failure) || (file->step_count > 0 && !cut(&finding, failure)))
+    if (!collect_steps(&finder, failure) ||
+        (file->step_count > 0 && !cut_stretches(&finder, failure)))
         goto cleanup;
-    done = assign(&finding, failure);
+    done = assign_steps(&finder, failure);
 cleanup:
-    memory_free(finding.number);
-    memory_free(finding.first);
-    memory_free(finding.stretches);
+    memory_free(finder.number);
+    memory_free(finder.first);
+    memory_free(finder.stretches);
     return done;
 }

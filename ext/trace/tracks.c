@@ -23,21 +23,21 @@ static bool same(struct identifier a, struct identifier b)
     return a.kind == b.kind && a.value == b.value;
 }
 
-struct key {
+struct track_key {
     const struct tracks *tracks;
     const struct track *track;
 };
 
 static bool is_track(const void *key, uint32_t id)
 {
-    const struct track *track = ((const struct key *)key)->track;
-    const struct track *other = &((const struct key *)key)->tracks->items[id];
+    const struct track *track = ((const struct track_key *)key)->track;
+    const struct track *other = &((const struct track_key *)key)->tracks->items[id];
     return same(other->pid, track->pid) && same(other->tid, track->tid);
 }
 
 bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *number)
 {
-    struct key key = {tracks, track};
+    struct track_key key = {tracks, track};
     if (!MEMORY_GROW(tracks->items, tracks->capacity, tracks->count + 1) ||
         !table_reserve(&tracks->table, tracks->count, hash_of_track, tracks))
         return false;
@@ -53,7 +53,7 @@ bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *n
 struct track *tracks_process(const struct tracks *tracks, struct identifier pid)
 {
     struct track process = {.pid = pid, .tid = {IDENTIFIER_PROCESS, 0}};
-    struct key key = {tracks, &process};
+    struct track_key key = {tracks, &process};
     uint32_t id = table_find(&tracks->table, hash_of(&process), is_track, &key);
     return id == UINT32_MAX ? NULL : &tracks->items[id];
 }
