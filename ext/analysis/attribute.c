@@ -276,15 +276,20 @@ static bool add_window(struct attribution *at)
 }
 
 /* The threads that are asked for labels: those of launches, and of the steps of a member.
-** NULL if out of memory. */
+** NULL on failure. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
 {
     const struct columns *columns = &at->file->columns;
     bool *wanted = memory_zeroed(at->file->tracks.count, sizeof *wanted);
     int64_t rank = at->trace->members[member].rank;
-    for (size_t row = 0; wanted && row < columns->count; row++)
+    for (size_t row = 0; wanted && row < columns->count; row++) {
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
             wanted[columns->track[columns->link[row]]] = true;
+        if (!stopper_goes_on(at->stopper, row, at->failure)) {
+            memory_free(wanted);
+            return NULL;
+        }
+    }
     size_t first = 0; /* step of the rank */
     LOWER_BOUND(first, at->count, at->places[first].rank < rank);
     for (size_t i = first; wanted && i < at->count && at->places[i].rank == rank; i++)

@@ -203,8 +203,12 @@ static bool find_around(struct keyed_builder *builder, uint32_t row)
         if (!MEMORY_GROW(builder->path, builder->path_capacity, length + 1))
             return failure_memory(builder->failure);
         builder->path[length++] = row;
+        if (!stopper_goes_on(builder->stopper, length, builder->failure))
+            return false;
     }
     while (length > 0) {
+        if (!stopper_goes_on(builder->stopper, length, builder->failure))
+            return false;
         uint32_t inner = builder->path[--length];
         add_around(builder, inner, row == ROW_NONE ? NULL : &builder->around[row]);
         row = inner;
@@ -264,12 +268,12 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
     enum key by = run_key(builder->keyed);
     size_t count = 0;
     struct run *runs = memory_allocate((owners->count + 1) * sizeof *runs);
-    if (!runs)
-        return failure_memory(builder->failure);
-    for (size_t i = 0; i < owners->count; i++) {
+    bool done = runs || failure_memory(builder->failure);
+    for (size_t i = 0; done && i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
         uint32_t key = builder->key_of[owner->row];
         uint32_t event = by < KEY_KERNEL ? owner->label[by] : ROW_NONE;
+        done = stopper_goes_on(builder->stopper, i, builder->failure);
         if (key == ROW_NONE)
             continue;
         if (event == ROW_NONE)
@@ -277,8 +281,8 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
         else
             runs[count++] = (struct run){key, event};
     }
-    bool done =
-        sort_items(runs, count, sizeof *runs, run_order, builder->stopper, builder->failure);
+    done = done &&
+           sort_items(runs, count, sizeof *runs, run_order, builder->stopper, builder->failure);
     for (size_t i = 0; i < count && done; i++)
         if (i == 0 || run_order(&runs[i - 1], &runs[i]) != 0)
             builder->keyed->sums[runs[i].key][builder->request->side].runs++;
@@ -308,12 +312,14 @@ static bool key_device(struct keyed_builder *builder)
 }
 
 /* Rule 3. */
-static void add_up(const struct keyed_builder *builder)
+static bool add_up(const struct keyed_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;
     const struct stacks *stacks = &builder->file->stacks;
     for (uint32_t row = 0; row < columns->count; row++) {
         uint32_t key = builder->key_of[row];
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
         if (key == ROW_NONE)
             continue;
         struct keyed_sums *sums = &builder->keyed->sums[key][builder->request->side];
@@ -328,6 +334,7 @@ static void add_up(const struct keyed_builder *builder)
         if (stacks->self[row] != NUMBER_NONE)
             sums->self_time += stacks->self[row];
     }
+    return true;
 }
 
 static bool prepare(struct keyed_builder *builder)
@@ -358,9 +365,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                                     .failure = failure,
                                     .file = request->file};
     bool done = prepare(&builder) && stacks_find(request->file, stopper, failure) &&
-                key_host(&builder) && key_device(&builder);
-    if (done)
-        add_up(&builder);
+                key_host(&builder) && key_device(&builder) && add_up(&builder);
     memory_free(builder.is_step);
     memory_free(builder.around);
     memory_free(builder.key_of);

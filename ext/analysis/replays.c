@@ -42,24 +42,29 @@ static bool is_graph_launch(const struct name *name)
     return i + length <= name->length;
 }
 
-/* The graph launches of a file, by row; NULL if out of memory. */
-static struct graph *find_graphs(const struct trace_file *file, size_t *count)
+/* The graph launches of a file, by row; NULL on failure. */
+static struct graph *find_graphs(const struct trace_file *file, size_t *count,
+                                 const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     bool *is_graph = memory_zeroed(file->names.count + 1, sizeof *is_graph);
     struct graph *graphs = NULL;
     size_t capacity = 0;
-    bool done = is_graph != NULL && MEMORY_GROW(graphs, capacity, 1);
-    for (size_t i = 0; done && i < file->names.count; i++)
+    bool done = (is_graph && MEMORY_GROW(graphs, capacity, 1)) || failure_memory(failure);
+    for (size_t i = 0; done && i < file->names.count; i++) {
         is_graph[i] = is_graph_launch(&file->names.items[i]);
+        done = stopper_goes_on(stopper, i, failure);
+    }
     *count = 0;
     for (size_t row = 0; done && row < columns->count; row++) {
         enum kind kind = columns->kind[row];
+        done = stopper_goes_on(stopper, row, failure);
         if ((kind != KIND_CALL && kind != KIND_DRIVER_CALL) || columns->name[row] == NAME_NONE ||
             columns->ts[row] == NUMBER_NONE || !is_graph[columns->name[row]])
             continue;
-        done = MEMORY_GROW(graphs, capacity, *count + 1);
-        if (done)
+        if (!MEMORY_GROW(graphs, capacity, *count + 1))
+            done = failure_memory(failure);
+        else
             graphs[(*count)++] = (struct graph){columns->correlation[row], (uint32_t)row,
                                                 columns->link[row] != ROW_NONE};
     }
@@ -89,24 +94,26 @@ static struct launched *find_launched(const struct trace_file *file, size_t *cou
                                       const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    size_t total = 0;
-    for (size_t row = 0; row < columns->count; row++)
-        total += busy_takes(columns, row) && columns->link[row] != ROW_NONE;
-    struct launched *launched = memory_allocate((total + 1) * sizeof *launched);
-    if (!launched) {
-        failure_memory(failure);
-        return NULL;
-    }
+    struct launched *launched = NULL;
+    size_t capacity = 0;
+    bool done = MEMORY_GROW(launched, capacity, 1) || failure_memory(failure);
     *count = 0;
-    for (size_t row = 0; row < columns->count; row++)
-        if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
-            launched[(*count)++] =
-                (struct launched){columns->ts[columns->link[row]], columns->ts[row]};
-    if (!sort_items(launched, total, sizeof *launched, launched_order, stopper, failure)) {
+    for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(stopper, row, failure);
+        if (!busy_takes(columns, row) || columns->link[row] == ROW_NONE)
+            continue;
+        if (!MEMORY_GROW(launched, capacity, *count + 1))
+            done = failure_memory(failure);
+        else
+            launched[(*count)++] = (struct launched){.launch = columns->ts[columns->link[row]],
+                                                     .first = columns->ts[row]};
+    }
+    if (!done ||
+        !sort_items(launched, *count, sizeof *launched, launched_order, stopper, failure)) {
         memory_free(launched);
         return NULL;
     }
-    for (size_t i = total; i-- > 1;)
+    for (size_t i = *count; i-- > 1;)
         if (launched[i].first < launched[i - 1].first)
             launched[i - 1].first = launched[i].first;
     return launched;
@@ -127,9 +134,8 @@ bool replays_find(struct intervals *lost, const struct trace_file *file,
     size_t count = 0, launched_count = 0;
     struct launched *launched = NULL;
     *lost = (struct intervals){.count = 0};
-    struct graph *graphs = find_graphs(file, &count);
-    bool done = graphs ? sort_items(graphs, count, sizeof *graphs, graph_order, stopper, failure)
-                       : failure_memory(failure);
+    struct graph *graphs = find_graphs(file, &count, stopper, failure);
+    bool done = graphs && sort_items(graphs, count, sizeof *graphs, graph_order, stopper, failure);
     count = done ? keep_lost(graphs, count) : 0;
     if (count > 0)
         done = (launched = find_launched(file, &launched_count, stopper, failure)) != NULL;

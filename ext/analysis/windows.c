@@ -5,24 +5,28 @@
 #include "busy.h"
 
 /* The thread with most operators; of several, the one that has its first one first in the
-** file. False if out of memory. */
-static bool busiest_thread(const struct trace_file *file, uint32_t *track)
+** file. */
+static bool busiest_thread(const struct trace_file *file, uint32_t *track,
+                           const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     size_t *operators = memory_zeroed(file->tracks.count, sizeof *operators), most = 0;
-    if (!operators)
-        return false;
-    for (size_t row = 0; row < columns->count; row++)
+    bool done = operators || failure_memory(failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
         if (row_is(file, row, CATEGORY_OPERATOR)) {
             size_t count = ++operators[columns->track[row]];
             most = count > most ? count : most;
         }
+        done = stopper_goes_on(stopper, row, failure);
+    }
     *track = TRACK_NONE;
-    for (size_t row = 0; row < columns->count && *track == TRACK_NONE && most > 0; row++)
+    for (size_t row = 0; done && row < columns->count && *track == TRACK_NONE && most > 0; row++) {
         if (row_is(file, row, CATEGORY_OPERATOR) && operators[columns->track[row]] == most)
             *track = columns->track[row];
+        done = stopper_goes_on(stopper, row, failure);
+    }
     memory_free(operators);
-    return true;
+    return done;
 }
 
 static int window_order(const void *a, const void *b)
@@ -62,46 +66,54 @@ static bool collect_windows(struct windows *windows, const struct trace_file *fi
 }
 
 /* The latest end of device work of each number; NUMBER_NONE: it has none. */
-static void find_ends(const struct trace_file *file, int64_t *ends)
+static bool find_ends(const struct trace_file *file, int64_t *ends, const struct stopper *stopper,
+                      struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     for (size_t i = 0; i < file->iteration_count; i++)
         ends[i] = NUMBER_NONE;
     for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
         if (!busy_takes(columns, row) || columns->iteration[row] == STEP_NONE)
             continue;
         int64_t *end = &ends[columns->iteration[row]];
         if (*end == NUMBER_NONE || busy_end(columns, row) > *end)
             *end = busy_end(columns, row);
     }
-}
-
-/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is
-** later. False if out of memory. */
-static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach)
-{
-    const struct columns *columns = &file->columns;
-    int64_t *first = links_first(file);
-    if (!first)
-        return false;
-    for (size_t row = 0; row < columns->count; row++)
-        if (link_is_backlog(columns, first, row) && busy_takes(columns, row) &&
-            columns->ts[row] < limit && busy_end(columns, row) > *reach)
-            *reach = busy_end(columns, row);
-    memory_free(first);
     return true;
 }
 
+/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is
+** later. */
+static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    int64_t *first = links_first(file, stopper, failure);
+    bool done = first != NULL;
+    for (size_t row = 0; done && row < columns->count; row++) {
+        if (link_is_backlog(columns, first, row) && busy_takes(columns, row) &&
+            columns->ts[row] < limit && busy_end(columns, row) > *reach)
+            *reach = busy_end(columns, row);
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    memory_free(first);
+    return done;
+}
+
 /* From the host's clock to the device's, for at least one window; `ends` has room for the
-** latest end of each number. False if out of memory. */
-static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends)
+** latest end of each number. */
+static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends,
+                            const struct stopper *stopper, struct failure *failure)
 {
     const struct window *first = &windows->items[0];
     int64_t reach = first->start, own_end = first->end;
-    find_ends(file, ends);
+    if (!find_ends(file, ends, stopper, failure))
+        return false;
     if (ends[first->step] != NUMBER_NONE)
         own_end = ends[first->step];
-    if (!pass_backlog(file, own_end, &reach))
+    if (!pass_backlog(file, own_end, &reach, stopper, failure))
         return false;
     bool whole = windows->count == 1 && reach == first->start; /* with the host's tail */
     for (size_t i = 0; i < windows->count; i++) {
@@ -119,11 +131,11 @@ static bool to_device_clock(struct windows *windows, const struct trace_file *fi
 
 /* A file without steps: one window, if it has any event. */
 static bool take_whole(struct windows *windows, const struct trace_file *file,
-                       struct failure *failure)
+                       const struct stopper *stopper, struct failure *failure)
 {
     uint32_t track;
-    if (!busiest_thread(file, &track))
-        return failure_memory(failure);
+    if (!busiest_thread(file, &track, stopper, failure))
+        return false;
     windows->items[0] = (struct window){file->first, file->last, NUMBER_NONE, STEP_NONE, track};
     windows->count = file->first != NUMBER_NONE && file->last != NUMBER_NONE;
     return true;
@@ -139,11 +151,11 @@ bool windows_make(struct windows *windows, const struct trace_file *file, bool d
     if (!done)
         failure_memory(failure);
     else if (file->step_count == 0)
-        done = take_whole(windows, file, failure);
+        done = take_whole(windows, file, stopper, failure);
     else
         done = collect_windows(windows, file, spare, stopper, failure);
     if (done && file->step_count > 0 && device_clock)
-        done = to_device_clock(windows, file, ends) || failure_memory(failure);
+        done = to_device_clock(windows, file, ends, stopper, failure);
     memory_free(spare);
     memory_free(ends);
     if (!done)

@@ -92,13 +92,15 @@ static struct linked_work *collect_work(const struct trace_file *file, size_t *c
     *count = 0;
     bool done = MEMORY_GROW(work, capacity, 1) || failure_memory(failure);
     for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(stopper, row, failure);
         if (columns->kind[row] != KIND_WORK || columns->link[row] == ROW_NONE ||
             columns->ts[row] == NUMBER_NONE)
             continue;
-        done = MEMORY_GROW(work, capacity, *count + 1) || failure_memory(failure);
-        if (done)
-            work[(*count)++] =
-                (struct linked_work){columns->ts[row], columns->track[row], (uint32_t)row};
+        if (!MEMORY_GROW(work, capacity, *count + 1))
+            done = failure_memory(failure);
+        else
+            work[(*count)++] = (struct linked_work){
+                .start = columns->ts[row], .track = columns->track[row], .row = (uint32_t)row};
     }
     if (done && sort_items(work, *count, sizeof *work, work_order, stopper, failure))
         return work;
@@ -137,16 +139,21 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
 {
     const struct columns *columns = &file->columns;
     size_t alone = 0;
-    for (size_t row = 0; row < columns->count; row++)
+    for (size_t row = 0; row < columns->count; row++) {
         file->annotation_count += columns->kind[row] == KIND_ANNOTATION;
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+    }
     if (file->annotation_count == 0)
         return true;
     struct host_annotation *hosts = memory_allocate((count + 1) * sizeof *hosts);
     file->annotations = memory_allocate(file->annotation_count * sizeof *file->annotations);
     bool done = (hosts && file->annotations) || failure_memory(failure);
-    for (size_t row = 0, i = 0; done && i < file->annotation_count; row++)
+    for (size_t row = 0, i = 0; done && i < file->annotation_count; row++) {
         if (columns->kind[row] == KIND_ANNOTATION)
             file->annotations[i++] = (struct annotation){(uint32_t)row, (uint32_t)row};
+        done = stopper_goes_on(stopper, row, failure);
+    }
     done = done && go_by_host(file, externals, count, hosts, stopper, failure);
     for (size_t i = 0; done && i < file->annotation_count; i++)
         alone += file->annotations[i].by == file->annotations[i].row;

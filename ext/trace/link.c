@@ -156,31 +156,35 @@ cleanup:
     return done;
 }
 
-int64_t *links_first(const struct trace_file *file)
+int64_t *links_first(const struct trace_file *file, const struct stopper *stopper,
+                     struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     int64_t *first = memory_allocate((file->tracks.count + 1) * sizeof *first);
-    for (size_t track = 0; first && track < file->tracks.count; track++)
+    bool done = first || failure_memory(failure);
+    for (size_t track = 0; done && track < file->tracks.count; track++)
         first[track] = INT64_MIN;
-    for (size_t row = 0; first && row < columns->count; row++) {
+    for (size_t row = 0; done && row < columns->count; row++) {
         int64_t *of_track = &first[columns->track[row]];
         if (columns->kind[row] == KIND_WORK && columns->link[row] != ROW_NONE &&
             columns->ts[row] != NUMBER_NONE &&
             (*of_track == INT64_MIN || columns->ts[row] < *of_track))
             *of_track = columns->ts[row];
+        done = stopper_goes_on(stopper, row, failure);
     }
-    return first;
+    if (done)
+        return first;
+    memory_free(first);
+    return NULL;
 }
 
 bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
                          struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    int64_t *first = links_first(file);
-    bool done = true;
-    if (!first)
-        return failure_memory(failure);
-    for (size_t row = 0; row < columns->count && done; row++) {
+    int64_t *first = links_first(file, stopper, failure);
+    bool done = first != NULL;
+    for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);
         if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
             continue;

@@ -15,8 +15,9 @@
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 /* Where the backlog of each track ends: the start (ns) of its first device work with a
-** link; INT64_MIN if it has none. NULL if out of memory. */
-int64_t *links_first(const struct trace_file *file);
+** link; INT64_MIN if it has none. NULL on failure. */
+int64_t *links_first(const struct trace_file *file, const struct stopper *stopper,
+                     struct failure *failure);
 
 /* Whether a row is backlog (T10), by what links_first() gives. */
 static inline bool link_is_backlog(const struct columns *columns, const int64_t *first, size_t row)

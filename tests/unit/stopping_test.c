@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "analysis/owners.h"
+#include "analysis/replays.h"
+#include "analysis/windows.h"
 #include "trace/load.h"
 #include "trace/order.h"
 #include "trace/stacks.h"
@@ -107,6 +109,8 @@ static void try_all(int threads)
     struct stopper stopper = {ask, &asked};
     const char *path = many_events(threads);
     struct owners owners;
+    struct windows windows;
+    struct intervals lost;
     asked.first = asked.last = now();
     struct trace_file *file = file_load(path, NULL, &stopper, &failure);
     if (!CHECK(file != NULL))
@@ -121,6 +125,12 @@ static void try_all(int threads)
     CHECK(owners_find(&owners, file, NULL, 15, &stopper, &failure));
     check_longest(&asked, "owners");
     owners_clear(&owners);
+    CHECK(windows_make(&windows, file, true, &stopper, &failure));
+    check_longest(&asked, "windows");
+    windows_clear(&windows);
+    CHECK(replays_find(&lost, file, &stopper, &failure));
+    check_longest(&asked, "replays");
+    intervals_clear(&lost);
     file_release(file);
     failure_clear(&failure);
 }
