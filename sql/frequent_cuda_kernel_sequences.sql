@@ -62,6 +62,6 @@ SELECT host.rank, host.name || '|' || names AS pattern, count(*) AS count,
        sum(host.dur_ns) / 1000.0 AS cpu_op_duration
 FROM trace_events(:trace, NULL, :ranks) AS host
 CROSS JOIN sequence
-WHERE sequence.file = host.file AND sequence.operator = host.event
+WHERE host.device = 'CPU' AND sequence.file = host.file AND sequence.operator = host.event
 GROUP BY host.rank, pattern
 ORDER BY host.rank, count DESC, pattern;
