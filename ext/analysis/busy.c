@@ -74,8 +74,10 @@ static bool collect_work(struct busy_builder *builder)
         if (!busy_takes(columns, row))
             continue;
         struct busy_work *work = &builder->work[builder->count++];
-        *work = (struct busy_work){columns->ts[row], busy_end(columns, row), (uint32_t)row,
-                                   type_of(builder->file, (uint32_t)row, known)};
+        *work = (struct busy_work){.start = columns->ts[row],
+                                   .end = busy_end(columns, row),
+                                   .row = (uint32_t)row,
+                                   .type = type_of(builder->file, (uint32_t)row, known)};
         sorted = sorted && (builder->count < 2 || work[-1].start <= work->start);
     }
     memory_free(known);

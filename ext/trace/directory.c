@@ -129,9 +129,8 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
 bool paths_none(const char *text, struct failure *failure)
 {
     char *pattern = pattern_below(text, false, failure);
-    failure_set(failure, FAILURE_REQUEST,
-                "no trace in '%s': there is no *.json, *.json.gz or *.gz file%s%s%s", text,
-                pattern ? "; in its folders there is: '" : "", pattern ? pattern : "",
+    failure_set(failure, FAILURE_REQUEST, "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
+                text, pattern ? "; in its folders there is: '" : "", pattern ? pattern : "",
                 pattern ? "'" : "");
     memory_free(pattern);
     return false;

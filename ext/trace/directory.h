@@ -11,6 +11,9 @@
 
 #include "../reader/failure.h"
 
+/* Those of a directory that may be traces, for errors. */
+#define TRACE_FILES "*.json, *.json.gz or *.gz file"
+
 struct trace_path {
     char *path;   /* owned */
     bool listed;  /* found in a directory, not named: it need not be a trace (T16) */

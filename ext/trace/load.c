@@ -278,9 +278,14 @@ static bool take_row(struct loading *loading, const struct event *event)
     if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
     if (edge &&
-        !take_edge(loading, (struct edge){ts, event->byte, track, name,
-                                          event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
-                                          (uint32_t)event->position, own_span}))
+        !take_edge(loading,
+                   (struct edge){.ts = ts,
+                                 .byte = event->byte,
+                                 .track = track,
+                                 .name = name,
+                                 .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
+                                 .order = (uint32_t)event->position,
+                                 .own_span = own_span}))
         return false;
     if (event->phase == 'E')
         return true;

@@ -256,9 +256,7 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     *trace = (struct trace){.paths = *paths, .count = paths->count};
     *paths = (struct trace_paths){NULL, 0, 0};
     if (trace->count == 0)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "no trace: no *.json, *.json.gz or *.gz file "
-                           "is there");
+        return failure_set(failure, FAILURE_REQUEST, "no trace: no " TRACE_FILES " is there");
     trace->members = memory_zeroed(trace->count, sizeof *trace->members);
     if (!trace->members)
         return failure_memory(failure);
