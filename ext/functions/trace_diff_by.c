@@ -6,6 +6,7 @@
 #include "../analysis/keyed.h"
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
+#include "../trace/sort.h"
 #include "call_trace.h"
 #include "shapes.h"
 
