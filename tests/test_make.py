@@ -219,11 +219,11 @@ class Parts(unittest.TestCase):
     def test_a_process_that_dies_fails_the_test_it_ran(self):
         printed, status = self.run_tests("""
     def test_a(self): pass
-    def test_b(self): os.kill(os.getpid(), 11)
+    def test_b(self): os.kill(os.getpid(), 9)
     def test_c(self): os._exit(0)
     def test_d(self): pass
 """, "run")
-        self.assertIn("FAILED: test_some.Some.test_b: the process ended with signal 11\n", printed)
+        self.assertIn("FAILED: test_some.Some.test_b: the process ended with signal 9\n", printed)
         self.assertIn("FAILED: test_some.Some.test_c: the process ended with status 0\n", printed)
         self.assertEqual(printed.splitlines()[-1], "2 passed, 2 failed, 0 skipped")
         self.assertEqual(status, 1)
