@@ -4,7 +4,7 @@
 
 #include "../reader/memory.h"
 
-/* A user_annotation of the host. */
+/* A user_annotation on the host. */
 struct host_annotation {
     int64_t id;
     uint32_t name, row;
@@ -36,7 +36,7 @@ static int work_order(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The only host annotation with an External id and a name; ROW_NONE. */
+/* The only host annotation with this External id and name; ROW_NONE if there is none or several. */
 static uint32_t only_host(const struct host_annotation *hosts, size_t count, int64_t id,
                           uint32_t name)
 {
@@ -49,8 +49,8 @@ static uint32_t only_host(const struct host_annotation *hosts, size_t count, int
     return more ? ROW_NONE : hosts[i].row;
 }
 
-/* Collects the host annotations, and lets those of the device go by them, or by
-** themselves (rules 2 and 4). `hosts` has room for all externals. */
+/* Collects the host annotations and applies rule 2; an annotation without a match keeps itself
+** (rule 4). `hosts` has room for all externals. */
 static bool go_by_host(struct trace_file *file, const struct external *externals, size_t count,
                        struct host_annotation *hosts, const struct stopper *stopper,
                        struct failure *failure)
@@ -82,7 +82,7 @@ static bool go_by_host(struct trace_file *file, const struct external *externals
     return true;
 }
 
-/* The device work with a link, by track and start; NULL on failure. */
+/* The device work with a link, sorted by track and start; NULL on failure. */
 static struct linked_work *collect_work(const struct trace_file *file, size_t *count,
                                         const struct stopper *stopper, struct failure *failure)
 {
@@ -108,7 +108,7 @@ static struct linked_work *collect_work(const struct trace_file *file, size_t *c
     return NULL;
 }
 
-/* Rule 3, for those that go by themselves. */
+/* Rule 3, for the annotations that rule 2 left with themselves. */
 static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
                        struct failure *failure)
 {

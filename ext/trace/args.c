@@ -17,7 +17,7 @@ static bool changed(const struct trace_file *file, struct failure *failure)
     return failure_set(failure, FAILURE_READ, "'%s' has changed while it was read", file->path);
 }
 
-/* Opens the file at its beginning, if it is still the one that was loaded. */
+/* Opens the file at its beginning, if its content is still the content that was loaded. */
 static bool open_file(struct args_reader *reader, const struct trace_file *file,
                       const struct stopper *stopper, struct failure *failure)
 {
@@ -32,7 +32,7 @@ static bool open_file(struct args_reader *reader, const struct trace_file *file,
            changed(file, failure);
 }
 
-/* Counts the args of a row as a problem, once. */
+/* Counts the args of a row as a problem, at most once per row. */
 static bool count_problem(struct trace_file *file, size_t row, enum problem problem, int64_t byte,
                           struct failure *failure)
 {
@@ -50,7 +50,7 @@ static bool count_problem(struct trace_file *file, size_t row, enum problem prob
     return true;
 }
 
-/* Takes the args of an event over. */
+/* Copies the args of an event into the reader, mended if needed. */
 static bool take(struct args_reader *reader, struct trace_file *file, const struct event *event,
                  struct failure *failure)
 {

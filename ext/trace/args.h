@@ -1,7 +1,7 @@
 /*
-** The args of events, read from the file again each time: they are most of a trace,
-** and few queries want them (T6). What is asked for in the order of the file is found
-** in one reading.
+** The args of events. Args are most of a trace and few queries need them, so they are not kept
+** in memory but read from the file again (T6). Rows asked for in the order of the file are read
+** in one pass.
 */
 #ifndef TRACEDIFF_ARGS_H
 #define TRACEDIFF_ARGS_H
@@ -11,26 +11,26 @@
 
 struct args_reader {
     const struct trace_file *file; /* borrowed */
-    struct document *document;     /* NULL: none is open */
+    struct document *document;     /* NULL: no file is open */
     struct document_options options;
-    int64_t next;    /* position of the event it gives next */
-    int64_t checked; /* bytes of JSON that are of the file that was loaded */
-    size_t row;      /* whose args `text` is */
+    int64_t next;    /* position of the event that the document gives next */
+    int64_t checked; /* bytes of JSON known to be unchanged since the file was loaded */
+    size_t row;      /* the row that `text` belongs to */
     bool found;      /* `text` is valid */
-    bool there;      /* there are args to give */
+    bool there;      /* the row has args */
     unsigned char *text;
     size_t length, capacity;
 };
 
-/* The args of a row of a loaded file, as mend.h says; `*text` is NULL if there are
-** none. They are good until the next call. What is mended or cannot be is counted in
+/* Gives the args of a row of a loaded file as strict JSON (mend.h); `*text` is NULL if there are
+** none. The text is valid until the next call. Args that were mended or left out are counted in
 ** file->problems, each event once. False on failure: FAILURE_READ, FAILURE_MEMORY,
 ** FAILURE_INTERRUPTED. */
 bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
                const struct stopper *stopper, const unsigned char **text, size_t *length,
                struct failure *failure);
 
-/* Closes the file. A zeroed struct reads from it again. */
+/* Closes the file. The struct is zeroed, so it can be used again. */
 void args_close(struct args_reader *reader);
 
 #endif

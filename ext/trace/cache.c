@@ -16,13 +16,13 @@ enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
 
 struct cache_entry {
     struct trace_file *file; /* one reference */
-    uint64_t used;           /* the clock when it was wanted last */
+    uint64_t used;           /* value of the clock at the last use */
     uint64_t hash;           /* of the path */
-    uint32_t next;           /* of the entries in the slot: number + 1; 0: no more */
-    bool stale;              /* a newer reading of the file is there */
+    uint32_t next;           /* next entry in the slot: index + 1; 0: none */
+    bool stale;              /* a newer reading of the file exists */
 };
 
-/* Files to be read by several threads. */
+/* Files that several threads read. */
 struct read_queue {
     struct cache_request **requests;
     size_t count;
@@ -31,8 +31,8 @@ struct read_queue {
     atomic_size_t next;
     atomic_bool stop;
     pthread_mutex_t mutex;
-    pthread_cond_t finished; /* signalled when a thread has ended */
-    int running;             /* under the mutex */
+    pthread_cond_t finished; /* signalled when a thread ends */
+    int running;             /* guarded by the mutex */
 };
 
 static bool asked_to_stop(void *argument)
@@ -61,8 +61,8 @@ static void *read_files(void *argument)
     return NULL;
 }
 
-/* Starts up to `wanted` threads, all signals blocked in them: those belong to
-** the host's threads. Returns how many have started. */
+/* Starts up to `wanted` threads and returns how many have started. All signals are blocked in
+** them, because signals belong to the host's threads. */
 static int start_threads(struct read_queue *queue, pthread_t *threads, int wanted)
 {
     sigset_t all, before;
@@ -76,7 +76,7 @@ static int start_threads(struct read_queue *queue, pthread_t *threads, int wante
     return started;
 }
 
-/* Waits for the threads, and asks now and then whether to stop. */
+/* Waits for the threads and regularly asks the stopper. */
 static void wait_for_threads(struct read_queue *queue, const struct stopper *stopper)
 {
     pthread_mutex_lock(&queue->mutex);
@@ -96,7 +96,7 @@ static void wait_for_threads(struct read_queue *queue, const struct stopper *sto
     pthread_mutex_unlock(&queue->mutex);
 }
 
-/* Reads files on several threads; false if none could be started. */
+/* Reads files on several threads; false if no thread could be started. */
 static bool read_side_by_side(struct cache *cache, struct read_queue *queue)
 {
     pthread_t threads[MOST_THREADS];
@@ -129,7 +129,7 @@ static bool same_file(const struct trace_file *file, const char *path,
     return source_same(&file->identity, identity) && strcmp(file->path, path) == 0;
 }
 
-/* Whether the events of a loaded file are those that are wanted. */
+/* Whether a file was loaded with exactly the wanted phases. */
 static bool same_phases(const struct trace_file *file, const bool *phases)
 {
     for (int c = 0; c < 256; c++) {
@@ -168,7 +168,7 @@ static void take_from_slot(struct cache *cache, size_t i)
     *from = cache->entries[i].next;
 }
 
-/* Room for another entry; false if out of memory. */
+/* Makes room for one more entry; false if out of memory. */
 static bool make_room(struct cache *cache)
 {
     enum { FIRST_SLOTS = 64 };
@@ -197,7 +197,7 @@ static void add_entry(struct cache *cache, struct trace_file *file, uint64_t has
     put_in_slot(cache, cache->count++);
 }
 
-/* The last entry takes the place of the one that goes. */
+/* Moves the last entry into the place of the removed one. */
 static void remove_entry(struct cache *cache, size_t i)
 {
     size_t last = cache->count - 1;
@@ -211,7 +211,7 @@ static void remove_entry(struct cache *cache, size_t i)
     cache->count = last;
 }
 
-/* The first entry that may have a path; NULL if there is none. */
+/* The first entry in the slot of a path's hash; NULL if there is none. */
 static struct cache_entry *first_entry(const struct cache *cache, uint64_t hash)
 {
     uint32_t i = cache->slot_count ? *slot_of(cache, hash) : 0;
@@ -223,8 +223,8 @@ static struct cache_entry *next_entry(const struct cache *cache, const struct ca
     return entry->next ? &cache->entries[entry->next - 1] : NULL;
 }
 
-/* A file of the cache, without a reference of its own; NULL if it is not there.
-** A loaded file serves for its head, whatever its phases. */
+/* A file of the cache, without adding a reference; NULL if it is not cached. If only the head is
+** wanted, a loaded file serves too, whatever its phases. */
 static struct trace_file *look_up(struct cache *cache, const char *path,
                                   const struct identity *identity, const bool *phases, bool peek)
 {
@@ -243,7 +243,7 @@ static struct trace_file *look_up(struct cache *cache, const char *path,
     return head;
 }
 
-/* Keeps a file for the next time, and marks what it has taken the place of. */
+/* Adds a file to the cache and marks the entries that it replaces as stale. */
 static bool keep(struct cache *cache, struct trace_file *file)
 {
     uint64_t hash = hash_of(file->path);
@@ -260,7 +260,7 @@ static bool keep(struct cache *cache, struct trace_file *file)
     return true;
 }
 
-/* A request, and the file that it is for. */
+/* A request and the identity of its file. */
 struct identified {
     struct cache_request *request;
     struct identity identity;
@@ -272,7 +272,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* By file and base name, then as they were asked for. */
+/* By file (inode, device), then base name, then position of the request. */
 static int identified_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
@@ -292,8 +292,8 @@ static bool is_twin(const struct identified *x, const struct identified *y)
            strcmp(base_name(x->request->path), base_name(y->request->path)) == 0;
 }
 
-/* Finds the identities of the files: one that has none gets a failure. Twins are marked, and
-** left out of `items`. Returns how many items there are. */
+/* Finds the identities of the files. A file without an identity gets a failure. Twins are marked
+** and left out of `items`. Returns the number of items. */
 static size_t identify(struct cache_request *requests, size_t count, struct identified *items,
                        struct failure *failure)
 {
@@ -319,8 +319,7 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
     return kept;
 }
 
-/* Serves what the cache has; the rest is put into `missing`. False when there is no
-** memory. */
+/* Takes files from the cache and adds the other requests to the queue. False if out of memory. */
 static bool serve(struct cache *cache, struct cache_request *requests, size_t count,
                   struct read_queue *queue, struct failure *failure)
 {
@@ -373,13 +372,15 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     return failure->code == FAILURE_NONE;
 }
 
-/* Whether nobody refers to an entry's file, nor to texts of it that are all it has left. */
+/* Whether an entry may be dropped: nothing else refers to its file, and unless `idle`, SQLite
+** cannot hold texts of it that are all that is left of it. */
 static bool may_go(const struct cache_entry *entry, bool idle)
 {
     return entry->file->references == 1 && (idle || !entry->file->lent || entry->file->loaded);
 }
 
-/* Drops an entry, or what may go of it. Returns whether another one is in its place. */
+/* Drops an entry, or shrinks its file if SQLite may hold texts of it. Returns whether another
+** entry has moved to index `i`. */
 static bool drop(struct cache *cache, size_t i, bool idle)
 {
     struct cache_entry *entry = &cache->entries[i];
@@ -392,7 +393,7 @@ static bool drop(struct cache *cache, size_t i, bool idle)
     return true;
 }
 
-/* The entry that is to go next, or cache->count if none has to. */
+/* The entry to drop next, or cache->count if the cache is within its limit. */
 static size_t next_to_go(const struct cache *cache, bool idle)
 {
     size_t bytes = 0, oldest = cache->count;

@@ -1,11 +1,10 @@
 /*
-** Files that have been read already, kept for the next query.
+** Files that have been read, kept for later queries.
 **
-** A file is known by path, device, inode, size, modification and change time,
-** and by the phases that were asked for: a file that has changed is read again.
-** Files nobody refers to are kept until they hold more than CACHE_LIMIT bytes
-** together; then those unused for longest go. A cache belongs to one thread;
-** only the reading itself is spread over several.
+** A file is identified by its path, device, inode, size, modification time, change time and the
+** phases that were asked for. A file that has changed is read again. Files without users are
+** kept until together they hold more than CACHE_LIMIT bytes; then the least recently used are
+** dropped. A cache belongs to one thread; only the reading is spread over several.
 */
 #ifndef TRACEDIFF_CACHE_H
 #define TRACEDIFF_CACHE_H
@@ -15,35 +14,35 @@
 #define CACHE_LIMIT ((size_t)1 << 30)
 
 struct cache {
-    struct stopper stopper; /* asked on the calling thread only */
-    int threads;            /* how many may read at once; 1: none but the caller's */
+    struct stopper stopper; /* called on the calling thread only */
+    int threads;            /* maximum number of reading threads; 1: only the caller's */
     /* private */
     struct cache_entry *entries;
     size_t count, capacity;
-    uint32_t *slots;   /* by the path's hash: an entry + 1, and so on by its `next`; 0: no more */
+    uint32_t *slots;   /* by the hash of the path: index of an entry + 1; 0: empty */
     size_t slot_count; /* a power of two */
     uint64_t clock;
 };
 
-/* A file wanted, and what became of it. */
+/* A request for a file, and its result. */
 struct cache_request {
     const char *path;
-    /* The earlier request for the same file (device and inode) under a path of the same
-    ** base name: then this one is not read. NULL: there is none. */
+    /* An earlier request for the same file (device and inode) under a path with the same base
+    ** name. This request is then not read. NULL: there is none. */
     struct cache_request *twin;
     struct trace_file *file; /* one reference; NULL on failure */
     struct failure failure;
 };
 
-/* Fills in the requests: each file from the cache, or read, several at a time.
-** `phases` as in file_load(). With `peek`, a file not loaded yet is only read up to
-** its first event. False if interrupted or out of memory; why a file cannot be read is said
-** in its request. */
+/* Fills in the requests. Each file comes from the cache or is read, several at a time. `phases`
+** is as in file_load(). With `peek`, a file that is not loaded yet is read only up to its first
+** event. False if interrupted or out of memory; a file that cannot be read has its failure in
+** its request. */
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
                const bool *phases, bool peek, struct failure *failure);
 
-/* Drops what is beyond the limit. Unless `idle`, SQLite may still hold texts of
-** files that are `lent`: these keep their names. */
+/* Drops files beyond the limit. Unless `idle`, SQLite may still hold texts of files that are
+** `lent`, so these keep their names. */
 void cache_trim(struct cache *cache, bool idle);
 
 void cache_clear(struct cache *cache);

@@ -30,7 +30,7 @@ static void *array_of(const struct columns *columns, size_t i)
     return array;
 }
 
-/* Resizes every array to `capacity` items; false if one cannot be. */
+/* Resizes every array to `capacity` items; false if out of memory. */
 static bool resize(struct columns *columns, size_t capacity)
 {
     for (size_t i = 0; i < ARRAYS; i++)

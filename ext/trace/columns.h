@@ -11,7 +11,7 @@
 #define STEP_NONE UINT32_MAX  /* in no step */
 #define DEPTH_NONE UINT32_MAX /* in no call stack */
 
-/* What a category is; several have two names. */
+/* The meaning of a category; several categories have two names. */
 enum category {
     CATEGORY_OTHER,
     CATEGORY_OPERATOR, /* cpu_op */
@@ -26,15 +26,15 @@ enum category {
     CATEGORY_SYNC
 };
 
-/* What an event is by its category (T9, T10). */
+/* What an event is, by its category (T9, T10). */
 enum kind {
     KIND_HOST,
     KIND_CALL,        /* host: a call into the runtime */
-    KIND_DRIVER_CALL, /* host: the same, category cuda_driver */
+    KIND_DRIVER_CALL, /* host: the same, of category cuda_driver */
     KIND_TRACE,       /* host: category Trace, the profiler's own span */
     KIND_WORK,        /* device work */
     KIND_ANNOTATION,  /* device: gpu_user_annotation */
-    KIND_SYNC         /* device: waits and records of events */
+    KIND_SYNC         /* device: waits for events and records of events */
 };
 
 static inline bool kind_is_device(enum kind kind)
@@ -44,7 +44,7 @@ static inline bool kind_is_device(enum kind kind)
 
 struct columns {
     size_t count, capacity;
-    int64_t *ts;          /* ns since 1970 or the profiler's own zero; NUMBER_NONE */
+    int64_t *ts;          /* ns since 1970, or since the profiler's own zero; NUMBER_NONE */
     int64_t *dur;         /* ns; NUMBER_NONE */
     int64_t *stream;      /* NUMBER_NONE */
     int64_t *correlation; /* NUMBER_NONE */
@@ -52,7 +52,7 @@ struct columns {
     uint32_t *track;      /* number of the track */
     uint32_t *event;      /* position in traceEvents */
     uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
-    uint32_t *iteration;  /* index of trace_file.iterations; STEP_NONE */
+    uint32_t *iteration;  /* index into trace_file.iterations; STEP_NONE */
     unsigned char *phase;
     unsigned char *kind; /* enum kind */
 };
@@ -65,9 +65,9 @@ static inline bool row_counts(const struct columns *columns, size_t row)
 }
 
 bool columns_reserve(struct columns *columns, size_t needed);
-/* Gives back what was reserved and is not used. */
+/* Frees the unused capacity. */
 void columns_fit(struct columns *columns);
-/* Bytes of memory they hold. */
+/* The memory the columns hold, in bytes. */
 size_t columns_memory(const struct columns *columns);
 void columns_clear(struct columns *columns);
 

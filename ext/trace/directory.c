@@ -24,7 +24,7 @@ static char *joined(const char *a, const char *between, const char *b)
     return to;
 }
 
-/* Adds a path, which is then owned by the list, or freed. */
+/* Adds a path. The list takes ownership; on failure the path is freed. */
 static bool add(struct trace_paths *paths, char *path, bool listed, struct failure *failure)
 {
     if (!path || !MEMORY_GROW(paths->items, paths->capacity, paths->count + 1)) {
@@ -73,7 +73,7 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     return failure->code == FAILURE_NONE;
 }
 
-/* `~/` at the beginning of a text is the home directory. NULL if out of memory. */
+/* Replaces `~/` at the beginning of a text by the home directory. NULL if out of memory. */
 static char *expanded(const char *text)
 {
     const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;
@@ -97,13 +97,14 @@ static bool matches_file(const char *pattern, struct failure *failure)
     return some;
 }
 
-/* A pattern for files in the folders below a path that has none itself: the narrowest that
-** matches, for what a pattern matches must be a trace. NULL: none does, or a failure. */
+/* A pattern for files in the folders below a path that has no trace files itself. It is the
+** narrowest that matches, because every file that a pattern matches must be a trace. NULL: none
+** matches, or a failure. */
 static char *pattern_below(const char *text, bool folders, struct failure *failure)
 {
     enum { OF_FOLDERS = 3 };
     static const char *const tails[] = {
-        "/*.pt.trace.json*",     "/*.json*",     "/*.gz", /* what lies in folders themselves */
+        "/*.pt.trace.json*",     "/*.json*",     "/*.gz", /* for files in the folder itself */
         "/*/*.pt.trace.json*",   "/*/*.json*",   "/*/*.gz",
         "/*/*/*.pt.trace.json*", "/*/*/*.json*", "/*/*/*.gz"};
     size_t length = strlen(text);
@@ -136,7 +137,7 @@ bool paths_none(const char *text, struct failure *failure)
     return false;
 }
 
-/* Matches only folders. */
+/* Whether a pattern matches folders only. */
 static bool only_folders(const char *text, struct failure *failure)
 {
     char *pattern = pattern_below(text, true, failure);
@@ -146,7 +147,7 @@ static bool only_folders(const char *text, struct failure *failure)
     return false;
 }
 
-/* What is written like a URL: `*rest` is what stands after its `://`. */
+/* Whether a text is written like a URL; `*rest` is the part after `://`. */
 static bool is_url(const char *text, const char **rest)
 {
     size_t length =
@@ -203,7 +204,7 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
                            "the trace is an empty text: name a directory, a file or a pattern");
     else if (error == 0 && S_ISDIR(status.st_mode))
         done = add_directory(paths, path, failure);
-    else if (error == 0 || link) /* a link that leads nowhere is a file that cannot be read */
+    else if (error == 0 || link) /* a dangling link counts as a file that cannot be read */
         return add(paths, path, false, failure);
     else if (is_url(path, &rest))
         done = refuse_url(path, rest, failure);
@@ -222,7 +223,7 @@ static int path_order(const void *a, const void *b)
     return order ? order : (int)x->listed - (int)y->listed;
 }
 
-/* A file that was given twice: a trace if it was named once. */
+/* Merges a path that was given twice. It must be a trace if it was named at least once. */
 static void merge(struct trace_path *path, struct trace_path *other)
 {
     path->listed = path->listed && other->listed;

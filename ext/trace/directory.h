@@ -1,6 +1,6 @@
 /*
-** From what a user writes for a trace to the paths of its files: a directory, a
-** file, a glob pattern, or several of these.
+** Finds the files of a trace from the text a user writes: a directory, a file, a glob pattern,
+** or several of these.
 */
 #ifndef TRACEDIFF_DIRECTORY_H
 #define TRACEDIFF_DIRECTORY_H
@@ -11,13 +11,13 @@
 
 #include "../reader/failure.h"
 
-/* Those of a directory that may be traces, for errors. */
+/* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES "*.json, *.json.gz or *.gz file"
 
 struct trace_path {
     char *path;   /* owned */
-    bool listed;  /* found in a directory, not named: it need not be a trace (T16) */
-    size_t again; /* how many more times the file was given */
+    bool listed;  /* found in a directory, not named, so it need not be a trace (T16) */
+    size_t again; /* how often the file was given besides the first time */
 };
 
 struct trace_paths {
@@ -27,32 +27,31 @@ struct trace_paths {
 
 /* Adds the files of one text:
 ** 1. `~/` at its beginning is the home directory
-** 2. a directory: its *.json, *.json.gz and *.gz files (letters of any case), not
-**    recursive, without names that begin with a dot and without directories
+** 2. a directory: its *.json, *.json.gz and *.gz files (letters of any case). It is not searched
+**    recursively; names that begin with a dot and directories are left out
 ** 3. another path that exists: that file
-** 4. else, with `*`, `?` or `[` in it: the files that match the pattern
-** Failures: FAILURE_REQUEST if nothing is there or the text is a URL, FAILURE_READ,
+** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern
+** Failures: FAILURE_REQUEST if no file is found or the text is a URL, FAILURE_READ,
 ** FAILURE_MEMORY. */
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
 
-/* The failure of a text whose paths are none: what to write instead, if it is known. Returns
-** false. */
+/* Sets the failure for a text that has no files; it says what to write instead where that is
+** known. Always returns false. */
 bool paths_none(const char *text, struct failure *failure);
 
-/* Puts them in the order of their names, each once; `again` counts the others. */
+/* Sorts the paths by name and removes doubles; `again` counts those removed. */
 void paths_sort(struct trace_paths *paths);
 
-/* The place of a path among the first `count`, which are sorted and have it. */
+/* The index of a path among the first `count` paths, which must be sorted and contain it. */
 size_t paths_find(const struct trace_paths *paths, size_t count, const char *path);
 
-/* Frees the path at `i`, which is another one of the same file as the one at `first`. Its
-** place is left empty. */
+/* Frees the path at `i`, a second path of the file at `first`. Its place is left empty. */
 void paths_merge(struct trace_paths *paths, size_t first, size_t i);
 
 void paths_clear(struct trace_paths *paths);
 
-/* T7: the number of the last `rank`, `rank-` or `rank_` and digits in the base
-** name of a path (any case, not after a letter); -1 if there is none. */
+/* The rank in a path (T7): the number in the last `rank`, `rank-` or `rank_` with digits of the
+** base name (any case, not after a letter); -1 if there is none. */
 int64_t path_rank(const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include "order.h"
 #include "stacks.h"
 
-/* The path, and as what it is shown. */
+/* Sets the path and the text shown for it. */
 static bool file_name(struct trace_file *file, const char *path, struct failure *failure)
 {
     size_t length = strlen(path);

@@ -1,6 +1,6 @@
 /*
-** Hashing that nobody can foresee: a trace whose names all fell together would take
-** forever to read. The key is another one in each process.
+** Keyed hash, so that crafted names cannot force collisions, which would make loading quadratic.
+** Each process has its own key.
 */
 #ifndef TRACEDIFF_HASH_H
 #define TRACEDIFF_HASH_H
@@ -9,7 +9,7 @@
 
 __extension__ typedef unsigned __int128 hash_product;
 
-/* Made of an address, which is random where the system makes it so. */
+/* The key is made from an address, which address space layout randomisation makes random. */
 static inline uint64_t hash_key(void)
 {
     static const char here;
@@ -17,7 +17,7 @@ static inline uint64_t hash_key(void)
            UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Every bit of the result depends on every bit of both. */
+/* Every bit of the result depends on every bit of both arguments. */
 static inline uint64_t hash_mixed(uint64_t a, uint64_t b)
 {
     hash_product both = (hash_product)a * b;

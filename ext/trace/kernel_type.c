@@ -7,12 +7,12 @@
 
 enum { LISTS = 3 };
 
-/* Patterns by their first letter. Those of one string, with a space between, begin with
-** the same two letters or digits, which decide most often. `^`: not after a small letter;
-** `x?`: x or none; `#`: digits; `*`: letters, digits, `_` or none of them; `@`: a capital;
-** `$`: no letter. */
+/* Patterns by their first letter. One string holds several patterns, separated by spaces; they
+** share their first two letters or digits, which decide most comparisons. `^`: not after a
+** lower-case letter; `x?`: x or nothing; `#`: digits; `*`: any number of letters, digits and
+** `_`; `@`: a capital; `$`: not a letter. */
 
-/* K3, 1 to 7. */
+/* K3, cases 1 to 7. */
 static const char *const communication[128][LISTS] = {
     ['A'] = {"AllReduce Allreduce AllGather Allgather AllToAll AllToall AlltoAll Alltoall "
              "All2All All2all",
@@ -36,7 +36,7 @@ static const char *const communication[128][LISTS] = {
     ['w'] = {"^wait_signal_kernel"},
 };
 
-/* K3's `but`, in any case; `mm`, and `gemm` after `fb`, are for computes(). */
+/* The exceptions of K3, in any case. computes() handles `mm`, and `gemm` after `fb`. */
 static const char *const computation[128][LISTS] = {
     ['b'] = {"block_?all_?reduce"},
     ['c'] = {"cta_?all_?reduce"},
@@ -50,10 +50,10 @@ static const char *const computation[128][LISTS] = {
 
 enum { END = -1 };
 
-/* K3's head, a byte at a time. A copy goes on alone. */
+/* Reads the head of K3 a byte at a time. A copy of the struct is an independent reader. */
 struct head {
     struct signature rest;
-    const char *p, *end; /* of the piece at hand */
+    const char *p, *end; /* of the current piece */
 };
 
 static bool is_memory_name(const char *name, size_t length)
@@ -65,7 +65,7 @@ static bool is_memory_name(const char *name, size_t length)
     return false;
 }
 
-/* K3's three words: n, r or h before `ccl`, with ASCII's capitals alike. */
+/* K3's three words: n, r or h before `ccl`, in any ASCII case. */
 static bool has_classical_word(const char *name, size_t length)
 {
     for (size_t i = 3; i < length;) {
@@ -91,7 +91,7 @@ static struct head head_of(const char *name, size_t length)
     return (struct head){{.start = name, .next = name, .end = end}, name, name};
 }
 
-/* Goes to the next piece if the one at hand is read; false at the end. */
+/* Moves to the next piece if the current one is used up; false at the end. */
 static bool head_goes_on(struct head *head)
 {
     while (head->p == head->end) {
@@ -116,7 +116,8 @@ static int head_next(struct head *head)
     return head_goes_on(head) ? (unsigned char)*head->p++ : END;
 }
 
-/* Whether a pattern fits at `c`, which is after `before`, and before what `head` has. */
+/* Whether a pattern matches at the byte `c`. `before` is the byte before it; `head` gives the
+** bytes after it. */
 static bool fits(const char *pattern, struct head head, int c, int before, bool any_case)
 {
     if (*pattern == '^' && is_small(before))
@@ -147,7 +148,7 @@ static bool fits(const char *pattern, struct head head, int c, int before, bool 
     return true;
 }
 
-/* Whether one of several patterns fits. */
+/* Whether one of several patterns matches. */
 static bool one_fits(const char *patterns, const struct head *head, int c, int before,
                      bool any_case)
 {
@@ -160,7 +161,7 @@ static bool one_fits(const char *patterns, const struct head *head, int c, int b
     return false;
 }
 
-/* Whether a pattern of a table fits. */
+/* Whether a pattern of a table matches. */
 static bool any_fits(const char *const table[128][LISTS], const struct head *head, int c,
                      int before, bool any_case)
 {
@@ -175,7 +176,7 @@ static bool any_fits(const char *const table[128][LISTS], const struct head *hea
     return false;
 }
 
-/* K3, 1 to 7. */
+/* K3, cases 1 to 7. */
 static bool communicates(struct head head)
 {
     int before = END;
@@ -190,7 +191,7 @@ static bool communicates(struct head head)
     return false;
 }
 
-/* K3's `but`. */
+/* The exceptions of K3. */
 static bool computes(struct head head)
 {
     int before = END, second = END, c;
@@ -214,7 +215,7 @@ static bool is_communication(const char *name, size_t length)
     return has_classical_word(name, length) || (communicates(head) && !computes(head));
 }
 
-/* K3 of a name that may have been asked for before. */
+/* K3, with the results for earlier names kept. */
 static bool is_known_communication(struct kernel_types *types, const char *name, size_t length)
 {
     enum { LONGEST = 4096, MEMORY = 512 * 1024 };

@@ -1,33 +1,35 @@
 /*
-** What device work does, by its category and name:
+** Types of device work, by category and name:
 **
-** K1. copies and fills, categories gpu_memcpy, gpu_memset, Memcpy, Memset, and of
-**     mtia_ccp_events the names that begin with `dma`: MEMORY
-** K2. what is no device work by its category and name (T9): none
-** K3. COMMUNICATION: `nccl`, `rccl` or `hccl` anywhere in the name, in any case; or one of
-**     these, in these letters, in the head. The head is the name without
-**     `(anonymous namespace)::`, template arguments and parameters; of a mangled name
-**     (`_Z`) it is the whole. `^` is: not after a small letter; `_?`: an underscore or none.
+** K1. MEMORY: copies and fills, which have the categories gpu_memcpy, gpu_memset, Memcpy and
+**     Memset, or mtia_ccp_events and a name that begins with `dma`
+** K2. none: events that are not device work by their category and name (T9)
+** K3. COMMUNICATION: `nccl`, `rccl` or `hccl` anywhere in the name, in any case; or one of the
+**     patterns below, case-sensitive, in the head. The head is the name without
+**     `(anonymous namespace)::`, template arguments and parameters; the head of a mangled name
+**     (`_Z`) is the whole name. `^` means: not after a lower-case letter; `_?`: an optional
+**     underscore.
 **     1. `^all_?reduce`, `^all_?gather`, `^all_?to_?all`, `^all2all`, `^reduce_?scatter`;
-**        `AllReduce`, `AllGather`, `AllToAll`, `All2All`, `ReduceScatter`, the later
-**        capitals also small
+**        `AllReduce`, `AllGather`, `AllToAll`, `All2All`, `ReduceScatter`, whose capitals after
+**        the first may also be lower-case
 **     2. `cross_device_reduce`, `cross_device_store`, `quick_?reduce`, `^multimem_`
-**     3. `A2ADispatch`, `A2ACombine`, `A2APrepareDispatch`, `A2APrepareCombine`,
-**        `^a2a_` before `dispatch`, `combine`, `send` or `recv`
-**     4. `ep::intranode`, `ep::internode`, with letters, digits and `_` up to `::`;
-**        mangled `ep`, digits, and either
+**     3. `A2ADispatch`, `A2ACombine`, `A2APrepareDispatch`, `A2APrepareCombine`, `^a2a_` before
+**        `dispatch`, `combine`, `send` or `recv`
+**     4. `ep::intranode`, `ep::internode`, with letters, digits and `_` up to `::`; mangled:
+**        `ep`, digits, and either word
 **     5. `EpDispatch`, `EpCombine` before a capital; `^pplx::`
 **     6. `nvshmem`, `rocshmem`, `ishmem`, `symmetric_memory`, `^put_signal_kernel`,
 **        `^wait_signal_kernel`
 **     7. `msccl`, `oneccl`, `userbuffers`, `^hcom_`
-**     But 1 to 7 do not count in a head that has, in any case, `warp`, `block`, `thread`,
-**     `group`, `wave`, `cta`, `quad` or `lane` right before `_?all_?reduce` (within one
-**     GPU), or `gemm` (not `fbgemm`) or `matmul`; or that has `mm` between other than
-**     letters. Work that computes and communicates at once counts as computing.
-** K4. else COMPUTATION
+**     Exceptions: 1 to 7 do not count if the head contains one of these, in any case: `warp`,
+**     `block`, `thread`, `group`, `wave`, `cta`, `quad` or `lane` directly before
+**     `_?all_?reduce` (a reduction within one GPU); `gemm` (not `fbgemm`) or `matmul`; `mm`
+**     without a letter before or after it. Work that computes and communicates at once counts as
+**     computation.
+** K4. COMPUTATION: everything else
 **
-** Without a category, a name that begins with Memcpy, Memset, hipMemcpy, hipMemset or
-** dma is MEMORY, then K3 and K4.
+** Without a category, a name that begins with Memcpy, Memset, hipMemcpy, hipMemset or dma is
+** MEMORY; K3 and K4 decide the others.
 */
 #ifndef TRACEDIFF_KERNEL_TYPE_H
 #define TRACEDIFF_KERNEL_TYPE_H
@@ -39,19 +41,19 @@
 
 enum kernel_type { KERNEL_COMPUTATION, KERNEL_COMMUNICATION, KERNEL_MEMORY, KERNEL_NONE };
 
-/* As users read it; NULL for KERNEL_NONE. */
+/* The name shown to users; NULL for KERNEL_NONE. */
 const char *kernel_type_name(enum kernel_type type);
 
-/* What K3 says of the names of before, for whoever asks row by row: the same few names
-** come again and again. Zeroed is empty; it holds less than 1 MiB. */
+/* Results of K3 for earlier names. A caller that asks row by row keeps one, because the same few
+** names recur. A zeroed struct is empty; it holds less than 1 MiB. */
 struct kernel_types {
     struct names names;
-    bool *communicates; /* by name */
+    bool *communicates; /* by name id */
     size_t capacity;
 };
 
-/* `cat` is NULL for no category, `types` where nothing is kept. Takes time in proportion to
-** the name. Out of memory, it finds the type without keeping it. */
+/* `cat` is NULL for no category; `types` is NULL to keep no results. The time is proportional to
+** the length of the name. If memory runs out, the type is found but not kept. */
 enum kernel_type kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
                                    const char *cat, size_t cat_length);
 

@@ -50,7 +50,7 @@ enum kind kind_of(enum category category, const char *name, size_t length)
                                           [CATEGORY_MTIA] = KIND_WORK,
                                           [CATEGORY_GPU_ANNOTATION] = KIND_ANNOTATION,
                                           [CATEGORY_SYNC] = KIND_SYNC};
-    /* work of MTIA that waits for another stream, or lets it wait, does nothing */
+    /* MTIA's waits for other streams, and the records they wait for, do no work */
     bool waits = category == CATEGORY_MTIA &&
                  (text_is(name, length, "event_wait") || text_is(name, length, "event_record"));
     return waits ? KIND_SYNC : (enum kind)kinds[category];

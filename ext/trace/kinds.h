@@ -1,5 +1,5 @@
 /*
-** What events are: T9 and T10, by their category, and without one by their process.
+** Kinds of events (T9, T10): by category, or by process if there is no category.
 */
 #ifndef TRACEDIFF_KINDS_H
 #define TRACEDIFF_KINDS_H
@@ -7,13 +7,13 @@
 #include "file.h"
 #include "sort.h"
 
-/* What a category is by its name. */
+/* The category of a name. */
 enum category category_of(const char *name, size_t length);
 
-/* The kind of an event of a category; its name matters in mtia_ccp_events alone. */
+/* The kind of an event of a category; the name is used for mtia_ccp_events only. */
 enum kind kind_of(enum category category, const char *name, size_t length);
 
-/* Fills in columns.kind and categories of a file, and which of its tracks are of a GPU. */
+/* Fills in columns.kind and the categories of a file, and marks its tracks that belong to a GPU. */
 bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 #endif

@@ -11,8 +11,8 @@ struct launch_call {
     uint32_t row;
 };
 
-/* By correlation, then as rule 1 prefers: within a correlation, not cuda_driver
-** first; by start; then by place in the file. */
+/* By correlation; within a correlation by rule 1: calls not of cuda_driver first, then earlier
+** start, then earlier in the file. */
 static int call_order(const void *a, const void *b)
 {
     const struct launch_call *x = a, *y = b;
@@ -33,7 +33,7 @@ static uint32_t launch_of(const struct launch_call *calls, size_t count, int64_t
     LOWER_BOUND(first, count, calls[first].correlation < correlation);
     if (first == count || calls[first].correlation != correlation)
         return ROW_NONE;
-    size_t end = first, after = first; /* of the preferred category; of it, after the event */
+    size_t end = first, after = first; /* end of the preferred calls; first one after the event */
     LOWER_BOUND(end, count,
                 calls[end].correlation == correlation && calls[end].driver == calls[first].driver);
     LOWER_BOUND(after, end, calls[after].start <= start);
@@ -50,21 +50,21 @@ static bool can_launch(const struct columns *columns, size_t row)
            columns->correlation[row] > 0 && columns->ts[row] != NUMBER_NONE;
 }
 
-/* Rule 2, for rows in the order of the file; without a time comes last. */
+/* Rule 2, for rows in the order of the file. A row without a time comes last. */
 static bool starts_before(const struct columns *columns, size_t row, size_t other)
 {
     return columns->ts[row] != NUMBER_NONE &&
            (columns->ts[other] == NUMBER_NONE || columns->ts[row] < columns->ts[other]);
 }
 
-/* Whether the correlations of the calls are a dense range without a double, as
-** they mostly are: then they are an index, and need not be sorted. */
+/* An index from correlation to call. Correlations of calls are mostly a dense range without
+** doubles; an array by correlation then replaces sorting. */
 struct call_index {
     uint32_t *rows; /* of the calls, by correlation - lowest; ROW_NONE: none */
     int64_t lowest, size;
 };
 
-/* Makes an index; `rows` is NULL if the calls do not allow it. */
+/* Makes an index; `rows` stays NULL if the correlations are not dense and distinct. */
 static bool make_call_index(struct call_index *index, const struct launch_call *calls, size_t count,
                             const struct stopper *stopper, struct failure *failure)
 {

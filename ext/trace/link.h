@@ -1,5 +1,5 @@
 /*
-** Which call launched which device work (T10).
+** Links calls to the device work that they launch (T10).
 */
 #ifndef TRACEDIFF_LINK_H
 #define TRACEDIFF_LINK_H
@@ -7,27 +7,29 @@
 #include "file.h"
 #include "sort.h"
 
-/* Fills columns.link of a file whose kinds are known:
-** 1. a device event's link is the call with its correlation (> 0); of several:
-**    not cuda_driver before cuda_driver, then the latest start not after its
-**    own, else the earliest start; ties: later in the file
-** 2. a call's link is the first device event linked to it: start, then file */
+/* Fills columns.link. The kinds of the file must be known.
+** 1. The link of a device event is the call with its correlation (> 0). Among several calls,
+**    those not of cuda_driver come before those of cuda_driver; then the call with the latest
+**    start not after the event's own start, else with the earliest start; ties: later in the
+**    file.
+** 2. The link of a call is the first device event linked to it; ties: earlier start, then
+**    earlier in the file. */
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
-/* Where the backlog of each track ends: the start (ns) of its first device work with a
-** link; INT64_MIN if it has none. NULL on failure. */
+/* Where the backlog of each track ends: the start (ns) of its first device work with a link;
+** INT64_MIN without such work. NULL on failure. */
 int64_t *links_first(const struct trace_file *file, const struct stopper *stopper,
                      struct failure *failure);
 
-/* Whether a row is backlog (T10), by what links_first() gives. */
+/* Whether a row is backlog (T10); `first` comes from links_first(). */
 static inline bool link_is_backlog(const struct columns *columns, const int64_t *first, size_t row)
 {
     return columns->kind[row] == KIND_WORK && columns->link[row] == ROW_NONE &&
            columns->ts[row] != NUMBER_NONE && columns->ts[row] < first[columns->track[row]];
 }
 
-/* Counts device work without a link, which is in no step, among the problems of a file:
-** backlog, and apart from it the rest, with their ns. */
+/* Counts device work without a link, which belongs to no step, among the problems of a file,
+** with its total time in ns. Backlog is counted apart from the rest. */
 bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
                          struct failure *failure);
 

@@ -12,19 +12,19 @@
 
 enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024 };
 
-/* What is needed only while a file is read. */
+/* State that is needed only while a file is read. */
 struct loading {
     struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    struct edge *edges; /* B and E */
+    struct edge *edges; /* B and E events */
     size_t edge_count, edge_capacity;
     struct external *externals; /* of annotations */
     size_t external_count, external_capacity;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
-    /* what the last event said, and what that came to: events of one thread and
-    ** of one category follow each other */
+    /* Results for the last event. Consecutive events often share thread and category, so these
+    ** results are reused. */
     struct last {
         unsigned char text[SHORT_TOKEN];
         size_t length;
@@ -76,7 +76,7 @@ static bool is_text(const struct token *token)
     return token->kind == TOKEN_TEXT || token->kind == TOKEN_ODD_TEXT;
 }
 
-/* The same for a field that may be no text at all: then NAME_NONE. */
+/* As intern(), but NAME_NONE if the field is not text. */
 static bool intern_text(struct loading *loading, const struct event *event, enum event_field field,
                         uint32_t *id)
 {
@@ -93,7 +93,7 @@ static int64_t integer(const struct token *token)
     return value;
 }
 
-/* ts or dur (T1): NUMBER_NONE if it is no time; counted where a time must be. */
+/* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
 static int64_t time_of(struct loading *loading, const struct event *event, enum event_field field)
 {
     const struct token *token = &event->field[field];
@@ -106,8 +106,8 @@ static int64_t time_of(struct loading *loading, const struct event *event, enum 
     return NUMBER_NONE;
 }
 
-/* pid and tid, as they stand in the file: an integer that fits is one, another
-** number is its text, a string is text, and anything else is not there. */
+/* pid or tid as written in the file: an integer that fits is an integer, another number is its
+** text, a string is text, and anything else is absent. */
 static bool identifier_of(struct loading *loading, const struct token *token, int64_t byte,
                           struct identifier *identifier)
 {
@@ -161,7 +161,7 @@ static bool track_of(struct loading *loading, const struct event *event, uint32_
     return true;
 }
 
-/* Whether a string, its escapes decoded, begins with a text, or with `whole` is that text. */
+/* Whether a string, with its escapes decoded, begins with a text, or is equal to it if `whole`. */
 static bool says(const struct token *token, const char *text, bool whole)
 {
     unsigned char decoded[3 * ESCAPED_TOKEN];
@@ -170,7 +170,7 @@ static bool says(const struct token *token, const char *text, bool whole)
     size_t length = token->length, wanted = strlen(text);
     if (!is_text(token))
         return false;
-    if (token->kind == TOKEN_ODD_TEXT) { /* an escape has 6 bytes at the most */
+    if (token->kind == TOKEN_ODD_TEXT) { /* an escape has at most 6 bytes */
         if (whole && length > ESCAPED_TOKEN)
             return false;
         length = length < ESCAPED_TOKEN ? length : ESCAPED_TOKEN;
@@ -180,7 +180,7 @@ static bool says(const struct token *token, const char *text, bool whole)
     return (whole ? length == wanted : length >= wanted) && memcmp(at, text, wanted) == 0;
 }
 
-/* A metadata event: a process that is named as a GPU is one (T9). */
+/* Handles a metadata event: a process that is named like a GPU is a GPU (T9). */
 static bool take_process_name(struct loading *loading, const struct event *event)
 {
     struct token name;
@@ -199,7 +199,7 @@ static bool take_process_name(struct loading *loading, const struct event *event
     return true;
 }
 
-/* B and E: kept until all are there and can be paired. */
+/* Keeps a B or E. They are paired when all have been read. */
 static bool take_edge(struct loading *loading, struct edge edge)
 {
     if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
@@ -208,14 +208,14 @@ static bool take_edge(struct loading *loading, struct edge edge)
     return true;
 }
 
-/* Whether an event's end is beyond 64 bits (T1). */
+/* Whether the end of an event overflows 64 bits (T1). */
 static bool never_ends(int64_t ts, int64_t dur)
 {
     int64_t end;
     return ts != NUMBER_NONE && dur != NUMBER_NONE && __builtin_add_overflow(ts, dur, &end);
 }
 
-/* The dur of an X, or NUMBER_NONE (T1, T4). */
+/* The dur of an X event, or NUMBER_NONE (T1, T4). */
 static int64_t duration_of(struct loading *loading, const struct event *event, int64_t ts)
 {
     struct problems *problems = &loading->file->problems;
@@ -233,7 +233,7 @@ static int64_t duration_of(struct loading *loading, const struct event *event, i
     return NUMBER_NONE;
 }
 
-/* T2: what the origin and the end of a file are made of. */
+/* Extends the origin and the end of a file (T2). */
 static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
 {
     if (ts == NUMBER_NONE)
@@ -245,7 +245,7 @@ static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
         file->last = end;
 }
 
-/* The External id of an annotation, if it has one. */
+/* Keeps the External id of an annotation, if it has one. */
 static bool take_external(struct loading *loading, const struct event *event, uint32_t row)
 {
     const struct token *args = &event->field[EVENT_ARGS];
@@ -324,7 +324,7 @@ static bool take_event(struct loading *loading, const struct event *event)
     return (!file->phases[event->phase] && event->phase != 'E') || take_row(loading, event);
 }
 
-/* T1: the time of a row, from the profiler's own zero to ns since 1970. */
+/* Moves the time of a row from the profiler's own zero to ns since 1970 (T1). */
 static void add_base_to(struct trace_file *file, size_t row)
 {
     struct columns *columns = &file->columns;
@@ -333,7 +333,7 @@ static void add_base_to(struct trace_file *file, size_t row)
         return;
     if (__builtin_add_overflow(*ts, file->base, ts) || *ts == NUMBER_NONE) {
         *ts = NUMBER_NONE;
-        if (columns->phase[row] == 'B') /* one without a time has no E */
+        if (columns->phase[row] == 'B') /* a B without a time cannot be paired */
             *dur = NUMBER_NONE;
         problem_add(&file->problems, PROBLEM_TIME, 0);
     } else if (never_ends(*ts, *dur)) {
@@ -357,7 +357,7 @@ static bool add_base(struct loading *loading)
         (!__builtin_add_overflow(file->first, file->base, &file->first) &&
          !__builtin_add_overflow(file->last, file->base, &file->last)))
         return true;
-    file->first = file->last = NUMBER_NONE; /* of the rows that have a time */
+    file->first = file->last = NUMBER_NONE; /* over the rows that have a time */
     for (size_t row = 0; row < columns->count; row++)
         if (columns->kind[row] != KIND_TRACE &&
             (columns->phase[row] == 'X' || columns->phase[row] == 'B'))
@@ -385,7 +385,7 @@ static bool finish(struct loading *loading)
     return links_count_missing(file, loading->stopper, loading->failure);
 }
 
-/* Takes over from the document what holds for the whole file. */
+/* Copies from the document what holds for the whole file. */
 static void take_document(struct trace_file *file, struct document *document)
 {
     struct metadata *metadata = document_metadata(document);
@@ -449,7 +449,7 @@ static struct trace_file *read_by(bool by_zlib, const char *path, const bool *ph
     take_document(file, document);
     file->rank_known = whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
     document_take_trouble(document, &file->trouble);
-    if (file->trouble.code == FAILURE_MEMORY) { /* to be kept, it must have its text */
+    if (file->trouble.code == FAILURE_MEMORY) { /* a cached file needs the text */
         failure_memory(failure);
         goto cleanup;
     }

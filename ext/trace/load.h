@@ -1,20 +1,19 @@
 /*
-** Reading a trace file: from its events to columns, with everything derived.
+** Reads a trace file into columns and derives everything that is always needed.
 */
 #ifndef TRACEDIFF_LOAD_H
 #define TRACEDIFF_LOAD_H
 
 #include "file.h"
 
-/* Reads a file whole. `phases` says of each phase letter whether its events
-** become rows, besides X and B; NULL: none. A broken file is no failure: its
-** outcome says so. The result has one reference; NULL on failure (FAILURE_READ,
-** FAILURE_MEMORY, FAILURE_INTERRUPTED). */
+/* Reads a whole file. `phases` selects, by phase letter, the events that become rows besides X
+** and B; NULL: none. A damaged file is not a failure; its outcome records the damage. The result
+** has one reference; NULL on failure (FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED). */
 struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
                              struct failure *failure);
 
-/* Reads a file up to its first event. `rank_known` says whether that was enough
-** to know its rank, or that it is no trace. */
+/* Reads a file up to its first event. `rank_known` says whether that was enough to know its
+** rank, or to know that it is not a trace. */
 struct trace_file *file_peek(const char *path, const struct stopper *stopper,
                              struct failure *failure);
 

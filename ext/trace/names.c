@@ -20,7 +20,7 @@ static uint64_t word_at(const unsigned char *text)
     return word;
 }
 
-/* The last words may overlap those before them. */
+/* The last words read may overlap earlier ones, so that no bytes are left over. */
 static uint32_t hash_of(const unsigned char *text, size_t length)
 {
     const uint64_t key = hash_key();
@@ -80,7 +80,7 @@ static char *keep_text(struct names *names, const void *text, size_t length)
             names->block_size = usual;
             block->next = names->blocks;
             names->blocks = block;
-        } else { /* a long text has a block of its own, behind the one in use */
+        } else { /* a long text gets a block of its own, listed after the one in use */
             block->next = names->blocks->next;
             names->blocks->next = block;
         }

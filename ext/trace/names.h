@@ -1,7 +1,6 @@
 /*
-** Strings, each kept once, under dense ids: 0, 1, 2 ... in order of arrival.
-** So a group by name is an array index. Texts stay where they are until the
-** table is cleared.
+** Strings, each kept once, with dense ids 0, 1, 2 ... in order of arrival, so that grouping by
+** name is indexing an array. Texts do not move until the table is cleared.
 */
 #ifndef TRACEDIFF_NAMES_H
 #define TRACEDIFF_NAMES_H
@@ -11,7 +10,7 @@
 #define NAME_NONE UINT32_MAX
 
 struct name {
-    const char *text; /* valid UTF-8, followed by a NUL */
+    const char *text; /* valid UTF-8, NUL-terminated */
     uint32_t length;  /* bytes */
     uint32_t hash;
 };
@@ -23,28 +22,28 @@ struct names {
     size_t capacity;
     struct table table;
     struct names_block *blocks;
-    size_t block_size; /* of the last one that was not made for one text alone */
+    size_t block_size; /* of the last block that was not made for a single text */
 };
 
-/* The id of a text, which is new or known; NAME_NONE if out of memory. */
+/* The id of a text, which is added if it is new; NAME_NONE if out of memory. */
 uint32_t names_intern(struct names *names, const void *text, size_t length);
 
-/* The id of a name of another table in this one. */
+/* The id in this table of a name of another table. */
 uint32_t names_adopt(struct names *names, const struct name *name);
 
-/* The id of a text, or NAME_NONE if it is not there. Cannot fail. */
+/* The id of a text, or NAME_NONE if the table does not have it. Cannot fail. */
 uint32_t names_find(const struct names *names, const void *text, size_t length);
 
-/* The order of two names as SQLite's BINARY has it: by bytes. */
+/* Compares names by bytes, as SQLite's BINARY collation does. */
 int name_compare(const struct name *a, const struct name *b);
 
-/* Bytes of the longest name. */
+/* The length of the longest name, in bytes. */
 size_t names_longest(const struct names *names);
 
-/* Bytes of memory it holds. */
+/* The memory the table holds, in bytes. */
 size_t names_memory(const struct names *names);
 
-/* Frees everything; a zeroed struct is an empty table. */
+/* Frees everything. A zeroed struct is an empty table. */
 void names_clear(struct names *names);
 
 #endif

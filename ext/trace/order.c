@@ -11,8 +11,8 @@ struct order_item {
     uint32_t row;
 };
 
-/* Sorts by key, the lowest digit first, keeping what is equal in its order; none of
-** the keys is greater than `largest`. Returns where the items are then. */
+/* Stable radix sort, the lowest digit first. No key may be greater than `largest`. Returns the
+** array that has the result: `items` or `spare`. */
 static struct order_item *sort_digits(struct order_item *items, struct order_item *spare,
                                       size_t count, uint64_t largest, const struct stopper *stopper,
                                       struct failure *failure)
@@ -46,7 +46,7 @@ static int name_order(const void *a, const void *b)
     return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
 
-/* By id, the place of each name among all of them, from 1. */
+/* By name id: the position of the name in the order of names, from 1. */
 static uint32_t *places_of_names(const struct names *names, const struct stopper *stopper,
                                  struct failure *failure)
 {
@@ -68,7 +68,7 @@ static uint32_t *places_of_names(const struct names *names, const struct stopper
     return NULL;
 }
 
-/* The keys of the rows: the higher, the later. What is missing is 0. */
+/* Sets the keys of the rows: a later row has a higher key. A missing value is 0. */
 static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
                      struct order_item *items, uint64_t *largest, const struct stopper *stopper,
                      struct failure *failure)
@@ -133,7 +133,7 @@ const uint32_t *order_rows(struct trace_file *file, enum order order, const stru
     return file->orders[order];
 }
 
-/* How many of the rows have a name that comes before `name`, or is it, if `itself`. */
+/* The number of rows whose name is before `name`, or, if `itself`, equal to it too. */
 static size_t rows_before(const struct trace_file *file, const uint32_t *rows,
                           const struct name *name, bool itself)
 {

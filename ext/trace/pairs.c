@@ -6,10 +6,10 @@
 
 #define NOBODY UINT32_MAX
 
-/* An open B, in two lists: all that are open on the thread, and those of its
-** name. Indices are those of the edges. */
+/* An open B. It is in two lists: the open ones of the thread, and those of its name. Indices are
+** those of the edges. */
 struct open_begin {
-    uint32_t outer, inner; /* the thread's: next further out, next further in */
+    uint32_t outer, inner; /* in the thread's list: the next one outwards, the next one inwards */
     uint32_t outer_of_name;
 };
 
@@ -24,8 +24,8 @@ static int edge_order(const void *a, const void *b)
 }
 
 struct begin_stack {
-    struct open_begin *open; /* by edge */
-    uint32_t *inner_of_name; /* by name id + 1, so that no name has a place */
+    struct open_begin *open; /* by index of the edge */
+    uint32_t *inner_of_name; /* by name id + 1, because index 0 is for events without a name */
     uint32_t innermost;
 };
 
@@ -70,7 +70,7 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
     for (size_t i = 0; i <= count; i++) {
         if (!stopper_goes_on(stopper, i, failure))
             goto cleanup;
-        /* at the end of a thread, what is open stays open */
+        /* events still open at the end of a thread stay unpaired */
         if (i == count || (i > 0 && edges[i].track != edges[i - 1].track))
             while (stack.innermost != NOBODY) {
                 problem_add(&file->problems, PROBLEM_BEGIN_WITHOUT_END,

@@ -4,7 +4,8 @@
 #include "signature.h"
 #include "step_form.h"
 
-/* What may follow the parameters of a member function, the longer of two first. */
+/* Qualifiers that may follow the parameters of a member function. Where one begins with another,
+** the longer is first. */
 static const char *const qualifiers[] = {" const", " volatile", " noexcept", " &&", " &"};
 enum { QUALIFIERS = sizeof qualifiers / sizeof *qualifiers };
 
@@ -15,14 +16,15 @@ static const char *after_digits(const char *p, const char *end)
     return p;
 }
 
-/* The length of `(1743)` at `p`, if `: ` follows it; else 0. */
+/* The length of `(1743)` at `p` if `: ` follows it, else 0. */
 static size_t line_number(const char *p, const char *end)
 {
     const char *digits = after_digits(p + 1, end);
     return digits > p + 1 && begins(digits, end, "): ") ? (size_t)(digits + 1 - p) : 0;
 }
 
-/* Moves what `*p` has before the next `c`, or the end, to `out`; returns the byte after. */
+/* Moves the bytes from `*p` up to the next `c`, or to the end, to `out`. Returns the end of the
+** bytes written. */
 static char *move_until(char c, const char **p, const char *end, char *out)
 {
     const char *stop = memchr(*p, c, (size_t)(end - *p));
@@ -50,7 +52,7 @@ static size_t drop_addresses(const char *name, size_t length, char *to) /* rule 
     return (size_t)(out - to);
 }
 
-/* The rules from 2 on change a name where it is, and return its new length. */
+/* From rule 2 on, the functions change a name in place and return its new length. */
 
 static size_t drop_lines(char *name, size_t length) /* rule 2 */
 {
@@ -105,7 +107,7 @@ static size_t drop_kernel_number(const char *name, size_t length) /* rule 5 */
     return number < end && number > p && number[-1] == '_' ? (size_t)(number - 1 - name) : length;
 }
 
-/* Whether a name has `count` letters of a hash, base 32, at `p`. */
+/* Whether `count` letters of a base-32 hash are at `p`. */
 static bool is_hash(const char *p, const char *end, size_t count)
 {
     if ((size_t)(end - p) < count)
@@ -189,9 +191,9 @@ static size_t drop_record(char *name, size_t length) /* rule 9 */
     return (size_t)(out - name);
 }
 
-/* Rule 10. No name grows by more than a byte: `step[MODE]` has as many as `step: mode`, and
-** of the modes that have a phase of another name only EXTEND is shorter than it (prefill).
-** The shortest names of the other forms are longer than `step: diffusion`. */
+/* Rule 10. A name grows by one byte at most: `step[MODE]` is as long as `step: mode`; EXTEND is
+** the only mode shorter than the phase it gets (prefill), and the shortest names of the other
+** forms are longer than `step: diffusion`. */
 static size_t name_phase(char *name, size_t length)
 {
     static const char before[] = "step: ";
@@ -228,7 +230,7 @@ static bool is_python(const char *name, const char *end)
     return false;
 }
 
-/* Rules 6 and 7. Returns the end of what is written. */
+/* Rules 6 and 7. Returns the end of the bytes written. */
 static char *drop_brackets(const char *name, const char *end, char *to)
 {
     struct signature signature = {.start = name, .next = name, .end = end};
@@ -243,7 +245,7 @@ static char *drop_brackets(const char *name, const char *end, char *to)
     return out;
 }
 
-/* The length of the qualifiers of a member function (rule 8) at `p`. */
+/* The length of the qualifiers of a member function at `p` (rule 8). */
 static size_t qualifiers_length(const char *p, const char *end)
 {
     const char *from = p;
@@ -297,7 +299,7 @@ static char *drop_qualifiers(char *name, char *end)
     return out;
 }
 
-/* Rule 9: the byte after the return type. */
+/* Rule 9: returns the first byte after the return type. */
 static const char *after_type(const char *name, const char *end)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -329,7 +331,7 @@ static size_t short_signature(const char *name, const char *end, char *to)
     return length;
 }
 
-/* The byte after a `: ` outside of brackets, or the beginning. */
+/* The first byte after a `: ` outside brackets, or the beginning. */
 static const char *after_prefix(const char *name, const char *end)
 {
     int depth = 0;

@@ -21,7 +21,7 @@ bool signature_is_operator(const char *start, const char *end)
            ((size_t)(end - start) == length || !is_word(end[-(ptrdiff_t)length - 1]));
 }
 
-/* How many bytes at the bracket `p` are the rest of an operator's name (rule 2). */
+/* The length of the rest of an operator's name at the bracket `p` (rule 2), in bytes. */
 static size_t operator_length(const char *start, const char *p, const char *end)
 {
     static const char *const operators[] = {"()", "<=>", "<<=", ">>=", "<<",
@@ -36,8 +36,8 @@ static size_t operator_length(const char *start, const char *p, const char *end)
     return 0;
 }
 
-/* Closes the innermost bracket of a kind, and those inside of it. Of more than 64
-** brackets the outermost are forgotten, and what they enclose is left out. */
+/* Closes the innermost bracket of a kind, and those inside it. When more than 64 brackets are
+** open, the outermost are forgotten; the text they enclose is still left out. */
 static void close_bracket(struct signature *open, bool angle)
 {
     for (int i = 0; i < open->depth && i < 64; i++)
@@ -49,7 +49,7 @@ static void close_bracket(struct signature *open, bool angle)
         }
 }
 
-/* Takes the bracket at `next`. */
+/* Handles the bracket at `next`. */
 static void take_bracket(struct signature *signature)
 {
     char c = *signature->next++;

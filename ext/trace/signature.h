@@ -1,13 +1,13 @@
 /*
-** A C++ signature without what stands in brackets, in pieces:
+** Reads a C++ signature in pieces, without the text in brackets:
 ** 1. template arguments and parameters are left out, with their brackets
-** 2. the brackets of `operator()`, `operator<`, `operator->` and their like are none
-** 3. `(anonymous namespace)` outside of brackets is a piece of its own
-** 4. `->` closes nothing; outside of brackets, after a `)`, it begins the trailing
-**    return type, which is left out to the end
-** 5. `>` right inside of parentheses is `greater than`
-** 6. a bracket that closes none is left out; one that closes an outer bracket closes
-**    those inside of it, too
+** 2. the brackets of `operator()`, `operator<`, `operator->` and the like are not brackets
+** 3. `(anonymous namespace)` outside brackets is a piece of its own
+** 4. `->` does not close a bracket; outside brackets, after a `)`, it begins the trailing return
+**    type, which is left out to the end
+** 5. `>` directly inside parentheses is `greater than`
+** 6. a bracket that closes nothing is left out; one that closes an outer bracket also closes
+**    those inside it
 */
 #ifndef TRACEDIFF_SIGNATURE_H
 #define TRACEDIFF_SIGNATURE_H
@@ -16,10 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To begin: {.start = name, .next = name, .end = name + length}. A copy goes on alone. */
+/* Initialise with {.start = name, .next = name, .end = name + length}. A copy is an independent
+** reader. */
 struct signature {
     const char *start, *next, *end;
-    uint64_t angles; /* the brackets that are open: a bit 1 for `<`, the innermost lowest */
+    uint64_t angles; /* open brackets, a bit each, the innermost lowest; 1 means `<` */
     int depth;
     bool closed; /* a `)` closed the outermost bracket */
 };
@@ -30,11 +31,11 @@ struct signature_piece {
     bool anonymous; /* `(anonymous namespace)` */
 };
 
-/* The next piece, which is not empty; false at the end. All pieces together take time
-** in proportion to the name. */
+/* Gives the next piece, which is not empty; false at the end. All pieces together take time
+** proportional to the length of the name. */
 bool signature_next(struct signature *signature, struct signature_piece *piece);
 
-/* Whether `operator` ends at `end`, and no longer word does. */
+/* Whether the word `operator` ends at `end`, not as the end of a longer word. */
 bool signature_is_operator(const char *start, const char *end);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { RUN = 24 /* items sorted by insertion */ };
 
-/* Sorts a few items where they are. */
+/* Insertion sort, in place, for a few items. */
 static void insert(char *items, size_t count, size_t size, int (*order)(const void *, const void *),
                    char *spare)
 {
@@ -23,7 +23,7 @@ static void insert(char *items, size_t count, size_t size, int (*order)(const vo
     }
 }
 
-/* Merges two runs that lie side by side; `*steps` counts for the stopper. */
+/* Merges two adjacent runs; `*steps` counts for the stopper. */
 static bool merge(const char *a, size_t a_count, size_t b_count, char *to, size_t size,
                   int (*order)(const void *, const void *), const struct stopper *stopper,
                   size_t *steps, struct failure *failure)
@@ -48,7 +48,7 @@ bool sort_items(void *items, size_t count, size_t size, int (*order)(const void 
     size_t steps = 0;
     if (count < 2)
         return true;
-    char *spare = memory_allocate(count * size); /* fits: there are as many items */
+    char *spare = memory_allocate(count * size); /* cannot overflow: there are as many items */
     if (!spare)
         return failure_memory(failure);
     char *from = items, *to = spare;

@@ -1,5 +1,5 @@
 /*
-** Sorting that can be stopped, and searching what is sorted.
+** Sorting that can be interrupted, and binary search.
 */
 #ifndef TRACEDIFF_SORT_H
 #define TRACEDIFF_SORT_H
@@ -9,13 +9,14 @@
 
 #include "../reader/stopper.h"
 
-/* As qsort, and stable. False on FAILURE_MEMORY and FAILURE_INTERRUPTED: the items
-** are then in no order, but all there. */
+/* As qsort, but stable. False on FAILURE_MEMORY and FAILURE_INTERRUPTED: all items are then
+** still there, in an unspecified order. */
 bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);
 
-/* Sets `i` to the first index from `i` to `end` for which `before`, an expression of `i`, is
-** false: it must be true of all indexes before that one, and of none after it. */
+/* Sets `i` to the first index in [i, end) for which `before`, an expression of `i`, is false, or
+** to `end`. `before` must be true of every index before that one and false of it and every later
+** one. */
 #define LOWER_BOUND(i, end, before)          \
     do {                                     \
         size_t from_ = (i), to_ = (end);     \

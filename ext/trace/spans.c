@@ -17,13 +17,13 @@ static int span_order(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Puts the events of each thread side by side, in the order of the file. */
+/* Groups the events by thread, each thread in the order of the file. */
 static bool collect_spans(struct spans *spans, const struct trace_file *file,
                           bool (*takes_part)(void *argument, size_t row), void *argument,
                           const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    size_t total = 0, *next = spans->first + 1; /* by track, while they are filled in */
+    size_t total = 0, *next = spans->first + 1; /* by track, while spans are filled in */
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(stopper, row, failure))
             return false;
@@ -49,8 +49,8 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
     return true;
 }
 
-/* Most threads are in order already. `*steps` counts the spans of all threads: short ones are
-** sorted without a question. */
+/* Sorts a thread; most are in order already. `*steps` counts the spans of all threads, so that
+** the stopper is asked now and then even if each thread is short. */
 static bool sort_thread(struct span *items, size_t count, size_t *steps,
                         const struct stopper *stopper, struct failure *failure)
 {

@@ -22,8 +22,8 @@ static bool takes_part(void *file, size_t row)
     return columns->ts[row] != NUMBER_NONE && columns->kind[row] != KIND_TRACE;
 }
 
-/* Goes through the open events from `since` to `now`; the innermost is the last one.
-** One below it that has ended meanwhile is dropped when it comes to be the last. */
+/* Gives the time from `since` to `now` to the open events; the innermost is the last one. An
+** outer event that has ended is dropped only when it becomes the last. */
 static size_t pass(const struct stack_sweep *sweep, size_t open, int64_t since, int64_t now)
 {
     int64_t *self = sweep->file->stacks.self;

@@ -1,16 +1,15 @@
 /*
-** Call stacks: which event of a thread encloses which, and how much of its time is
-** its own (T5).
+** Call stacks: which event of a thread encloses which, and how much of its time is its own (T5).
 **
-** 1. An event holds the instants from its start on, before its end. Those without a
-**    duration, or of none, hold nothing.
-** 2. Of two events of a thread the inner one is the one that starts later, then the
-**    shorter, then the later in the file.
-** 3. The parent of an event is the innermost of the outer ones that hold its start.
-**    So an event that ends after its parent is still its child.
-** 4. An instant is the own time of the innermost event that holds it: the own times
-**    of a thread sum to its busy time, whatever overlaps.
-** 5. Events of category Trace, and those without a start, take no part.
+** 1. An event holds the instants from its start up to its end, the end excluded. An event with
+**    no duration, or a duration of zero, holds none.
+** 2. Of two events of a thread the inner one is the one with the later start; ties: shorter
+**    duration, then later in the file.
+** 3. The parent of an event is the innermost of the outer events that hold its start. So an
+**    event that ends after its parent is still its child.
+** 4. An instant is the own time of the innermost event that holds it. So the own times of a
+**    thread sum to its busy time, however its events overlap.
+** 5. Events of category Trace, and events without a start, take no part.
 */
 #ifndef TRACEDIFF_STACKS_H
 #define TRACEDIFF_STACKS_H
@@ -18,10 +17,10 @@
 #include "file.h"
 #include "sort.h"
 
-/* Fills in file->stacks, unless that has been done before. */
+/* Fills in file->stacks, unless that has been done already. */
 bool stacks_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
-/* Bytes of memory that file->stacks holds. */
+/* The memory that file->stacks holds, in bytes. */
 size_t stacks_memory(const struct trace_file *file);
 
 void stacks_clear(struct stacks *stacks);

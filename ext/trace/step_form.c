@@ -2,7 +2,7 @@
 
 #include "../reader/ascii.h"
 
-/* What is left of the name. */
+/* The part of the name not yet read. */
 struct rest {
     const char *p, *end;
 };
@@ -18,7 +18,7 @@ static bool take(struct rest *rest, const char *text)
     return there;
 }
 
-/* `positive` says whether the number is more than 0; NULL: nobody asks. */
+/* `positive`, unless NULL, tells whether the number is more than 0. */
 static bool take_number(struct rest *rest, bool *positive)
 {
     const char *from = rest->p;
@@ -41,8 +41,8 @@ static void set_phase(struct step_form *form, const char *phase)
     form->phase_length = strlen(phase);
 }
 
-/* F1, F2, F5, F6. In a pattern C and G after % are the counts, N is another number, and T
-** a number that may have `_` and a second one after it. */
+/* F1, F2, F5, F6. In a pattern, C and G after % are the counts, N is another number, and T is a
+** number with an optional `_` and second number after it. */
 static bool read_counts(struct rest rest, const char *pattern, struct step_form *form)
 {
     bool context = false, generation = false;

@@ -1,25 +1,29 @@
 /*
-** The names of steps: `ProfilerStep#N` or `ProfilerStep #N` of the profiler, and those
-** that frameworks for serving give to the steps of their engine.
+** The names of steps: `ProfilerStep#N` or `ProfilerStep #N` of the profiler, and the names that
+** serving frameworks give to the steps of their engine.
 **
-** Letters stand for numbers, and a name must have a form from end to end:
-** F1. `execute_context_C(T)_generation_G(U)`, T and U also with `_` and a number (vLLM);
-**     `execute_N_context_C(...)_generation_G(...)`, each (...) a `(sqTsk.sqsq.sqsk.)`
+** Single letters are numbers. A name must match a form from end to end:
+** F1. `execute_context_C(T)_generation_G(U)`, where T and U may be followed by `_` and a number
+**     (vLLM); `execute_N_context_C(...)_generation_G(...)`, where each (...) is a
+**     `(sqTsk.sqsq.sqsk.)`
 ** F2. `execute_new_C_cached_G` (older vLLM)
-** F3. `step[MODE KEY=VALUE ...]`, MODE of capitals, digits and `_` (SGLang)
-** F4. `prefill[bs=B tok=T KEY=VALUE ...]`, `decode[...]` alike, also with `eager_` or
-**     `dummy_` before; B may have `/P`, the padded size, after it
-** F5. `[Executor] _forward_step N: C ctx reqs, T ctx tokens, G gen reqs`, also without
-**     ` N` or ` T ctx tokens,` (TensorRT-LLM)
+** F3. `step[MODE KEY=VALUE ...]`, where MODE is capitals, digits and `_` (SGLang)
+** F4. `prefill[bs=B tok=T KEY=VALUE ...]`, and `decode[...]` in the same way, both optionally
+**     after `eager_` or `dummy_`; B may be followed by `/P`, the padded size
+** F5. `[Executor] _forward_step N: C ctx reqs, T ctx tokens, G gen reqs`, where ` N` and
+**     ` T ctx tokens,` are optional (TensorRT-LLM)
 ** F6. `execute_diffusion_B_WxH`
-** A KEY is of letters, digits and `_`; a VALUE has no space or bracket, or is a list in
-** brackets, also with `...+N` after it.
+** A KEY is letters, digits and `_`. A VALUE has no space or bracket, or is a list in brackets,
+** optionally followed by `...+N`.
 **
-** The phase of F1, F2 and F5 is mixed if C and G are more than 0, prefill if only C is,
-** decode if only G is, else idle. Of F3 EXTEND, PREFILL, SPLIT_PREFILL and DLLM_EXTEND
-** are prefill, TARGET_VERIFY is verify, DRAFT_EXTEND and DRAFT_EXTEND_V2 are draft, and
-** another mode is its own phase. Of F4 `dummy_` is idle, a decode with a p=N of more
-** than 0 is mixed, and the others are what they say. F6 is diffusion.
+** The phase of each form:
+** 1. F1, F2 and F5: mixed if C and G are more than 0, prefill if only C is, decode if only G is,
+**    else idle
+** 2. F3: prefill for EXTEND, PREFILL, SPLIT_PREFILL and DLLM_EXTEND; verify for TARGET_VERIFY;
+**    draft for DRAFT_EXTEND and DRAFT_EXTEND_V2; any other mode is its own phase
+** 3. F4: idle with `dummy_`; mixed for a decode with a p=N of more than 0; else prefill or
+**    decode, as named
+** 4. F6: diffusion
 */
 #ifndef TRACEDIFF_STEP_FORM_H
 #define TRACEDIFF_STEP_FORM_H
@@ -28,14 +32,14 @@
 #include <stddef.h>
 
 struct step_form {
-    const char *phase; /* constant, or of the name; in capitals it stands for small letters */
+    const char *phase; /* constant, or part of the name; read its capitals as lower case */
     size_t phase_length;
 };
 
-/* The digits of N, which `end` follows, of a step of the profiler; NULL: it is none. */
+/* The digits of N, up to `end`, of a profiler step's name; NULL if it is not one. */
 const char *step_digits(const char *name, const char *end);
 
-/* Reads a name; false if it has none of the forms. */
+/* Reads a name; false if it matches none of the forms. */
 bool step_form_read(const char *name, size_t length, struct step_form *form);
 
 #endif

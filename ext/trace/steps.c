@@ -7,7 +7,7 @@
 #include "../reader/number.h"
 #include "step_form.h"
 
-/* A stretch of time in which one step wins, or none. */
+/* A stretch of time in which one step wins, or no step. */
 struct step_stretch {
     int64_t start;
     uint32_t iteration;
@@ -16,15 +16,14 @@ struct step_stretch {
 struct step_finder {
     struct trace_file *file;
     const struct stopper *stopper;
-    uint32_t *first;                /* by index of the iterations: the row of the step that starts
-                                    ** first, or ROW_NONE */
+    uint32_t *first;                /* by iteration: row of the step that starts first; ROW_NONE */
     int64_t *number;                /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
-    struct step_stretch *stretches; /* ascending, the first begins before everything */
+    struct step_stretch *stretches; /* ascending; the first begins before all events */
     size_t stretch_count;
     size_t hint; /* the stretch found last */
 };
 
-/* N of a name, or NUMBER_NONE. */
+/* N of a step's name, or NUMBER_NONE. */
 static int64_t step_number(const struct name *name)
 {
     const char *end = name->text + name->length, *digits = step_digits(name->text, end);
@@ -36,7 +35,7 @@ static int64_t step_number(const struct name *name)
     return number;
 }
 
-/* N if a row is a step (rule 1), or an annotation named as one (rule 4). */
+/* N if a row is a step (rule 1) or an annotation with the name of one (rule 4). */
 static int64_t row_number(const struct step_finder *finder, size_t row)
 {
     const struct columns *columns = &finder->file->columns;
@@ -138,9 +137,9 @@ static void add_stretch(struct step_finder *finder, int64_t start, uint32_t iter
         finder->stretches[finder->stretch_count++] = (struct step_stretch){start, iteration};
 }
 
-/* Cuts time into stretches (rule 2): one sweep over the steps by start, with the
-** open ones on a stack. The top began last, so it wins; a step below it that has
-** ended meanwhile is dropped when it comes to the top. */
+/* Divides time into stretches (rule 2): one sweep over the steps by start, with the open ones on
+** a stack. The top of the stack began last, so it wins. A step below it that has ended is
+** dropped only when it comes to the top. */
 static bool cut_stretches(struct step_finder *finder, struct failure *failure)
 {
     struct trace_file *file = finder->file;

@@ -1,5 +1,5 @@
 /*
-** Profiler steps, and which of them an event belongs to (T11).
+** Profiler steps, and the step that each event belongs to (T11).
 */
 #ifndef TRACEDIFF_STEPS_H
 #define TRACEDIFF_STEPS_H
@@ -7,14 +7,14 @@
 #include "file.h"
 #include "sort.h"
 
-/* Fills steps, iterations and columns.iteration of a file whose links and annotations are
-** known, and completes the annotations (annotations.h):
-** 1. a step is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`
-** 2. a host event is in the step whose [start, end) holds its start; of several
-**    in the one that starts last, then in the one later in the file
-** 3. device work and syncs are in the iteration of their launch
-** 4. a gpu_user_annotation named as a step is in the iteration it names, any other in
-**    the step that holds the start of the event it goes by (annotations.h) */
+/* Fills steps, iterations and columns.iteration, and completes the annotations (annotations.h).
+** The links and annotations of the file must be known.
+** 1. A step is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`.
+** 2. A host event is in the step whose [start, end) holds its start. Among several, in the step
+**    with the latest start; ties: later in the file.
+** 3. Device work and syncs are in the iteration of their launch.
+** 4. A gpu_user_annotation named like a step is in the iteration it names. Any other is in the
+**    step that holds the start of the event that places it (annotations.h). */
 bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 #endif

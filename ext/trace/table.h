@@ -1,6 +1,6 @@
 /*
-** A hash table of ids: 0, 1, 2 ... of the items of an array, which it knows through the
-** hashes and comparisons of its caller. Open addressing; at most half of the slots are taken.
+** A hash table of ids: the indices 0, 1, 2 ... of an array. The caller supplies hashes and
+** comparisons. Open addressing; at most half of the slots are taken.
 */
 #ifndef TRACEDIFF_TABLE_H
 #define TRACEDIFF_TABLE_H
@@ -11,14 +11,14 @@
 
 #include "../reader/memory.h"
 
-/* Zeroed is empty. */
+/* A zeroed struct is an empty table. */
 struct table {
     uint32_t *slots; /* id + 1; 0: free */
     size_t count;    /* a power of two */
 };
 
-/* The slot of a key: it holds the id of the item that `is` the key, or is the free one where
-** that belongs. The table has room. */
+/* The slot of a key: the slot that holds the id of the item for which `is` is true, or the free
+** slot where the key belongs. The table must have room. */
 static inline uint32_t *table_slot(const struct table *table, uint64_t hash,
                                    bool (*is)(const void *key, uint32_t id), const void *key)
 {
@@ -35,7 +35,7 @@ static inline uint32_t table_find(const struct table *table, uint64_t hash,
     return table->count ? *table_slot(table, hash, is, key) - 1 : UINT32_MAX;
 }
 
-/* Room for another item besides `items`, whose hashes are found by `hash`. False if out of
+/* Makes room for one more item than `items`; `hash` gives the hash of an item. False if out of
 ** memory. */
 static inline bool table_reserve(struct table *table, size_t items,
                                  uint64_t (*hash)(const void *owner, uint32_t id),

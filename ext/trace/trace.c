@@ -6,8 +6,8 @@
 #include "../reader/memory.h"
 #include "sort.h"
 
-/* Gets files from the cache: all, or those whose rank their head did not tell, or those
-** chosen. */
+/* Gets files from the cache: all of them, those whose head did not tell their rank, or the
+** chosen ones. */
 static bool get_files(struct trace *trace, struct cache *cache, const bool *phases, bool peek,
                       bool (*wanted)(const struct trace_member *member), struct failure *failure)
 {
@@ -57,7 +57,7 @@ static bool give_failure(const struct failure *from, struct failure *failure)
                       : failure_memory(failure);
 }
 
-/* A file that was given under several paths stays under the first of them. A twin has
+/* Keeps a file that was given under several paths only under the first of them. A twin has
 ** neither a file nor a failure. */
 static void drop_twins(struct trace *trace)
 {
@@ -75,7 +75,7 @@ static void drop_twins(struct trace *trace)
     trace->count = paths->count = kept;
 }
 
-/* T16: which files are traces, and whether the others are an error. */
+/* Decides which files are traces, and whether the others are an error (T16). */
 static bool check_members(struct trace *trace, const struct trace_request *request,
                           struct failure *failure)
 {
@@ -166,7 +166,7 @@ static bool choose_ranks(struct trace *trace, const struct trace_request *reques
     return true;
 }
 
-/* A step of a file, to find steps that are in two files of a rank. */
+/* A step of a file, for finding steps that are in two files of a rank. */
 struct placed_step {
     size_t rank_index;
     int64_t number;
@@ -183,7 +183,7 @@ static int placed_order(const void *a, const void *b)
     return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* The chosen file of a rank that comes first; trace.count if there is none. */
+/* The first chosen file of a rank; trace.count if there is none. */
 static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
 {
     size_t i = 0;
@@ -193,7 +193,7 @@ static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t
     return i;
 }
 
-/* T8: files of one rank are cycles of one run, or an error. */
+/* Checks that the files of a rank are cycles of one run (T8). */
 static bool check_cycles(const struct trace *trace, struct failure *failure)
 {
     size_t count = 0, used = 0, chosen = 0;
@@ -269,7 +269,7 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     if (!get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
         !check_members(trace, request, failure) || !assign_ranks(trace, failure) ||
         !choose_ranks(trace, request, failure) ||
-        /* a file that was peeked at may be there already, but with other phases */
+        /* a file that was only peeked at may be cached already with other phases */
         (peek && !get_files(trace, cache, request->phases, false, chosen_member, failure)) ||
         !check_members(trace, request, failure))
         return false;
@@ -299,7 +299,7 @@ void trace_close(struct trace *trace)
 void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
 {
     for (size_t rank = 0; rank < trace->rank_count; rank++) {
-        bool any = false, several = false; /* steps: events of one number are one */
+        bool any = false, several = false; /* steps; events of one number are one */
         int64_t start = INT64_MIN, end = INT64_MIN, number = 0;
         for (size_t i = 0; i < trace->count; i++) {
             const struct trace_member *member = &trace->members[i];
@@ -321,7 +321,7 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
     }
 }
 
-/* The numbers of the steps of a file, ascending, each once. */
+/* The distinct step numbers of a file, ascending. */
 static size_t own_steps(const struct trace_file *file, int64_t *numbers)
 {
     for (size_t i = 0; i < file->step_count; i++)
@@ -329,7 +329,7 @@ static size_t own_steps(const struct trace_file *file, int64_t *numbers)
     return sort_integers(numbers, file->step_count);
 }
 
-/* Marks the steps of one file; numbers are its own, ascending. */
+/* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
 static void choose_steps(const struct trace_file *file, const struct selection *iterations,
                          int64_t lowest, const int64_t *numbers, size_t count,
                          unsigned char *chosen, int64_t *steps)
@@ -349,7 +349,7 @@ static void choose_steps(const struct trace_file *file, const struct selection *
     }
 }
 
-/* The chosen file of the lowest rank that has steps, or has none; NULL: there is no such. */
+/* The chosen file of the lowest rank that has steps, or that has none; NULL without such a file. */
 static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
 {
     const struct trace_member *lowest = NULL;
@@ -362,8 +362,8 @@ static const struct trace_member *lowest_rank(const struct trace *trace, bool wi
     return lowest;
 }
 
-/* T12: a rank without steps would vanish beside a rank with steps, and its side of a diff
-** look faster. */
+/* Rejects a trace in which some ranks have steps and others do not (T12): a rank without steps
+** would vanish from the result, and its side of a diff would look faster. */
 static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
 {
     const struct trace_member *with = lowest_rank(trace, true);

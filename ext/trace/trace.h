@@ -11,29 +11,29 @@
 enum rank_source { RANK_DISTRIBUTED_INFO, RANK_NAME, RANK_ORDER };
 
 struct trace_member {
-    const char *path;        /* of trace.paths */
+    const char *path;        /* borrowed from trace.paths */
     struct trace_file *file; /* one reference; NULL if it cannot be read */
-    struct failure failure;  /* why */
+    struct failure failure;  /* why `file` is NULL */
     const char *twin;        /* while a trace is opened: the path of the same file, or NULL */
-    bool is_trace;           /* T16: false for files that merely lie there */
-    bool chosen;             /* of a rank that was asked for, and loaded */
+    bool is_trace;           /* T16: false for other files in the directory */
+    bool chosen;             /* its rank was asked for, and it is loaded */
     enum rank_source rank_source;
-    int64_t rank;      /* if is_trace */
-    size_t rank_index; /* in trace.ranks */
+    int64_t rank;      /* valid if is_trace */
+    size_t rank_index; /* index into trace.ranks */
 };
 
 struct trace {
     struct trace_paths paths;
     struct trace_member *members; /* in the order of their paths */
     size_t count;
-    int64_t *ranks;   /* ascending, each once */
-    int64_t *origins; /* T2: ns, of each rank whose files are loaded; NUMBER_NONE */
+    int64_t *ranks;   /* distinct, ascending */
+    int64_t *origins; /* T2: ns, for each rank whose files are loaded; NUMBER_NONE */
     size_t rank_count;
 };
 
-/* What a trace is opened for decides what its files must be (T8, T15, T16). */
+/* The use of a trace, which decides what its files must be (T8, T15, T16). */
 enum trace_use {
-    TRACE_READABLE = 1, /* every file can be read, and those named are traces */
+    TRACE_READABLE = 1, /* every file can be read, and files that were named are traces */
     TRACE_CYCLES = 2,   /* files of one rank are cycles of one run */
     TRACE_WHOLE = 4,    /* no chosen file is damaged */
     TRACE_FOR_FILES = 0,
@@ -45,33 +45,33 @@ enum trace_use {
 struct trace_request {
     enum trace_use use;
     const bool *phases;            /* as in file_load() */
-    const struct selection *ranks; /* SELECT_DEFAULT: the lowest */
+    const struct selection *ranks; /* SELECT_DEFAULT: the lowest rank */
     const char *subject;           /* for errors: `control`, `the trace` */
 };
 
-/* Opens the files of `paths`, which it takes over, sorted. A file of a rank that
-** is not asked for is not read beyond its head where that tells its rank. */
+/* Opens the files of `paths`. It takes ownership of the paths, which must be sorted. A file
+** whose head tells that its rank was not asked for is not read further. */
 bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *cache,
                 const struct trace_request *request, struct failure *failure);
 
 void trace_close(struct trace *trace);
 
-/* T13: by rank, the time (ns) before which an event must begin for an analysis to count
-** it, or the event it goes by (its launch; annotations.h): the start of the rank's last
-** step, or, if that is included, just after its end. INT64_MAX: a rank with fewer than two steps is
-** kept whole. `limits` has room for every rank. */
+/* T13: for each rank, a time in ns. An analysis counts an event only if the event, or the event
+** that places it (its launch, or see annotations.h), begins before that time. It is the start of
+** the rank's last step or, if that step is included, just after its end. INT64_MAX: a rank with
+** fewer than two steps is kept whole. `limits` has room for every rank. */
 void trace_last_step(const struct trace *trace, bool included, int64_t *limits);
 
-/* Which steps of a trace are meant. */
+/* The steps of a trace that were chosen. */
 struct step_choice {
-    bool everything;        /* every event, in a step or not */
-    unsigned char **chosen; /* by member, by index of its iterations; may be NULL */
-    int64_t steps;          /* what is given a step is divided by this (T12): 1 at the least */
+    bool everything;        /* every event, whether in a step or not */
+    unsigned char **chosen; /* by member, then by index of its iterations; may be NULL */
+    int64_t steps;          /* times per step are divided by this (T12); at least 1 */
 };
 
-/* SELECT_DEFAULT: the lowest step of the chosen ranks. A trace without steps is taken
-** whole. A rank without steps beside a rank with steps is a FAILURE_REQUEST, unless all
-** iterations are asked for (T12). */
+/* Chooses steps. SELECT_DEFAULT: the lowest step of the chosen ranks. A trace without steps is
+** taken whole. If only some ranks have steps, that is a FAILURE_REQUEST, unless all iterations
+** are asked for (T12). */
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
                         const char *subject, struct step_choice *choice, struct failure *failure);
 

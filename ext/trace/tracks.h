@@ -1,25 +1,25 @@
 /*
-** Tracks: the (pid, tid) of events, each once, under dense numbers.
+** Tracks: the (pid, tid) of events, each kept once, with dense numbers.
 */
 #ifndef TRACEDIFF_TRACKS_H
 #define TRACEDIFF_TRACKS_H
 
 #include "table.h"
 
-/* A pid or tid as it stands in the file. */
+/* A pid or tid as written in the file. */
 struct identifier {
     enum {
         IDENTIFIER_NONE,
         IDENTIFIER_INTEGER,
         IDENTIFIER_TEXT,
-        IDENTIFIER_PROCESS /* instead of a tid: the process as such */
+        IDENTIFIER_PROCESS /* in place of a tid: the process itself */
     } kind;
     int64_t value; /* the integer, or the id of the text */
 };
 
 struct track {
     struct identifier pid, tid;
-    bool device; /* of a process that is named as a GPU */
+    bool device; /* its process is named like a GPU */
 };
 
 struct tracks {
@@ -27,13 +27,13 @@ struct tracks {
     size_t count;
     /* private */
     size_t capacity;
-    struct table table; /* empty once all are there */
+    struct table table; /* emptied when the file has been read */
 };
 
-/* The number of a track, new or known; false if out of memory. */
+/* Gives the number of a track, which is added if it is new; false if out of memory. */
 bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *number);
 
-/* The track of a process as such, or NULL. */
+/* The track of a process itself, or NULL. */
 struct track *tracks_process(const struct tracks *tracks, struct identifier pid);
 
 void tracks_clear(struct tracks *tracks);

@@ -1,27 +1,27 @@
 /*
-** Times that go beyond 64 bits: sums of many, differences of any two, fractions.
+** Times that may need more than 64 bits: sums of many, differences of any two, and fractions.
 */
 #ifndef TRACEDIFF_WIDE_H
 #define TRACEDIFF_WIDE_H
 
 #include <stdint.h>
 
-/* SQLite's memory is aligned to 8 bytes only. */
+/* aligned(8), because SQLite aligns memory to 8 bytes only. */
 __extension__ typedef __int128 wide_time __attribute__((aligned(8)));
 
-/* Sums are us at the surface. Differences and sums are made of ns, and divided here. */
+/* Sums are calculated in ns and converted to us here, for output. */
 static inline double microseconds(wide_time nanoseconds)
 {
     return (double)nanoseconds / 1000.0;
 }
 
-/* us: one of so many equal parts. */
+/* us: the total divided by the number of parts. */
 static inline double mean_microseconds(wide_time nanoseconds, int64_t parts)
 {
     return (double)nanoseconds / (1000.0 * (double)parts);
 }
 
-/* us: test's part minus control's, exact up to one rounding. */
+/* us: the mean of test minus the mean of control, exact up to one rounding. */
 static inline double mean_difference(wide_time control, int64_t control_parts, wide_time test,
                                      int64_t test_parts)
 {
