@@ -11,23 +11,23 @@
 #define NOT_KNOWN (NAME_NONE - 1)
 #define LONGEST_WAIT 1000000 /* ns (rule 6) */
 
-/* A step. */
+/* A step of the attribution. */
 struct step_place {
     struct window window;
-    size_t member; /* of the trace */
+    size_t member; /* index into the trace's members */
     int64_t rank;
 };
 
-/* What the steps of one file are made from. */
+/* The data from which the steps of one file are computed. */
 struct known_file {
     bool made;
     struct labels labels;
     struct busy busy;
     bool has_work;
-    size_t stretch;        /* of busy, found last */
-    struct intervals lost; /* rule 4: in which replays ran that were not recorded */
-    size_t next_lost;      /* of these, found last */
-    uint32_t *ids;         /* by name of the file: that of the attribution, or NOT_KNOWN */
+    size_t stretch;        /* the stretch of busy found last */
+    struct intervals lost; /* rule 4: when unrecorded replays may have run */
+    size_t next_lost;      /* the interval of `lost` found last */
+    uint32_t *ids;         /* by name id of the file: id in the attribution, or NOT_KNOWN */
     char *scratch;         /* room for the longest name */
 };
 
@@ -36,22 +36,22 @@ struct attribution {
     enum label_level level;
     const struct stopper *stopper;
     struct names names;
-    struct step_place *places; /* by rank and iteration */
+    struct step_place *places; /* by rank, then iteration */
     size_t count, capacity;
-    struct known_file *files; /* by member: those of one rank are made */
-    size_t steps;             /* of all loops, for the stopper */
+    struct known_file *files; /* by member; only those of one rank are filled in */
+    size_t steps;             /* over all loops, for the stopper */
 
-    /* The step at hand. */
+    /* The current step. */
     struct failure *failure;
     const struct trace_file *file;
     const struct window *window;
     struct known_file *known;
     struct attributed_step *to;
-    /* Its rows of each name, by its id + 1: the number of the last one + 1, and so on by
-    ** `before`; 0: no more. */
+    /* The parts of the current step, in one list for each name: by name id + 1, the index of the
+    ** last part + 1; 0: none. `before` continues the list. */
     uint32_t *last;
     size_t last_capacity;
-    uint32_t *before; /* by row */
+    uint32_t *before; /* by part: the part before it in its list */
     size_t before_capacity;
 };
 
@@ -63,8 +63,8 @@ const char *step_class_name(enum step_class step_class)
     return names[step_class];
 }
 
-/* The stable name of a row in the attribution (rule 9); NAME_NONE for ROW_NONE, and for a
-** row without a name. False if out of memory. */
+/* The id in the attribution of the stable name of a row (rule 9); NAME_NONE for ROW_NONE and for
+** a row without a name. False if out of memory. */
 static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
 {
     uint32_t own = row == ROW_NONE ? NAME_NONE : at->file->columns.name[row];
@@ -96,7 +96,7 @@ static bool add_row(struct attribution *at, enum step_class step_class, uint32_t
     return true;
 }
 
-/* Room for a name among `last`. */
+/* Makes room in `last` for a name. */
 static bool reserve_last(struct attribution *at, size_t name)
 {
     size_t known = at->last_capacity;
@@ -108,8 +108,8 @@ static bool reserve_last(struct attribution *at, size_t name)
     return true;
 }
 
-/* Adds the time from one instant to another, if there is any, to a class and the name of
-** a row. */
+/* Adds the time from one instant to another, if there is any, to a class and to the name of a
+** row. */
 static bool add_time(struct attribution *at, enum step_class step_class, uint32_t row, int64_t from,
                      int64_t to)
 {
@@ -136,8 +136,8 @@ static bool add_time(struct attribution *at, enum step_class step_class, uint32_
     return true;
 }
 
-/* Rule 5: what a thread was in; where it was in nothing, `other` is asked. Both may be
-** TRACK_NONE. */
+/* Rule 5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
+** may be TRACK_NONE. */
 static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, int64_t from,
                        int64_t to)
 {
@@ -168,7 +168,7 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
     return true;
 }
 
-/* The row that is the label of a launch; ROW_NONE if it has none. */
+/* The row of the label of a launch; ROW_NONE if it has none. */
 static uint32_t label_of_launch(struct attribution *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
@@ -186,7 +186,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rules 5 to 7: the device is idle, in a stretch of its own. */
+/* Rules 5 to 7: adds a stretch, or part of one, in which the device is idle. */
 static bool add_waiting(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
 {
@@ -208,7 +208,7 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
                : add_time(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
 }
 
-/* Rules 4 to 7: the device is idle. */
+/* Rules 4 to 7: adds a stretch in which the device is idle. */
 static bool add_idle(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
@@ -231,7 +231,7 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
     return true;
 }
 
-/* Rule 3. */
+/* Rule 3: adds a stretch in which the device is busy. */
 static bool add_busy(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
@@ -245,7 +245,8 @@ static bool add_busy(struct attribution *at, const struct busy_stretch *stretch,
                     own_name ? stretch->row : label_of_launch(at, launch), from, to);
 }
 
-/* The stretch of the device that holds an instant; windows mostly come in order. */
+/* The index of the device's stretch that holds an instant. Windows mostly come in order, so the
+** search begins at the stretch found last. */
 static size_t find_stretch(struct attribution *at, int64_t instant)
 {
     const struct busy *busy = &at->known->busy;
@@ -275,8 +276,8 @@ static bool add_window(struct attribution *at)
     return true;
 }
 
-/* The threads that are asked for labels: those of launches, and of the steps of a member.
-** NULL on failure. */
+/* By track, the threads whose labels are needed: those of launches, and those of the steps of a
+** member. NULL on failure. */
 static bool *wanted_threads(const struct attribution *at, size_t member)
 {
     const struct columns *columns = &at->file->columns;
@@ -290,7 +291,7 @@ static bool *wanted_threads(const struct attribution *at, size_t member)
             return NULL;
         }
     }
-    size_t first = 0; /* step of the rank */
+    size_t first = 0; /* the first step of the rank */
     LOWER_BOUND(first, at->count, at->places[first].rank < rank);
     for (size_t i = first; wanted && i < at->count && at->places[i].rank == rank; i++)
         if (at->places[i].member == member && at->places[i].window.track != TRACK_NONE)
@@ -321,7 +322,7 @@ static void forget(struct known_file *known)
     *known = (struct known_file){.made = false};
 }
 
-/* Finds out what is to be known of a member. */
+/* Computes the data of a member, unless that has been done already. */
 static bool know(struct attribution *at, size_t member)
 {
     struct known_file *known = at->known;
@@ -345,7 +346,7 @@ static bool know(struct attribution *at, size_t member)
     return known->made;
 }
 
-/* A row with its name: comparators take no context, so the pointer is copied in. */
+/* A part with its name. qsort comparators take no context, so the pointer is copied in. */
 struct sortable_part {
     struct attributed row;
     const struct name *name; /* or NULL */

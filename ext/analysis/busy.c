@@ -13,7 +13,7 @@ struct busy_work {
     enum kernel_type type;
 };
 
-/* One type alone: who owns which instants, ascending and apart. */
+/* The instants that work of one type owns, as ascending intervals that do not overlap. */
 struct type_line {
     struct busy_work *items;
     size_t count, next;
@@ -23,12 +23,12 @@ struct busy_builder {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    struct busy_work *work; /* by start, then file */
+    struct busy_work *work; /* by start, then order of the file */
     size_t count;
     struct type_line lines[TYPES];
 };
 
-/* The type of work of a name and a category, which many have in common. */
+/* The type of a name and category; many events share it. */
 struct known_type {
     uint32_t cat;
     unsigned char type, known;
@@ -85,7 +85,8 @@ static bool collect_work(struct busy_builder *builder)
                                          work_order, builder->stopper, builder->failure));
 }
 
-/* Rule 2 within a type: by start, each owns what it runs beyond all before. */
+/* Rule 2 within one type: by start, an event owns the part of its time after the end of all
+** earlier ones. */
 static bool make_lines(struct busy_builder *builder)
 {
     size_t counts[TYPES] = {0};
@@ -113,10 +114,10 @@ static bool make_lines(struct busy_builder *builder)
     return true;
 }
 
-/* Rules 2 and 3 across types: one sweep. */
+/* Rules 2 and 3 across types, in one sweep. */
 static bool put_together(struct busy_builder *builder, struct busy *busy)
 {
-    size_t next = 0; /* work that starts now or later */
+    size_t next = 0; /* first work that starts at or after the current time */
     int64_t now = INT64_MIN;
     busy->items = memory_allocate((2 * builder->count + 2) * sizeof *busy->items);
     if (!busy->items)

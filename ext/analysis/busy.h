@@ -1,13 +1,12 @@
 /*
-** What a device does at each instant, and what it waits for when it does nothing.
+** What a device does at each instant, and which event it waits for while it is idle.
 **
-** 1. Device work (T9) that counts (row_counts) and has a duration takes part, of
-**    whatever device and stream.
-** 2. While some runs, the instant is computation, else communication, else memory, if
-**    work of that type (kernel_type.h) runs. Of several of a type the one that started first owns
-*it, then the first in the file.
-** 3. Otherwise the device is idle until the work that starts next: of several the first
-**    in the file.
+** 1. Device work (T9) takes part if it counts (row_counts) and has a duration, on any device and
+**    stream.
+** 2. While any of it runs, the instant is computation if work of that type (kernel_type.h) runs,
+**    else communication, else memory. Among several of a type, the one that started first owns
+**    the instant; ties: earlier in the file.
+** 3. Otherwise the device is idle until the work that starts next; ties: earlier in the file.
 */
 #ifndef TRACEDIFF_BUSY_H
 #define TRACEDIFF_BUSY_H
@@ -16,14 +15,14 @@
 #include "../trace/kernel_type.h"
 #include "../trace/sort.h"
 
-/* From one change of these to the next. */
+/* A stretch of time with one type and one owner. */
 struct busy_stretch {
-    int64_t start; /* ns; up to the start of the next one */
-    uint32_t row;  /* of who owns it; KERNEL_NONE: what starts next, or ROW_NONE */
+    int64_t start; /* ns; the stretch lasts until the start of the next one */
+    uint32_t row;  /* the owner; while idle: the work that starts next, or ROW_NONE */
     enum kernel_type type;
 };
 
-/* All of time; the first stretch begins before everything. */
+/* All of time. The first stretch begins before all events. */
 struct busy {
     struct busy_stretch *items; /* owned */
     size_t count;
@@ -36,7 +35,7 @@ static inline bool busy_takes(const struct columns *columns, size_t row)
            columns->ts[row] != NUMBER_NONE && columns->name[row] != NAME_NONE;
 }
 
-/* Where a row that takes part ends: ns, within 64 bits (T1). */
+/* The end (ns) of a row that takes part; it fits in 64 bits (T1). */
 static inline int64_t busy_end(const struct columns *columns, size_t row)
 {
     return columns->ts[row] + columns->dur[row];

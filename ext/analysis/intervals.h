@@ -1,5 +1,5 @@
 /*
-** Sets of instants, as intervals: how long something runs, however it overlaps.
+** Sets of instants as intervals, for the time that something runs however its events overlap.
 */
 #ifndef TRACEDIFF_INTERVALS_H
 #define TRACEDIFF_INTERVALS_H
@@ -14,19 +14,18 @@ struct interval {
 struct intervals {
     struct interval *items; /* owned */
     size_t count, capacity;
-    bool unsorted; /* else they are apart, in order */
+    bool unsorted; /* false: sorted, and no two overlap or touch */
 };
 
-/* Adds an interval; those that come in order and touch become one. False if
-** out of memory. */
+/* Adds an interval. Intervals that are added in order and touch become one. False if out of
+** memory. */
 bool intervals_add(struct intervals *intervals, wide_time start, wide_time end);
 
-/* Puts them in order and apart. False on failure. */
+/* Sorts the intervals and joins those that overlap or touch. False on failure. */
 bool intervals_merge(struct intervals *intervals, const struct stopper *stopper,
                      struct failure *failure);
 
-/* Of intervals that are merged: how long they are, and how long two of them are at
-** once. */
+/* The length of merged intervals, and the length of the overlap of two sets of them. */
 wide_time intervals_length(const struct intervals *intervals);
 wide_time intervals_common(const struct intervals *a, const struct intervals *b);
 

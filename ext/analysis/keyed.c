@@ -9,7 +9,7 @@
 #include "labels.h"
 #include "owners.h"
 
-/* What is around a host event, and itself (rule 2): rows, or ROW_NONE. */
+/* The labels of a host event, from the events around it and itself (rule 2): rows, or ROW_NONE. */
 struct around {
     uint32_t op, event, top_op, top_event, module, annotation;
     bool known;
@@ -23,9 +23,9 @@ struct keyed_builder {
     const struct trace_file *file;
     bool *is_step;         /* by row */
     struct around *around; /* by row */
-    uint32_t *key_of;      /* by row: the row of keyed; ROW_NONE: takes no part */
-    uint32_t *renamed;     /* by name of the file: id in keyed->names; NAME_NONE: not yet */
-    uint32_t *path;        /* rows whose parents are not known yet */
+    uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
+    uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
+    uint32_t *path;        /* rows whose parents are not done yet */
     size_t path_capacity;
     char *scratch; /* room for the longest name */
     struct kernel_types types;
@@ -70,7 +70,7 @@ static bool has_ids(const void *wanted, uint32_t row)
     return memcmp(key->keyed->ids + row * width, key->ids, width * sizeof *key->ids) == 0;
 }
 
-/* The row of some keys, new or known. */
+/* The row for some keys, which is added if it is new. */
 static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
 {
     struct wanted_ids key = {keyed, ids};
@@ -89,7 +89,7 @@ static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
     return true;
 }
 
-/* The id of a name of the file in keyed->names, renamed or as it is. */
+/* The id in keyed->names of a name of the file, renamed if asked for. */
 static bool put_name(struct keyed_builder *builder, uint32_t name, bool rename, uint32_t *id)
 {
     *id = NAME_NONE;
@@ -140,7 +140,7 @@ static enum kernel_type type_of(struct keyed_builder *builder, uint32_t row)
                              category->length);
 }
 
-/* Rules 1 and 2: the keys of a row, whose labels are rows. */
+/* Rules 1 and 2: finds the keys of a row. `labels` are rows. */
 static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels)
 {
     const struct columns *columns = &builder->file->columns;
@@ -194,7 +194,7 @@ static void add_around(const struct keyed_builder *builder, uint32_t row,
         around->annotation = row;
 }
 
-/* Fills in what is around a row, and around those it is nested in. */
+/* Fills in `around` for a row and for all events that enclose it. */
 static bool find_around(struct keyed_builder *builder, uint32_t row)
 {
     const uint32_t *parents = builder->file->stacks.parent;
@@ -238,7 +238,7 @@ static bool key_host(struct keyed_builder *builder)
     return true;
 }
 
-/* A host event that launched device work of a row of keyed. */
+/* A host event and a row of keyed whose device work it launched. */
 struct run {
     uint32_t key, event;
 };
@@ -251,7 +251,7 @@ static int run_order(const void *a, const void *b)
     return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* The key whose labels are runs; KEY_KERNEL: none is (rule 6). */
+/* The key whose labels are runs; KEY_KERNEL: no key is (rule 6). */
 static enum key run_key(const struct keyed *keyed)
 {
     enum key best = KEY_KERNEL;
@@ -262,7 +262,7 @@ static enum key run_key(const struct keyed *keyed)
     return best;
 }
 
-/* Rules 5 and 6: each run of a row once. */
+/* Rules 5 and 6: counts each run once for each row. */
 static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
 {
     enum key by = run_key(builder->keyed);

@@ -1,21 +1,22 @@
 /*
-** Device work and host events of two traces summed up side by side, by what is asked for.
+** Sums up device work and host events of two traces side by side, by the keys asked for.
 **
-** 1. Of device work that counts (row_counts): op, top_op, module and annotation are the
-**    labels of its launch (owners.h), kernel and name its own name, kernel_type, cat and
-**    stream its own, shapes those of its op.
-** 2. Of a host event that counts: op, top_op, module and annotation are as in rule 4 of
-**    labels.h, of the events that are around it in its call stack (T5) and itself, if it
-**    is no call and no step; name and cat are its own, shapes those of its op; it has no
-**    kernel, kernel_type and stream.
-** 3. Device work sums up kernels (its events) and device time. Host events sum up their own
-**    time (T5), and host time: their durations, but of those right inside of an event with
-**    the same keys.
-** 4. Annotations and syncs of the device count nowhere.
-** 5. A run is an event of the host that launched device work of the row: the label of the
-**    first of op (shapes count as op), top_op, module and annotation that is among the
-**    keys. One that launched device work of several rows is a run of each.
-** 6. Device work without that label, or with keys of the device alone, is a run an event.
+** 1. The keys of device work that counts (row_counts): op, top_op, module and annotation are the
+**    labels of its launch (owners.h); kernel and name are its own name; kernel_type, cat and
+**    stream are its own; shapes are those of its op.
+** 2. The keys of a host event that counts: op, top_op, module and annotation follow rule 4 of
+**    labels.h, applied to the events that enclose it in its call stack (T5) and, unless it is a
+**    call or a step, to itself; name and cat are its own; shapes are those of its op. It has no
+**    kernel, kernel_type or stream.
+** 3. Device work adds to kernels (its number of events) and to device time. Host events add to
+**    self time (their own time, T5) and to host time (their durations, except those of events
+**    directly inside an event with the same keys).
+** 4. Annotations and syncs of the device are not counted.
+** 5. A run of a row is a host event that launched device work of the row: the label for the
+**    first of op (shapes count as op), top_op, module and annotation that is among the keys. A
+**    host event that launched device work of several rows is a run of each.
+** 6. Device work without that label, or with keys of the device only, counts as one run per
+**    event.
 */
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
@@ -43,13 +44,13 @@ struct keyed_sums {
 };
 
 struct keyed {
-    enum key keys[KEY_COUNT]; /* those asked for */
-    size_t width;             /* how many */
-    /* What names become; NULL: they stay. */
+    enum key keys[KEY_COUNT]; /* the keys asked for */
+    size_t width;             /* number of keys */
+    /* Changes names; NULL: they are kept. */
     size_t (*rename)(const char *name, size_t length, char *to);
     struct names names;
-    uint32_t *ids;                /* width a row: texts of `names`, or NAME_NONE */
-    struct keyed_sums (*sums)[2]; /* by row: of the two sides */
+    uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
+    struct keyed_sums (*sums)[2]; /* by row: for the two sides */
     size_t count;
     /* private */
     size_t id_capacity, sum_capacity;
@@ -60,9 +61,8 @@ struct keyed_request {
     struct trace_file *file;
     const unsigned char *chosen; /* by index of file->iterations; NULL: everything */
     enum device_type device_type;
-    int side; /* 0 or 1 */
-    const uint32_t
-        *shapes; /* by row that is an operator: a text of `names`; NULL: none are asked for */
+    int side;               /* 0 or 1 */
+    const uint32_t *shapes; /* by row of an operator: id in `names`; NULL: not asked for */
 };
 
 /* Adds a file to one of the sides. */

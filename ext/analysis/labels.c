@@ -3,19 +3,19 @@
 #include "../reader/memory.h"
 #include "../trace/spans.h"
 
-/* From `start` on, this event; or none, ROW_NONE. */
+/* From `start` on the line has this event, or none (ROW_NONE). */
 struct label_change {
     int64_t start;
     uint32_t row;
 };
 
-/* One event of a thread at a time: the innermost or the outermost of some. */
+/* The innermost or the outermost of some events of a thread, at each instant. */
 struct label_line {
     enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS } among;
     bool outermost;
     struct label_change *changes; /* ascending */
     size_t count, next;
-    uint32_t now; /* while lines are put together */
+    uint32_t now; /* the current event, while lines are joined */
 };
 
 enum { MOST_LINES = 4 };
@@ -25,17 +25,17 @@ struct label_builder {
     const struct stopper *stopper;
     struct failure *failure;
     struct spans spans;
-    struct label_line lines[MOST_LINES]; /* of what the thread is in; then of labels, best first */
+    struct label_line lines[MOST_LINES]; /* what the thread is in, then labels, best first */
     size_t line_count;
     size_t change_capacity;   /* of each line */
-    const struct span **open; /* as many */
+    const struct span **open; /* room for as many */
 };
 
-/* What the rows that take part are told by. */
+/* Selects the rows that take part. */
 struct label_rows {
     const struct trace_file *file;
     const bool *wanted; /* by track */
-    size_t step;        /* the next step of the file */
+    size_t step;        /* index of the file's next step */
 };
 
 /* Rule 1. */
@@ -79,8 +79,8 @@ static void add_change(struct label_line *line, int64_t start, uint32_t row)
         line->changes[line->count++] = (struct label_change){start, row};
 }
 
-/* Ends what is open and has ended at `now`; the innermost is the last one. One below it
-** that has ended meanwhile is dropped when it comes to be the last. */
+/* Ends the open events that have ended by `now`; the innermost is the last one. An outer event
+** that has ended is dropped only when it becomes the last. */
 static size_t close_open(const struct label_builder *builder, struct label_line *line, size_t open,
                          int64_t now)
 {
@@ -110,7 +110,8 @@ static bool find_innermost(struct label_builder *builder, struct label_line *lin
     return true;
 }
 
-/* From outer to inner, an event is the outermost where it reaches beyond all before. */
+/* Spans are sorted from outer to inner, so an event is the outermost for the part of its time
+** after the end of all earlier ones. */
 static bool find_outermost(const struct label_builder *builder, struct label_line *line,
                            const struct span *spans, size_t count)
 {
@@ -149,7 +150,7 @@ static void choose_lines(struct label_builder *builder, enum label_level level)
         builder->lines[builder->line_count++] = by_level[level][i];
 }
 
-/* Room for the changes of a thread of so many spans. */
+/* Makes room for the changes of a thread with `count` spans. */
 static bool make_room(struct label_builder *builder, size_t count)
 {
     size_t needed = 2 * count + 1;
@@ -176,7 +177,7 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
     return kind == KIND_CALL || kind == KIND_DRIVER_CALL ? row : IN_EVENT;
 }
 
-/* Puts the lines of a thread together. */
+/* Joins the lines of a thread into stretches. */
 static bool join_lines(struct label_builder *builder, struct thread_labels *thread)
 {
     size_t most = 1;
@@ -267,7 +268,7 @@ size_t labels_find(struct thread_labels *thread, int64_t instant)
 {
     const struct label_stretch *items = thread->items;
     size_t low = thread->hint, high = low + 1, stride = 1;
-    if (items[low].start > instant) { /* backwards, in longer and longer strides */
+    if (items[low].start > instant) { /* search backwards, doubling the stride */
         do {
             high = low;
             low = low > stride ? low - stride : 0;

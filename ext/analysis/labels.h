@@ -1,13 +1,13 @@
 /*
-** What a host thread is in at an instant: the names by which time is explained.
+** What a host thread is in at an instant: the names that explain its time.
 **
-** 1. An event holds the instants from its start on, before its end. Host events that
-**    count (row_counts) take part; steps do not, nor what holds nothing.
-** 2. Of two events of a thread the inner one is the one that starts later, then the
-**    shorter, then the later in the file. They need not nest.
-** 3. A thread is in nothing, in a call (T10), or in something else, as its innermost
-**    event has it.
-** 4. A label is taken from the events that hold the instant, without calls. By level:
+** 1. An event holds the instants from its start up to its end, the end excluded. Host events
+**    that count (row_counts) take part, except steps and events that hold no instant.
+** 2. Of two events of a thread the inner one is the one with the later start; ties: shorter
+**    duration, then later in the file. Events need not nest.
+** 3. The innermost event decides whether a thread is in a call (T10) or in something else.
+**    Without one, the thread is in nothing.
+** 4. A label is taken from the events that hold the instant, calls excluded. By level:
 **    op          the innermost cpu_op, else the innermost event
 **    top_op      the outermost cpu_op, else the outermost event
 **    module      the innermost `nn.Module: ...`, else as top_op
@@ -25,19 +25,19 @@
 enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL_KERNEL };
 
 #define IN_NOTHING ROW_NONE
-#define IN_EVENT (ROW_NONE - 1) /* the innermost event is no call */
+#define IN_EVENT (ROW_NONE - 1) /* the innermost event is not a call */
 
-/* A thread from one change of these to the next. */
+/* A stretch of time in which a thread is in one thing and has one label. */
 struct label_stretch {
-    int64_t start;   /* ns; up to the start of the next one */
+    int64_t start;   /* ns; the stretch lasts until the start of the next one */
     uint32_t inside; /* row of the call it is in, IN_EVENT or IN_NOTHING (rule 3) */
-    uint32_t label;  /* row of the event that is the label (rule 4); ROW_NONE */
+    uint32_t label;  /* row of the label (rule 4); ROW_NONE */
 };
 
 struct thread_labels {
-    struct label_stretch *items; /* the first begins before everything; NULL: none are made */
+    struct label_stretch *items; /* the first begins before all events; NULL: not made */
     size_t count;
-    size_t hint; /* the one found last */
+    size_t hint; /* the stretch found last */
 };
 
 struct labels {
@@ -50,12 +50,12 @@ static inline bool label_is_module(const struct name *name)
     return begins(name->text, name->text + name->length, "nn.Module: ");
 }
 
-/* Makes the stretches of the threads `wanted`, by track. n log n in their events. */
+/* Makes the stretches of the threads that are `wanted`, by track. Takes n log n in their events. */
 bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
                  const bool *wanted, const struct stopper *stopper, struct failure *failure);
 
-/* The number of the stretch of a thread that holds an instant. Quick where the
-** instants of one call and the next are near. */
+/* The index of the stretch of a thread that holds an instant. Quick if the instants of
+** consecutive calls are close. */
 size_t labels_find(struct thread_labels *thread, int64_t instant);
 
 void labels_clear(struct labels *labels);

@@ -1,6 +1,6 @@
 /*
-** Which operator, module and annotation device work belongs to: the labels of its launch
-** (labels.h), at the start of the launch, on the launch's thread.
+** The operator, module and annotation that device work belongs to: the labels (labels.h) on the
+** thread of its launch, at the start of the launch.
 */
 #ifndef TRACEDIFF_OWNERS_H
 #define TRACEDIFF_OWNERS_H
@@ -9,7 +9,7 @@
 
 enum { OWNER_LEVELS = LEVEL_KERNEL }; /* op, top_op, module, annotation */
 
-/* An event of device work; labels are rows, or ROW_NONE. */
+/* An event of device work. Its labels are rows, or ROW_NONE. */
 struct owner {
     uint32_t row;
     uint32_t label[OWNER_LEVELS]; /* by enum label_level */
@@ -20,8 +20,8 @@ struct owners {
     size_t count;
 };
 
-/* Of the device work that counts (row_counts) in the steps `chosen`, by index of
-** file->iterations; NULL: of all. `levels`: which labels are wanted, by bit. */
+/* Finds the owners of the device work that counts (row_counts). `chosen` selects steps by index
+** of file->iterations; NULL: everything. `levels` has one bit for each label wanted. */
 bool owners_find(struct owners *owners, const struct trace_file *file, const unsigned char *chosen,
                  unsigned levels, const struct stopper *stopper, struct failure *failure);
 

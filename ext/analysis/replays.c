@@ -5,10 +5,10 @@
 #include "../reader/memory.h"
 #include "busy.h"
 
-/* Device work, by its launch. */
+/* Device work and its launch. */
 struct launched {
     int64_t launch; /* ns: start of the launch */
-    int64_t first;  /* ns: start of the work; then the earliest of this and later launches */
+    int64_t first;  /* ns: start of the work; later the earliest for this and all later launches */
 };
 
 /* A graph launch. */
@@ -24,7 +24,7 @@ static int launched_order(const void *a, const void *b)
     return x->launch < y->launch ? -1 : x->launch > y->launch;
 }
 
-/* By correlation, those that are recorded first. */
+/* By correlation, then recorded ones first. */
 static int graph_order(const void *a, const void *b)
 {
     const struct graph *x = a, *y = b;
@@ -42,7 +42,7 @@ static bool is_graph_launch(const struct name *name)
     return i + length <= name->length;
 }
 
-/* The graph launches of a file, by row; NULL on failure. */
+/* The graph launches of a file, in the order of the file; NULL on failure. */
 static struct graph *find_graphs(const struct trace_file *file, size_t *count,
                                  const struct stopper *stopper, struct failure *failure)
 {
@@ -89,7 +89,7 @@ static size_t keep_lost(struct graph *graphs, size_t count)
     return kept;
 }
 
-/* The device work that has a launch, by launch; NULL on failure. */
+/* The device work that has a launch, in the order of the launches; NULL on failure. */
 static struct launched *find_launched(const struct trace_file *file, size_t *count,
                                       const struct stopper *stopper, struct failure *failure)
 {
@@ -119,7 +119,7 @@ static struct launched *find_launched(const struct trace_file *file, size_t *cou
     return launched;
 }
 
-/* The earliest start of work launched after an instant; INT64_MAX if there is none. */
+/* The earliest start of work that was launched after an instant; INT64_MAX if there is none. */
 static int64_t first_after(const struct launched *launched, size_t count, int64_t instant)
 {
     size_t i = 0;

@@ -6,15 +6,15 @@
 #include "../trace/hash.h"
 #include "../trace/stacks.h"
 
-/* What is needed while rows are made. */
+/* State needed while rows are made. */
 struct summary_builder {
     struct summary *summary;
     const struct summary_request *request;
     const struct stopper *stopper;
     struct failure *failure;
     enum grouping grouping;
-    struct table table; /* BY_EVERYTHING: of the rows */
-    uint32_t *ids;      /* of a file's names in the summary's, NAME_NONE: not yet */
+    struct table table; /* BY_EVERYTHING: finds rows by key */
+    uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not yet */
 };
 
 static bool device_matches(enum kind kind, enum device_type device_type)
@@ -23,7 +23,7 @@ static bool device_matches(enum kind kind, enum device_type device_type)
            (device_type == DEVICE_CPU ? !kind_is_device(kind) : kind == KIND_WORK);
 }
 
-/* The summary's id of a name of the file; false if out of memory. */
+/* Gives the id in the summary of a name of the file; false if out of memory. */
 static bool translate(struct summary_builder *builder, const struct names *names, uint32_t id,
                       uint32_t *translated)
 {
@@ -70,7 +70,7 @@ static bool add_row(struct summary *summary, const struct summary_row *key)
     return true;
 }
 
-/* The row of a key, new or known; NULL if out of memory. */
+/* The row of a key, which is added if it is new; NULL if out of memory. */
 static struct summary_row *row_of(struct summary_builder *builder, const struct summary_row *key)
 {
     struct summary *summary = builder->summary;
@@ -159,7 +159,7 @@ bool summary_make(struct summary *summary, const struct summary_request *request
     return done || failure_memory(failure);
 }
 
-/* A row with its names, for an order has no other way to them. */
+/* A row with its names. qsort comparators take no context, so the pointers are copied in. */
 struct sortable_row {
     struct summary_row row;
     const struct name *cat, *name;

@@ -4,7 +4,7 @@
 #include "../trace/link.h"
 #include "busy.h"
 
-/* The thread with most operators; of several, the one that has its first one first in the
+/* The thread with the most operators; ties: the thread whose first operator is first in the
 ** file. */
 static bool busiest_thread(const struct trace_file *file, uint32_t *track,
                            const struct stopper *stopper, struct failure *failure)
@@ -37,8 +37,8 @@ static int window_order(const void *a, const void *b)
     return x->iteration < y->iteration ? -1 : x->iteration > y->iteration;
 }
 
-/* The host's steps, by their start: events of one number are one. `spare` has room for
-** the place of each number. */
+/* Collects the host's steps by start. Events of one number are one step. `spare` has room for
+** the index of each number. */
 static bool collect_windows(struct windows *windows, const struct trace_file *file, size_t *spare,
                             const struct stopper *stopper, struct failure *failure)
 {
@@ -65,7 +65,7 @@ static bool collect_windows(struct windows *windows, const struct trace_file *fi
                       failure);
 }
 
-/* The latest end of device work of each number; NUMBER_NONE: it has none. */
+/* Finds the latest end of device work of each number; NUMBER_NONE without device work. */
 static bool find_ends(const struct trace_file *file, int64_t *ends, const struct stopper *stopper,
                       struct failure *failure)
 {
@@ -84,8 +84,7 @@ static bool find_ends(const struct trace_file *file, int64_t *ends, const struct
     return true;
 }
 
-/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is
-** later. */
+/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is later. */
 static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -102,8 +101,8 @@ static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *
     return done;
 }
 
-/* From the host's clock to the device's, for at least one window; `ends` has room for the
-** latest end of each number. */
+/* Converts windows from the host's clock to the device's. There must be at least one; `ends` has
+** room for the latest end of each number. */
 static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends,
                             const struct stopper *stopper, struct failure *failure)
 {
@@ -115,7 +114,7 @@ static bool to_device_clock(struct windows *windows, const struct trace_file *fi
         own_end = ends[first->step];
     if (!pass_backlog(file, own_end, &reach, stopper, failure))
         return false;
-    bool whole = windows->count == 1 && reach == first->start; /* with the host's tail */
+    bool whole = windows->count == 1 && reach == first->start; /* rule 2c */
     for (size_t i = 0; i < windows->count; i++) {
         struct window *window = &windows->items[i];
         int64_t end = ends[window->step];
@@ -129,7 +128,7 @@ static bool to_device_clock(struct windows *windows, const struct trace_file *fi
     return true;
 }
 
-/* A file without steps: one window, if it has any event. */
+/* A file without steps is one window, if it has any event. */
 static bool take_whole(struct windows *windows, const struct trace_file *file,
                        const struct stopper *stopper, struct failure *failure)
 {

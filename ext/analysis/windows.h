@@ -1,5 +1,5 @@
 /*
-** The stretch of time that each step of a file is accounted for: rule 2 of attribute.h.
+** The window of time that is attributed to each step of a file: rule 2 of attribute.h.
 */
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H
@@ -17,11 +17,11 @@ struct window {
 };
 
 struct windows {
-    struct window *items; /* by the start of their steps; owned */
+    struct window *items; /* sorted by the start of their steps; owned */
     size_t count;
 };
 
-/* By the device's clock, or the host's. */
+/* Makes the windows by the device's clock, or by the host's. */
 bool windows_make(struct windows *windows, const struct trace_file *file, bool device_clock,
                   const struct stopper *stopper, struct failure *failure);
 
