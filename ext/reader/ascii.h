@@ -1,5 +1,5 @@
 /*
-** Letters as ASCII has them, whatever the locale, and beginnings and ends of texts.
+** ASCII letters, whatever the locale, and beginnings and ends of texts.
 */
 #ifndef TRACEDIFF_ASCII_H
 #define TRACEDIFF_ASCII_H
@@ -44,8 +44,8 @@ static inline int hexadecimal(int c)
     return is_digit(c) ? c - '0' : small(c) >= 'a' && small(c) <= 'f' ? small(c) - 'a' + 10 : -1;
 }
 
-/* Whether the text from `p` to `end` begins with another; whether the one from `start` to `p`
-** ends with it. */
+/* begins(): whether the text from `p` to `end` begins with another text. ends(): whether the
+** text from `start` to `p` ends with it. */
 static inline bool begins(const char *p, const char *end, const char *with)
 {
     size_t length = strlen(with);

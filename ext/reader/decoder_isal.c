@@ -1,7 +1,6 @@
 /*
-** gzip by Intel's ISA-L. Only its header is needed for building, without which there is no
-** such decoder; the library is loaded at run time, so that one binary runs with and without
-** it.
+** gzip with Intel's ISA-L. Building needs only its header; without the header this decoder does
+** not exist. The library is loaded at run time, so one binary works with and without it.
 */
 #include "decoder.h"
 
@@ -25,7 +24,7 @@ static struct {
 static bool find(void *handle, const char *name, void *function)
 {
     void *found = dlsym(handle, name);
-    memcpy(function, &found, sizeof found); /* C has no cast from data to functions */
+    memcpy(function, &found, sizeof found); /* C has no cast from object to function pointers */
     return found != NULL;
 }
 
@@ -44,12 +43,12 @@ static void load(void)
         dlclose(handle);
 }
 
-/* ISA-L 2.30 forgets a header's flags when the header is given in parts, and accepts flags that
-** RFC 1952 reserves. So headers are read here, and the rest is left to it. */
+/* ISA-L 2.30 forgets a header's flags when the header arrives in parts, and accepts flags that
+** RFC 1952 reserves. So headers are read here, and ISA-L reads the rest. */
 struct isal_state {
     struct inflate_state stream;
-    int header;  /* bytes of the member's header that were read, up to HEADER */
-    int strings; /* that end with a 0 and follow them */
+    int header;  /* bytes of the member's header read so far, up to HEADER */
+    int strings; /* NUL-terminated strings still to come after them */
 };
 
 enum { HEADER = 10, FLAGS = 3, HAS_NAME = 0x08, HAS_COMMENT = 0x10, IS_TEXT = 0x01 };
@@ -72,7 +71,8 @@ static void *isal_open(void)
     return isal;
 }
 
-/* Takes a byte of the member's header; false if it is none, or one that is left to zlib. */
+/* Reads a byte of the member's header. False if it is not a gzip header, or one that only zlib
+** handles. */
 static bool take_header(struct isal_state *isal, unsigned char byte)
 {
     static const unsigned char begin[FLAGS] = {0x1f, 0x8b, 8};

@@ -9,7 +9,7 @@ struct mending {
     bool changed;
 };
 
-/* The next byte, or 0 at the end; a NUL is no JSON anywhere. */
+/* The next byte, or 0 at the end; JSON never contains a NUL. */
 static unsigned char peek(const struct mending *mending)
 {
     return mending->p < mending->end ? *mending->p : 0;
@@ -66,7 +66,7 @@ static bool is_number(const unsigned char *p, const unsigned char *end)
     return p == end;
 }
 
-/* Rule 2; false if there is no word. */
+/* Rule 2; false if there is no word at this place. */
 static bool bare_word(struct mending *mending)
 {
     const unsigned char *p = mending->p;
@@ -105,7 +105,7 @@ static void escape(struct mending *mending)
     }
 }
 
-/* Bytes beyond ASCII. */
+/* Copies bytes beyond ASCII. */
 static void sequences(struct mending *mending)
 {
     const unsigned char *p = mending->p;
@@ -119,7 +119,7 @@ static void sequences(struct mending *mending)
     mending->p = p;
 }
 
-/* Rule 3; false if it does not end. */
+/* Rule 3; false if the string does not end. */
 static bool string(struct mending *mending)
 {
     copy(mending, 1);
@@ -156,12 +156,12 @@ static bool key(struct mending *mending)
     return true;
 }
 
-/* Whether the text is an object, once it is mended. `open` has what is open. */
+/* Whether the text is an object once mended. `open` holds the open brackets. */
 static bool object(struct mending *mending)
 {
     char open[MEND_DEEPEST];
     int depth = 0;
-    bool value = true; /* one is to come; else one has been read */
+    bool value = true; /* a value must come next; false: one has been read */
     if (peek(mending) != '{')
         return false;
     do {

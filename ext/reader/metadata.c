@@ -7,7 +7,7 @@
 
 enum { LONGEST = 1024 * 1024 };
 
-/* Keeps a key and its value as they are written. */
+/* Appends a key and its value as written in the file. */
 static bool keep(struct metadata *metadata, const struct token *key, const struct token *value,
                  struct problems *problems, struct failure *failure)
 {
@@ -41,7 +41,7 @@ static bool is_integer(const struct token *token, int64_t *integer)
     return token->kind == TOKEN_BARE && number_integer(token->at, token->length, integer);
 }
 
-/* Looks for the members that the reader itself needs. The first of a key counts. */
+/* Reads the members that the reader itself needs. The first of several equal keys counts. */
 static void use(struct metadata *metadata, const struct token *key, const struct token *value)
 {
     struct token rank;

@@ -2,17 +2,17 @@
 
 #include "ascii.h"
 
-/* The digits kept of a number: 19 hold any int64. */
+/* The number of digits kept: 19 hold any int64. */
 enum { DIGITS_KEPT = 19 };
 
 struct decimal {
     bool negative;
-    uint64_t kept;    /* the first digits, leading zeros left out */
-    int count;        /* how many of them */
-    bool cut;         /* digits after them were left out ... */
-    unsigned next;    /* ... this one first ... */
-    bool more;        /* ... and another than 0 after it */
-    int64_t exponent; /* value = kept * 10^exponent, and what was left out */
+    uint64_t kept;    /* the first digits, without leading zeros */
+    int count;        /* number of digits in `kept` */
+    bool cut;         /* digits after those were left out */
+    unsigned next;    /* the first digit left out */
+    bool more;        /* a digit after `next` is not 0 */
+    int64_t exponent; /* value = kept * 10^exponent, apart from the digits cut */
 };
 
 static void take_digit(struct decimal *number, unsigned char c, bool fraction)
@@ -31,7 +31,7 @@ static void take_digit(struct decimal *number, unsigned char c, bool fraction)
     number->exponent -= fraction;
 }
 
-/* Reads text by the grammar of RFC 8259, section 6. */
+/* Reads a number by the grammar of RFC 8259, section 6. */
 static bool decimal_read(const unsigned char *p, size_t length, struct decimal *number)
 {
     const unsigned char *end = p + length;
@@ -58,15 +58,15 @@ static bool decimal_read(const unsigned char *p, size_t length, struct decimal *
             return false;
         int64_t exponent = 0;
         for (; p < end && is_digit(*p); p++)
-            if (exponent < 1000000000000) /* beyond any number of digits in memory */
+            if (exponent < 1000000000000) /* no overflow; no text has that many digits */
                 exponent = exponent * 10 + (*p - '0');
         number->exponent += down ? -exponent : exponent;
     }
     return p == end;
 }
 
-/* The value rounded half to even; `*exact` says that there was nothing to round.
-** False beyond int64. */
+/* Rounds half to even. `*exact` tells whether no rounding was needed. False if the value does
+** not fit in an int64. */
 static bool decimal_round(const struct decimal *number, int64_t *result, bool *exact)
 {
     uint64_t value = number->kept;
@@ -81,7 +81,7 @@ static bool decimal_round(const struct decimal *number, int64_t *result, bool *e
         last = (unsigned)(value % 10);
         value /= 10;
     }
-    if (exponent < 0) /* less than half */
+    if (exponent < 0) /* what is left is less than half */
         rest = true;
     *exact = !rest && last == 0;
     value += last > 5 || (last == 5 && (rest || value % 2 == 1));
@@ -93,7 +93,7 @@ static bool decimal_round(const struct decimal *number, int64_t *result, bool *e
 
 bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanoseconds)
 {
-    /* Nearly every time of a trace: up to 16 digits, then up to 3 decimals. */
+    /* Fast path for nearly every time in a trace: up to 16 digits, then up to 3 decimals. */
     uint64_t value = 0;
     size_t i = 0;
     for (; i < length && i <= 16 && is_digit(text[i]); i++)
@@ -132,7 +132,7 @@ bool number_integer(const unsigned char *text, size_t length, int64_t *integer)
     size_t i = 0;
     for (; i < length && i < 18 && is_digit(text[i]); i++)
         value = value * 10 + (text[i] - '0');
-    if (i < length || i == 0 || (i > 1 && text[0] == '0')) { /* none of the usual ones */
+    if (i < length || i == 0 || (i > 1 && text[0] == '0')) { /* not the usual form */
         for (i = 0; i < length; i++)
             if (!is_digit(text[i]) && (text[i] != '-' || i > 0))
                 return false;

@@ -1,7 +1,7 @@
 /*
-** What is odd in a file and was read all the same, or was passed over (T14).
-** Each kind is counted, and the first byte it was seen at kept: counted from 1
-** in the decompressed document, 0 where a byte would say nothing.
+** Problems of a file that did not stop the reading of the rest (T14). Each kind is counted, and
+** the first byte where it was seen is kept: counted from 1 in the decompressed document, 0 where
+** a byte would tell nothing.
 */
 #ifndef TRACEDIFF_PROBLEMS_H
 #define TRACEDIFF_PROBLEMS_H
@@ -33,7 +33,7 @@ enum problem {
     PROBLEM_GZIP_TRAILING,
     PROBLEM_BACKLOG,
     PROBLEM_NO_LAUNCH,
-    PROBLEM_ARGS_MENDED, /* these two are known once the args have been read */
+    PROBLEM_ARGS_MENDED, /* the two about args are known only once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT
 };
@@ -43,10 +43,10 @@ struct problems {
     int64_t first_byte[PROBLEM_COUNT];
 };
 
-/* One more of a kind, seen at a byte. */
+/* Counts a problem, seen at a byte. */
 void problem_add(struct problems *problems, enum problem problem, int64_t byte);
 
-/* What a kind is called in trace_files.problems. */
+/* The name of a kind in trace_files.problems. */
 const char *problem_text(enum problem problem);
 
 #endif

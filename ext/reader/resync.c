@@ -4,9 +4,9 @@
 
 #include "scan.h"
 
-/* How far is looked back from a place where reading may go on, and how far ahead: so
-** many bytes are in memory there, or all there are. What is decided must not depend on
-** what more is. */
+/* How far to look back from a place where reading may resume, and how far ahead. That many bytes
+** are in memory there, or all that exist. A decision must not depend on bytes beyond these, even
+** if they are in memory. */
 enum { LOOK_BACK = 128, LOOK_AHEAD = 256 };
 
 static const unsigned char *limit_of(const struct window *window, const unsigned char *p)
@@ -15,7 +15,7 @@ static const unsigned char *limit_of(const struct window *window, const unsigned
     return end - p > LOOK_AHEAD ? p + LOOK_AHEAD : end;
 }
 
-/* Whether more must be read before anything is decided at `p`. */
+/* Whether more bytes must be read before a decision at `p`. */
 static bool is_undecided(const struct window *window, const unsigned char *p)
 {
     return !window->last && window->bytes + window->end - p < LOOK_AHEAD;
@@ -27,8 +27,7 @@ static const unsigned char *next_after(const unsigned char *p, const unsigned ch
     return p < limit ? p : limit;
 }
 
-/* Whether a key stands at `p`, with a colon after it, that is one of a NULL-terminated
-** list. */
+/* Whether `p` is at a key of a NULL-terminated list, with a colon after it. */
 static bool is_key(const unsigned char *p, const unsigned char *limit, const char *const *keys)
 {
     for (; p < limit && *p == '"' && *keys; keys++) {
@@ -48,9 +47,9 @@ static const char *const document_keys[] = {
     "traceEvents",      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit", "traceName",
     "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
 
-/* Whether the byte at `p`, a brace, is likely the beginning of an event; or, a
-** bracket, the end of the list of events. What stands before it is looked at, too, but
-** not before the byte `from` of the document. */
+/* Whether `p` is likely a place to resume: a brace that begins an event, or a bracket that ends
+** the list of events. The text before `p` is also checked, but not before the byte `from` of the
+** document. */
 static bool may_go_on(const struct window *window, int64_t from, bool array_form,
                       const unsigned char *p)
 {
@@ -79,8 +78,8 @@ static bool may_go_on(const struct window *window, int64_t from, bool array_form
     return next >= limit;
 }
 
-/* Reads on at `at`, keeping what is looked back at. False on failure; `*done` at the
-** end of the document. */
+/* Reads more of the document, and continues at `at`. Keeps the bytes that are needed to look
+** back. False on failure; `*done` is set at the end of the document. */
 static bool read_on(struct window *window, bool *done, struct failure *failure)
 {
     size_t keep = window->at > LOOK_BACK ? window->at - LOOK_BACK : 0;

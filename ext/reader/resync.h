@@ -1,26 +1,26 @@
 /*
-** Where to read on after a byte that is no JSON.
+** Finds where to resume reading after a byte that is not JSON.
 **
-** These are guesses, and good ones: a `{` that is followed by a key of trace
-** events, and does not stand where an event's own values would have it; a `]` after
-** which the document ends, or goes on with one of its own keys.
+** The rules are heuristics that rarely fail: a `{` that is followed by a key of trace events and
+** is not in the place of a value of an event; a `]` after which the document ends or continues
+** with one of its own keys.
 */
 #ifndef TRACEDIFF_RESYNC_H
 #define TRACEDIFF_RESYNC_H
 
 #include "window.h"
 
-/* From window->at on, which becomes the next event, or, if `end_too`, the bracket
-** that ends the list of events, or the end of the document. `array_form`: the list
-** is the whole document. False on failure. */
+/* Searches from window->at for the next event or, if `end_too`, for the bracket that ends the
+** list of events, or for the end of the document. `array_form`: the list is the whole document.
+** window->at moves to the place found. False on failure. */
 bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure);
 
-/* Whether the brace at window->at is likely the beginning of an event, by the key
-** that follows. False on failure. */
+/* Whether the brace at window->at is likely the beginning of an event, judged by the key after
+** it. False on failure. */
 bool resync_is_event(struct window *window, bool *event, struct failure *failure);
 
-/* The same as resync_events() among top-level keys: to the next one that is known, or to the end.
- */
+/* As resync_events(), for top-level keys: searches for the next known key, or for the end of the
+** document. */
 bool resync_keys(struct window *window, struct failure *failure);
 
 #endif

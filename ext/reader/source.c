@@ -18,15 +18,15 @@ struct source {
     struct identity identity;
     const struct decoder *decoder; /* NULL: a plain file */
     void *state;                   /* the decoder's; owned */
-    bool in_member;                /* gzip: between a member's header and its end */
-    bool member_empty;             /* gzip: the member has given nothing so far */
-    bool any_member;               /* gzip: one member has ended */
+    bool in_member;                /* gzip: inside a member */
+    bool member_empty;             /* gzip: the member has given no bytes yet */
+    bool any_member;               /* gzip: at least one member has ended */
     bool broken;                   /* gzip: damage has been found */
-    bool ended;                    /* no further byte will come */
+    bool ended;                    /* no more bytes will come */
     int64_t read;                  /* bytes read from the file */
-    int64_t member;                /* gzip: the byte where the member begins, from 1 */
+    int64_t member;                /* gzip: the byte of the file, from 1, where the member begins */
     int64_t trailing;
-    struct decoder_buffers buffers; /* `in` is what is left of the input */
+    struct decoder_buffers buffers; /* `in` is the rest of the input */
     unsigned char input[INPUT_SIZE];
 };
 
@@ -71,7 +71,7 @@ bool source_identify(const char *path, struct identity *identity, struct failure
     return identity_of(path, &status, identity, failure);
 }
 
-/* Reads more of the file into `to`; false on failure. 0 bytes mean its end. */
+/* Reads more of the file into `to`; false on failure. 0 bytes mean the end of the file. */
 static bool read_file(struct source *source, unsigned char *to, size_t room, size_t *got,
                       struct failure *failure)
 {
@@ -96,7 +96,7 @@ static bool fill_input(struct source *source, struct failure *failure)
     return true;
 }
 
-/* The first two bytes tell gzip: a read may give less. */
+/* Fills the input until it has the two bytes that identify gzip; a single read may give fewer. */
 static bool fill_first(struct source *source, struct failure *failure)
 {
     size_t have = 0, got = 1;
@@ -218,7 +218,7 @@ static ptrdiff_t damaged(struct source *source, const char *what, struct failure
     return -1;
 }
 
-/* After a member: another one, padding, or something else. False on failure. */
+/* Handles what follows a member: another member, padding, or other bytes. False on failure. */
 static bool next_member(struct source *source, struct failure *failure)
 {
     struct decoder_buffers *buffers = &source->buffers;
@@ -253,7 +253,8 @@ static bool next_member(struct source *source, struct failure *failure)
     return true;
 }
 
-/* Damage where a member may not have begun at all: something follows the gzip data. */
+/* Whether the damage is at a place where no member may have begun, so that other bytes follow
+** the gzip data. */
 static bool is_no_member(const struct source *source)
 {
     enum { HEADER = 10 };
@@ -275,7 +276,7 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
         }
         if (buffers->in_left == 0 && !fill_input(source, failure))
             return -1;
-        bool cut = buffers->in_left == 0; /* but the decoder may hold more output */
+        bool cut = buffers->in_left == 0; /* the decoder may still hold output */
         size_t before = buffers->out_left;
         enum decoded decoded =
             source->broken ? DECODED_DAMAGED : source->decoder->read(source->state, buffers);
@@ -293,12 +294,12 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
             continue;
         source->broken = decoded == DECODED_DAMAGED;
         if (buffers->out_left < room)
-            break; /* first what there is, the failure with the next call */
+            break; /* give these bytes first, the failure with the next call */
         if (too_short)
             return damaged(source, "the gzip data ends too early", failure);
         if (!is_no_member(source))
             return damaged(source, "the gzip data is damaged", failure);
-        source->ended = true; /* it began with 0x1f */
+        source->ended = true; /* it began with 0x1f, like a member */
         source->trailing = source->member;
         return 0;
     }

@@ -1,6 +1,5 @@
 /*
-** Long work asks now and then whether to stop: a million events take longer than anybody
-** who has pressed Ctrl-C wants to wait.
+** Long work regularly asks whether to stop, so that Ctrl-C takes effect soon.
 */
 #ifndef TRACEDIFF_STOPPER_H
 #define TRACEDIFF_STOPPER_H
@@ -15,14 +14,14 @@ struct stopper {
     void *argument;
 };
 
-/* False if the work is to end: FAILURE_INTERRUPTED. */
+/* False if the work is to end; sets FAILURE_INTERRUPTED. */
 static inline bool stopper_ask(const struct stopper *stopper, struct failure *failure)
 {
     return !stopper->stop || !stopper->stop(stopper->argument) ||
            failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
 }
 
-/* Asks if `i`, a loop's counter, is a round number. */
+/* Asks once in ROUND iterations; `i` is a loop's counter. */
 static inline bool stopper_goes_on(const struct stopper *stopper, size_t i, struct failure *failure)
 {
     enum { ROUND = 1 << 13 /* iterations between two questions */ };

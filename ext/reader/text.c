@@ -26,8 +26,8 @@ static size_t put_utf8(unsigned char *to, uint32_t code)
     return 4;
 }
 
-/* How many bytes from `p` on are one well-formed sequence, or the maximal part
-** of one; `*whole` says which (Unicode 15, table 3-7). */
+/* The number of bytes from `p` on that form one well-formed sequence, or the maximal part of
+** one; `*whole` tells which (Unicode 15, table 3-7). */
 static size_t utf8_length(const unsigned char *p, const unsigned char *end, bool *whole)
 {
     unsigned char first = *p, low = 0x80, high = 0xbf;
@@ -66,7 +66,7 @@ int32_t text_unit(const unsigned char *p, const unsigned char *end)
     return unit;
 }
 
-/* Decodes the escape at `*at`, moves `*at` behind it; false if it is none. */
+/* Decodes the escape at `*at` and moves `*at` past it; false if it is not a valid escape. */
 static bool decode_escape(const unsigned char **at, const unsigned char *end, uint32_t *code,
                           bool *half)
 {
@@ -102,8 +102,8 @@ static bool decode_escape(const unsigned char **at, const unsigned char *end, ui
     return true;
 }
 
-/* Copies a sequence that begins with a byte from 0x80 on, or U+FFFD for what of it
-** is no UTF-8; moves both pointers on. False if it was none. */
+/* Copies a sequence that begins with a byte from 0x80 on, and moves both pointers past it.
+** Writes U+FFFD for a part that is not UTF-8, and then returns false. */
 static bool copy_sequence(const unsigned char **from, const unsigned char *end, unsigned char **to)
 {
     bool whole;

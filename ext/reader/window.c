@@ -17,7 +17,7 @@ int64_t window_byte(const struct window *window, size_t index)
     return window->origin + (int64_t)index + 1;
 }
 
-/* Makes sure that `more` bytes can be read behind `kept` bytes. */
+/* Makes room to read `more` bytes after the `kept` bytes. */
 static enum more make_room(struct window *window, size_t kept, size_t more, struct failure *failure)
 {
     size_t needed = kept + more;
@@ -35,7 +35,7 @@ static enum more make_room(struct window *window, size_t kept, size_t more, stru
     return MORE_YES;
 }
 
-/* Reads a chunk behind what there is. */
+/* Reads a chunk and appends it. */
 static enum more read_chunk(struct window *window, struct failure *failure)
 {
     struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
@@ -66,8 +66,8 @@ enum more window_read(struct window *window, size_t keep, struct failure *failur
         window->at -= keep;
         window->end = kept;
     }
-    /* What is kept is looked at again. For that to take no longer than the text is,
-    ** there must be half as much again behind it. */
+    /* Retained bytes are scanned again, so at least half as much again is read to keep the total
+    ** linear. */
     size_t chunks = 1 + kept / 2 / window->chunk;
     size_t most = kept > window->longest ? 1 : 1 + (window->longest - kept) / window->chunk;
     if (chunks > most)
