@@ -1,14 +1,14 @@
 /*
-** Aggregates over events. All are plain, no window functions (S21).
+** Aggregates over events. All are plain aggregates; none is a window function (S21).
 **
-** 1. A row with a NULL is left out. Without rows, a length is 0, and a quantile and a
-**    standard deviation (of fewer than two) are NULL.
-** 2. What is no number is an error, and so are a negative duration, a side that is not
-**    0 or 1, a q that is not from 0 to 1 or not the same in every row.
-** 3. Lengths of integers are integers, exact, or an error beyond 64 bits; of reals they are
-**    exact to a millionth of their unit.
-** 4. Quantiles and standard deviations overflow only where the result itself does.
-** 5. SQLite asks for the result of a group also after an error in one of its rows.
+** 1. A row with a NULL is left out. Without rows, a length is 0 and a quantile is NULL. A
+**    standard deviation of fewer than two rows is NULL.
+** 2. Errors are: an argument that is not a number, a negative duration, a side that is not
+**    0 or 1, a q outside 0 to 1, and a q that differs between rows.
+** 3. Lengths of integers are exact integers, or an error if they exceed 64 bits. Lengths of
+**    reals are exact to a millionth of their unit.
+** 4. Quantiles and standard deviations overflow only if the result itself overflows.
+** 5. SQLite asks for the result of a group even after an error in one of its rows.
 */
 #include <math.h>
 #include <string.h>
@@ -18,23 +18,24 @@
 #include "../sqlite/database.h"
 #include "../sqlite/registry.h"
 
-enum { FRACTIONS = 1000000 }; /* of a unit that times are kept in */
+enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
 
-/* Squares of values near 1e308 fit, and integers of 64 bits are exact (of 53 bits where the
-** compiler has nothing wider than double). SQLite's memory is aligned to 8 bytes only. */
+/* Holds squares of values near 1e308, and 64-bit integers exactly. Where long double is no
+** wider than double, integers are exact up to 53 bits. Aligned to 8 bytes because SQLite's
+** memory has no larger alignment. */
 typedef long double wide_number __attribute__((aligned(8)));
 
-/* What an aggregate keeps for a group. */
+/* The state of an aggregate for one group. */
 struct statistics {
     struct intervals side[2];
-    bool real; /* a time was no integer */
+    bool real; /* at least one time was not an integer */
     double *values;
     size_t count, capacity;
     double q;
     wide_number mean, squares;
 };
 
-/* Whether all arguments are there (rule 1) and numbers (rule 2). */
+/* Whether no argument is NULL (rule 1) and all are numbers (rule 2). */
 static bool has_numbers(sqlite3_context *context, const char *name, int count,
                         sqlite3_value **values)
 {
@@ -51,7 +52,7 @@ static bool has_numbers(sqlite3_context *context, const char *name, int count,
     return true;
 }
 
-/* A time in fractions; false if it is too large. */
+/* Converts a time to fractions; false if it is too large. */
 static bool take_time(struct statistics *group, sqlite3_value *value, wide_time *time)
 {
     if (sqlite3_value_type(value) == SQLITE_INTEGER) {
@@ -111,7 +112,7 @@ static void clear_statistics(struct statistics *group)
     memory_free(group->values);
 }
 
-/* Around the work of a final: false after saying that it failed. */
+/* Ends the work of a final function. Returns `done`; if it is false, reports the error. */
 static bool end_final(sqlite3_context *context, struct database *database, bool done,
                       struct failure *failure)
 {
@@ -123,7 +124,7 @@ static bool end_final(sqlite3_context *context, struct database *database, bool 
     return done;
 }
 
-/* The result is the length of side 0, or of what both sides have in common. */
+/* The result is the length of side 0, or of the intersection of both sides. */
 static void length_final(sqlite3_context *context, const char *name, bool common)
 {
     struct database *database = sqlite3_user_data(context);
@@ -223,7 +224,7 @@ static void quantileFinal(sqlite3_context *context)
     clear_statistics(group);
 }
 
-/* Welford's recurrence. */
+/* Welford's online algorithm. */
 static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct statistics *group =

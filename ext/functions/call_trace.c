@@ -1,6 +1,6 @@
 #include "call_trace.h"
 
-/* Opens the files of `paths`, which it takes over. */
+/* Opens the files of `paths`, and takes ownership of it. */
 static bool open_files(struct call *call, const struct call_trace_request *request,
                        struct trace_paths *paths, const struct selection *ranks,
                        const struct selection *iterations, struct call_trace *opened)

@@ -1,6 +1,6 @@
 /*
-** The trace that an argument of a call names, opened, with the ranks and steps that other
-** arguments select.
+** Opens the trace that an argument of a call names, and selects the ranks and steps that other
+** arguments give.
 */
 #ifndef TRACEDIFF_CALL_TRACE_H
 #define TRACEDIFF_CALL_TRACE_H
@@ -10,40 +10,40 @@
 #include "../sqlite/registry.h"
 
 struct call_trace_request {
-    /* Numbers of arguments. 0 for ranks and iterations: the function does not have it. */
+    /* Indices of arguments. 0 in `ranks` or `iterations` means that the function lacks it. */
     int trace, ranks, iterations;
     enum selection_kind default_ranks, default_iterations;
     enum trace_use use;
-    const bool *phases;  /* as in file_load */
-    const char *subject; /* for errors: `control`; NULL: `the trace` */
-    bool quoted;         /* instead, errors name the trace as the call does */
+    const bool *phases;  /* as in file_load() */
+    const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
+    bool quoted;         /* errors quote the argument's text instead of `subject` */
 };
 
 struct call_trace {
     struct trace trace;
-    struct step_choice steps; /* if there is an argument for iterations */
+    struct step_choice steps; /* filled if the function has an argument for iterations */
 };
 
-/* On failure, fills call->failure and returns false; then nothing is open. */
+/* On failure, fills call->failure, leaves nothing open and returns false. */
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened);
 
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);
 
-/* The chosen steps of a file, by index of its iterations; NULL: everything. */
+/* A flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
 const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
 
-/* Bytes of memory that its chosen files hold. */
+/* Bytes of memory that the chosen files hold. */
 size_t call_trace_memory(const struct call_trace *opened);
 
-/* Opens a trace, and makes the rows of its files, one after the other, also of those that are
-** not chosen: the whole of a producer. On failure, `add` fills call->failure. */
+/* A complete producer: opens a trace and calls `add` for each of its files in turn, including
+** those that are not chosen. On failure, `add` fills call->failure. */
 int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
                     void (*add)(struct call *call, struct result *result,
                                 const struct call_trace *opened, size_t member));
 
-/* Descriptions of arguments that several functions have. */
+/* Descriptions of arguments that several functions share. */
 #define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
 #define LOWEST_STEP_TEXT "integer, JSON array, 'all' or 'steady'; default the lowest step"

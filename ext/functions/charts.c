@@ -1,10 +1,11 @@
 /*
-** Aggregates that make charts: rows in, in the order given, a page out, or the figure alone.
+** Aggregates that draw charts. They take rows in the order given, and return a page or only
+** the figure.
 **
-** 1. Columns that are names are taken as text; another column that is no number is an error,
-**    and NULL is a gap (figure.h).
-** 2. Then there may be a title and a format, 'html' or 'plotly'. NULL is the default; those
-**    of the first row count.
+** 1. Columns of names are read as text. Every other column must be a number; NULL is a gap
+**    (figure.h).
+** 2. A title and a format, 'html' or 'plotly', may follow. NULL is the default. Those of the
+**    first row apply.
 ** 3. Without rows the result is NULL.
 */
 #include <math.h>
@@ -15,8 +16,8 @@
 #include "../sqlite/registry.h"
 
 struct chart_group {
-    bool begun, alone; /* alone: format 'plotly' */
-    bool failed;       /* an error has been reported: SQLite still asks for the result */
+    bool begun, alone; /* alone: only the figure, format 'plotly' */
+    bool failed;       /* an error was reported, but SQLite still asks for the result */
     struct figure figure;
 };
 
@@ -28,7 +29,7 @@ static int count_columns(const struct chart *chart)
     return count;
 }
 
-/* Takes title and format; false after saying what is wrong with them. */
+/* Reads title and format. On failure, reports the error and returns false. */
 static bool begin_chart(sqlite3_context *context, struct chart_group *group,
                         const struct chart *chart, int count, sqlite3_value **values)
 {
@@ -78,7 +79,7 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
     return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? SQLITE_OK : SQLITE_MISMATCH;
 }
 
-/* Adds a row; false after saying what is wrong with it. */
+/* Adds a row. On failure, reports the error and returns false. */
 static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
                           const struct chart *chart, sqlite3_value **values)
 {

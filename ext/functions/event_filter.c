@@ -46,16 +46,16 @@ int term_next_text(struct term_values *values, const char **text)
     return code;
 }
 
-/* Whether a value may be equal to texts that are not the same: what looks like a number
-** is compared as one if the expression it comes from has that affinity. */
+/* Whether a text may equal a different text. SQLite compares a text that looks like a number
+** as a number if its expression has numeric affinity. */
 static bool looks_like_number(sqlite3_value *value)
 {
     const char *text = (const char *)sqlite3_value_text(value);
     return text && *text && text[strspn(text, " \t\n\v\f\r0123456789+-.eE")] == 0;
 }
 
-/* Whether all values of a term are numbers, or all texts, or NULL; and no other
-** trouble. */
+/* Sets `*all` to whether each value of a term is a text (if `texts`) or a number (if not), or
+** NULL. Returns SQLITE_DONE, or an error. */
 static int all_are(const struct term *term, bool texts, bool *all)
 {
     struct term_values values = {.term = term};
@@ -69,7 +69,7 @@ static int all_are(const struct term *term, bool texts, bool *all)
     return code;
 }
 
-/* The integers among the values of a term; a column of integers has no others. */
+/* Collects the integers among the values of a term. An integer column equals no other number. */
 static int take_integers(struct event_filter *filter, const struct term *term,
                          struct integers *integers)
 {
@@ -92,7 +92,7 @@ static int take_integers(struct event_filter *filter, const struct term *term,
     return code;
 }
 
-/* Which phases, or kinds, the values of a term stand for. */
+/* Applies a term on `ph` or `device` to the phases or kinds that are wanted. */
 static int take_texts(struct event_filter *filter, const struct term *term)
 {
     struct term_values values = {.term = term};
@@ -116,7 +116,7 @@ static int take_texts(struct event_filter *filter, const struct term *term)
     return code;
 }
 
-/* A term on a name or category, if it can be used; `*to` is it then. */
+/* Sets `*to` to a term on a name or category if the term can be used. */
 static int take_name(const struct term *term, const struct term **to)
 {
     bool texts;

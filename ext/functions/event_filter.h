@@ -1,10 +1,12 @@
 /*
-** Which events the terms of a query may want.
+** Which events the terms of a query may match.
 **
-** A term is used if its value is of the kind of the column: integers and integral reals for
-** rank, iteration, stream and event, numbers for ts, text that does not look like a number for
-** the rest. SQLite would turn another value into one before it compares, so it is left to
-** SQLite. NULL is equal to nothing.
+** A term is used only if the type of its value fits the column:
+** 1. rank, iteration, stream, event: an integer, or a real with an integral value;
+** 2. ts: a number;
+** 3. other columns: a text that does not look like a number.
+** SQLite would convert any other value before it compares, so such a term is left to SQLite.
+** NULL equals nothing.
 */
 #ifndef TRACEDIFF_EVENT_FILTER_H
 #define TRACEDIFF_EVENT_FILTER_H
@@ -37,12 +39,12 @@ enum event_column {
     EVENTS_COLUMNS
 };
 
-/* Which of these terms and orders the scan serves (enum served). */
+/* The terms and orders that the scan serves, by column (enum served). */
 extern const unsigned char served_of_events[EVENTS_COLUMNS];
 
-/* Integers that a column must have one of. */
+/* A set of integers; a row's value must be one of them. */
 struct integers {
-    bool given; /* else anything goes */
+    bool given; /* if false, every value matches */
     int64_t *items;
     size_t count, capacity; /* ascending */
 };
@@ -52,22 +54,22 @@ static inline bool integers_have(const struct integers *integers, int64_t value)
     return !integers->given || has_integer(integers->items, integers->count, value);
 }
 
-/* What a row must have. */
+/* The conditions that a row must meet. */
 struct event_filter {
-    bool nothing;   /* none has it */
-    unsigned kinds; /* a bit for each enum kind */
+    bool nothing;   /* no row can match */
+    unsigned kinds; /* bit k: enum kind k */
     bool phases[256];
     struct integers ranks, iterations, streams, numbers;
-    const struct term *name, *cat, *file; /* borrowed; NULL: anything goes */
-    const struct term *low, *high;        /* of ts */
+    const struct term *name, *cat, *file; /* borrowed; NULL: every value matches */
+    const struct term *low, *high;        /* bounds on ts */
 };
 
-/* Takes a term, if it can be used; a code of SQLite. */
+/* Adds a term if it can be used. Returns a SQLite result code. */
 int event_filter_take(struct event_filter *filter, const struct term *term);
 
 void event_filter_clear(struct event_filter *filter);
 
-/* The values of a term, which is one unless it is an IN. */
+/* Iterates over the values of a term. Only an IN has more than one. */
 struct term_values {
     const struct term *term;
     sqlite3_value *value; /* NULL before the first */
@@ -76,7 +78,7 @@ struct term_values {
 /* SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
 int term_next(struct term_values *values);
 
-/* The same for the next text, also of another value, but NULL. */
+/* Like term_next(), but converts each value to text and skips NULLs. */
 int term_next_text(struct term_values *values, const char **text);
 
 #endif

@@ -8,18 +8,18 @@
 #include "../trace/annotations.h"
 #include "../trace/order.h"
 
-enum { ROUND = 1 << 13 /* rows passed over between two questions whether to stop */ };
+enum { ROUND = 1 << 13 /* rows skipped between two checks for an interrupt */ };
 
-/* A file that is gone through. */
+/* A file that the scan walks through. */
 struct event_part {
     size_t member;
     const struct columns *columns;
-    const uint32_t *rows;        /* in which order; NULL: as they are */
-    size_t at, end;              /* what is left of them; descending, from the end */
-    int64_t low, high;           /* ns: ts must be from the one to the other */
+    const uint32_t *rows;        /* row numbers in the order of the scan; NULL: file order */
+    size_t at, end;              /* the rows left, [at, end); taken from the end if descending */
+    int64_t low, high;           /* ns: ts must be from low to high, inclusive */
     int64_t limit;               /* ns: T13 */
-    unsigned char *names_wanted; /* by id, bits of name_use; NULL: anything goes */
-    unsigned char *steps_wanted; /* by index of the file's iterations; NULL: anything goes */
+    unsigned char *names_wanted; /* by id, bits of name_use; NULL: all are wanted */
+    unsigned char *steps_wanted; /* by index of the file's iterations; NULL: all are wanted */
 };
 
 enum name_use { USE_NAME = 1, USE_CAT = 2 };
@@ -27,11 +27,11 @@ enum name_use { USE_NAME = 1, USE_CAT = 2 };
 struct event_scan {
     struct row_scan base; /* must be first */
     struct args_reader args;
-    struct event_part *parts; /* a heap: the next row is of the first part */
+    struct event_part *parts; /* a heap: the first part has the next row */
     size_t part_count;
     bool begun;
-    int64_t passed;             /* rows passed over */
-    struct event_filter filter; /* its terms last while the scan begins */
+    int64_t passed;             /* rows skipped; see ROUND */
+    struct event_filter filter; /* its terms are valid only in event_scan_begin() */
     unsigned names_used;        /* of enum name_use */
     int order;                  /* an event_column, or -1 */
     bool descending;
@@ -47,7 +47,7 @@ static const struct trace_member *member_of(const struct event_scan *scan, size_
     return &rows_of(scan)->opened.trace.members[member];
 }
 
-/* Of the rank of a member: ns. */
+/* The origin of time of a member's rank, ns. */
 static int64_t origin_of(const struct event_scan *scan, size_t member)
 {
     return rows_of(scan)->opened.trace.origins[member_of(scan, member)->rank_index];
@@ -64,7 +64,7 @@ static void clear_part(struct event_part *part)
     memory_free(part->steps_wanted);
 }
 
-/* Forgets what was wanted, but not where args are read. */
+/* Clears the filter, the parts and the order, but keeps the open reader of args. */
 static void forget_scan(struct event_scan *scan)
 {
     event_filter_clear(&scan->filter);
@@ -82,8 +82,8 @@ void event_scan_end(struct row_scan *base)
     memory_free(scan);
 }
 
-/* A bound on ts as ns: as wide as a double makes it, and beyond what is certain no
-** bound at all. */
+/* Converts a bound on ts to ns, widened by the rounding error of a double. Without a term, or
+** where an int64_t might overflow, there is no bound. */
 static int64_t bound_in_ns(int64_t origin, const struct term *term, int direction)
 {
     double ns = term ? sqlite3_value_double(term->value) * 1000 : INFINITY;
@@ -94,7 +94,8 @@ static int64_t bound_in_ns(int64_t origin, const struct term *term, int directio
     return sum < INT64_MIN ? INT64_MIN : sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
-/* Marks the names of a file that a term has; a part of a file that has none is empty. */
+/* Marks the names of a file that a term lists. If the file has none of them, the part is
+** empty. */
 static int mark_names(struct event_part *part, const struct names *names, const struct term *term,
                       enum name_use use)
 {
@@ -115,7 +116,7 @@ static int mark_names(struct event_part *part, const struct names *names, const 
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Whether a term on the path has that of a file; a code of SQLite. */
+/* Sets `*has` to whether a term on `file` lists this path. Returns a SQLite result code. */
 static int has_path(const struct term *term, const char *path, bool *has)
 {
     struct term_values values = {.term = term};
@@ -126,7 +127,7 @@ static int has_path(const struct term *term, const char *path, bool *has)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* The order of a file's rows, and which of them are left, if it is one name's. */
+/* Chooses the order of a part's rows. A term `name = ...` also narrows them to that name's. */
 static int take_order(const struct event_scan *scan, struct event_part *part,
                       struct trace_file *file, struct failure *failure)
 {
@@ -152,7 +153,7 @@ static int take_order(const struct event_scan *scan, struct event_part *part,
     return SQLITE_OK;
 }
 
-/* How many of a file's rows are of events before a number. */
+/* How many of a file's rows have an event number below this one. */
 static size_t events_before(const struct columns *columns, int64_t number)
 {
     size_t low = 0, high = columns->count;
@@ -207,8 +208,8 @@ static bool id_wanted(const struct event_scan *scan, const struct event_part *pa
     return !(scan->names_used & use) || (id != NAME_NONE && part->names_wanted[id] & use);
 }
 
-/* T4, T13: whether an analysis counts a row. Work and syncs go by their launch, if they
-** have one. */
+/* T4, T13: whether an analysis counts a row. The time of device work and syncs is that of
+** their launch, if they have one. */
 static bool row_analysed(const struct event_scan *scan, const struct event_part *part, size_t row)
 {
     const struct columns *columns = part->columns;
@@ -237,7 +238,7 @@ static bool row_wanted(const struct event_scan *scan, const struct event_part *p
            integers_have(&scan->filter.numbers, columns->event[row]);
 }
 
-/* The next row of a part that is not empty. */
+/* The next row of a part, which must not be empty. */
 static size_t next_row(const struct event_scan *scan, const struct event_part *part)
 {
     size_t i = scan->descending ? part->end - 1 : part->at;
@@ -252,7 +253,7 @@ static void drop_row(const struct event_scan *scan, struct event_part *part)
         part->at++;
 }
 
-/* Goes on to the next row of a part that is wanted. */
+/* Drops rows until the next one of the part is wanted. */
 static int settle_part(struct event_scan *scan, struct event_part *part, struct failure *failure)
 {
     for (; part->at < part->end && !row_wanted(scan, part, next_row(scan, part));
@@ -267,7 +268,7 @@ static int compare_times(wide_time x, wide_time y)
     return x < y ? -1 : x > y;
 }
 
-/* The time that a row has in the order of ts or dur, after a missing one. */
+/* The sort key of a row in the order of ts or dur. A missing time sorts first. */
 static wide_time order_time(const struct event_scan *scan, const struct event_part *part,
                             size_t row)
 {
@@ -286,7 +287,7 @@ static const struct name *event_name(const struct event_scan *scan, const struct
     return id == NAME_NONE ? NULL : &member_of(scan, part->member)->file->names.items[id];
 }
 
-/* Whether the next row of a part comes before that of another. */
+/* Whether the next row of `a` comes before that of `b`; ties: the earlier file first. */
 static bool comes_first(const struct event_scan *scan, const struct event_part *a,
                         const struct event_part *b)
 {
@@ -304,7 +305,7 @@ static bool comes_first(const struct event_scan *scan, const struct event_part *
     return a->member < b->member;
 }
 
-/* Lets a part sink in the heap to its place. */
+/* Restores the heap below index `i`. */
 static void sink_part(struct event_scan *scan, size_t i)
 {
     for (;;) {
@@ -327,7 +328,7 @@ static void remove_part(struct event_scan *scan, size_t i)
     scan->parts[i] = scan->parts[--scan->part_count];
 }
 
-/* Adds a part for a file, unless it has no row that is wanted. */
+/* Adds a part for a file if the file has a wanted row. */
 static int add_part(struct event_scan *scan, size_t member, struct failure *failure)
 {
     const char *path = member_of(scan, member)->file->shown;

@@ -1,7 +1,7 @@
 /*
-** Going through the events of a trace: those that the terms of a query may want
-** (event_filter.h), in the order it wants. The rows of one name are looked up, and an order
-** is walked, in the lists of order.h; several files are merged.
+** Scans the events of a trace that the terms of a query may match (event_filter.h), in the
+** order that the query asks for. The lists of order.h give the rows of one name and the rows
+** in an order. Files are merged.
 */
 #ifndef TRACEDIFF_EVENT_SCAN_H
 #define TRACEDIFF_EVENT_SCAN_H
@@ -15,9 +15,9 @@ struct event_rows {
     struct rows rows; /* must be first */
     struct database *database;
     struct call_trace opened;
-    size_t *first;    /* by member: how many rows stand before its first */
-    bool phases[256]; /* that are wanted */
-    int64_t *limits;  /* by rank, T13; NULL: every event, whether it counts or not */
+    size_t *first;    /* by member: the number of rows in the members before it */
+    bool phases[256]; /* by phase letter: whether it is wanted */
+    int64_t *limits;  /* by rank, T13; NULL: every event, counted by analyses or not */
 };
 
 int event_scan_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,
@@ -26,7 +26,7 @@ int event_scan_next(struct row_scan *scan, struct position *position, bool *end,
                     struct failure *failure);
 void event_scan_end(struct row_scan *scan);
 
-/* What a scan reads args with. */
+/* The scan's reader of args; the scan owns it. */
 struct args_reader *event_scan_args(struct row_scan *scan);
 
 #endif

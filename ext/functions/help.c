@@ -1,6 +1,6 @@
 /*
-** tracediff_help: every function with its arguments and columns, or the page of one: how it
-** is called, what it takes and gives, and an example that runs.
+** tracediff_help: every function with its arguments and columns, or the page of one function:
+** its usage, arguments, columns and an example that runs.
 */
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "../sqlite/registry.h"
 #include "examples.h"
 
-enum { WIDTH = 110 }; /* characters of a page's line, words that are longer apart */
+enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds it */
 
 enum { HELP_ABOUT };
 
@@ -31,7 +31,7 @@ static const struct column columns_of_help[] = {
     {"text", "TEXT", "the page's line; NULL without a page"},
 };
 
-/* A function of any kind, as the help sees it. */
+/* The description of a function of any kind. */
 struct help_entry {
     const char *name, *kind, *type, *text;
     const struct argument *arguments;
@@ -39,10 +39,10 @@ struct help_entry {
     const struct column *columns;
     int column_count;
     bool is_sql;
-    struct function function; /* what the other pointers lead to, unless it is a table function */
+    struct function function; /* the pointers above point into it, unless it is a table function */
 };
 
-/* The function of a number, of all kinds; false after the last. */
+/* The ith function of all kinds; false after the last. */
 static bool help_entry_at(int i, struct help_entry *entry)
 {
     const struct table_function *table = table_function_at(i);
@@ -73,22 +73,22 @@ static bool help_entry_at(int i, struct help_entry *entry)
     return true;
 }
 
-/* Rows being made. */
+/* The rows that are being made. */
 struct help {
     struct result *result;
     const struct help_entry *entry;
-    int64_t line; /* of the page; 0: none is made */
+    int64_t line; /* last line of the page so far; 0: no page is made */
 };
 
-/* What a row says; without a position, of the function itself. */
+/* The content of a row. Position 0: the row describes no argument or column. */
 struct help_row {
     const char *part;
     int position;
     const char *name, *type, *description;
-    const bool *required; /* of arguments */
+    const bool *required; /* NULL unless it is an argument */
 };
 
-/* Adds a row, with a line of the page if there is one. */
+/* Adds a row. `line` is its line of the page; NULL: none. */
 static void add_help(struct help *help, const struct help_row *row, const char *line)
 {
     struct result *result = help->result;
@@ -105,13 +105,14 @@ static void add_help(struct help *help, const struct help_row *row, const char *
     result_string(result, line);
 }
 
-/* Adds a line that is not of an argument or a column. */
+/* Adds a line of the page that describes no argument or column. */
 static void add_line(struct help *help, const char *part, const char *line)
 {
     add_help(help, &(struct help_row){.part = part}, line);
 }
 
-/* A formatted text; sqlite3_malloc. Out of memory it is NULL, which the result remembers. */
+/* A formatted text, to be freed with sqlite3_free(). If out of memory, marks the result as
+** failed and returns NULL. */
 static char *formatted(struct help *help, const char *format, ...)
 {
     va_list values;
@@ -123,7 +124,8 @@ static char *formatted(struct help *help, const char *format, ...)
     return text;
 }
 
-/* The bytes of a text that fit into some characters: up to a space, or the first word. */
+/* How many bytes of a text fit into `room`: all, or up to a space. The first word always
+** fits. */
 static size_t fitting(const char *text, size_t room)
 {
     size_t length = strlen(text), end = 0;
@@ -135,8 +137,8 @@ static size_t fitting(const char *text, size_t room)
     return end ? end : length;
 }
 
-/* Adds a row whose line is a prefix and a text, which goes on below itself. Frees the prefix;
-** NULL: there was no memory. */
+/* Adds a row whose line is a prefix and a text. Further lines of the text are indented by the
+** prefix. Frees the prefix; NULL means out of memory. */
 static void add_wrapped(struct help *help, const struct help_row *row, char *prefix,
                         const char *text)
 {
@@ -154,7 +156,7 @@ static void add_wrapped(struct help *help, const struct help_row *row, char *pre
     sqlite3_free(prefix);
 }
 
-/* How a function is called: what may be left out stands in brackets. */
+/* Adds the usage line; optional arguments are in brackets. */
 static void add_usage(struct help *help)
 {
     const struct help_entry *entry = help->entry;
@@ -199,7 +201,7 @@ static struct help_row column_row(const struct help_entry *entry, int i)
                              .description = it->text};
 }
 
-/* Adds a row each argument or column: on a page name, type and what it is. */
+/* Adds a row for each argument or column. On a page, its line has name, type and description. */
 static void add_list(struct help *help, const char *heading, int count,
                      struct help_row (*row_at)(const struct help_entry *entry, int i))
 {
@@ -243,7 +245,7 @@ static void add_example(struct help *help)
     }
 }
 
-/* What a row says of the function itself. */
+/* The row that describes the function itself. */
 static struct help_row function_row(const struct help_entry *entry)
 {
     return (struct help_row){.part = "function", .type = entry->type, .description = entry->text};
@@ -259,7 +261,7 @@ static void add_page(struct help *help)
                 entry->text);
     add_usage(help);
     add_lists(help);
-    if (entry->is_sql) { /* before the example, which is pasted to its end */
+    if (entry->is_sql) { /* before the example, which users paste up to the end of the page */
         char *source = formatted(help, "Source, with its rules: sql/%s.sql", entry->name);
         add_line(help, "source", source);
         sqlite3_free(source);
@@ -267,7 +269,7 @@ static void add_page(struct help *help)
     add_example(help);
 }
 
-/* The page of a function; false if there is none of that name. */
+/* Makes the page of a function; false if no function has that name. */
 static bool find_page(struct help *help, const char *name, struct nearest *nearest)
 {
     struct help_entry entry;

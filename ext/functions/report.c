@@ -1,6 +1,6 @@
 /*
-** trace_diff_report: one page about two traces. Its figures are those of sql/report/; under
-** each stands the statement that makes it alone, as it can be run.
+** trace_diff_report: one page about two traces. Its figures are the files of sql/report/. Below
+** each figure is the statement that makes this figure alone, ready to run.
 */
 #include <string.h>
 
@@ -43,7 +43,7 @@ static const char *trace_text(struct call *call, int i)
     return (const char *)sqlite3_value_text(call->values[i]);
 }
 
-/* Which argument is named at a text, or -1. */
+/* The index of the argument whose name begins a text; -1: none. */
 static int argument_at(const char *text)
 {
     for (int i = 0; i < COUNT_OF(arguments_of_report); i++)
@@ -52,7 +52,7 @@ static int argument_at(const char *text)
     return -1;
 }
 
-/* Adds a query with its parameters as literals. */
+/* Appends a query, with its parameters replaced by literals. */
 static void append_literal_query(sqlite3_str *text, struct call *call, const char *sql)
 {
     for (; *sql; sql++) {
@@ -66,7 +66,7 @@ static void append_literal_query(sqlite3_str *text, struct call *call, const cha
     }
 }
 
-/* The statement that makes a figure alone. */
+/* The statement that makes this figure alone. */
 static char *figure_statement(struct call *call, const struct report_figure *it)
 {
     const struct chart *chart = chart_of(it->function);

@@ -33,7 +33,7 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error_nomem(context);
 }
 
-/* NULL for NULL; another value that is no text is taken as its text. */
+/* NULL gives NULL; any other value is converted to text. */
 static void put_renamed(sqlite3_context *context, sqlite3_value *value,
                         size_t (*change)(const char *name, size_t length, char *to))
 {
@@ -84,7 +84,7 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
 
 static const char bar_name[] = "trace_bar";
 
-/* NULL for a NULL value or maximum; for the rest, NULL is the default. */
+/* A NULL value or maximum gives NULL; NULL for another argument is its default. */
 static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
     enum { VALUE, MAX, WIDTH, ASCII };

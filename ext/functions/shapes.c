@@ -5,7 +5,7 @@
 
 static const char dims_sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> '$.\"Input Dims\"' END";
 
-/* The id of one row's shapes. */
+/* Sets `*shape` to the id of one row's shapes. */
 static int intern_dims(sqlite3_stmt *statement, const unsigned char *text, size_t length,
                        struct names *names, uint32_t *shape)
 {

@@ -1,5 +1,6 @@
 /*
-** trace_diff: what ran in two traces side by side, as HTA's TraceDiff.compare_traces has it.
+** trace_diff: the events of two traces by name, side by side, as HTA's TraceDiff.compare_traces
+** gives them.
 */
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
@@ -32,7 +33,7 @@ static const struct column columns_of_diff[] = {
 static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {[DIFF_SELF_DURATION] =
                                                                             ON_DEMAND};
 
-/* Those of test follow those of control. */
+/* Each argument of test follows the same one of control. */
 enum {
     DIFF_CONTROL,
     DIFF_CONTROL_RANK = 2,
@@ -48,7 +49,7 @@ static const struct argument arguments_of_diff[] = {
     {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
 };
 
-/* One of the traces, summed up by name. */
+/* One trace, summed up by name. */
 struct diff_side {
     struct summary summary;
     int64_t steps; /* as in struct step_choice */
@@ -83,7 +84,7 @@ static bool sum_up_side(struct call *call, int number, struct diff_side *side)
     return done;
 }
 
-/* A name of the two sides; a side that lacks it has a row of zeros. */
+/* The rows of one name on both sides; a side without the name has a row of zeros. */
 struct diff_pair {
     const struct name *name;
     const struct summary_row *control, *test;
@@ -149,8 +150,8 @@ static void add_pair(struct result *result, const struct diff_pair *pair, int64_
     result_string(result, seen_on(control->seen | test->seen));
 }
 
-/* Brings the sides together by name; the pairs' names are those of control, or of
-** test where control has none. NULL on failure. */
+/* Joins the sides by name. Names are those of control, then those that only test has. NULL on
+** failure. */
 static struct diff_pair *pair_up(const struct summary *control, const struct summary *test,
                                  size_t *count, const struct stopper *stopper,
                                  struct failure *failure)

@@ -33,7 +33,7 @@ static const struct column columns_of_diff_by[] = {
     {"diff_self_time", "REAL", "us a step, test minus control"},
 };
 
-/* Those of test follow those of control. */
+/* Each argument of test follows the same one of control. */
 enum {
     BY_CONTROL,
     BY_KEYS = 2,
@@ -84,7 +84,7 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
     return done;
 }
 
-/* Adds one of the traces; `*steps` as in struct step_choice. */
+/* Adds one trace; `*steps` as in struct step_choice. */
 static bool add_keyed_side(struct call *call, int side, enum device_type device_type,
                            struct keyed *keyed, int64_t *steps)
 {
@@ -109,7 +109,7 @@ static bool add_keyed_side(struct call *call, int side, enum device_type device_
     return done;
 }
 
-/* A statement that makes columns key and key_json of the values of the keys. */
+/* A statement that makes the columns key and key_json from the values of the keys. */
 static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **statement)
 {
     sqlite3_str *text = sqlite3_str_new(db);
@@ -138,7 +138,7 @@ static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **s
     return code;
 }
 
-/* Adds columns key and key_json. */
+/* Adds the columns key and key_json. */
 static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
                      const uint32_t *ids, sqlite3_stmt *statement)
 {
@@ -158,7 +158,7 @@ static bool add_keys(struct call *call, struct result *result, const struct keye
     return true;
 }
 
-/* us a step, of both sides and their difference. */
+/* Adds three columns, us per step: control, test, and test minus control. */
 static void add_both(struct result *result, wide_time control, wide_time test, const int64_t *steps)
 {
     result_real(result, mean_microseconds(control, steps[0]));
@@ -166,12 +166,12 @@ static void add_both(struct result *result, wide_time control, wide_time test, c
     result_real(result, mean_difference(control, steps[0], test, steps[1]));
 }
 
-/* A key with its sums a step: what rows are sorted by. */
+/* A key with its differences per step, by which rows are sorted. */
 struct sorted_key {
     const struct keyed *keyed;
     size_t row;
     double change;      /* us, of device time */
-    double self_change; /* us, of own time on the host */
+    double self_change; /* us, of self time on the host */
 };
 
 /* |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
@@ -195,7 +195,7 @@ static int sorted_key_order(const void *a, const void *b)
     return 0;
 }
 
-/* The rows in their order; NULL on failure. */
+/* The keys in the order of the rows; NULL on failure. */
 static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed,
                                     const int64_t *steps)
 {
@@ -220,7 +220,7 @@ static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed
 static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
 {
     double counts[2], mean[2];
-    for (int side = 0; side < 2; side++) { /* a key on one side only is all counts */
+    for (int side = 0; side < 2; side++) { /* a key on one side only differs by its count alone */
         const struct keyed_sums *of = &sums[sums[side].runs > 0 ? side : !side];
         counts[side] = (double)sums[side].runs / (double)steps[side];
         mean[side] = of->runs > 0 ? mean_microseconds(of->device_time, of->runs) : 0;

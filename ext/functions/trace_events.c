@@ -1,5 +1,5 @@
 /*
-** trace_events: the events of a trace, a cursor over their columns.
+** trace_events: the events of a trace, read straight from the columns of its files.
 */
 #include <string.h>
 
@@ -45,9 +45,9 @@ static void put_event_name(sqlite3_context *context, const struct trace_file *fi
 {
     if (id == NAME_NONE)
         return;
-    /* The text outlives the statement: the file is lent. */
+    /* SQLITE_STATIC: the cursor's rows hold the file, so the text outlives the statement. */
     const struct name *name = &file->names.items[id];
-    bool plain = strlen(name->text) == name->length; /* no NUL in it: SQLite need not copy */
+    bool plain = strlen(name->text) == name->length; /* no NUL inside: SQLite need not copy it */
     sqlite3_result_text(context, name->text, plain ? -1 : (int)name->length, SQLITE_STATIC);
 }
 
@@ -66,7 +66,7 @@ static void put_event_identifier(sqlite3_context *context, const struct trace_fi
         put_event_name(context, file, (uint32_t)identifier->value);
 }
 
-/* parent, depth and self_dur, found when the first of them is asked for. */
+/* Puts parent, depth or self_dur. The file's stacks are made when first needed. */
 static int put_event_stack(sqlite3_context *context, const struct event_rows *events,
                            struct trace_file *file, size_t row, int column, struct failure *failure)
 {
@@ -196,7 +196,6 @@ static const struct rows_methods event_methods = {
     .destroy = events_destroy,
 };
 
-/* Makes what a scan needs besides the files, which are lent. */
 static bool prepare_rows(struct event_rows *events, bool analysis, bool last_step,
                          struct failure *failure)
 {

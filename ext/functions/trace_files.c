@@ -1,5 +1,5 @@
 /*
-** trace_files: what there is to be read, and what is wrong with it.
+** trace_files: the files of a trace, with their problems.
 */
 #include <string.h>
 
@@ -30,7 +30,8 @@ static const struct column columns_of_files[] = {
 
 static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
 
-/* Adds an element to the JSON array of problems. `first_byte`: 0 for none, `ns`: -1 for none. */
+/* Adds an element to the JSON array of problems. No position: `first_byte` 0; no time: `ns`
+** -1. */
 static void write_problem(struct writer *list, const char *what, int64_t count, int64_t first_byte,
                           int64_t ns)
 {
@@ -51,8 +52,8 @@ static void write_problem(struct writer *list, const char *what, int64_t count, 
     write_string(list, "}");
 }
 
-/* `strict`: whether SQLite's JSON takes the metadata; `again`: how many more times the file
-** was given. */
+/* `strict`: whether SQLite's JSON functions accept the metadata. `again`: how many more times
+** the file was given. */
 static void write_problems(struct writer *list, const struct trace_member *member, bool strict,
                            size_t again)
 {
@@ -77,7 +78,8 @@ static void write_problems(struct writer *list, const struct trace_member *membe
     write_string(list, "]");
 }
 
-/* The lowest and highest number of the steps of a file, and how many there are. */
+/* Finds the lowest and highest step number of a file. Returns how many there are; -1: out of
+** memory. */
 static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t *last)
 {
     int64_t count = 0;
@@ -97,8 +99,8 @@ static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t
     return count;
 }
 
-/* What SQLite's JSON makes of the metadata, bound to ?1: an error if that is not JSON. (Not
-** json_valid(), which is 0 if out of memory.) */
+/* Reads the metadata, bound to ?1; an error if it is not JSON. json_valid() is not used because
+** it returns 0 if out of memory. */
 static const char summary_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
     " m ->> '$.deviceProperties[0].name'"
@@ -144,7 +146,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     result_number(result, member->file ? file->identity.size : NUMBER_NONE);
     result_number(result, member->file ? file->json_size : NUMBER_NONE);
     writer_clear(&problems);
-    /* what is malformed, too deep or too long for SQLite's JSON only has no row */
+    /* other errors: the metadata is malformed, too deep or too long for SQLite's JSON */
     if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
         call_check(call, code, "");
     sqlite3_finalize(metadata);

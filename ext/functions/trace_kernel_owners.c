@@ -1,5 +1,5 @@
 /*
-** trace_kernel_owners: device work, with what launched it.
+** trace_kernel_owners: device work, with the operators, modules and annotations that launched it.
 */
 #include <string.h>
 
@@ -46,19 +46,19 @@ static const struct argument arguments_of_owners[] = {
     {"iterations", "", false, STEADY_STEPS_TEXT},
 };
 
-/* A file whose device work is added. */
+/* The file whose device work is being added. */
 struct owners_file {
     struct call *call;
     struct result *result;
     const struct trace_member *member;
-    int64_t origin; /* of its rank */
+    int64_t origin; /* ns: the origin of its rank */
     struct owners owners;
     struct names shapes;
-    uint32_t *shape; /* by row of the file: its id, if it is the op of some work; or NULL */
+    uint32_t *shape; /* by row: the id of an owner's shapes; may be NULL */
     char *scratch;   /* room for the longest name of the file */
 };
 
-/* The stable name. */
+/* Adds the stable name of an id. */
 static void add_stable_name(const struct owners_file *of, uint32_t id)
 {
     if (id == NAME_NONE) {
@@ -109,7 +109,7 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
     result_name(result, &of->shapes, op == ROW_NONE || !of->shape ? NAME_NONE : of->shape[op]);
 }
 
-/* The shapes of the operators that own work. */
+/* Reads the shapes of the operators that own work. */
 static bool read_owner_shapes(struct owners_file *of)
 {
     struct trace_file *file = of->member->file;

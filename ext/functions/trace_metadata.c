@@ -1,5 +1,5 @@
 /*
-** trace_metadata: what the files of a trace say besides events.
+** trace_metadata: the members of trace files other than the events.
 */
 #include <string.h>
 
@@ -15,12 +15,12 @@ static const struct column columns_of_metadata[] = {
 
 static const struct argument arguments_of_metadata[] = {{TRACE_ARGUMENT}};
 
-/* A member of an object, whose key is bound to ?1 and value to ?2, if it is strict JSON.
-** Not json_each: a table of the user's could hide it (S11). */
+/* A member of an object if it is strict JSON; its key is bound to ?1 and its value to ?2.
+** json_each() is not used because a user's table could hide it (S11). */
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
                                  " WHERE json_type('{' || ?1 || ':' || ?2 || '}') IS NOT NULL";
 
-/* A row for the key and value that a statement has, unless the key was seen before (T17). */
+/* Adds the key and value that a statement returned, unless the key was seen before (T17). */
 static int add_value(struct result *result, const struct trace_member *member,
                      sqlite3_stmt *statement, struct names *seen)
 {
@@ -38,7 +38,7 @@ static int add_value(struct result *result, const struct trace_member *member,
     return SQLITE_OK;
 }
 
-/* A row each key of a file's metadata. */
+/* Adds a row for each key of a file's metadata. */
 static void add_metadata(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
 {

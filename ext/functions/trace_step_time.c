@@ -5,7 +5,7 @@
 #include "../reader/memory.h"
 #include "call_trace.h"
 
-#define KEPT_STEPS ((size_t)16 << 20) /* bytes of the parts of steps, of one call */
+#define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
 
 enum {
     STEP_TIME_RANK,
@@ -39,14 +39,14 @@ static const struct argument arguments_of_step_time[] = {
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
 };
 
-/* The steps of a call. Their parts are found as they are read: a step with its parts is
-** kept for those who read it again as long as all of them take little room. */
+/* The steps of a call. The parts of a step are found when it is first read, and kept for later
+** reads until they take KEPT_STEPS bytes in all. */
 struct step_rows {
     struct rows rows; /* must be first */
     struct database *database;
     struct call_trace opened;
     struct attribution *attribution;
-    struct attributed_step *kept; /* by step; count 0: its parts are not kept */
+    struct attributed_step *kept; /* by step; count 0: not kept */
     size_t room;                  /* bytes that may still be kept */
 };
 
@@ -178,7 +178,6 @@ static const struct rows_methods step_time_methods = {
     .destroy = step_time_destroy,
 };
 
-/* Reads the trace and finds the steps. */
 static bool find_steps(struct call *call, struct step_rows *steps)
 {
     static const char *const levels[] = {[LEVEL_OP] = "op",
@@ -187,13 +186,13 @@ static bool find_steps(struct call *call, struct step_rows *steps)
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    static const struct call_trace_request request = {.trace = STEP_TIME_TRACE,
-                                                      .ranks = STEP_TIME_RANKS,
-                                                      .iterations = STEP_TIME_ITERATIONS,
-                                                      .default_iterations = SELECT_STEADY,
-                                                      .use = TRACE_FOR_DIFF,
-                                                      .quoted =
-                                                          true}; /* a statement may have two */
+    static const struct call_trace_request request = {
+        .trace = STEP_TIME_TRACE,
+        .ranks = STEP_TIME_RANKS,
+        .iterations = STEP_TIME_ITERATIONS,
+        .default_iterations = SELECT_STEADY,
+        .use = TRACE_FOR_DIFF,
+        .quoted = true}; /* a statement may name two traces */
     const struct stopper *stopper = &call->database->cache.stopper;
     int level, clock;
     if (argument_word(call, STEP_TIME_LEVEL, levels, COUNT_OF(levels), &level) &&
