@@ -1,6 +1,5 @@
 /*
-** The memory of the layers below comes from SQLite, and so is counted and
-** limited as the host has set it.
+** memory.h on SQLite's allocator, so that SQLite counts the memory and applies the host's limits.
 */
 #include "../reader/memory.h"
 #include "api.h"

@@ -1,5 +1,5 @@
 /*
-** SQLite's functions, which are called through the pointers that the host hands over.
+** SQLite's functions, called through the table of pointers that the host passes.
 */
 #ifndef TRACEDIFF_API_H
 #define TRACEDIFF_API_H

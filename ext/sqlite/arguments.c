@@ -7,8 +7,8 @@
 #include "../reader/number.h"
 #include "json_array.h"
 
-/* Says what an argument must be, unless there is a failure already. The value is shown as it
-** would be written in SQL. */
+/* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL
+** literal. Returns false. */
 static bool refuse(struct call *call, int argument, const char *expected)
 {
     sqlite3_stmt *statement = NULL;
@@ -29,7 +29,7 @@ static bool refuse(struct call *call, int argument, const char *expected)
     return false;
 }
 
-/* The same for an argument that must be one of some words, or several. */
+/* Like refuse(), for an argument that must be one of some words; `several`: one or more. */
 static bool refuse_words(struct call *call, int argument, const char *const *words, int count,
                          bool several)
 {
@@ -52,7 +52,7 @@ static bool refuse_words(struct call *call, int argument, const char *const *wor
     return false;
 }
 
-/* The text of a value; NULL if it is not a text, or holds a NUL, or on failure. */
+/* The text of a value; NULL if it is not a text or contains a NUL, and on failure. */
 static const char *plain_text(struct call *call, sqlite3_value *value)
 {
     if (sqlite3_value_type(value) != SQLITE_TEXT)
@@ -68,7 +68,7 @@ static const char *plain_text(struct call *call, sqlite3_value *value)
 static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
-/* Adds the texts of an argument that is a JSON array, if it is one. */
+/* Adds the texts of an argument if it is a JSON array. */
 static bool add_elements(struct call *call, int argument, struct trace_paths *paths, size_t *count)
 {
     struct json_array array = {.count = 0};
@@ -113,7 +113,7 @@ static bool select_value(struct call *call, struct selection *selection, size_t 
     return true;
 }
 
-/* Whether a value is an integer, also one that hosts hand over as 0.0 or '0'. */
+/* Whether a value is an integer. Some hosts pass integers as 0.0 or '0', so these count. */
 static bool whole_number(sqlite3_value *value, sqlite3_int64 *number)
 {
     int type = sqlite3_value_type(value);
@@ -196,8 +196,8 @@ bool argument_name(struct call *call, int argument, const char *expected, const 
     return *name || !call->values[argument] || refuse(call, argument, expected);
 }
 
-/* The number of the word that a text is, up to its end or a comma, without spaces around;
-** -1: none. `*rest` is what stands after it. */
+/* The index of the word that a text begins with, up to a comma or the end and without the spaces
+** around it; -1: none of `words`. `*rest` is the text after it. */
 static int next_word(const char *text, const char *const *words, int count, const char **rest)
 {
     text += strspn(text, " ");
@@ -239,11 +239,11 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
     return done;
 }
 
-/* The numbers that an argument may be, by the type it is declared with. */
+/* The range of numbers that a declared type allows. */
 static const struct number_type {
     const char *type, *expected;
     bool whole;
-    double most; /* the least is 0 */
+    double most; /* the lower bound is always 0 */
 } number_types[] = {
     {"0|1", "0 or 1", true, 1},
     {"INTEGER>=0", "an integer from 0 on", true, INFINITY},
@@ -284,7 +284,8 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
         return SQLITE_ERROR;
     if (!number)
         return sqlite3_bind_value(statement, parameter, value);
-    sqlite3_value *copy = sqlite3_value_dup(value); /* S3: the value itself is given back */
+    sqlite3_value *copy =
+        sqlite3_value_dup(value); /* the copy is converted; S3 gives back the original */
     if (!copy)
         return SQLITE_NOMEM;
     int type = sqlite3_value_numeric_type(copy), code = SQLITE_ERROR;
@@ -300,7 +301,7 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
     return code;
 }
 
-/* An integer from 0 to `most`; without the argument, `*number` stays. */
+/* Reads an integer from 0 to `most`. Without the argument, leaves `*number` unchanged. */
 static bool small_number(struct call *call, int argument, int most, const char *expected,
                          int *number)
 {
@@ -346,7 +347,7 @@ bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
     }
     for (const char *p = text; valid && *p; p++) {
         valid = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                strchr("(),=", *p) != NULL; /* letters, and the marks of the format */
+                strchr("(),=", *p) != NULL; /* all phases of the format */
         phases[(unsigned char)*p] = true;
     }
     return valid || refuse(call, argument, "phase letters such as 'XB' or 'iI', or 'all'");

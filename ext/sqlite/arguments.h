@@ -1,6 +1,5 @@
 /*
-** What users write for arguments, and the errors if it makes no sense: the one
-** place that knows.
+** Reads the values of arguments and reports invalid ones. No other file does.
 */
 #ifndef TRACEDIFF_ARGUMENTS_H
 #define TRACEDIFF_ARGUMENTS_H
@@ -8,28 +7,29 @@
 #include "../trace/trace.h"
 #include "table_function.h"
 
-/* The arguments of CREATE VIRTUAL TABLE: SQL literals, by position or as
-** `name = literal`, to values that are owned by the table. */
+/* Reads the arguments of CREATE VIRTUAL TABLE, which are SQL literals, by position or as
+** `name = literal`. The table owns the values. */
 int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
                         const char *const *texts, sqlite3_value **values, char **error);
 
-/* A trace: a text that names a directory, a file or a pattern, or a JSON array of
-** such texts. All of these fill call->failure and return false if they fail. */
+/* The functions below that return bool fill call->failure and return false on failure. */
+
+/* A trace: a text that names a directory, a file or a pattern, or a JSON array of such texts. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
-/* Ranks or iterations: an integer (0, and as hosts hand it over 0.0 or '0'), a JSON array
-** of integers, 'all', and for iterations 'steady'. */
+/* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
+** integers, 'all', or, if `steady`, 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
-/* One of these words, in any case: its number; the first is the default. */
+/* The index of one of these words, in any case. The default is the first word. */
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
                    int *chosen);
 
-/* A text that is a name; NULL if it is not given. `expected` says whose, for the error. */
+/* A text that is a name; NULL if it is not given. `expected` describes it in the error. */
 bool argument_name(struct call *call, int argument, const char *expected, const char **name);
 
-/* Some of these words, each once, in any case, between commas: their numbers. `chosen` has
-** room for all. */
+/* The indices of one or more of these words, separated by commas, in any case, each at most
+** once. `chosen` has room for all words. */
 bool argument_words(struct call *call, int argument, const char *const *words, int count,
                     int *chosen, size_t *chosen_count);
 
@@ -38,10 +38,11 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
 /* use_short_name: 0, 1 or 2; `otherwise` is the default. */
 bool argument_use_short_name(struct call *call, int argument, int otherwise, int *use_short_name);
 
-/* Binds the value of an argument to a parameter. One that is declared as `0|1`,
-** `INTEGER>=0`, `REAL>=0` or `REAL0..1` must be such a number, or a text that is one;
-** `TEXT[]` is a JSON array of texts.
-** SQLITE_ERROR stands for what call->failure says. */
+/* Binds the value of an argument to a parameter, after checking it by its declared type:
+** 1. `0|1`, `INTEGER>=0`, `REAL>=0` and `REAL0..1`: such a number, or a text of one;
+** 2. `TEXT[]`: a JSON array of texts;
+** 3. other types: not checked.
+** Returns a SQLite result code. SQLITE_ERROR means that call->failure is filled. */
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter);
 
 /* include_last_profiler_step: 0 or 1; `*given` is false for the default. */

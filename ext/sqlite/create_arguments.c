@@ -3,13 +3,13 @@
 #include "arguments.h"
 #include "nearest.h"
 
-/* Evaluates one SQL literal. Anything that is no literal is refused before it
-** could run: only quotes, digits and signs get this far. */
+/* Evaluates one SQL literal by running it as SQL. Refuses everything that is not a quoted text,
+** a number or NULL, so that no other SQL can run. */
 static int literal_value(sqlite3 *db, const char *text, sqlite3_value **value)
 {
     size_t length = strlen(text);
     bool quoted = length >= 2 && text[0] == '\'' && text[length - 1] == '\'';
-    if (quoted) { /* every quote inside is doubled */
+    if (quoted) { /* every quote inside must be doubled */
         for (size_t i = 1; i + 1 < length; i++)
             if (text[i] == '\'' && (i + 2 >= length || text[++i] != '\''))
                 return SQLITE_ERROR;
@@ -34,8 +34,8 @@ static int literal_value(sqlite3 *db, const char *text, sqlite3_value **value)
     return code ? code : finalized;
 }
 
-/* The argument that `name = ...` at the beginning of a text names, and the text
-** after it; -1 if it begins with no name. */
+/* The index of the argument that a text of the form `name = ...` names; -1: none. Moves `*text`
+** past the `=`. */
 static int named_argument(const struct table_function *function, const char **text)
 {
     for (int i = 0; i < function->argument_count; i++) {
@@ -53,7 +53,7 @@ static int named_argument(const struct table_function *function, const char **te
     return -1;
 }
 
-/* The length of the name if a text begins with any `name =`, else 0. */
+/* The length of the name if a text begins with any `name =`, known or not; else 0. */
 static size_t name_length(const char *text)
 {
     const char *p = text;
@@ -62,7 +62,7 @@ static size_t name_length(const char *text)
     return p[strspn(p, " \t\r\n")] == '=' ? (size_t)(p - text) : 0;
 }
 
-/* The error about an argument that a function does not have. */
+/* The error for an argument that the function does not have. */
 static char *unknown_argument(const struct table_function *function, const char *name,
                               size_t length)
 {

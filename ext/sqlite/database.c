@@ -6,9 +6,9 @@
 #include "../reader/source.h"
 #include "../trace/processors.h"
 
-/* S19: a statement that is run now and then on the calling thread fails if that
-** thread is to stop, by sqlite3_interrupt() or by a progress handler. A handler
-** counts the steps of statements, so this one takes some hundred. */
+/* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
+** statement runs on the calling thread, at most every POLL_EVERY ns; it fails if either asks to
+** stop. SQLite calls a progress handler every N steps, so the statement takes some hundred. */
 static const char poll_sql[] = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n"
                                " LIMIT 100) SELECT max(i) FROM n";
 enum { POLL_EVERY = 5 * 1000 * 1000 /* ns */ };
@@ -32,8 +32,8 @@ static bool interrupted(void *argument)
     return code == SQLITE_INTERRUPT;
 }
 
-/* Threads may allocate only if SQLite's mutexes are real: where the host has
-** turned them off, every static mutex is the same. */
+/* One thread if the host has disabled SQLite's mutexes, because threads allocate from SQLite.
+** Disabled, every static mutex is the same pointer. */
 static int thread_count(void)
 {
     if (!sqlite3_threadsafe() || sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
@@ -47,7 +47,7 @@ struct database *database_new(sqlite3 *db)
     struct database *database = memory_zeroed(1, sizeof *database);
     if (!database)
         return NULL;
-    (void)source_decoder(); /* which asks the environment, on the host's own thread */
+    (void)source_decoder(); /* reads the environment now, on the host's thread */
     database->db = db;
     database->references = 1;
     database->cache.threads = thread_count();
@@ -72,7 +72,7 @@ void database_begin_work(struct database *database)
 void database_end_work(struct database *database)
 {
     if (--database->working > 0)
-        return; /* a function written in SQL is running this one */
+        return; /* called from a function written in SQL */
     sqlite3_finalize(database->poll);
     database->poll = NULL;
 }

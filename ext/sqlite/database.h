@@ -1,6 +1,6 @@
 /*
-** What the extension keeps for a connection: the files that have been read, and
-** a few counters. It lives as long as a module that was registered with it.
+** The state of the extension for one connection: the files that were read, and a few counters. It
+** lives as long as any module or function that was registered with it.
 */
 #ifndef TRACEDIFF_DATABASE_H
 #define TRACEDIFF_DATABASE_H
@@ -18,32 +18,32 @@ enum {
 
 struct database {
     sqlite3 *db;
-    bool created[MOST_FUNCTIONS][2]; /* which modules were registered with it, by number */
-    int references;                  /* modules registered (S22), and whoever holds it meanwhile */
+    bool created[MOST_FUNCTIONS][2]; /* by function number: the modules registered with it */
+    int references;                  /* modules (S22), functions, tables, the running entry point */
     struct cache cache;
     struct kernel_types kernel_types;
-    int cursors;          /* open ones */
+    int cursors;          /* open cursors */
     int nesting;          /* functions written in SQL that are running */
-    const char *speaking; /* the outermost of them: its name stands before errors */
+    const char *speaking; /* the outermost of them, whose name begins errors */
     int working;          /* functions that are computing something */
-    sqlite3_stmt *poll;   /* a short statement, while they are */
-    int64_t polled;       /* ns: when it was run last */
+    sqlite3_stmt *poll;   /* statement that detects interrupts; NULL unless working */
+    int64_t polled;       /* ns: when it last ran */
 };
 
-/* With one reference; NULL if out of memory. */
+/* The caller holds the one reference. NULL if out of memory. */
 struct database *database_new(sqlite3 *db);
 
 void database_release(struct database *database);
 
-/* Around all that may take long: lets the cache notice interrupts (S19). */
+/* Enclose all work that may take long. In between, the stopper notices interrupts (S19). */
 void database_begin_work(struct database *database);
 void database_end_work(struct database *database);
 
-/* For what is mostly short, and does not begin work: whether it is to stop. */
+/* Whether to stop, for callers whose work is usually too short for database_begin_work(). */
 bool database_interrupted(struct database *database, struct failure *failure);
 
-/* A cursor was opened or closed. With the last one, no text of a file is in use
-** any more. */
+/* Count open cursors. When the last one closes, no text of a file is in use, and the cache is
+** trimmed. */
 void database_cursor_opened(struct database *database);
 void database_cursor_closed(struct database *database);
 

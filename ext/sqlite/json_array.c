@@ -1,6 +1,6 @@
 #include "json_array.h"
 
-/* `->` makes strict JSON, without spaces, of what JSON5 allows. */
+/* `->` turns JSON5 into strict JSON without spaces. */
 static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
 static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
 enum { ELEMENT_TYPE, ELEMENT_VALUE };
@@ -30,7 +30,7 @@ sqlite3_value *json_array_value(const struct json_array *array)
     return sqlite3_column_value(array->element, ELEMENT_VALUE);
 }
 
-/* Begins the array, if the argument is one: SQLITE_OK, or an error. */
+/* Opens the argument if it is an array. SQLITE_OK even if it is not, or an error. */
 static int open_array(struct call *call, int argument, struct json_array *array)
 {
     sqlite3 *db = call->database->db;
@@ -40,10 +40,11 @@ static int open_array(struct call *call, int argument, struct json_array *array)
     sqlite3_bind_value(array->array, 1, call->values[argument]);
     code = sqlite3_step(array->array);
     if (code == SQLITE_ERROR || code == SQLITE_DONE)
-        return SQLITE_OK; /* malformed JSON, or another value */
+        return SQLITE_OK; /* malformed JSON, or not an array */
     if (code != SQLITE_ROW)
         return code;
-    if (sqlite3_column_type(array->array, 0) == SQLITE_NULL) /* by an authorizer */
+    if (sqlite3_column_type(array->array, 0) ==
+        SQLITE_NULL) /* an authorizer returned SQLITE_IGNORE */
         return SQLITE_OK;
     const char *text = (const char *)sqlite3_column_text(array->array, 0);
     if (!text)
@@ -53,7 +54,7 @@ static int open_array(struct call *call, int argument, struct json_array *array)
     return SQLITE_OK;
 }
 
-/* Goes to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
+/* Moves to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
 static int step_element(struct call *call, struct json_array *array)
 {
     const char *from = array->next;

@@ -1,29 +1,30 @@
 /*
-** The elements of an argument that is a JSON array, in time proportional to it. Scalar
-** functions do it: a table of the user's could hide json_each (S11).
+** Iterates over the elements of an argument that is a JSON array, in linear time. It uses only
+** SQLite's scalar functions, because a user's table could hide json_each (S11).
 */
 #ifndef TRACEDIFF_JSON_ARRAY_H
 #define TRACEDIFF_JSON_ARRAY_H
 
 #include "table_function.h"
 
-/* A zeroed struct is before the first element. */
+/* A zeroed struct is positioned before the first element. */
 struct json_array {
-    sqlite3_stmt *array, *element; /* array holds the text */
-    const char *next, *end;        /* of the text; NULL if the argument is not an array */
+    sqlite3_stmt *array, *element; /* `array` owns the text */
+    const char *next, *end;        /* the rest of the text; NULL if the argument is not an array */
     int64_t count;                 /* elements so far */
 };
 
-/* The type of the next element, as json_type() has it; NULL at the end, and on failure. */
+/* Moves to the next element. Returns its type as json_type() gives it; NULL at the end, and on
+** failure. */
 const char *json_array_next(struct call *call, int argument, struct json_array *array);
 
-/* The value of that element. */
+/* The value of the current element; valid until json_array_next(). */
 sqlite3_value *json_array_value(const struct json_array *array);
 
 void json_array_close(struct json_array *array);
 
-/* From a key or a value of strict JSON to the `,`, `:`, `}` or `]` that follows it, or to
-** the end. */
+/* The end of a key or value of strict JSON that begins at `p`: the `,`, `:`, `}` or `]` after it,
+** or `end`. */
 const char *json_value_end(const char *p, const char *end);
 
 #endif

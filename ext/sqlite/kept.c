@@ -8,11 +8,11 @@
 
 enum { MOST_TUPLES = (1 << (63 - ROW_BITS)) - 1 };
 
-/* The arguments of a call as bytes that are equal if and only if they are. */
+/* The arguments of a call as bytes. Keys are equal if and only if the arguments are. */
 static char *tuple_key(const struct call *call, size_t *length)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_str_appendchar(text, 1, '.'); /* an empty text would be no text */
+    sqlite3_str_appendchar(text, 1, '.'); /* sqlite3_str_finish() returns NULL for an empty text */
     for (int i = 0; i < call->function->argument_count; i++) {
         sqlite3_value *value = call->values[i];
         int type = value ? sqlite3_value_type(value) : SQLITE_NULL;

@@ -21,7 +21,7 @@ static bool contains(const char *text, size_t length, const char *part, size_t p
     return false;
 }
 
-/* Levenshtein's distance. */
+/* Levenshtein distance, ignoring case. */
 static int distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     int row[LONGEST + 1];

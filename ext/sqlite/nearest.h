@@ -1,5 +1,5 @@
 /*
-** The name that somebody may have meant.
+** Finds the name that a misspelt word may mean, for errors.
 */
 #ifndef TRACEDIFF_NEAREST_H
 #define TRACEDIFF_NEAREST_H
@@ -7,18 +7,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Looks for the name that is nearest to a word. Begin with {word, length, NULL, 0}. */
+/* A search for the name nearest to a word. Initialise with {word, length, NULL, 0}. */
 struct nearest {
     const char *word; /* borrowed */
-    size_t length;    /* bytes of it */
-    const char *name; /* the nearest so far; NULL: none is near */
+    size_t length;    /* bytes of the word */
+    const char *name; /* the nearest so far; NULL: none was near */
     int distance;
 };
 
-/* Offers a name, which must outlive the search. It is near if
-** 1. it contains the word or is contained in it, two letters or more, or
-** 2. a third of the word's letters and one more, changed, added or left out, make it of it.
-** Letters count in any case; of two names as near the first stays. */
+/* Offers a name, which must outlive the search. A name is near in two cases:
+** 1. it contains the word or the word contains it, and both have at least SHORTEST letters;
+** 2. its edit distance to the word is at most one more than a third of the word's letters.
+** Case is ignored. Of equally near names, the one offered first stays. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 #endif

@@ -6,10 +6,12 @@
 #include "table_function.h"
 
 /*
-** A plan is a number, which has a bit for each argument that is given, and a text,
-** which EXPLAIN QUERY PLAN shows: a word for each term in the order of its values
-** (`name=`, `ts<`, `rank*`), then `+ts` or `-ts` for an order, and `#` with the bits
-** of the columns that are named.
+** A plan is a number and a text. The number (idxNum) has a bit for each argument that is given.
+** EXPLAIN QUERY PLAN shows the text (idxStr). It has
+**
+** 1. a word for each term, in the order of the values: `name=`, `ts<`, `rank*`;
+** 2. `+ts` or `-ts` for an order;
+** 3. `#` with the bits of the columns ON_DEMAND that the query names.
 */
 
 static int serves(const struct table_function *function, int column)
@@ -19,7 +21,7 @@ static int serves(const struct table_function *function, int column)
                : 0;
 }
 
-/* Columns with one of some flags that a query names, by bit. */
+/* The columns that a query names and that have one of these flags, by bit. */
 static uint64_t named(const struct table_function *function, const sqlite3_index_info *info,
                       int flag)
 {
@@ -30,7 +32,8 @@ static uint64_t named(const struct table_function *function, const sqlite3_index
     return columns;
 }
 
-/* The first usable term on each argument; false if one has terms and none of them is. */
+/* Finds the first usable term on each argument. False if an argument has terms, none of them
+** usable. */
 static bool find_arguments(const struct table_function *function, const sqlite3_index_info *info,
                            int *term)
 {
@@ -52,7 +55,7 @@ static bool find_arguments(const struct table_function *function, const sqlite3_
     return true;
 }
 
-/* What a constraint on a column is to the scan; 0: nothing. */
+/* The op of a constraint as in struct term; 0: the scan does not serve it. */
 static char term_op(const struct table_function *function, sqlite3_index_info *info, int i)
 {
     const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
@@ -71,7 +74,7 @@ static char term_op(const struct table_function *function, sqlite3_index_info *i
     return collation && sqlite3_stricmp(collation, "BINARY") == 0 ? op : 0;
 }
 
-/* Takes the terms on columns; returns how many fewer rows they leave, as a guess. */
+/* Uses the terms on columns. Returns a guess of the factor by which they reduce the rows. */
 static double take_terms(const struct table_function *function, sqlite3_index_info *info, int *used,
                          sqlite3_str *text)
 {

@@ -9,7 +9,7 @@ enum { TEXT_BLOCK = 16 * 1024 };
 
 struct result_cell {
     int type;        /* SQLITE_INTEGER ... SQLITE_NULL */
-    uint32_t length; /* text and blob */
+    uint32_t length; /* bytes of a text or blob */
     union {
         int64_t integer;
         double real;
@@ -95,7 +95,7 @@ static void add_cell(struct result *result, struct result_cell cell)
     result->cells[result->count++] = cell;
 }
 
-/* A copy that lives as long as the result; NULL if out of memory. */
+/* A copy that the result owns; NULL if out of memory. */
 static const char *keep_bytes(struct result *result, const void *bytes, size_t length)
 {
     struct text_block *block = result->texts;

@@ -1,8 +1,7 @@
 /*
-** Table functions whose rows are those of a SELECT: the files of sql/, embedded
-** when building. The SELECT's named parameters are the function's arguments; the
-** table functions it names are rewritten to `tracediff:NAME`, which nothing of the
-** user's can hide (S11).
+** Table functions written as a SELECT: the files of sql/, which the build embeds. The named
+** parameters of the SELECT are the function's arguments. The build rewrites the table functions
+** that it uses to `tracediff:NAME`, which no user's table can hide (S11).
 */
 #include <string.h>
 
@@ -25,7 +24,8 @@ static int bind_arguments(sqlite3_stmt *statement, struct call *call)
     return SQLITE_OK;
 }
 
-/* What sum() and trace_busy_time() say in SQL; they know neither function nor trace. */
+/* Whether an error is an overflow of sum() or trace_busy_time(). Their texts name neither the
+** function nor the trace, so statement_failed() replaces them. */
 static bool is_overflow(const char *message)
 {
     static const char *const tails[] = {"integer overflow", "beyond 64 bits"};
@@ -38,7 +38,7 @@ static bool is_overflow(const char *message)
     return false;
 }
 
-/* Says the error of a statement. */
+/* Reports the error of a statement. */
 static void statement_failed(struct call *call)
 {
     static const char *const traces[] = {"trace", "control", "test"};

@@ -20,18 +20,18 @@ struct function_cursor {
     sqlite3_vtab_cursor base;             /* must be first */
     sqlite3_value *given[MOST_ARGUMENTS]; /* NULL: not given by the call */
     struct kept_rows *kept;               /* NULL: no rows */
-    struct row_scan *scan;                /* of those rows; NULL: they are gone through by number */
+    struct row_scan *scan;                /* a scan of these rows; NULL: they are read by number */
     struct position position;
     bool end;
 };
 
-/* What a module's registration carries. */
+/* The client data of a module. */
 struct registration {
     const struct table_function *function;
     struct database *database;
 };
 
-/* Says an error for a table: its text goes to SQLite. */
+/* Sets the error text of a table, which takes ownership of it. */
 static int table_error(struct function_table *table, char *message)
 {
     sqlite3_free(table->base.zErrMsg);
@@ -39,14 +39,14 @@ static int table_error(struct function_table *table, char *message)
     return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-/* Whose name stands before an error: the outermost function's. */
+/* The name that begins an error: the outermost function's, which the user called. */
 static const char *speaker(const struct function_table *table)
 {
     return table->database->speaking ? table->database->speaking : table->function->name;
 }
 
-/* The text of a failure, which may hold a path that is not UTF-8, with the speaker's name before
-** it, unless inner SQL has put it there. */
+/* The error text of a failure: repaired, because it may contain a path that is not UTF-8, and with
+** the speaker's name before it, unless inner SQL has added that already. */
 static char *message_of(const struct function_table *table, const char *text)
 {
     const char *name = speaker(table);
@@ -61,7 +61,7 @@ static char *message_of(const struct function_table *table, const char *text)
     return message;
 }
 
-/* What a failure is to SQLite: its text goes to the table. Frees the failure. */
+/* Converts a failure to a SQLite result code and sets the table's error. Frees the failure. */
 static int failure_code(struct function_table *table, int code, struct failure *failure)
 {
     if (failure->code == FAILURE_MEMORY)
@@ -74,7 +74,6 @@ static int failure_code(struct function_table *table, int code, struct failure *
     return code;
 }
 
-/* The declaration a reader would see. */
 static char *declaration(const struct table_function *function)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -99,14 +98,14 @@ static int functionDisconnect(sqlite3_vtab *vtab)
     return SQLITE_OK;
 }
 
-/* Constructor: of the eponymous table, and of those that are created. */
+/* xConnect and xCreate: for the eponymous table and for those of CREATE VIRTUAL TABLE. */
 static int functionConnect(sqlite3 *db, void *client, int argc, const char *const *argv,
                            sqlite3_vtab **vtab, char **error)
 {
     const struct registration *registration = client;
     const struct table_function *function = registration->function;
     bool created = argc > 3 || sqlite3_stricmp(argv[0], argv[2]) != 0 ||
-                   sqlite3_stricmp(argv[1], "main") != 0; /* there eponymous tables are */
+                   sqlite3_stricmp(argv[1], "main") != 0; /* the schema of eponymous tables */
     if (created && sqlite3_stricmp(argv[1], "temp") != 0) {
         *error = sqlite3_mprintf("%s: create it in the temp schema: CREATE VIRTUAL TABLE "
                                  "temp.%s USING ... (elsewhere it would make the database "
@@ -150,7 +149,7 @@ static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
     return SQLITE_OK;
 }
 
-/* Puts a cursor on rows, or on none. */
+/* Moves a cursor to rows; NULL: to none. */
 static void move_to(struct function_table *table, struct function_cursor *cursor,
                     struct kept_rows *to)
 {
@@ -241,7 +240,7 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
-/* Computes the rows of a call; the error goes to the table. */
+/* Computes the rows of a call. Sets the table's error on failure. */
 static int compute_rows(struct function_table *table, struct call *call, struct rows **rows)
 {
     database_begin_work(table->database);
@@ -252,11 +251,11 @@ static int compute_rows(struct function_table *table, struct call *call, struct 
     return code == SQLITE_OK ? code : failure_code(table, code, &call->failure);
 }
 
-/* Of required arguments. */
+/* Names of required arguments in errors, by index. */
 static const char *const ordinals[MOST_REQUIRED] = {"first", "second", "third", "fourth"};
 
-/* Puts a cursor on the rows of a call, kept or computed; SQLITE_OK, or what xFilter
-** returns. */
+/* Moves a cursor to the rows of a call, kept or newly computed. Returns SQLITE_OK, or the error
+** code for xFilter. */
 static int find_rows(struct function_table *table, struct function_cursor *cursor,
                      struct call *call)
 {
@@ -342,7 +341,7 @@ static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
         .xColumn = functionColumn, .xRowid = functionRowid,                             \
     }
 
-/* Eponymous, and creatable. */
+/* Eponymous, and usable in CREATE VIRTUAL TABLE. */
 static const sqlite3_module function_module = FUNCTION_MODULE(functionConnect);
 /* Eponymous only: `tracediff:NAME`. */
 static const sqlite3_module hidden_module = FUNCTION_MODULE(NULL);
@@ -354,8 +353,7 @@ static void registration_free(void *client)
     memory_free(registration);
 }
 
-/* Whether a module of this name is there already; an error code if that cannot
-** be found out. */
+/* Finds out whether a module of this name is already registered. Returns a SQLite result code. */
 static int is_registered(sqlite3 *db, const char *name, bool *registered)
 {
     sqlite3_stmt *statement = NULL;
@@ -371,7 +369,7 @@ static int is_registered(sqlite3 *db, const char *name, bool *registered)
     return code == SQLITE_OK ? finalized : code;
 }
 
-/* Both modules of a function, and what they are called. */
+/* The two modules of a function: `NAME` and `tracediff:NAME`. */
 enum { PLAIN, HIDDEN };
 
 static const char *module_name(const struct table_function *function, int which, char *to, int size)
@@ -379,7 +377,7 @@ static const char *module_name(const struct table_function *function, int which,
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
 }
 
-/* Whether tables have room for a function. */
+/* Whether a function fits the fixed-size arrays above and of struct database. */
 static bool has_room(const struct table_function *function, int number)
 {
     int most = function->argument_count;
