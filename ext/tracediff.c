@@ -1,12 +1,12 @@
 /*
-** tracediff: PyTorch profiler traces as tables, and two of them compared.
+** tracediff: reads PyTorch profiler traces as tables, and compares two of them.
 **
 **   .load ./tracediff
 **   SELECT * FROM trace_diff('traces/control', 'traces/test') LIMIT 10;
 **
-** The two entry points. sqlite3_tracediff_init registers everything;
-** sqlite3_tracediff_nofs_init only what reads no file, for hosts that run SQL of
-** people they do not know.
+** This file has the two entry points. sqlite3_tracediff_init registers all functions.
+** sqlite3_tracediff_nofs_init registers only those that read no files, for hosts that run SQL from
+** untrusted users.
 */
 #include <pthread.h>
 
@@ -17,7 +17,7 @@ SQLITE_EXTENSION_INIT1
 
 #define ENTRY_POINT __attribute__((visibility("default")))
 
-/* Whether a function is there already (S16: loading twice does nothing). */
+/* Whether a function is already registered (S16: loading twice does nothing). */
 static bool is_there(sqlite3 *db, const struct function *function, int arguments)
 {
     sqlite3_stmt *statement = NULL;
@@ -35,7 +35,7 @@ static void release_database(void *database)
     database_release(database);
 }
 
-/* Registers a function for every number of arguments it can have. */
+/* Registers a function once for each number of arguments that it accepts. */
 static int register_function(struct database *database, const struct function *function)
 {
     int code = SQLITE_OK, fewest, most = function_arguments(function, &fewest);
@@ -79,14 +79,14 @@ static int register_all(sqlite3 *db, char **error, bool files)
     if (code == SQLITE_TOOBIG)
         *error = sqlite3_mprintf("tracediff has too many table functions, or too many arguments "
                                  "of one: see MOST_FUNCTIONS, MOST_ARGUMENTS and MOST_REQUIRED");
-    /* all or nothing: what they share is this database */
+    /* on failure, register no table function: all share `database` */
     for (int i = 0; code != SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         table_function_unregister(database, function, i);
     database_release(database);
     return code;
 }
 
-/* SQLITE_EXTENSION_INIT2, once: other threads may be using it already. */
+/* SQLITE_EXTENSION_INIT2, but writes only once: other threads may already read the pointer. */
 static void take_api(const sqlite3_api_routines *api)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

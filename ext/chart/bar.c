@@ -10,7 +10,7 @@ static void repeat(struct writer *to, const char *cell, int times)
         write_string(to, cell);
 }
 
-/* How many pieces of a side are filled, `parts` to a cell. */
+/* How many pieces of a side are filled; a cell has `parts` pieces. */
 static int pieces(double value, double greatest, int width, int parts)
 {
     double share = greatest > 0 ? fabs(value) / greatest : value != 0;

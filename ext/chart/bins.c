@@ -1,6 +1,7 @@
 #include "bins.h"
 
-/* Where the bins begin, from BIN_FIRST to BIN_LARGE: decimals as a reader of them has them. */
+/* The lower bounds of the bins from BIN_FIRST to BIN_LARGE. They are literals, not computed, so
+** that each equals the double that a parser makes of the same decimals. */
 static const double ends[] = {
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,   5,   10,
     20,    50,    100,   200,  500,  1e3,  2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5,

@@ -1,7 +1,9 @@
 /*
-** Bins of a histogram of times: what is below 0, what is 0, and three bins a decade, 1 to 2,
-** 2 to 5, 5 to 10, each with its lower end and without its upper one, from a thousandth to
-** a thousand million.
+** Bins of a histogram of times:
+**
+** 1. one for negative values, one for 0, one for values below 0.001, one for 1e9 and more;
+** 2. from 0.001 to 1e9, three for each decade: 1 to 2, 2 to 5, 5 to 10. A bin includes its lower
+**    bound, not its upper bound.
 */
 #ifndef TRACEDIFF_BINS_H
 #define TRACEDIFF_BINS_H
@@ -14,10 +16,10 @@
 enum {
     BIN_NEGATIVE,
     BIN_ZERO,
-    BIN_TINY, /* below the first decade */
+    BIN_TINY, /* positive, below the first decade */
     BIN_FIRST,
     BIN_DECADES = 12,
-    BIN_LARGE = BIN_FIRST + 3 * BIN_DECADES, /* from the last decade on */
+    BIN_LARGE = BIN_FIRST + 3 * BIN_DECADES, /* from the end of the last decade on */
     BINS
 };
 

@@ -9,10 +9,10 @@
 #include "waterfall.h"
 
 enum {
-    MOST_COST = 800 * 1000, /* bytes of a page that rows may take */
-    ROW_COST = 160,         /* of a row without its name */
-    NUMBER_COST = 50,       /* of a number in a figure and in a table */
-    MOST_POINTS = 8000,     /* of all lines */
+    MOST_COST = 800 * 1000, /* bytes that rows may take in a page */
+    ROW_COST = 160,         /* bytes of a row without its name */
+    NUMBER_COST = 50,       /* bytes of a number, in the figure and in its table */
+    MOST_POINTS = 8000,     /* of all lines together */
     POINTS_OF_A_BUCKET = 4,
 };
 
@@ -33,7 +33,7 @@ void figure_clear(struct figure *figure)
     *figure = (struct figure){0};
 }
 
-/* The texts of a role, joined, put behind the names; false if one is missing. */
+/* Appends the joined texts of a role to the names; false if a text is missing. */
 static bool join_texts(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
                        struct text_span *span)
 {
@@ -65,7 +65,7 @@ static bool same_text(const struct figure *figure, struct text_span a, struct te
             memcmp(figure->names.bytes + a.at, figure->names.bytes + b.at, a.length) == 0);
 }
 
-/* A new series, which has gaps in the rows so far; NULL if there are too many. */
+/* Adds a series, with a gap in each row so far; NULL if there are too many, or out of memory. */
 static struct series *add_series(struct figure *figure, const struct chart_column *column,
                                  struct text_span title)
 {
@@ -85,7 +85,7 @@ static struct series *add_series(struct figure *figure, const struct chart_colum
     return series;
 }
 
-/* The series of the texts at the end of the names. */
+/* Finds or adds the series of a title, which is at the end of the names. */
 static struct series *series_named(struct figure *figure, const struct chart_column *column,
                                    struct text_span title)
 {
@@ -106,7 +106,8 @@ static void push_value(struct figure *figure, struct series *series, double y)
         figure->failed = true;
 }
 
-/* What a name takes in a page: in a table once, and on hover in each series. */
+/* Estimates the bytes of a row in a page. Its name is once in the table, and in the hover text of
+** each series. */
 static size_t cost_of(const struct figure *figure, struct text_span name)
 {
     size_t cost = 0, series = (size_t)figure->series_count;
@@ -119,7 +120,7 @@ static size_t cost_of(const struct figure *figure, struct text_span name)
     return cost + ROW_COST + NUMBER_COST * series;
 }
 
-/* Begins a row; false if it is only counted. */
+/* Begins a row; false if it is only counted, or out of memory. */
 static bool begin_row(struct figure *figure, struct text_span name)
 {
     figure->seen++;
@@ -139,7 +140,7 @@ static bool begin_row(struct figure *figure, struct text_span name)
     return true;
 }
 
-/* A series for each column of values, and for their difference. */
+/* Adds a series for each column of values, and one for their difference. */
 static void add_column_series(struct figure *figure)
 {
     static const struct chart_column difference = {CHART_VALUE, "difference", "test minus control",
@@ -151,7 +152,7 @@ static void add_column_series(struct figure *figure)
         add_series(figure, &difference, (struct text_span){0});
 }
 
-/* A row whose numbers are a series each. */
+/* Adds a row in which each number belongs to a series of its own. */
 static void add_wide(struct figure *figure, const struct chart_cell *cells)
 {
     struct text_span name = {0};
@@ -182,7 +183,7 @@ static int column_of(const struct chart *chart, enum chart_role role)
     return -1;
 }
 
-/* A row whose one number belongs to the series that its texts name. */
+/* Adds a row with one number, which belongs to the series that its texts name. */
 static void add_long(struct figure *figure, const struct chart_cell *cells)
 {
     int value = column_of(figure->chart, CHART_VALUE);
@@ -244,7 +245,7 @@ void figure_add(struct figure *figure, const struct chart_cell *cells)
     figure->failed = figure->failed || figure->names.failed;
 }
 
-/* Values become counts: a row for each bin between the first and the last that has any. */
+/* Replaces values with counts: a row for each bin from the first to the last that is not empty. */
 static bool count_values(struct figure *figure)
 {
     int first = BINS, last = -1;

@@ -1,13 +1,12 @@
 /*
-** A figure: the rows a chart was given, and what Plotly needs to know of them.
+** A figure: the rows that a chart was given, as names and series.
 **
-** 1. Rows stand in the order given. A row without a name, a series or a place on the x axis
-**    is left out; a number that is missing or not finite is a gap.
-** 2. Rows of one name belong together if texts say which series a value is.
-** 3. A page is to stay small: once names and numbers would take about a megabyte, further
-**    rows are only counted.
-** 4. Lines are thinned (thin.h), and values of histograms are counted (bins.h), when the
-**    figure is finished. The title says what is not shown.
+** 1. Rows keep the order given. A row without a name, a series or a position on the x axis is left
+**    out. A number that is missing or not finite is a gap.
+** 2. If texts name the series of a value, rows of the same name are merged.
+** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted.
+** 4. Finishing a figure thins its lines (thin.h) and counts the values of histograms (bins.h). The
+**    title tells how much is not shown.
 */
 #ifndef TRACEDIFF_FIGURE_H
 #define TRACEDIFF_FIGURE_H
@@ -19,63 +18,63 @@
 
 enum {
     MOST_SERIES = 64,
-    HOVER_WIDTH = 48, /* characters of a line of a name on hover */
+    HOVER_WIDTH = 48, /* characters of a line of a name in hover text */
     HOVER_LINES = 10
 };
 
-/* What a row has in a column. */
+/* The value of a row in a column. */
 struct chart_cell {
-    const char *text; /* of a CHART_NAME or CHART_SERIES; NULL: missing */
+    const char *text; /* of a name, detail or series; NULL: missing */
     size_t length;
-    double number; /* of the others; NaN: missing */
+    double number; /* of the other roles; NaN: missing */
 };
 
 struct text_span {
-    size_t at, length; /* in figure.names */
+    size_t at, length; /* bytes in figure.names */
 };
 
 struct series {
     const struct chart_column *column;
     struct text_span title;
-    double *x; /* of lines */
-    double *y; /* of lines, or by row */
+    double *x; /* lines only */
+    double *y; /* of lines: by point; else by row */
     size_t count, x_capacity, y_capacity;
 };
 
 struct figure {
     const struct chart *chart;
-    struct writer names;    /* all texts, one after the other */
-    struct writer title;    /* empty: the chart's */
-    struct text_span *rows; /* their names */
+    struct writer names;    /* all texts, concatenated */
+    struct writer title;    /* empty: the chart's title */
+    struct text_span *rows; /* names of the rows */
     size_t row_count, row_capacity;
     struct series series[MOST_SERIES];
     int series_count;
-    int64_t seen;  /* rows, with a name */
-    int64_t kept;  /* of them, or of points */
-    size_t cost;   /* bytes that they will take, about */
+    int64_t seen;  /* rows with a name, or points of lines, that were given */
+    int64_t kept;  /* how many of them are shown */
+    size_t cost;   /* estimate of the bytes of rows in the page */
     bool too_many; /* more than MOST_SERIES */
-    bool failed;   /* no memory */
+    bool failed;   /* out of memory */
 };
 
 void figure_begin(struct figure *figure, const struct chart *chart);
 void figure_clear(struct figure *figure);
 
-/* A cell for each of the chart's columns. */
+/* Adds a row; `cells` has one for each of the chart's columns. */
 void figure_add(struct figure *figure, const struct chart_cell *cells);
 
-/* After the last row; then it can be written. False if out of memory. */
+/* Must be called after the last row, before the figure is written. False if out of memory. */
 bool figure_finish(struct figure *figure);
 
-/* The title, with what is not shown. */
+/* Writes the title, with the amount that is shown if it is not everything. */
 void figure_title(const struct figure *figure, struct writer *to);
 
-/* {"data": [...], "layout": {...}}, for any Plotly from version 2 on. */
+/* Writes {"data": [...], "layout": {...}}, for Plotly 2 or newer. */
 void figure_write(const struct figure *figure, struct writer *to);
 
 /* A text of the figure; never NULL. */
 const char *figure_text(const struct figure *figure, struct text_span span);
 
-/* How a series is called. */
+/* The title of a series; not terminated. */
 const char *figure_series(const struct figure *figure, int i, size_t *length);
 
 #endif

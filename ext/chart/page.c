@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* assets.S; the library is gzip in base64, or empty. */
+/* From assets.S. The library is gzip in base64; without the library it is empty. */
 extern const char chart_style[], chart_script[], chart_library[];
 
 bool page_has_library(void)

@@ -1,18 +1,18 @@
 /*
-** A page of figures that needs nothing but itself: style, script and library stand in it,
-** and its policy lets it load nothing. Every figure is a table, too.
+** A self-contained page of figures. It contains style, script and library, and its content
+** security policy forbids loading anything. Each figure is also a table.
 */
 #ifndef TRACEDIFF_PAGE_H
 #define TRACEDIFF_PAGE_H
 
 #include "figure.h"
 
-/* Whether pages have the charting library; else their figures are tables. */
+/* Whether pages contain the charting library. Without it, they have tables only. */
 bool page_has_library(void);
 
 void page_begin(struct writer *to, const char *title, size_t length);
 
-/* `heading` may be NULL: the figure's title, and `sql`: none is shown. */
+/* `heading` may be NULL, for the figure's title; `sql` may be NULL, for none. */
 void page_figure(struct writer *to, const struct figure *figure, const char *heading,
                  const char *sql);
 

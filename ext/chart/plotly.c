@@ -1,6 +1,7 @@
 /*
-** A figure as Plotly has it: {"data": [...], "layout": {...}}. Names are keys by number,
-** their labels are short, and the whole name is shown on hover.
+** Writes a figure as Plotly's JSON: {"data": [...], "layout": {...}}. The key of a row is its
+** number, because names may repeat. Labels on the axis are short; the hover text has the whole
+*name.
 */
 #include <math.h>
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "waterfall.h"
 
 enum {
-    TICK = 34, /* characters of a name on the axis */
+    TICK = 34, /* characters of a label on the axis */
     TITLE_WIDTH = 90,
-    ABOVE = 76, /* px above what is drawn, for axis and legend */
+    ABOVE = 76, /* px above the plot, for axis and legend */
     BELOW = 24,
-    PIE = 290, /* px of a pie above bars, and to them */
+    PIE = 290, /* px of a pie above bars; PIE_GAP: px between them */
     PIE_GAP = 70,
 };
 
@@ -49,7 +50,7 @@ static void comma(struct writer *to, bool needed)
         write_string(to, ",");
 }
 
-/* key[...]: an item for each row. */
+/* Writes `key`, then an array with an item for each row. */
 static void write_rows(const struct figure *figure, struct writer *to, const char *key,
                        void (*write_item)(const struct figure *figure, struct writer *to,
                                           size_t row))
@@ -98,7 +99,8 @@ static void write_numbers(struct writer *to, const char *key, const double *numb
     write_string(to, "]");
 }
 
-/* What stands on hover: the name, which series, and the value that `value` refers to. */
+/* Writes the template of the hover text: the name, the series, and the value. `value` is Plotly's
+** reference to it. */
 static void write_hover(const struct figure *figure, struct writer *to, int series,
                         const char *value)
 {
@@ -106,7 +108,7 @@ static void write_hover(const struct figure *figure, struct writer *to, int seri
     size_t length;
     const char *title = figure_series(figure, series, &length);
     write_string(&text, figure->chart->kind == CHART_LINES ? "" : "<b>%{customdata}</b><br>");
-    /* of a series' own text only what is no markup and no reference */
+    /* replace characters that a template reads as markup or as a reference */
     for (size_t i = 0; i < length; i++)
         write_bytes(&text, strchr("<>&%{}", title[i]) ? "_" : &title[i], 1);
     write_string(&text, ": ");
@@ -136,14 +138,14 @@ static void write_bars(const struct figure *figure, struct writer *to, int serie
     write_string(to, "}}");
 }
 
-/* px of horizontal bars, so many for each row. */
+/* px that horizontal bars need; `bars` for each row. */
 static size_t drawn_height(const struct figure *figure, size_t bars)
 {
     size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
     return row * figure->row_count + 20;
 }
 
-/* A pie of the first values, up to its closing brace. */
+/* Writes a pie of the first values, without the closing brace. */
 static void write_pie(const struct figure *figure, struct writer *to,
                       void (*write_pie_name)(const struct figure *, struct writer *, size_t row),
                       const char *legend)
@@ -166,7 +168,7 @@ static void write_only_pie(const struct figure *figure, struct writer *to)
     write_string(to, "}");
 }
 
-/* The last series of a role, of which there is one. */
+/* The index of the last series of a role, which must exist. */
 static int series_of(const struct figure *figure, enum chart_role role)
 {
     int i = figure->series_count - 1;
@@ -180,7 +182,7 @@ static double value_of(const struct figure *figure, enum chart_role role, size_t
     return figure->series[series_of(figure, role)].y[row];
 }
 
-/* How far the ends of a range lie from its value. */
+/* The distance from the value of a range to its upper end; write_below(): to its lower end. */
 static void write_above(const struct figure *figure, struct writer *to, size_t row)
 {
     write_number(to, fabs(value_of(figure, CHART_HIGH, row) - value_of(figure, CHART_VALUE, row)));
@@ -191,7 +193,7 @@ static void write_below(const struct figure *figure, struct writer *to, size_t r
     write_number(to, fabs(value_of(figure, CHART_LOW, row) - value_of(figure, CHART_VALUE, row)));
 }
 
-/* Name, least and greatest, as they are. */
+/* The name, the minimum and the maximum, for the hover text. */
 static void write_range_details(const struct figure *figure, struct writer *to, size_t row)
 {
     write_string(to, "[");
@@ -203,7 +205,7 @@ static void write_range_details(const struct figure *figure, struct writer *to, 
     write_string(to, "]");
 }
 
-/* A pie, and bars below it. */
+/* Writes a pie, and bars below it. */
 static void write_ranges(const struct figure *figure, struct writer *to)
 {
     size_t drawn = drawn_height(figure, 1);
@@ -242,7 +244,7 @@ static void write_line(const struct figure *figure, struct writer *to, int serie
     write_string(to, "}}");
 }
 
-/* The names without what makes them long, one after the other, `spans` saying where. */
+/* Appends the short names of all rows to `to`; `spans` has the position of each. */
 static bool shorten(const struct figure *figure, struct writer *to, struct text_span *spans)
 {
     for (size_t row = 0; row < figure->row_count; row++) {
@@ -262,8 +264,9 @@ static bool in_word(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The words of a row's name that others of its short name have not: of the first OTHERS of
-** them. Empty if it is the only one, or if they are the same. */
+/* The part of a row's name, in whole words, that differs from other names with the same short
+** name. Compares at most OTHERS of them, which bounds the time. Empty if there are no others, or
+** if the names are equal. */
 static struct text_span own_words(const struct figure *figure, const struct writer *brief,
                                   const struct text_span *spans, size_t row)
 {
@@ -297,7 +300,8 @@ static struct text_span own_words(const struct figure *figure, const struct writ
     return (struct text_span){name.at + before, name.length - before - after};
 }
 
-/* A short name: if it is another's, too, only the last part of it, and what tells them apart. */
+/* Writes a short name. If another row has the same, writes only the part after the last `::`, and
+** the words that distinguish the row. */
 static void write_tick(const struct figure *figure, struct writer *to, const struct writer *brief,
                        const struct text_span *spans, size_t row)
 {
@@ -343,7 +347,8 @@ static void write_ticks(const struct figure *figure, struct writer *to)
     writer_clear(&brief);
 }
 
-/* Axes for horizontal bars, the first name at the top; `top` is where they end. */
+/* Writes the axes of horizontal bars, with the first name at the top. `top` is the upper end of
+** the y axis, as a fraction of the plot. */
 static void write_bar_axes(const struct figure *figure, struct writer *to, double top)
 {
     write_rows(figure, to,
@@ -378,17 +383,18 @@ static void write_line_axes(const struct figure *figure, struct writer *to, doub
     write_string(to, "}}");
 }
 
-/* How the charts of a kind are written. */
+/* How the charts of each kind are written. */
 static const struct chart_form {
     void (*write_series)(const struct figure *figure, struct writer *to, int series);
-    void (*write_whole)(const struct figure *figure, struct writer *to); /* instead */
+    void (*write_whole)(const struct figure *figure,
+                        struct writer *to); /* instead of write_series */
     void (*write_axes)(const struct figure *figure, struct writer *to, double top);
-    const char *bars; /* how those of one row stand, Plotly's barmode; NULL: `group` */
-    bool by_series;   /* a row has a bar for each series */
-    bool ordered;     /* the page must not order the rows otherwise */
-    size_t height;    /* px of what is drawn; 0: as its bars need */
-    size_t above;     /* px of a pie above bars */
-    size_t below;     /* px of an axis below */
+    const char *bars; /* Plotly's barmode; NULL: `group` */
+    bool by_series;   /* a row has one bar for each series */
+    bool ordered;     /* the page must not let the reader sort the rows */
+    size_t height;    /* px of the plot; 0: as its bars need */
+    size_t above;     /* px of a pie above the bars */
+    size_t below;     /* px of an axis below the plot */
 } chart_forms[] = {
     [CHART_BARS] = {.write_series = write_bars, .write_axes = write_bar_axes, .by_series = true},
     [CHART_STACK] = {.write_series = write_bars, .write_axes = write_bar_axes, .bars = "stack"},

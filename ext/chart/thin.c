@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* The bucket of a point; `width` is 0 for buckets of equally many points. */
+/* The bucket of a point. `width` is 0 if buckets have equally many points. */
 static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets, double width)
 {
     if (width == 0)

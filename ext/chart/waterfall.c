@@ -18,7 +18,7 @@ static double row_change(const struct figure *figure, size_t row)
     return value_or_zero(figure, TEST, row) - value_or_zero(figure, CONTROL, row);
 }
 
-/* The rows that differ most, the greatest first; returns how many. */
+/* Finds the rows with the greatest differences, the greatest first. Returns how many. */
 static size_t greatest_changes(const struct figure *figure, size_t *chosen)
 {
     size_t count = 0;
@@ -40,7 +40,7 @@ static size_t greatest_changes(const struct figure *figure, size_t *chosen)
 
 struct waterfall_row {
     struct text_span name;
-    double control, test; /* NaN: none */
+    double control, test; /* NaN: no value */
 };
 
 static struct text_span add_name(struct figure *figure, const char *text)
@@ -98,11 +98,11 @@ bool waterfall_make(struct figure *figure)
         figure->series[DIFFERENCE].y[row] = rows[row].test - rows[row].control;
     }
     figure->row_count = count;
-    figure->kept = figure->seen; /* all of them are in it */
+    figure->kept = figure->seen; /* the row of other parts sums up the rest */
     return true;
 }
 
-/* What a row is drawn as. */
+/* The kind of bar that draws a row. */
 enum waterfall_bar { BAR_CONTROL, BAR_TEST, BAR_MORE, BAR_LESS, BARS };
 
 static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
@@ -114,7 +114,7 @@ static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
     return row_change(figure, row) < 0 ? BAR_LESS : BAR_MORE;
 }
 
-/* Where the bar of a row begins, and where it ends. */
+/* Where the bar of a row begins. */
 static double begin_of(const struct figure *figure, size_t row)
 {
     double level = 0;
@@ -151,7 +151,7 @@ static void write_list(const struct figure *figure, struct writer *to, enum wate
     write_string(to, any ? "]" : "[]");
 }
 
-/* For each bar its name, control, test and difference. */
+/* Writes name, control, test and difference of each row with this kind of bar. */
 static void write_details(const struct figure *figure, struct writer *to, enum waterfall_bar bar)
 {
     bool any = false;
@@ -210,7 +210,7 @@ void waterfall_write_range(const struct figure *figure, struct writer *to)
         least = end < least ? end : least;
         greatest = end > greatest ? end : greatest;
     }
-    /* from zero, unless the difference would be too small to be seen */
+    /* the axis begins at 0, unless the differences would then be too small to see */
     double spread = greatest - least;
     double from = spread < 0.4 * greatest ? least - 0.2 * spread : least < 0 ? least : 0;
     write_string(to, "\"range\":[");

@@ -32,7 +32,7 @@ void write_string(struct writer *writer, const char *string)
     write_bytes(writer, string, strlen(string));
 }
 
-/* The character at `*text`, which moves past it; U+FFFD and one byte for what is no UTF-8. */
+/* Reads the character at `*text` and moves past it. Invalid UTF-8 gives U+FFFD for one byte. */
 static uint32_t next_character(const char **text, const char *end)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -118,9 +118,9 @@ void write_grouped(struct writer *writer, int64_t integer)
     }
 }
 
-/* The fewest decimals, up to nine, of which the number is the nearest double, or that are
-** as near as `slack`, a part of it. Below 2^53 both `scaled` and `power` are exact, so that
-** their quotient is what a reader of the decimals gets. */
+/* Writes the fewest decimals, at most nine, that are read back as the number, or as a number
+** within the relative error `slack`. False if there are none. Below 2^53 both `scaled` and
+** `power` are exact, so their quotient is the double that a parser of the decimals gets. */
 static bool write_decimals(struct writer *writer, double number, double slack)
 {
     double power = 1;
@@ -153,7 +153,7 @@ static void write_rounded(struct writer *writer, double number, double slack)
     }
     if (write_decimals(writer, number, slack))
         return;
-    /* -d.dddde-dd with whatever the locale has for a point */
+    /* -d.dddde-dd, where the locale's decimal point is replaced by `.` */
     char digits[64];
     snprintf(digits, sizeof digits, "%.16e", number);
     const char *at = digits, *rest = digits + (digits[0] == '-') + 1;
@@ -172,7 +172,7 @@ void write_shown(struct writer *writer, double number)
     write_rounded(writer, number, 1e-14);
 }
 
-/* What stands for a character in HTML, without `&`; NULL: itself. */
+/* The HTML entity of a character, without `&`; NULL: it needs none. */
 static const char *entity_of(uint32_t c)
 {
     return c == '&' ? "amp;" : c == '<' ? "lt;" : c == '>' ? "gt;" : NULL;
@@ -210,7 +210,7 @@ void write_label(struct writer *writer, const char *text, size_t length, size_t 
     size_t characters = 0, room = width * lines, shown = 0;
     for (const char *at = text; at < end; characters++)
         next_character(&at, end);
-    /* of a name too long, the first two fifths and the last three */
+    /* a name that is too long keeps its beginning (2/5 of the room) and its end (3/5) */
     size_t gap = characters > room ? room * 2 / 5 : characters;
     size_t after = characters > room ? characters - (room - gap - 1) : characters;
     write_bytes(writer, "\"", 1);

@@ -32,7 +32,7 @@ struct event_scan {
     bool begun;
     int64_t passed;             /* rows skipped; see ROUND */
     struct event_filter filter; /* its terms are valid only in event_scan_begin() */
-    unsigned names_used;        /* of enum name_use */
+    unsigned names_used;        /* bits of name_use that the filter has */
     int order;                  /* an event_column, or -1 */
     bool descending;
 };
