@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "foreign.h"
+#include "memo.h"
 #include "memory.h"
 #include "resync.h"
 #include "text.h"
@@ -15,6 +16,8 @@ enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 struct document {
     const char *path;   /* borrowed */
     const bool *wanted; /* borrowed */
+    struct memo *memo;  /* owned; NULL before the first event */
+    bool no_memo;       /* events are read by event_read() alone */
     struct window in;
 
     enum state state;
@@ -42,6 +45,7 @@ struct document *document_open(const char *path, const struct document_options *
     }
     document->path = path;
     document->wanted = options->wanted;
+    document->no_memo = options->no_memo;
     document->metadata.rank = -1;
     document->in.stopper = options->stopper;
     document->in.chunk = options->chunk ? options->chunk : CHUNK;
@@ -59,6 +63,7 @@ void document_close(struct document *document)
     if (!document)
         return;
     window_clear(&document->in);
+    memo_free(document->memo);
     memory_free(document->metadata.text);
     failure_clear(&document->trouble);
     memory_free(document);
@@ -414,8 +419,19 @@ static const unsigned char *read_object(struct document *document, struct scan *
                                         const unsigned char *p, void *to)
 {
     struct event *event = to;
+    const unsigned char *stop = NULL;
     event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
-    return event_read(scan, p + 1, document->wanted, event, &document->problems);
+    if (!document->memo && !document->no_memo) {
+        document->memo = memo_new();
+        document->no_memo = !document->memo;
+    }
+    if (document->memo)
+        stop = memo_read(document->memo, scan, p + 1, event);
+    if (!stop)
+        stop = event_read(scan, p + 1, document->wanted, event, &document->problems);
+    if (document->memo && stop)
+        memo_learn(document->memo, p + 1, stop, event);
+    return stop;
 }
 
 /* An element that is no object. What does not end at a comma or a bracket is not

@@ -38,6 +38,7 @@ struct document_options {
     struct stopper stopper; /* asked for every chunk */
     size_t chunk;           /* bytes read at a time; 0: 256 KiB */
     bool by_zlib;           /* as for source_open() */
+    bool no_memo;           /* every event is read by event_read() (memo.h, rule 1) */
 };
 
 /* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). Path and

@@ -63,20 +63,28 @@ static int key_of_odd(const unsigned char *key, size_t length)
     return key_of(plain, text_decode(key, length, plain, &unused, 0));
 }
 
-/* args: its object is crossed, and stream and correlation are picked up. */
+const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
+                                      struct nesting nesting, struct event *event)
+{
+    struct token *stream = &event->field[EVENT_STREAM];
+    struct token *correlation = &event->field[EVENT_CORRELATION];
+    struct wanted wanted[] = {{.key = "stream", .length = 6, .value = *stream},
+                              {.key = "correlation", .length = 11, .value = *correlation}};
+    p = scan_nested_from(scan, p, nesting, '}', wanted, 2);
+    *stream = wanted[0].value;
+    *correlation = wanted[1].value;
+    return p;
+}
+
 static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
                                       struct event *event)
 {
-    struct wanted wanted[] = {{.key = "stream", .length = 6}, {.key = "correlation", .length = 11}};
     struct token *args = &event->field[EVENT_ARGS];
     if (*p != '{')
         return scan_value(scan, p, args);
-    const unsigned char *stop = scan_nested(scan, p + 1, '}', wanted, 2);
-    if (stop) {
+    const unsigned char *stop = event_cross_args(scan, p + 1, (struct nesting){.depth = 1}, event);
+    if (stop)
         *args = (struct token){p, (size_t)(stop - p), TOKEN_NESTED};
-        event->field[EVENT_STREAM] = wanted[0].value;
-        event->field[EVENT_CORRELATION] = wanted[1].value;
-    }
     return stop;
 }
 
@@ -106,7 +114,7 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
 {
     bool duplicate = false, comma = false;
     event->phase = 0;
-    event->passed_over = false;
+    event->passed_over = event->flawed = false;
     for (int i = 0; i < EVENT_FIELDS; i++)
         event->field[i].kind = TOKEN_NONE;
     p = scan_space(p);
@@ -138,6 +146,7 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
         else if (*p != '}')
             return scan_stop(scan, p);
     }
+    event->flawed = duplicate || comma;
     if (duplicate)
         problem_add(problems, PROBLEM_DUPLICATE_KEY, event->byte);
     if (comma)

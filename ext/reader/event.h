@@ -27,6 +27,7 @@ enum event_field {
 struct event {
     unsigned char phase; /* ph; 0 if it is not one letter */
     bool passed_over;    /* a phase nobody wanted: the fields are not all there */
+    bool flawed;         /* a key is there twice, or a comma stands behind the last value */
     int64_t position;    /* 0-based place in traceEvents */
     int64_t byte;        /* of its opening brace, from 1 */
     struct token field[EVENT_FIELDS];
@@ -37,5 +38,10 @@ struct event {
 ** can be. Returns the byte after the closing brace; NULL as in scan.h. */
 const unsigned char *event_read(struct scan *scan, const unsigned char *p, const bool *wanted,
                                 struct event *event, struct problems *problems);
+
+/* From any byte within its args to the byte behind them, as scan_nested_from(), picking up
+** what is wanted of them. */
+const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
+                                      struct nesting nesting, struct event *event);
 
 #endif

@@ -80,6 +80,16 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
 const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count);
 
+/* The same from any byte in it that no backslash stands before. */
+struct nesting {
+    int64_t depth;     /* brackets that are open, the object's own included */
+    bool in_string;    /* the byte before is in a string, or begins one */
+    bool after_string; /* the byte before ends one */
+};
+const unsigned char *scan_nested_from(struct scan *scan, const unsigned char *p,
+                                      struct nesting nesting, unsigned char close,
+                                      struct wanted *wanted, size_t wanted_count);
+
 /* The value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
 bool scan_member(const struct token *object, const char *key, struct token *value);
 

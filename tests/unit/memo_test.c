@@ -1,0 +1,221 @@
+/*
+** memo.h: whatever a memo has seen, it reads an event as event_read() does, or not at all.
+*/
+#include "unit.h"
+
+#include "reader/memo.h"
+
+enum { ROOM = 8192 };
+
+static bool wanted[256];
+static unsigned char held[ROOM + SCAN_PADDING];
+static size_t length;
+
+static void add(const char *text)
+{
+    size_t more = strlen(text);
+    if (length + more <= ROOM) {
+        memcpy(held + length, text, more);
+        length += more;
+    }
+}
+
+static const char *one_of(const char *const *texts, size_t count)
+{
+    return texts[unit_random((uint32_t)count)];
+}
+
+#define ONE_OF(...)                            \
+    one_of((const char *const[]){__VA_ARGS__}, \
+           sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
+
+static void add_number(void)
+{
+    char text[40];
+    snprintf(text, sizeof text, ONE_OF("%d", "%d", "%d", "-%d", "%d.5", "%d.125", "%de3", "00%d"),
+             (int)unit_random(unit_random(3) ? 10 : 100000));
+    add(text);
+}
+
+static void add_string(void)
+{
+    add(ONE_OF("\"a\"", "\"\"", "\"stream 7\"", "\"x12y3\"", "\"{[1\"", "\"a\\\"b\"", "\"\\u0031\"",
+               "\"\xc3\xa9\"", "\"7\"", "\"void f<int, 4>(float*)\"", "\"line 1, column 22]\""));
+}
+
+static void add_value(int depth)
+{
+    size_t kind = unit_random(depth > 2 ? 4 : 7);
+    if (kind < 2) {
+        add_number();
+    } else if (kind == 2) {
+        add_string();
+    } else if (kind == 3) {
+        add(ONE_OF("null", "true", "[]", "{}", "[[], [], []]", "[[64, 3], []]"));
+    } else {
+        bool object = kind == 4;
+        add(object ? "{" : "[");
+        for (size_t i = unit_random(4); i > 0; i--) {
+            if (object)
+                add(ONE_OF("\"stream\": ", "\"correlation\":", "\"x1\": ", "\"s\" : "));
+            add_value(depth + 1);
+            add(i > 1 ? ONE_OF(", ", ",", ",\n  ") : "");
+        }
+        add(object ? "}" : "]");
+    }
+}
+
+static void add_args(void)
+{
+    add(ONE_OF("{", "{ ", "{\n  "));
+    for (size_t i = unit_random(6); i > 0; i--) {
+        add(ONE_OF("\"External id\": ", "\"stream\": ", "\"correlation\": ", "\"Input Dims\": ",
+                   "\"grid\": ", "\"bytes 2\": ", "\"strea\\u006d\": ", "\"c\":"));
+        if (unit_random(2))
+            add_number();
+        else
+            add_value(1);
+        add(i > 1 ? ONE_OF(", ", ",", ",\n  ") : ONE_OF("", "", "\n"));
+    }
+    add("}");
+}
+
+static void add_key(const char *key)
+{
+    char text[40];
+    snprintf(text, sizeof text, ONE_OF("\"%s\": ", "\"%s\": ", "\"%s\":", "\n  \"%s\" : "), key);
+    add(text);
+}
+
+/* An event after its first brace. Events of one seed differ in little else than digits, and of
+** few seeds in this and that: so a memo meets what it knows, and what it nearly knows. */
+static void make_event(void)
+{
+    static const char *const keys[] = {"ph", "cat", "name", "pid", "tid",
+                                       "ts", "dur", "args", "id",  "\\u0070id"};
+    length = 0;
+    size_t first = unit_random(4) ? 0 : unit_random(8);
+    for (size_t i = 0; i < 8; i++) {
+        const char *key = keys[unit_random(40) ? (first + i) % 8 : unit_random(10)];
+        if (unit_random(15) == 0)
+            continue;
+        add_key(key);
+        if (strcmp(key, "ph") == 0)
+            add(ONE_OF("\"X\"", "\"X\"", "\"X\"", "\"s\"", "\"1\"", "\"XX\"", "5"));
+        else if (strcmp(key, "args") == 0 && unit_random(20))
+            add_args();
+        else if (strcmp(key, "name") == 0 && unit_random(20))
+            add(ONE_OF("\"aten::add\"", "\"k<4>\"", "\"\"", "\"1\"", "\"a\\\"5\"", "\"\xc3\xa9 2\"",
+                       "\"ProfilerStep#12\""));
+        else if (unit_random(10))
+            add_number();
+        else
+            add_value(0);
+        if (i < 7 || unit_random(60) == 0)
+            add(ONE_OF(", ", ", ", ",", ",\n "));
+    }
+    add(ONE_OF("}", "}", "}", " }", "\n}"));
+    if (unit_random(8) == 0 && length > 0)
+        held[unit_random((uint32_t)length)] = (unsigned char)"\"\\{}[],:5 a"[unit_random(11)];
+    add(ONE_OF(",", "]", "\n, {", "7", "\""));
+}
+
+static int as_learnt, in_all;
+
+/* The event is read by both ways; then the memo learns it. */
+static void check(struct memo *memo, size_t end)
+{
+    struct scan scan = {held + end, NULL}, again = {held + end, NULL};
+    struct problems problems = {0};
+    struct event plain = {.byte = 1}, event = {.byte = 1};
+    unsigned char kept = held[end];
+    unsigned char text[SCAN_PADDING];
+    memcpy(text, held + end, sizeof text);
+    memset(held + end, 0, sizeof text);
+    const unsigned char *stop = event_read(&scan, held, wanted, &plain, &problems);
+    const unsigned char *found = memo_read(memo, &again, held, &event);
+    in_all++;
+    unit_trying("%.*s", (int)end, (const char *)held);
+    if (found) {
+        as_learnt++;
+        CHECK(found == stop);
+        CHECK_INT(event.phase, plain.phase);
+        CHECK_INT(event.passed_over, plain.passed_over);
+        CHECK_INT(event.flawed, plain.flawed);
+        for (int i = 0; i < EVENT_FIELDS; i++) {
+            CHECK_INT(event.field[i].kind, plain.field[i].kind);
+            if (plain.field[i].kind == TOKEN_NONE)
+                continue;
+            CHECK(event.field[i].at == plain.field[i].at);
+            CHECK_INT(event.field[i].length, plain.field[i].length);
+        }
+    }
+    CHECK(!again.bad);
+    if (stop)
+        memo_learn(memo, held, stop, &plain);
+    memcpy(held + end, text, sizeof text);
+    CHECK_INT(held[end], kept);
+}
+
+static struct memo *started(void)
+{
+    struct memo *memo = memo_new();
+    memset(wanted, true, sizeof wanted);
+    wanted['s'] = false;
+    CHECK(memo != NULL);
+    return memo;
+}
+
+/* One of some events, with other digits, now and then another byte, and cut now and then. */
+static void check_variant(struct memo *memo, const unsigned char *form, uint32_t whole)
+{
+    memcpy(held, form, whole);
+    for (size_t at = 0; at < whole; at++)
+        if (held[at] >= '0' && held[at] <= '9' && unit_random(2))
+            held[at] = (unsigned char)('0' + unit_random(10));
+    if (whole > 0 && unit_random(3) == 0)
+        held[unit_random(whole)] = (unsigned char)"\"\\{}[],:5 ax."[unit_random(13)];
+    check(memo, unit_random(7) ? whole : unit_random(whole + 1));
+}
+
+TEST(as_the_definition)
+{
+    enum { FORMS = 12 };
+    static unsigned char form[FORMS][ROOM];
+    uint32_t whole[FORMS];
+    as_learnt = in_all = 0;
+    for (int round = 0; round < 400; round++) {
+        struct memo *memo = started();
+        for (int i = 0; i < FORMS; i++) {
+            make_event();
+            whole[i] = (uint32_t)length;
+            memcpy(form[i], held, length);
+        }
+        for (int i = 0; i < 500; i++) {
+            uint32_t which = unit_random(round % 2 ? 1 : FORMS);
+            check_variant(memo, form[which], whole[which]);
+        }
+        memo_free(memo);
+    }
+    CHECK(as_learnt > in_all / 10);
+}
+
+/* More forms than a memo has room for: it begins anew, and reads on as it should. */
+TEST(without_room)
+{
+    struct memo *memo = started();
+    char text[300];
+    as_learnt = in_all = 0;
+    for (int i = 0; i < 30000; i++) {
+        length = 0;
+        snprintf(text, sizeof text,
+                 "\"ph\":\"X\",\"cat\":\"%c%c%c%c\",\"ts\":%d,\"args\":{\"k\":[%d,\"%c%c\"]}}",
+                 'a' + i % 26, 'a' + i / 26 % 26, 'a' + i / 676 % 26, 'a' + (i & 1), i, i,
+                 'a' + i % 7, 'a' + i % 25);
+        add(text);
+        check(memo, length);
+        check(memo, length);
+    }
+    CHECK(as_learnt > 400);
+    memo_free(memo);
+}
