@@ -20,7 +20,7 @@
 --   2. With include_memory_events = 0, work of type MEMORY (K1) is left out.
 -- Reference: HTA TraceAnalysis.get_cuda_kernel_launch_stats
 -- Differs from HTA: every kind of launch counts, cuLaunchKernel, hip and graphs among them (D29); no
---   cross joins over a missing correlation (D11); waiting for the device is no work (D24);
+--   cross joins over a missing correlation (D11); waiting for the device is not work (D24);
 --   nanoseconds are kept (D4).
 WITH work AS (
   SELECT rank, file, event, link, correlation, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type

@@ -23,7 +23,7 @@
 --   3. A point lasts until the next of its rank and name, in the order of the series, which is that of
 --      its rowid.
 -- Reference: HTA TraceAnalysis.get_memory_bw_summary
--- Differs from HTA: residues of sums are no points; mean_over_time weighs points by time (D28); work
+-- Differs from HTA: residues of sums are not points; mean_over_time weighs points by time (D28); work
 --   without a launch is cut with the last step by its own start, not left out (D41).
 WITH series AS (
   SELECT rowid AS place, rank, name, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, memory_bw_gbps AS bw

@@ -21,7 +21,7 @@
 --   3. Every launched work counts, also each of the many of one graph launch.
 -- Reference: HTA TraceAnalysis.get_queue_length_time_series
 -- Differs from HTA: no queue is shorter than 0, runtime and driver calls of one launch count once, and
---   graph launches and every kind of launch count (D29); waiting for the device is no work (D24);
+--   graph launches and every kind of launch count (D29); waiting for the device is not work (D24);
 --   nanoseconds are kept (D4).
 WITH work AS (
   SELECT rank, pid, tid, stream, file, event, link, ts, ts_ns

@@ -146,7 +146,7 @@ class Aggregates(unittest.TestCase):
             for name, call in (("trace_busy_time", "trace_busy_time(a, b)"), ("trace_busy_time", "trace_busy_time(b, a)"),
                                ("trace_overlap_time", "trace_overlap_time(a, b, c)"),
                                ("trace_quantile", "trace_quantile(a, 0.5)"), ("trace_stddev", "trace_stddev(a)")):
-                self.assert_error(f"{name}: an argument is no number", call)
+                self.assert_error(f"{name}: an argument is not a number", call)
         self.fill([(0, 1, -1, 0)])
         self.assert_error("trace_busy_time: negative duration", "trace_busy_time(a, b)")
         self.assert_error("trace_overlap_time: negative duration", "trace_overlap_time(a, b, c)")
@@ -237,7 +237,7 @@ class EveryAggregate(unittest.TestCase):
             return self.FORMATS
         if name == "title" or not self.is_number(function, kind):
             return self.ANYTHING
-        said = f"{name} is no number" if function.startswith("visualize_") else "an argument is no number"
+        said = f"{name} is not a number" if function.startswith("visualize_") else "an argument is not a number"
         return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
 
     def ask(self, db, function, rows):

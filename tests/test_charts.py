@@ -149,7 +149,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, None), page)
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, "html"), page)
         self.error("visualize_counts_diff: a format is 'html' or 'plotly'", "SELECT visualize_counts_diff(1, 1, 1, 1, 'png')")
-        self.error("visualize_counts_diff: test_counts is no number", "SELECT visualize_counts_diff(1, 1, 'x')")
+        self.error("visualize_counts_diff: test_counts is not a number", "SELECT visualize_counts_diff(1, 1, 'x')")
         self.error("wrong number of arguments to function visualize_counts_diff()", "SELECT visualize_counts_diff(1, 1)")
 
     @slow
@@ -270,7 +270,7 @@ class Bars(unittest.TestCase):
 
     def test_errors(self):
         db = connect()
-        for call, text in (("1, -1", "max is negative"), ("'x', 1", "value is no number"), ("1, 'x'", "max is no number"),
+        for call, text in (("1, -1", "max is negative"), ("'x', 1", "value is not a number"), ("1, 'x'", "max is not a number"),
                            ("1, 1, 0", "width is not from 1 to 500"), ("1, 1, 501", "width is not from 1 to 500"),
                            ("1, 1, 1.5", "width is not from 1 to 500"), ("1, 1, 1, 2", "ascii is 0 or 1")):
             with self.assertRaises(Exception) as caught:

@@ -46,7 +46,7 @@ static bool has_numbers(sqlite3_context *context, const char *name, int count,
         int type = sqlite3_value_type(values[i]);
         if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
             continue;
-        function_fail(context, name, "an argument is no number");
+        function_fail(context, name, "an argument is not a number");
         return false;
     }
     return true;

@@ -87,7 +87,7 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
     for (int i = 0; i < count_columns(chart); i++) {
         int code = chart_cell_take(chart, i, values[i], &cells[i]);
         if (code == SQLITE_MISMATCH)
-            function_fail(context, chart->function, "%s is no number", chart->columns[i].name);
+            function_fail(context, chart->function, "%s is not a number", chart->columns[i].name);
         else if (code != SQLITE_OK)
             sqlite3_result_error_nomem(context);
         if (code != SQLITE_OK)

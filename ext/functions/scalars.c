@@ -98,7 +98,7 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
     for (int i = 0; i <= MAX; i++)
         if (types[i] != SQLITE_INTEGER && types[i] != SQLITE_FLOAT) {
             function_fail(context, bar_name,
-                          i == VALUE ? "value is no number" : "max is no number");
+                          i == VALUE ? "value is not a number" : "max is not a number");
             return;
         }
     if (types[WIDTH] != SQLITE_NULL)
@@ -140,7 +140,7 @@ const struct function scalars[] = {
      .call = stableNameCall},
     {.name = "trace_kernel_type",
      .type = "TEXT",
-     .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for what is no device work",
+     .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for all but device work",
      .arguments = {NAME, {"cat", "TEXT", false, "category; without it the name alone decides"}},
      .call = kernelTypeCall},
     {.name = bar_name,

@@ -9,7 +9,7 @@
 
 static const struct column columns_of_files[] = {
     {"file", "TEXT", "path"},
-    {"rank", "INTEGER", "rank; NULL for what is no trace"},
+    {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
     {"rank_source", "TEXT", "where it stands: distributedInfo, name or order"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},

@@ -12,9 +12,9 @@
 **    is what many writers leave there, and is not counted.
 ** 3. An event or another value longer than 16 MiB: passed over; counted.
 ** 4. The document, or its gzip data, ends too early: what is whole before that
-**    was given, and the outcome is DOCUMENT_DAMAGED. So it is if an event never
-**    ends, whatever was found behind its beginning: that may be a part of it. The bare
-**    array needs no closing bracket, but its last event must be whole.
+**    was given, and the outcome is DOCUMENT_DAMAGED. An event without an
+**    end has the same outcome, even if later events were found: they may be part of it. The
+**    bare array needs no closing bracket, but its last event must be whole.
 ** 5. No list of events at all: the outcome is DOCUMENT_NOT_TRACE.
 **
 ** Memory: one chunk and the longest single value, at most 16 MiB, and 1 MiB of

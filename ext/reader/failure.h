@@ -4,7 +4,7 @@
 ** A function that can fail takes a `struct failure *` as its last argument. The first failure
 ** set is kept. Its text is complete except for the name of the SQL function, which the SQLite
 ** layer puts before it. Paths are in single quotes. Bytes are counted from 1 in the decompressed
-** document unless the text says otherwise.
+** document; for damaged gzip data, in the file.
 */
 #ifndef TRACEDIFF_FAILURE_H
 #define TRACEDIFF_FAILURE_H

@@ -8,9 +8,9 @@
 ** 1. event_read() is the definition. It reads every event that the memo does not know, and the
 **    memo learns from what it read.
 ** 2. A span ends where a run of digits begins, the contents of a name, or those of args, where
-**    args end, and where the event ends. It holds neither a digit nor a backslash. What is
-**    left out of spans cannot change what the text around it means: not to event_read(), for
-**    which digits are neither brackets nor quotes, and for which no key it knows has digits.
+**    args end, and where the event ends. It holds neither a digit nor a backslash. Text
+**    outside of spans cannot change how event_read() reads the rest: digits are neither
+**    brackets nor quotes, and no key that it looks for has digits.
 ** 3. Spans form a tree: what is known of a span holds after the spans before it. So the
 **    same spans give the same fields, and nothing is guessed.
 ** 4. Not learnt: events with a problem, with an escape outside of their name, or with a digit

@@ -9,10 +9,9 @@
 ** value means; strings stay as they stand between their quotes.
 **
 ** The walker is as tolerant as a trace needs: brackets are counted, and only the last is matched,
-** and any bare word passes for a value (`inf`, `N/A`). What it insists on is that
-** neither a letter nor one of @ \ ^ _ ` | ~ follows a string: an unescaped quote
-** swaps what is inside of strings and what is outside, and the next key gives it
-** away.
+** and any bare word passes for a value (`inf`, `N/A`). After a string, a
+** letter or one of @ \ ^ _ ` | ~ is an error: it shows that an unescaped quote has swapped
+** what is inside of strings and what is outside.
 */
 #ifndef TRACEDIFF_SCAN_H
 #define TRACEDIFF_SCAN_H

@@ -291,7 +291,7 @@ static bool take_row(struct loading *loading, const struct event *event)
         return true;
     if (columns->count >= ROW_NONE - 1 || event->position >= UINT32_MAX)
         return failure_set(loading->failure, FAILURE_READ, "cannot read '%s': %s", file->path,
-                           "more than 4,294,967,293 events");
+                           "more than 4,294,967,294 events");
     if (!columns_reserve(columns, columns->count + 1))
         return failure_memory(loading->failure);
     size_t row = columns->count++;

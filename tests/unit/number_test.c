@@ -188,7 +188,7 @@ TEST(text_goes_on_behind)
 }
 
 /* The slow way: the number's digits as a string, its point moved along it. False
-** for what is no number or does not fit. */
+** for what is not a number or does not fit. */
 static bool slow_number(const regex_t *grammar, const char *text, int shift, int64_t *result)
 {
     static char digits[1000];
