@@ -101,8 +101,8 @@ tsan: needed ## run the tests of threads under ThreadSanitizer
 	SLOW=run SLACK=10 TRACEDIFF=build/watched/tracediff.so FAULT=build/watched/fault \
 	$(PYTHON) tests/run.py test_fault.Fault.test_threads
 
-# document_test reads values of 16 MiB: too slow here.
-valgrind: needed all $(patsubst %,%.log,$(filter-out %/document_test,$(UNIT_TESTS))) ## run the tests of SQL and of units under valgrind
+# document_test reads values of 16 MiB, too slow here, and stopping_test measures time.
+valgrind: needed all $(patsubst %,%.log,$(filter-out %/document_test %/stopping_test,$(UNIT_TESTS))) ## run the tests of SQL and of units under valgrind
 	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
 	SLOW=some TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
 
