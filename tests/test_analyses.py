@@ -135,7 +135,7 @@ class Others(InFolder):
         path = write("cut.json.bin", text[:len(text) // 2])
         for name in ANALYSES:
             with self.subTest(name), self.assertRaisesRegex(
-                    sqlite3.OperationalError, rf"^{name}: 'cut.json.bin': the gzip data ends too early at byte \d+$"):
+                    sqlite3.OperationalError, rf"^{name}: 'cut.json.bin': the gzip data is truncated at byte \d+$"):
                 self.rows(f"SELECT * FROM {call(name)}", path)
 
     def test_no_device_work(self):

@@ -292,7 +292,7 @@ class Names(InFolder):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
             arguments = "?1, ?1" if function == "trace_diff" else "?1"
-            with self.assertRaisesRegex(sqlite3.OperationalError, f"(?s)^{function}: '.*': (empty|the document ends)"):
+            with self.assertRaisesRegex(sqlite3.OperationalError, f"(?s)^{function}: '.*': (empty|the document is)"):
                 self.rows(f"SELECT * FROM {function}({arguments})", "d")
             (valid,), = self.rows("SELECT json_valid(problems) FROM trace_files('d')")
             self.assertEqual(valid, 1)

@@ -23,7 +23,7 @@ TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
 DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
 NO_FILES = "there is no *.json, *.json.gz or *.gz file"
 TRACE = "the path of a directory or a file, a pattern, or a JSON array of these"
-ENDS = "the document ends before it is closed at byte"
+ENDS = "the document is truncated at byte"
 
 
 @contextlib.contextmanager
@@ -380,11 +380,11 @@ class NoTrace(Errors):
 
     FILES = (("", "empty"), ("   ", "empty"), ("hello", "not JSON at byte 1"), ("\n 5", "not JSON at byte 3"),
              ("{x}", "not JSON at byte 2"),
-             ("{'a': 1}", "not JSON at byte 2"), ('{"a" 1}', "no trace: there is no list traceEvents"),
-             ("{}", "no trace: there is no list traceEvents"),
-             ('{"traceEvents": 5}', "no trace: there is no list traceEvents"),
-             ("[1, 2]", "no trace: its array holds no events"),
-             ('{"a": {"traceEvents": []}}', "no trace: there is no list traceEvents"),
+             ("{'a': 1}", "not JSON at byte 2"), ('{"a" 1}', "not a trace: it has no list traceEvents"),
+             ("{}", "not a trace: it has no list traceEvents"),
+             ('{"traceEvents": 5}', "not a trace: it has no list traceEvents"),
+             ("[1, 2]", "not a trace: its array has no events"),
+             ('{"a": {"traceEvents": []}}', "not a trace: it has no list traceEvents"),
              (b"\xff\xfe{\0}\0", "not UTF-8 but UTF-16 or binary at byte 1"),
              (b"\0\0", "not UTF-8 but UTF-16 or binary at byte 1"),
              (b"\x80", "not JSON at byte 1"), (b"PK", "not JSON at byte 1"))
@@ -483,7 +483,7 @@ class Damage(Errors):
                 file.write(packed[:keep])
             with self.subTest(keep):
                 self.assert_damaged("t.json.gz",
-                                    f"'t.json.gz': the gzip data ends too early at byte {keep + 1}",
+                                    f"'t.json.gz': the gzip data is truncated at byte {keep + 1}",
                                     2500 if keep > len(packed) - 9 else 0)
 
     def test_damaged_gzip(self):

@@ -78,7 +78,7 @@ class Twice(InFolder):
         self.assertEqual(self.value("SELECT count(*) FROM trace_files('d')"), 4)
         self.assertGreater(self.value("SELECT count(*) FROM trace_events('d')"), 0)
         for paths in (["d", "way/notes.json"], ["way/notes.json", "d"], ["d", "d/notes.json"]):
-            self.assert_error("trace_events: 'd/notes.json': no trace: there is no list traceEvents",
+            self.assert_error("trace_events: 'd/notes.json': not a trace: it has no list traceEvents",
                               "SELECT count(*) FROM trace_events(?)", json.dumps(paths))
 
     def test_files_that_cannot_be_read(self):
@@ -167,7 +167,7 @@ class Metadata(InFolder):
             ("d/rank3.json", 3, "schemaVersion", 1),
             ("d/x.json.gz", 5, "distributedInfo", '{"rank":5}'), ("d/x.json.gz", 5, "traceName", "x")])
         self.assert_error("trace_metadata: cannot read 'none': No such file or directory", "SELECT * FROM trace_metadata('none')")
-        self.assert_error("trace_metadata: 'd/notes.json': no trace: there is no list traceEvents",
+        self.assert_error("trace_metadata: 'd/notes.json': not a trace: it has no list traceEvents",
                           "SELECT * FROM trace_metadata('d/notes.json')")
         os.symlink("nowhere", "d/gone.json")
         self.assert_error("trace_metadata: cannot read 'd/gone.json': No such file or directory",

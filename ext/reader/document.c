@@ -17,18 +17,18 @@ struct document {
     const char *path;   /* borrowed */
     const bool *wanted; /* borrowed */
     struct memo *memo;  /* owned; NULL before the first event */
-    bool no_memo;       /* events are read by event_read() alone */
+    bool no_memo;       /* event_read() reads every event */
     struct window in;
 
     enum state state;
     bool array_form;
     bool events_seen; /* a list of events has begun */
-    bool any_object;  /* and has had an object in it */
-    bool comma;       /* one stands before `at` */
-    bool first;       /* no element or key has been read in this list */
+    bool any_object;  /* the list of events has had an object */
+    bool comma;       /* the last thing before `at` was a comma */
+    bool first;       /* no element of this list, or key of this object, has been read */
     int64_t events, skipped;
-    int64_t endless;    /* the first byte of an event without an end, from 1; 0: none */
-    int64_t read_twice; /* bytes that were read again after something bad */
+    int64_t endless;    /* the first byte, from 1, of the first event without an end; 0: none */
+    int64_t read_twice; /* bytes read a second time to resume after something bad */
     struct metadata metadata;
     struct problems problems;
     enum document_outcome outcome;
@@ -124,7 +124,7 @@ int64_t document_bytes(const struct document *document)
     return document->in.origin + (int64_t)document->in.at;
 }
 
-/* The document is no trace (rule 5). */
+/* Ends the reading: the document is not a trace (rule 5). */
 static int not_trace(struct document *document, const char *what, int64_t byte)
 {
     document->state = STATE_END;
@@ -133,7 +133,7 @@ static int not_trace(struct document *document, const char *what, int64_t byte)
     return 0;
 }
 
-/* The file is something else, which is named. */
+/* Ends the reading: the file is of another kind, which the error names. */
 static int foreign(struct document *document, const char *what)
 {
     document->state = STATE_END;
@@ -143,7 +143,7 @@ static int foreign(struct document *document, const char *what)
     return 0;
 }
 
-/* The document ends too early (rule 4). */
+/* Ends the reading: the document is truncated (rule 4). */
 static int ended_early(struct document *document)
 {
     document->state = STATE_END;
@@ -151,13 +151,12 @@ static int ended_early(struct document *document)
     if (document->in.damage.code != FAILURE_NONE)
         failure_move(&document->trouble, &document->in.damage);
     else
-        failure_at(&document->trouble, FAILURE_DAMAGE, document->path,
-                   "the document ends before it is closed",
+        failure_at(&document->trouble, FAILURE_DAMAGE, document->path, "the document is truncated",
                    window_byte(&document->in, document->in.end));
     return 0;
 }
 
-/* Everything has been read, and is well but for what is noted. */
+/* Ends the reading at the end of the document. */
 static int ended(struct document *document)
 {
     document->state = STATE_END;
@@ -165,20 +164,20 @@ static int ended(struct document *document)
     if (document->in.damage.code != FAILURE_NONE)
         return ended_early(document);
     if (document->array_form && !document->any_object && document->events > 0)
-        return not_trace(document, "no trace: its array holds no events", 0);
+        return not_trace(document, "not a trace: its array has no events", 0);
     if (!document->events_seen)
-        return not_trace(document, "no trace: there is no list traceEvents", 0);
+        return not_trace(document, "not a trace: it has no list traceEvents", 0);
     if (document->endless > 0) {
         document->outcome = DOCUMENT_DAMAGED;
-        failure_at(&document->trouble, FAILURE_DAMAGE, document->path,
-                   "an event begins that does not end", document->endless);
+        failure_at(&document->trouble, FAILURE_DAMAGE, document->path, "unclosed event",
+                   document->endless);
     }
     if (source_trailing(document->in.source))
         problem_add(&document->problems, PROBLEM_GZIP_TRAILING, 0);
     return 0;
 }
 
-/* Passes over a value too long to be held, from `at` on (rule 3). */
+/* Skips the rest of a value that is too long to be held, from `at` (rule 3). */
 static enum more skip_long_value(struct document *document, struct failure *failure)
 {
     bool string = false, escape = false;
@@ -209,15 +208,15 @@ static enum more skip_long_value(struct document *document, struct failure *fail
     }
 }
 
-/* Reads what begins at a byte, all of it in memory; returns as scan.h says. */
+/* Reads one thing, such as an element, whose first byte is `p`. Returns as scan.h says. */
 typedef const unsigned char *reader(struct document *document, struct scan *scan,
                                     const unsigned char *p, void *to);
 
 enum read { READ_DONE, READ_BAD, READ_TOO_LONG, READ_END, READ_FAILED };
 
-/* Reads one thing at `at`, which moves behind it if that is done. READ_BAD: `at` is
-** the byte that is no JSON. `*start` is where the thing began; where `at` still is
-** if it is too long to be held, or if the document ends in it. */
+/* Reads one thing at `at`, and sets `*start` to the index of its first byte.
+** READ_DONE: `at` is the byte after the thing. READ_BAD: `at` is the byte that is not JSON.
+** READ_TOO_LONG (to be held) and READ_END (of the document inside the thing): `at` is `*start`. */
 static enum read read_whole(struct document *document, reader *read, void *to, size_t *start,
                             struct failure *failure)
 {
@@ -229,7 +228,7 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
             document->in.at = (size_t)((stop ? stop : scan.bad) - document->in.bytes);
             return stop ? READ_DONE : READ_BAD;
         }
-        bool last = document->in.last; /* or a reader may end where the document does */
+        bool last = document->in.last; /* read again once it is set: see read_other() */
         enum more more = window_read(&document->in, document->in.at, failure);
         *start = document->in.at;
         if (more == MORE_TOO_LONG)
@@ -251,9 +250,9 @@ static bool is_trace_events(const struct token *key)
            memcmp(plain, "traceEvents", 11) == 0;
 }
 
-/* A step of the machine below: 1 an event, 0 go on, -1 failure. */
+/* The states. Each function below returns 1 for an event, 0 to go on, -1 on failure. */
 
-/* A document that does not begin as JSON does. */
+/* The first byte cannot begin a trace. Finds out what the file is. */
 static int not_json(struct document *document, struct failure *failure)
 {
     struct window *in = &document->in;
@@ -304,10 +303,10 @@ static int start(struct document *document, struct failure *failure)
 
 struct entry {
     struct token key, value;
-    bool events; /* traceEvents, and its list begins here */
+    bool events; /* the key is traceEvents, and its list begins here */
 };
 
-/* A top-level key and its value, or the beginning of the list of events. */
+/* Reads a top-level key and its value, or up to the inside of the list of events. */
 static const unsigned char *read_entry(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {
@@ -326,8 +325,8 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
     return scan_value(scan, p, &entry->value);
 }
 
-/* After the list of events has been closed: if an event follows, it was closed too
-** early, and goes on. 1 if so, 0 if not, -1 on failure. */
+/* Resumes the list of events if an event follows its closing bracket. 1 if so, 0 if not, -1 on
+** failure. */
 static int reopen(struct document *document, struct failure *failure)
 {
     int c = window_peek(&document->in, failure);
@@ -347,7 +346,7 @@ static int reopen(struct document *document, struct failure *failure)
     return event;
 }
 
-/* A byte that cannot be JSON among the top-level keys. */
+/* Handles a byte that cannot be JSON among the top-level keys. */
 static int bad_entry(struct document *document, size_t start, struct failure *failure)
 {
     int64_t byte = window_byte(&document->in, document->in.at);
@@ -434,8 +433,8 @@ static const unsigned char *read_object(struct document *document, struct scan *
     return stop;
 }
 
-/* An element that is no object. What does not end at a comma or a bracket is not
-** one, but a stray byte. */
+/* Reads an element that is not an object. It must be followed by a comma or a bracket: otherwise
+** it is a stray byte, not an element. */
 static const unsigned char *read_other(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {
@@ -448,7 +447,7 @@ static const unsigned char *read_other(struct document *document, struct scan *s
     return *p == ',' || *p == ']' ? p : scan_stop(scan, p);
 }
 
-/* The list of events has ended. */
+/* Handles the bracket that closes the list of events. */
 static void close_events(struct document *document)
 {
     document->in.at++;
@@ -456,10 +455,9 @@ static void close_events(struct document *document)
     document->state = document->array_form ? STATE_AFTER : STATE_KEYS;
 }
 
-/* After something at `start` that is no JSON, or has no end, up to `at`: reading goes
-** on at the next event after its first byte, or, if too much has been read twice
-** already, after its last; or, if `end_too`, at the end of the list. `*found` says
-** whether there is one. */
+/* Resumes after the bytes from `start` to `at`, which are not JSON or have no end. Searches for
+** the next event or, if `end_too`, for the end of the list, from the byte after `start` or, once
+** MOST_READ_TWICE is used up, after `at`. `*found`: whether there is one. False on failure. */
 static bool go_on(struct document *document, size_t start, bool end_too, bool *found,
                   struct failure *failure)
 {
@@ -477,7 +475,7 @@ static bool go_on(struct document *document, size_t start, bool end_too, bool *f
     return true;
 }
 
-/* An element that is passed over. */
+/* Counts an element that is skipped. */
 static int pass_over(struct document *document, enum problem problem, int64_t byte)
 {
     problem_add(&document->problems, problem, byte);
@@ -486,7 +484,7 @@ static int pass_over(struct document *document, enum problem problem, int64_t by
     return 0;
 }
 
-/* One element of the list, or what stands between two. */
+/* Reads an element of the list, or a comma between two. */
 static int element(struct document *document, struct event *event, struct failure *failure)
 {
     struct window *in = &document->in;
@@ -522,8 +520,8 @@ static int element(struct document *document, struct event *event, struct failur
         return pass_over(document, PROBLEM_NOT_OBJECT, window_byte(in, start));
     if (read == READ_FAILED)
         return -1;
-    /* From where something has no end, nothing can be said of its bytes but that
-    ** another event may begin among them. */
+    /* Where an element has no end, the problem is at its first byte. Another event may begin among
+    ** its bytes. */
     int64_t byte = window_byte(in, read == READ_BAD ? in->at : start);
     if (read == READ_TOO_LONG && !object) {
         if (skip_long_value(document, failure) == MORE_FAILED)
@@ -542,7 +540,7 @@ static int element(struct document *document, struct event *event, struct failur
                      byte);
 }
 
-/* Behind the document: nothing but white space should follow. */
+/* Only white space should follow the document. */
 static int after(struct document *document, struct failure *failure)
 {
     int c = window_peek(&document->in, failure);

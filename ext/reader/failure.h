@@ -16,7 +16,7 @@ enum failure_code {
     FAILURE_MEMORY,      /* out of memory; text is NULL */
     FAILURE_INTERRUPTED, /* the caller asked to stop; text is NULL */
     FAILURE_READ,        /* a file cannot be opened or read */
-    FAILURE_DAMAGE,      /* T15: damaged gzip, or a document that ends too early */
+    FAILURE_DAMAGE,      /* T15: damaged gzip, or a truncated document */
     FAILURE_NOT_TRACE,   /* T16: a file is not a trace */
     FAILURE_REQUEST      /* something asked for does not exist or makes no sense */
 };

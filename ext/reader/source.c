@@ -296,7 +296,7 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
         if (buffers->out_left < room)
             break; /* give these bytes first, the failure with the next call */
         if (too_short)
-            return damaged(source, "the gzip data ends too early", failure);
+            return damaged(source, "the gzip data is truncated", failure);
         if (!is_no_member(source))
             return damaged(source, "the gzip data is damaged", failure);
         source->ended = true; /* it began with 0x1f, like a member */
