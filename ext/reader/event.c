@@ -20,8 +20,8 @@ static int key_of(const unsigned char *key, size_t length)
     return KEY_OTHER;
 }
 
-/* The same for nearly every key there is, from its first byte on, with its
-** quote: `*length` becomes the key's; KEY_OTHER if it takes a closer look. */
+/* As key_of(), but faster, for text that begins with a key and its closing quote. Sets `*length`
+** to that of the key. KEY_OTHER: use key_of(), for another key or one with escapes. */
 static inline int key_at(const unsigned char *key, size_t *length)
 {
 #define KEY4(a, b, c, d) \
@@ -52,8 +52,8 @@ static inline int key_at(const unsigned char *key, size_t *length)
 #undef KEY4
 }
 
-/* A key that is written with escapes; the longest that matters has 4 letters,
-** which makes 24 bytes of \uXXXX. */
+/* As key_of(), for a key that is written with escapes. The longest key that matters has 4 letters,
+** which are 24 bytes if written as \uXXXX. */
 static int key_of_odd(const unsigned char *key, size_t length)
 {
     unsigned char plain[3 * 24];
@@ -88,7 +88,7 @@ static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
     return stop;
 }
 
-/* A key and its colon, to the value. */
+/* Reads a key and its colon. Returns the first byte of the value. */
 static inline const unsigned char *read_key(struct scan *scan, const unsigned char *p, int *which)
 {
     const unsigned char *key = p + 1;

@@ -6,15 +6,15 @@
 #include <emmintrin.h>
 #endif
 
-/* For what is worth a copy at each place it is used. */
+/* Inlined even where gcc would not, so that `keys` is a constant in each copy. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* 64 bytes at a time, a bit a byte. */
+/* Masks of 64 bytes of text; bit i is for byte i. */
 struct block {
     uint64_t quote, backslash;
-    uint64_t bracket; /* { } [ ] */
-    uint64_t high;    /* bit 6 set: in ASCII, letters, brackets, @ \ ^ _ ` | ~ */
-    uint64_t first;   /* s or c: what a wanted key begins with */
+    uint64_t bracket; /* one of { } [ ] */
+    uint64_t high;    /* bit 6 of the byte is set: in ASCII, letters, brackets, @ \ ^ _ ` | ~ */
+    uint64_t first;   /* s or c, with which wanted keys begin; 0 unless asked for */
 };
 
 #ifdef __SSE2__
@@ -27,7 +27,7 @@ static inline uint64_t mask4(const __m128i *v)
            (uint64_t)(uint32_t)_mm_movemask_epi8(v[3]) << 48;
 }
 
-/* Declares four vectors, `i` being the number of each in the expression. */
+/* Declares an array of four vectors; `expression` may use `i`, the index of the vector. */
 #define EACH4(name, expression) \
     __m128i name[4];            \
     for (int i = 0; i < 4; i++) \
@@ -39,7 +39,7 @@ ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
     EACH4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)))
     EACH4(quote, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('"')))
     EACH4(backslash, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('\\')))
-    /* with 0x20 set, [ is { and ] is } */
+    /* setting bit 0x20 makes { of [, and } of ] */
     EACH4(low, _mm_or_si128(v[i], _mm_set1_epi8(0x20)))
     EACH4(bracket, _mm_or_si128(_mm_cmpeq_epi8(low[i], _mm_set1_epi8('{')),
                                 _mm_cmpeq_epi8(low[i], _mm_set1_epi8('}'))))
@@ -53,15 +53,15 @@ ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
     if (_mm_movemask_epi8(any))
         block.backslash = mask4(backslash);
     block.first = 0;
-    if (keys) { /* with 0x10 set, c is s */
+    if (keys) { /* setting bit 0x10 makes s of c */
         EACH4(first, _mm_cmpeq_epi8(_mm_or_si128(v[i], _mm_set1_epi8(0x10)), _mm_set1_epi8('s')))
         block.first = mask4(first);
     }
     return block;
 }
 
-/* The first byte that is a quote, a backslash, a control character or not
-** ASCII: bytes from 0x80 on are negative. */
+/* Finds the first byte that is a quote, a backslash, a control character or not ASCII. The
+** comparison is signed, so bytes from 0x80 count as less than 0x20. */
 static inline const unsigned char *find_special(const unsigned char *p)
 {
     for (;; p += 16) {
@@ -101,8 +101,8 @@ static inline const unsigned char *find_special(const unsigned char *p)
 
 #endif
 
-/* Bit i is the parity of the bits up to i: between quotes, from the opening one
-** on, it is 1. */
+/* Bit i of the result is the parity of bits 0 to i: of a mask of quotes, it is 1 from each
+** opening quote up to, but not including, its closing quote. */
 static inline uint64_t prefix_xor(uint64_t bits)
 {
     bits ^= bits << 1;
@@ -114,8 +114,8 @@ static inline uint64_t prefix_xor(uint64_t bits)
     return bits;
 }
 
-/* The bytes that a backslash before them escapes; `*carry` goes from block to
-** block. */
+/* Returns the mask of escaped bytes: those after a backslash that is not itself escaped. `*carry`
+** is 1 if the first byte of the next block is escaped. */
 static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
 {
     uint64_t escaped = *carry;
@@ -152,7 +152,7 @@ const unsigned char *scan_string(struct scan *scan, const unsigned char *p, enum
     }
 }
 
-/* What a number or a bare word may be made of: letters, digits, + - . / _ */
+/* The characters of numbers and bare words: letters, digits, + - . / _ */
 static inline bool is_bare(unsigned char c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '.' ||
@@ -190,9 +190,9 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
     return stop;
 }
 
-/* If one of the wanted keys begins at the quote `p`, takes its value. What lies
-** beyond the end of the text counts only when the object turns out to be whole,
-** and then it was not beyond. */
+/* Takes the value if a wanted key begins at the quote `p`. Keys may be compared with the padding,
+** which equals none. A value that the end of the text cuts off is not taken: the caller reads the
+** object again with more text. */
 static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted *wanted,
                         size_t count)
 {
@@ -222,10 +222,11 @@ ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char
             block.quote &= ~escaped_bytes(block.backslash, &escape);
         uint64_t inside = prefix_xor(block.quote) ^ in_string;
         uint64_t ends = block.quote & ~inside;
+        /* high bytes directly after a closing quote, which show that quotes are swapped (scan.h) */
         uint64_t suspect = (ends << 1 | ended) & block.high & ~block.bracket;
         uint64_t bracket = block.bracket & ~inside;
         uint64_t stops = bracket | suspect;
-        if (keys)
+        if (keys) /* opening quotes before s or c, or before the next block */
             stops |= block.quote & inside & (block.first >> 1 | (uint64_t)1 << 63);
         for (; stops; stops &= stops - 1) {
             int i = __builtin_ctzll(stops);

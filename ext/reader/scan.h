@@ -1,17 +1,16 @@
 /*
-** Walking over JSON text in memory.
+** Finds the tokens of JSON text in memory. Values are not decoded, and nothing is allocated.
 **
-** The text lies between a pointer and `scan.end`; SCAN_PADDING zero bytes after
-** the end may be read, so that no loop has to look for the end at every byte.
-** A function returns where it stopped, or NULL: then `scan.bad` is the byte that
-** cannot be JSON, or NULL if the text merely ended too early and the caller
-** should come back with more of it. Nothing here allocates or looks at what a
-** value means; strings stay as they stand between their quotes.
+** The text ends at `scan.end`. SCAN_PADDING zero bytes must follow it: they may be read, so that
+** loops need not compare every byte with the end.
 **
-** The walker is as tolerant as a trace needs: brackets are counted, and only the last is matched,
-** and any bare word passes for a value (`inf`, `N/A`). After a string, a
-** letter or one of @ \ ^ _ ` | ~ is an error: it shows that an unescaped quote has swapped
-** what is inside of strings and what is outside.
+** A function returns the byte after what it has read, or NULL. `scan.bad` is then the byte that
+** cannot be JSON, or NULL if the text ended too early: the caller calls again with more text.
+**
+** The scanner accepts more than JSON: brackets are counted, but only the last one must match the
+** first, and any bare word is a value (`inf`, `N/A`). After a string, a letter or one of
+** @ \ ^ _ ` | ~ is an error: it shows that an unescaped quote has swapped the inside and the
+** outside of strings.
 */
 #ifndef TRACEDIFF_SCAN_H
 #define TRACEDIFF_SCAN_H
@@ -28,27 +27,27 @@ struct scan {
 };
 
 enum token_kind {
-    TOKEN_NONE,     /* not there */
+    TOKEN_NONE,     /* absent */
     TOKEN_TEXT,     /* a string of printable ASCII without escapes */
-    TOKEN_ODD_TEXT, /* any other string: text_decode() knows what it says */
+    TOKEN_ODD_TEXT, /* any other string: text_decode() decodes it */
     TOKEN_BARE,     /* a number or a word */
     TOKEN_NESTED    /* an object or an array, with its brackets */
 };
 
 struct token {
-    const unsigned char *at; /* for strings, the byte after the quote */
-    size_t length;
+    const unsigned char *at; /* for strings, the byte after the opening quote */
+    size_t length;           /* for strings, without the quotes */
     enum token_kind kind;
 };
 
-/* A key to look for while an object is crossed, and the value found: the first
-** one, if the key is there twice. */
+/* A key to find in an object, and its value: the first one if the key is there twice. */
 struct wanted {
     const char *key;
     size_t length;
     struct token value;
 };
 
+/* Skips white space. */
 static inline const unsigned char *scan_space(const unsigned char *p)
 {
     const uint64_t spaces =
@@ -58,7 +57,7 @@ static inline const unsigned char *scan_space(const unsigned char *p)
     return p;
 }
 
-/* Says at `p` that the text cannot be JSON, or ended. Always returns NULL. */
+/* Sets `scan.bad` to `p`, unless the text ends there. Always returns NULL. */
 static inline const unsigned char *scan_stop(struct scan *scan, const unsigned char *p)
 {
     if (p < scan->end)
@@ -66,33 +65,35 @@ static inline const unsigned char *scan_stop(struct scan *scan, const unsigned c
     return NULL;
 }
 
-/* From the byte after an opening quote to its closing quote; TOKEN_ODD_TEXT is
-** noted in `*kind` if need be. */
+/* Goes from the byte after an opening quote to the closing quote. Sets `*kind` to TOKEN_ODD_TEXT
+** if the string is one. */
 const unsigned char *scan_string(struct scan *scan, const unsigned char *p, enum token_kind *kind);
 
-/* From the first byte of a value to the byte after it. */
+/* Goes from the first byte of a value to the byte after it. */
 const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struct token *token);
 
-/* From inside of an object or an array to the byte after the bracket that closes it,
-** which must be `close`. Keys of the object itself are looked for: those of
-** `wanted`, whose keys must begin with `s` or `c`. */
+/* Goes from the byte after the opening bracket of an object or an array to the byte after its
+** closing bracket, which must be `close`. Finds the values of `wanted` among the keys of the
+** object itself, not of nested ones. Wanted keys must begin with `s` or `c`. */
 const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count);
 
-/* The same from any byte in it that no backslash stands before. */
+/* The state of scan_nested() at a byte. */
 struct nesting {
-    int64_t depth;     /* brackets that are open, the object's own included */
-    bool in_string;    /* the byte before is in a string, or begins one */
-    bool after_string; /* the byte before ends one */
+    int64_t depth;     /* number of open brackets, including the object's own */
+    bool in_string;    /* the byte before is inside a string or is its opening quote */
+    bool after_string; /* the byte before is the closing quote of a string */
 };
+
+/* As scan_nested(), from any byte of the object that is not after a backslash. */
 const unsigned char *scan_nested_from(struct scan *scan, const unsigned char *p,
                                       struct nesting nesting, unsigned char close,
                                       struct wanted *wanted, size_t wanted_count);
 
-/* The value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
+/* Gets the value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
 bool scan_member(const struct token *object, const char *key, struct token *value);
 
-/* Whether a token is a string that says just this (ASCII, without quotes). */
+/* Whether a token is the string `text` (ASCII, without quotes and escapes). */
 bool scan_equal(const struct token *token, const char *text);
 
 #endif
