@@ -146,16 +146,16 @@ class Aggregates(unittest.TestCase):
             for name, call in (("trace_busy_time", "trace_busy_time(a, b)"), ("trace_busy_time", "trace_busy_time(b, a)"),
                                ("trace_overlap_time", "trace_overlap_time(a, b, c)"),
                                ("trace_quantile", "trace_quantile(a, 0.5)"), ("trace_stddev", "trace_stddev(a)")):
-                self.assert_error(f"{name}: an argument is not a number", call)
+                self.assert_error(f"{name}: arguments must be numbers", call)
         self.fill([(0, 1, -1, 0)])
-        self.assert_error("trace_busy_time: negative duration", "trace_busy_time(a, b)")
-        self.assert_error("trace_overlap_time: negative duration", "trace_overlap_time(a, b, c)")
-        self.assert_error("trace_overlap_time: a side is 0 or 1", "trace_overlap_time(a, a, b)")
-        self.assert_error("trace_quantile: q is not from 0 to 1", "trace_quantile(a, 1.01)")
-        self.assert_error("trace_quantile: q is not from 0 to 1", "trace_quantile(a, b)")
-        self.assert_error("trace_busy_time: a time is too large", "trace_busy_time(9e999, 1)")
+        self.assert_error("trace_busy_time: dur must not be negative", "trace_busy_time(a, b)")
+        self.assert_error("trace_overlap_time: dur must not be negative", "trace_overlap_time(a, b, c)")
+        self.assert_error("trace_overlap_time: side must be 0 or 1", "trace_overlap_time(a, a, b)")
+        self.assert_error("trace_quantile: q must be from 0 to 1", "trace_quantile(a, 1.01)")
+        self.assert_error("trace_quantile: q must be from 0 to 1", "trace_quantile(a, b)")
+        self.assert_error("trace_busy_time: ts and dur must be less than 1e30", "trace_busy_time(9e999, 1)")
         self.fill([(0, 1, 0.5, 0), (0, 2, 0.6, 0)])
-        self.assert_error("trace_quantile: q is not the same in every row", "trace_quantile(a, b)")
+        self.assert_error("trace_quantile: q must be the same in every row", "trace_quantile(a, b)")
         self.fill([(0, -I64, I64, 0), (0, 0, I64, 0)])
         self.assert_error("trace_busy_time: the length is beyond 64 bits", "trace_busy_time(a, b)")
         for call in ("trace_busy_time(a)", "trace_overlap_time(a, b)", "trace_quantile(a)", "trace_stddev(a, b)"):
@@ -194,17 +194,17 @@ class EveryAggregate(unittest.TestCase):
     # By argument, what it is an error to be, and what is said; None: nothing is.
     NO_NUMBER = [("'x'", "{}"), ("'1.5'", "{}"), ("x'31'", "{}"), ("''", "{}")]
     ANYTHING = [("'x'", None), ("x'ff00fe'", None), ("1", None), ("1.5", None), ("NULL", None), ("''", None)]
-    FORMATS = [("'pdf'", "a format is 'html' or 'plotly'"), ("''", "a format is 'html' or 'plotly'"),
-               ("5", "a format is 'html' or 'plotly'"), ("x'ff'", "a format is 'html' or 'plotly'")]
+    FORMATS = [("'pdf'", "format must be 'html' or 'plotly'"), ("''", "format must be 'html' or 'plotly'"),
+               ("5", "format must be 'html' or 'plotly'"), ("x'ff'", "format must be 'html' or 'plotly'")]
     MORE = {
-        ("trace_busy_time", "ts"): [("9e999", "a time is too large")],
-        ("trace_busy_time", "dur"): [("-1", "negative duration"), ("-0.5", "negative duration"),
-                                     ("9e999", "a time is too large")],
-        ("trace_overlap_time", "ts"): [("-9e999", "a time is too large")],
-        ("trace_overlap_time", "dur"): [("-1", "negative duration"), ("9e999", "a time is too large")],
-        ("trace_overlap_time", "side"): [("2", "a side is 0 or 1"), ("-1", "a side is 0 or 1"),
-                                         ("0.5", "a side is 0 or 1")],
-        ("trace_quantile", "q"): [(q, "q is not from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
+        ("trace_busy_time", "ts"): [("9e999", "ts and dur must be less than 1e30")],
+        ("trace_busy_time", "dur"): [("-1", "dur must not be negative"), ("-0.5", "dur must not be negative"),
+                                     ("9e999", "ts and dur must be less than 1e30")],
+        ("trace_overlap_time", "ts"): [("-9e999", "ts and dur must be less than 1e30")],
+        ("trace_overlap_time", "dur"): [("-1", "dur must not be negative"), ("9e999", "ts and dur must be less than 1e30")],
+        ("trace_overlap_time", "side"): [("2", "side must be 0 or 1"), ("-1", "side must be 0 or 1"),
+                                         ("0.5", "side must be 0 or 1")],
+        ("trace_quantile", "q"): [(q, "q must be from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
     }
 
     def aggregates(self, db):
@@ -237,7 +237,7 @@ class EveryAggregate(unittest.TestCase):
             return self.FORMATS
         if name == "title" or not self.is_number(function, kind):
             return self.ANYTHING
-        said = f"{name} is not a number" if function.startswith("visualize_") else "an argument is not a number"
+        said = f"{name} must be a number" if function.startswith("visualize_") else "arguments must be numbers"
         return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
 
     def ask(self, db, function, rows):
@@ -276,7 +276,7 @@ class EveryAggregate(unittest.TestCase):
         db = connect()
         for first, second in (("0.5", "0.6"), ("0", "1"), ("1", "0")):
             found = self.ask(db, "trace_quantile", [["1", first], ["2", first], ["3", second]])
-            self.assertEqual(str(found), "trace_quantile: q is not the same in every row")
+            self.assertEqual(str(found), "trace_quantile: q must be the same in every row")
 
     def test_every_format_and_title(self):
         for db, function, arguments in self.each():

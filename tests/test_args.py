@@ -361,7 +361,7 @@ class Changed(Args):
                     self.assertEqual(len(rows), count)
                     self.assertTrue(after == 1 or how in ("replaced", "removed"), "it goes unnoticed")
                 elif how != "removed" or error != f"trace_events: cannot read '{path}': No such file or directory":
-                    self.assertEqual(error, f"trace_events: '{path}' has changed while it was read")
+                    self.assertEqual(error, f"trace_events: '{path}' has changed while it was read: run the query again")
                 texts = self.fill(path, "after", 5)
                 self.assertEqual(self.value("SELECT args FROM trace_events(?) WHERE event = 3", path), texts[3])
 

@@ -148,8 +148,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(diff(self.db, [("a", 1, 2)], None), page)
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, None), page)
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, "html"), page)
-        self.error("visualize_counts_diff: a format is 'html' or 'plotly'", "SELECT visualize_counts_diff(1, 1, 1, 1, 'png')")
-        self.error("visualize_counts_diff: test_counts is not a number", "SELECT visualize_counts_diff(1, 1, 'x')")
+        self.error("visualize_counts_diff: format must be 'html' or 'plotly'", "SELECT visualize_counts_diff(1, 1, 1, 1, 'png')")
+        self.error("visualize_counts_diff: test_counts must be a number", "SELECT visualize_counts_diff(1, 1, 'x')")
         self.error("wrong number of arguments to function visualize_counts_diff()", "SELECT visualize_counts_diff(1, 1)")
 
     @slow
@@ -171,7 +171,7 @@ class Figures(unittest.TestCase):
                  for name, value in zip(trace["customdata"], trace["x"])}
         rows = self.db.execute(ANALYSES["visualize_idle_time_breakdown"]).fetchall()
         self.assertEqual(found, {(f"rank {rank}, stream {stream}", category): value for rank, stream, category, value in rows})
-        self.error("visualize_idle_time_breakdown: more than 64 series",
+        self.error("visualize_idle_time_breakdown: more than 64 series: select fewer",
                    "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 65)"
                    " SELECT visualize_idle_time_breakdown(0, 7, i, 1) FROM n")
 
@@ -270,9 +270,9 @@ class Bars(unittest.TestCase):
 
     def test_errors(self):
         db = connect()
-        for call, text in (("1, -1", "max is negative"), ("'x', 1", "value is not a number"), ("1, 'x'", "max is not a number"),
-                           ("1, 1, 0", "width is not from 1 to 500"), ("1, 1, 501", "width is not from 1 to 500"),
-                           ("1, 1, 1.5", "width is not from 1 to 500"), ("1, 1, 1, 2", "ascii is 0 or 1")):
+        for call, text in (("1, -1", "max must not be negative"), ("'x', 1", "value must be a number"), ("1, 'x'", "max must be a number"),
+                           ("1, 1, 0", "width must be an integer from 1 to 500"), ("1, 1, 501", "width must be an integer from 1 to 500"),
+                           ("1, 1, 1.5", "width must be an integer from 1 to 500"), ("1, 1, 1, 2", "ascii must be 0 or 1")):
             with self.assertRaises(Exception) as caught:
                 db.execute(f"SELECT trace_bar({call})")
             self.assertEqual(str(caught.exception), f"trace_bar: {text}")

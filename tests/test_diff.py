@@ -105,7 +105,7 @@ class StepsThatAreNotThere(Asking):
         self.assertEqual(self.ask(STEP_DIFF, "plain/2.json", "plain"), [(None, None, None, 25, None)])
 
     def test_a_rank_without_steps_beside_a_rank_with_steps_is_named(self):
-        words = "has no steps ('mixed/1.json'), and rank 0 has: choose ranks that have steps, or iterations 'all'"
+        words = "has no steps ('mixed/1.json'), but rank 0 has: choose ranks that have steps, or iterations 'all'"
         for sql, subject in (
                 ("trace_ops('mixed', 'all', 'steady')", "the trace"), ("trace_ops('mixed', 'all')", "the trace"),
                 ("trace_ops('mixed', '[0,1]', 2)", "the trace"), ("trace_kernel_owners('mixed', 'all')", "the trace"),

@@ -360,7 +360,7 @@ class DiffBy(Comparing):
 
     def test_errors(self):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
-                    " cat, stream, shapes and name, between commas, not ")
+                    " cat, stream, shapes and name, each once, separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
             self.assert_error(expected + keys, f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
         self.assert_error("trace_diff_by: test has no rank 7 (ranks: 0, 1)",

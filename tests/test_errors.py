@@ -88,7 +88,7 @@ class Paths(Errors):
             write(f"d/{name}", run())
         os.mkdir("d/sub.json")
         write("d/sub.json/a.json", run())
-        below = f"{NO_FILES}; in its folders there is: 'd/*/*.json*'"
+        below = f"{NO_FILES}; did you mean 'd/*/*.json*'?"
         self.assert_trace_error(f"no trace in 'd': {below}", "d")
         self.assert_trace_error(f"no trace in 'd/': {below}", "d/")
 
@@ -105,17 +105,17 @@ class Paths(Errors):
             for file in others:
                 write(f"runs/{file}", {"not": "a trace"})
             with self.subTest(tail):
-                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; in its folders there is: 'runs/{tail}'", "runs")
+                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; did you mean 'runs/{tail}'?", "runs")
                 self.assertEqual([file for file, in self.rows("SELECT file FROM trace_files(?) ORDER BY file", f"runs/{tail}")],
                                  [f"runs/{file}" for file in traces])
             shutil.rmtree("runs")
         write("runs/rank0/a.json", run())
-        self.assert_trace_error("'run*' matches directories, but no file; in them there is: 'run*/*/*.json*'", "run*")
-        self.assert_trace_error("'runs/*' matches directories, but no file; in them there is: 'runs/*/*.json*'", "runs/*")
+        self.assert_trace_error("'run*' matches directories, but no file; did you mean 'run*/*/*.json*'?", "run*")
+        self.assert_trace_error("'runs/*' matches directories, but no file; did you mean 'runs/*/*.json*'?", "runs/*")
 
     def test_urls(self):
-        local = "only files of this machine are read; copy it first"
-        for url, why in (("file:///data/a.json", "name the path, '/data/a.json'"), ("file://runs", "name the path, 'runs'"),
+        local = "copy the files to this machine first"
+        for url, why in (("file:///data/a.json", "give the path '/data/a.json'"), ("file://runs", "give the path 'runs'"),
                          ("s3://bucket/runs/*.json", local), ("https://host/a.json", local), ("gs://b", local)):
             self.assert_trace_error(f"'{url}' is a URL: {why}", url)
         write("odd:/x.json", run())
@@ -280,8 +280,8 @@ class Arguments(Errors):
     def test_numbers_of_the_analyses(self):
         """Whatever type a host gives them; anything that is not such a number is refused."""
         kinds = {"0|1": ("0 or 1", (0, 1), (-1, 2, 0.5, "no", "", b"1")),
-                 "INTEGER>=0": ("an integer from 0 on", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
-                 "REAL>=0": ("a number from 0 on", (0, 0.5), (-0.5, "x", "1e", b"1")),
+                 "INTEGER>=0": ("an integer of 0 or more", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
+                 "REAL>=0": ("a number of 0 or more", (0, 0.5), (-0.5, "x", "1e", b"1")),
                  "REAL0..1": ("a number from 0 to 1", (0, 0.5, 1), (-1, 1.5, "30", "x", b"1"))}
         arguments = self.rows("SELECT function, name, type FROM tracediff_help WHERE part = 'argument'"
                               " AND type IN (SELECT value FROM json_each(?))", json.dumps(list(kinds)))
@@ -629,7 +629,7 @@ class Ranks(Errors):
 
     def refused(self, message):
         functions = ("trace_steps", "trace_ops", *DIFF_FUNCTIONS)
-        self.assert_trace_error(message, "d", functions)
+        self.assert_trace_error(f"{message}: leave one of them out", "d", functions)
         self.assertEqual(len(self.rows("SELECT DISTINCT file FROM trace_events('d')")), 2)
         self.assertEqual([row[1] for row in self.files("d")], [0, 0])
 
@@ -640,7 +640,7 @@ class Ranks(Errors):
         write("d/b_rank0.json", document(step(9, 0, 1), step(2, 5, 1)))
         self.refused("'d/a_rank0.json' and 'd/b_rank0.json' are both of rank 0, and step 2 is in both")
         write("d/b_rank0.json", document(event("op", 1, 1)))
-        self.refused("'d/b_rank0.json' and 'd/a_rank0.json' are both of rank 0, and the first has no steps")
+        self.refused("'d/b_rank0.json' and 'd/a_rank0.json' are both of rank 0, but the first has no steps")
         write("d/b_rank0.json", document(step(9, 0, 1), event("op", 0, 1)))
         self.assertEqual(self.rows("SELECT rank, group_concat(iteration) FROM trace_steps('d')"), [(0, "0,1,2,9")])
         self.assertTrue(self.rows("SELECT * FROM trace_diff('d', 'd', 0, 0, 'all', 'all')"))

@@ -46,7 +46,7 @@ static bool has_numbers(sqlite3_context *context, const char *name, int count,
         int type = sqlite3_value_type(values[i]);
         if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
             continue;
-        function_fail(context, name, "an argument is not a number");
+        function_fail(context, name, "arguments must be numbers");
         return false;
     }
     return true;
@@ -98,9 +98,9 @@ static void add_interval(sqlite3_context *context, const char *name, sqlite3_val
     if (!group)
         return;
     if (!take_time(group, values[0], &start) || !take_time(group, values[1], &length))
-        function_fail(context, name, "a time is too large");
+        function_fail(context, name, "ts and dur must be less than 1e30");
     else if (length < 0)
-        function_fail(context, name, "negative duration");
+        function_fail(context, name, "dur must not be negative");
     else if (!intervals_add(&group->side[side], start, start + length))
         sqlite3_result_error_nomem(context);
 }
@@ -168,7 +168,7 @@ static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value *
     if (side == 0 || side == 1)
         add_interval(context, overlap_time, values, (int)side);
     else
-        function_fail(context, overlap_time, "a side is 0 or 1");
+        function_fail(context, overlap_time, "side must be 0 or 1");
 }
 
 static void overlapTimeFinal(sqlite3_context *context)
@@ -185,9 +185,9 @@ static void quantileStep(sqlite3_context *context, int count, sqlite3_value **va
     if (!group)
         return;
     if (!(q >= 0 && q <= 1))
-        function_fail(context, quantile, "q is not from 0 to 1");
+        function_fail(context, quantile, "q must be from 0 to 1");
     else if (group->count > 0 && q != group->q)
-        function_fail(context, quantile, "q is not the same in every row");
+        function_fail(context, quantile, "q must be the same in every row");
     else if (!MEMORY_GROW(group->values, group->capacity, group->count + 1))
         sqlite3_result_error_nomem(context);
     else {

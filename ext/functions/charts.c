@@ -41,7 +41,7 @@ static bool begin_chart(sqlite3_context *context, struct chart_group *group,
         }
         group->alone = strcmp(format, "plotly") == 0;
         if (!group->alone && strcmp(format, "html") != 0) {
-            function_fail(context, chart->function, "a format is 'html' or 'plotly'");
+            function_fail(context, chart->function, "format must be 'html' or 'plotly'");
             return false;
         }
     }
@@ -87,7 +87,7 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
     for (int i = 0; i < count_columns(chart); i++) {
         int code = chart_cell_take(chart, i, values[i], &cells[i]);
         if (code == SQLITE_MISMATCH)
-            function_fail(context, chart->function, "%s is not a number", chart->columns[i].name);
+            function_fail(context, chart->function, "%s must be a number", chart->columns[i].name);
         else if (code != SQLITE_OK)
             sqlite3_result_error_nomem(context);
         if (code != SQLITE_OK)
@@ -95,7 +95,7 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
     }
     figure_add(&group->figure, cells);
     if (group->figure.too_many)
-        function_fail(context, chart->function, "more than 64 series");
+        function_fail(context, chart->function, "more than 64 series: select fewer");
     else if (group->figure.failed)
         sqlite3_result_error_nomem(context);
     return !group->figure.too_many && !group->figure.failed;

@@ -98,7 +98,7 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
     for (int i = 0; i <= MAX; i++)
         if (types[i] != SQLITE_INTEGER && types[i] != SQLITE_FLOAT) {
             function_fail(context, bar_name,
-                          i == VALUE ? "value is not a number" : "max is not a number");
+                          i == VALUE ? "value must be a number" : "max must be a number");
             return;
         }
     if (types[WIDTH] != SQLITE_NULL)
@@ -107,11 +107,11 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
         ascii = types[ASCII] == SQLITE_INTEGER ? sqlite3_value_int64(values[ASCII]) : -1;
     double value = sqlite3_value_double(values[VALUE]), max = sqlite3_value_double(values[MAX]);
     if (max < 0)
-        function_fail(context, bar_name, "max is negative");
+        function_fail(context, bar_name, "max must not be negative");
     else if (width < 1 || width > WIDEST_BAR)
-        function_fail(context, bar_name, "width is not from 1 to 500");
+        function_fail(context, bar_name, "width must be an integer from 1 to 500");
     else if (ascii != 0 && ascii != 1)
-        function_fail(context, bar_name, "ascii is 0 or 1");
+        function_fail(context, bar_name, "ascii must be 0 or 1");
     else
         write_bar(&bar, value, max, (int)width, ascii != 0);
     if (bar.failed)

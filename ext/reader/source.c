@@ -165,7 +165,8 @@ bool source_unchanged(const struct source *source, struct failure *failure)
     if (!identity_of(source->path, &status, &now, failure))
         return false;
     return source_same(&now, &source->identity) ||
-           failure_set(failure, FAILURE_READ, "'%s' has changed while it was read", source->path);
+           failure_set(failure, FAILURE_READ,
+                       "'%s' has changed while it was read: run the query again", source->path);
 }
 
 const struct identity *source_identity(const struct source *source)

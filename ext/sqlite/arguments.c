@@ -42,7 +42,7 @@ static bool refuse_words(struct call *call, int argument, const char *const *wor
                             : i + 1 < count ? ", "
                                             : last,
                             quote, words[i], quote);
-    sqlite3_str_appendall(text, several ? ", between commas" : "");
+    sqlite3_str_appendall(text, several ? ", each once, separated by commas" : "");
     char *expected = sqlite3_str_finish(text);
     if (expected)
         refuse(call, argument, expected);
@@ -246,8 +246,8 @@ static const struct number_type {
     double most; /* the lower bound is always 0 */
 } number_types[] = {
     {"0|1", "0 or 1", true, 1},
-    {"INTEGER>=0", "an integer from 0 on", true, INFINITY},
-    {"REAL>=0", "a number from 0 on", false, INFINITY},
+    {"INTEGER>=0", "an integer of 0 or more", true, INFINITY},
+    {"REAL>=0", "a number of 0 or more", false, INFINITY},
     {"REAL0..1", "a number from 0 to 1", false, 1},
 };
 

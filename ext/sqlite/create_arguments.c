@@ -74,7 +74,8 @@ static char *unknown_argument(const struct table_function *function, const char 
     if (nearest.name)
         sqlite3_str_appendf(text, "did you mean '%s'?", nearest.name);
     else
-        sqlite3_str_appendall(text, function->argument_count ? "it takes " : "it takes none");
+        sqlite3_str_appendall(text,
+                              function->argument_count ? "it takes " : "it takes no arguments");
     for (int i = 0; !nearest.name && i < function->argument_count; i++)
         sqlite3_str_appendf(text, "%s%s", i ? ", " : "", function->arguments[i].name);
     return sqlite3_str_finish(text);

@@ -90,8 +90,8 @@ int sql_enter(struct call *call)
     struct database *database = call->database;
     if (database->nesting == DEEPEST_NESTING) {
         failure_set(&call->failure, FAILURE_REQUEST,
-                    "functions written in SQL call each other more than %d deep: is one hidden "
-                    "by a table of its name?",
+                    "functions written in SQL are nested more than %d deep: does a table or a "
+                    "view have the name of one?",
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }

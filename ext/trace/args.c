@@ -14,7 +14,8 @@ void args_close(struct args_reader *reader)
 
 static bool changed(const struct trace_file *file, struct failure *failure)
 {
-    return failure_set(failure, FAILURE_READ, "'%s' has changed while it was read", file->path);
+    return failure_set(failure, FAILURE_READ,
+                       "'%s' has changed while it was read: run the query again", file->path);
 }
 
 /* Opens the file at its beginning, if its content is still the content that was loaded. */

@@ -131,8 +131,8 @@ bool paths_none(const char *text, struct failure *failure)
 {
     char *pattern = pattern_below(text, false, failure);
     failure_set(failure, FAILURE_REQUEST, "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
-                text, pattern ? "; in its folders there is: '" : "", pattern ? pattern : "",
-                pattern ? "'" : "");
+                text, pattern ? "; did you mean '" : "", pattern ? pattern : "",
+                pattern ? "'?" : "");
     memory_free(pattern);
     return false;
 }
@@ -142,7 +142,7 @@ static bool only_folders(const char *text, struct failure *failure)
 {
     char *pattern = pattern_below(text, true, failure);
     failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file%s%s%s", text,
-                pattern ? "; in them there is: '" : "", pattern ? pattern : "", pattern ? "'" : "");
+                pattern ? "; did you mean '" : "", pattern ? pattern : "", pattern ? "'?" : "");
     memory_free(pattern);
     return false;
 }
@@ -161,10 +161,10 @@ static bool is_url(const char *text, const char **rest)
 static bool refuse_url(const char *text, const char *rest, struct failure *failure)
 {
     if (strncasecmp(text, "file://", 7) == 0)
-        return failure_set(failure, FAILURE_REQUEST, "'%s' is a URL: name the path, '%s'", text,
+        return failure_set(failure, FAILURE_REQUEST, "'%s' is a URL: give the path '%s'", text,
                            rest);
     return failure_set(failure, FAILURE_REQUEST,
-                       "'%s' is a URL: only files of this machine are read; copy it first", text);
+                       "'%s' is a URL: copy the files to this machine first", text);
 }
 
 static bool add_pattern(struct trace_paths *paths, const char *pattern, struct failure *failure)

@@ -219,7 +219,8 @@ static bool check_cycles(const struct trace *trace, struct failure *failure)
             file->step_count ? trace->count : first_of_rank(trace, member->rank_index, i);
         if (other < trace->count)
             failure_set(failure, FAILURE_REQUEST,
-                        "'%s' and '%s' are both of rank %lld, and the first has no steps",
+                        "'%s' and '%s' are both of rank %lld, but the first has no steps: leave "
+                        "one of them out",
                         member->path, trace->members[other].path, (long long)member->rank);
     }
     if (count > 0)
@@ -228,7 +229,8 @@ static bool check_cycles(const struct trace *trace, struct failure *failure)
         if (steps[i].rank_index == steps[i - 1].rank_index &&
             steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member)
             failure_set(failure, FAILURE_REQUEST,
-                        "'%s' and '%s' are both of rank %lld, and step %lld is in both",
+                        "'%s' and '%s' are both of rank %lld, and step %lld is in both: leave one "
+                        "of them out",
                         trace->members[steps[i - 1].member].path,
                         trace->members[steps[i].member].path,
                         (long long)trace->ranks[steps[i].rank_index], (long long)steps[i].number);
@@ -256,7 +258,7 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
     *trace = (struct trace){.paths = *paths, .count = paths->count};
     *paths = (struct trace_paths){NULL, 0, 0};
     if (trace->count == 0)
-        return failure_set(failure, FAILURE_REQUEST, "no trace: no " TRACE_FILES " is there");
+        return failure_set(failure, FAILURE_REQUEST, "no trace: there is no " TRACE_FILES);
     trace->members = memory_zeroed(trace->count, sizeof *trace->members);
     if (!trace->members)
         return failure_memory(failure);
@@ -371,7 +373,7 @@ static bool check_steps(const struct trace *trace, const char *subject, struct f
     if (!with || !without)
         return true;
     return failure_set(failure, FAILURE_REQUEST,
-                       "rank %lld of %s has no steps ('%s'), and rank %lld has: choose ranks that "
+                       "rank %lld of %s has no steps ('%s'), but rank %lld has: choose ranks that "
                        "have steps, or iterations 'all'",
                        (long long)without->rank, subject, without->path, (long long)with->rank);
 }
