@@ -6,13 +6,13 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
 -- Columns
 --   rank                    INTEGER  rank
---   comp_comm_overlap_pctg  REAL     percent of the time of communication, two decimals; NULL without any
+--   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals; NULL without communication
 -- Grain: one row per rank that has device work, by rank.
 -- Rules:
 --   1. Communication and computation are device work of these types (K1 to K4).
---   2. Both are taken as sets of instants: what runs twice at once counts once.
+--   2. Both are sets of instants: an instant counts once, however many kernels run.
 -- Reference: HTA TraceAnalysis.get_comm_comp_overlap
--- Differs from HTA: types go by category (D26, D27); nanoseconds are kept (D4); a rank without
+-- Differs from HTA: the category tells the type (D26, D27); nanoseconds are kept (D4); a rank without
 --   device work has no row (D39); device work without a launch is cut with the last step by its own
 --   start, not left out (D41).
 WITH work AS (

@@ -1,8 +1,8 @@
 -- compare_traces: operators and kernels of two traces side by side, as HTA has them.
 --
 -- Parameters
---   :control            TEXT required  trace to compare with
---   :test               TEXT required  trace that is compared
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
@@ -21,7 +21,7 @@
 -- Grain: one row per name; names of control first, then those only in test.
 -- Reference: HTA TraceDiff.compare_traces
 -- Differs from HTA: nanoseconds are kept (D4), device work of stream 0 counts (D5),
--- host and device are told by category (D23).
+-- the category tells host from device (D23).
 SELECT name, control_counts, control_total_duration, test_counts,
        test_total_duration, diff_counts, diff_duration,
        counts_change_categories

@@ -1,4 +1,4 @@
--- cuda_kernel_launch_stats: how long launches take, their kernels run, and one waits for the other.
+-- cuda_kernel_launch_stats: how long launches take, kernels wait after their launch, and kernels run.
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
@@ -15,8 +15,8 @@
 --   launch        INTEGER  event of the call: with file, its key
 -- Grain: one row per device work that has a launch (T10), by rank, launch and start.
 -- Rules:
---   1. Each work is joined to its one launch. A call that launched several has a row each: to count it
---      once, GROUP BY file, launch.
+--   1. Each device work is joined to its launch. A call that launched several has a row for each: to
+--      count it once, GROUP BY file, launch.
 --   2. With include_memory_events = 0, work of type MEMORY (K1) is left out.
 -- Reference: HTA TraceAnalysis.get_cuda_kernel_launch_stats
 -- Differs from HTA: every kind of launch counts, cuLaunchKernel, hip and graphs among them (D29); no

@@ -4,23 +4,23 @@
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :operator_name               TEXT required  a part of the operator's name, such as aten::linear, or with * or ? a GLOB pattern of all of it
---   :min_pattern_len             INTEGER>=0     kernels that a sequence has at the least; default 3
+--   :operator_name               TEXT required  a part of the operator's name, such as aten::linear; with * or ?, a GLOB pattern for the whole name
+--   :min_pattern_len             INTEGER>=0     least number of kernels in a sequence; default 3
 -- Columns
 --   rank                 INTEGER  rank
 --   pattern              TEXT     the operator and its kernels, joined by |
---   count                INTEGER  how often
+--   count                INTEGER  times it was launched
 --   gpu_kernel_duration  REAL     us, of the kernels
 --   cpu_op_duration      REAL     us, of the operators
 -- Grain: one row per rank and pattern, the most frequent first.
 -- Rules:
---   1. Operators are host events, but not calls (T10), whose name contains operator_name or is like its
+--   1. Operators are host events, but not calls (T10), whose name contains operator_name or matches its
 --      pattern, and that are not nested in another such event (T5).
 --   2. An operator's kernels are the device work whose launches are nested in it, by their start, then
 --      their name.
 -- Reference: HTA TraceAnalysis.get_frequent_cuda_kernel_sequences
 -- Differs from HTA: the outermost operators of every call stack count, not only those of the least depth
---   of all (D30); device work of stream 0 counts (D5), and waiting for the device is none (D24); the
+--   of all (D30); device work of stream 0 counts (D5), but waiting for the device is not work (D24); the
 --   backward thread is a thread of its own; nothing is written.
 WITH RECURSIVE work AS MATERIALIZED (
   SELECT file, link, name, ts_ns, dur_ns

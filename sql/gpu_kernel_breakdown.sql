@@ -4,8 +4,8 @@
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :duration_ratio              REAL0..1       the longest kernels are listed up to this share; default 0.8
---   :num_kernels                 INTEGER>=0     and so many of them at most; default 10
+--   :duration_ratio              REAL0..1       the longest kernels are listed until their sum reaches this share; default 0.8
+--   :num_kernels                 INTEGER>=0     at most this many kernels are listed; default 10
 --   :include_memory_kernels      0|1            0 without copies and fills; default 1
 -- Columns
 --   name         TEXT     name of the kernel, or others
@@ -21,10 +21,10 @@
 --   1. The names of a rank and type are listed if there are no more than num_kernels.
 --   2. Else a name is listed if it is among the first num_kernels, by sum, then name, and the sums
 --      before it are less than duration_ratio of all.
---   3. Every statistic is over events, that of others, too.
+--   3. Every statistic is over events, including that of others.
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, second table
 -- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
---   is a share, not a quantile (D8); types go by category (D26, D27); nanoseconds are kept (D4);
+--   is a share, not a quantile (D8); the category tells the type (D26, D27); nanoseconds are kept (D4);
 --   device work without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type

@@ -7,14 +7,14 @@
 -- Columns
 --   kernel_type  TEXT  COMPUTATION, COMMUNICATION, MEMORY, or several of them joined by ` overlapping `
 --   sum          REAL  us, summed over ranks
---   percentage   REAL  of all rows, one decimal
+--   percentage   REAL  percent of the sum of all rows, one decimal
 -- Grain: one row per set of types that run together at some time, the longest first.
 -- Rules:
 --   1. Types are those of K1 to K4.
 --   2. An instant belongs to the set of the types that run on the rank then.
---   3. From the lengths of unions: exactly A and B is (A or C) + (B or C) - C - (A or B or C).
+--   3. Lengths are computed from unions: A and B without C is (A or C) + (B or C) - C - (A or B or C).
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, first table
--- Differs from HTA: types go by category, and none is lost as OTHER (D26, D27); sets of no length
+-- Differs from HTA: the category tells the type, and none is lost as OTHER (D26, D27); sets of no length
 --   are left out; nanoseconds are kept (D4), also in the parts that are summed (D40); device work
 --   without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (

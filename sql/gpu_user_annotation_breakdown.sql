@@ -4,9 +4,9 @@
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :use_gpu_annotation          0|1            1 those of the device, 0 those of the host; default 1
---   :duration_ratio              REAL0..1       the longest annotations are listed up to this share; default 0.8
---   :num_kernels                 INTEGER>=0     and so many of them at most; default 1000
+--   :use_gpu_annotation          0|1            1 annotations of the device, 0 of the host; default 1
+--   :duration_ratio              REAL0..1       the longest annotations are listed until their sum reaches this share; default 0.8
+--   :num_kernels                 INTEGER>=0     at most this many annotations are listed; default 1000
 --   :allowlist_patterns          TEXT[]         JSON array of GLOB patterns of names that are always listed
 -- Columns
 --   name    TEXT     name of the annotation, or others
@@ -26,8 +26,8 @@
 -- Reference: HTA TraceAnalysis.get_gpu_user_annotation_breakdown
 -- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
 --   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4);
---   annotations of the device are cut with the last step as the host's event that they go by, not by
---   their own start (D41).
+--   annotations of the device are cut with the last step if the event that places them is cut (T11,
+--   T13), not by their own start (D41).
 WITH RECURSIVE allowed(place, pattern) AS (
   SELECT -1, NULL
   UNION ALL

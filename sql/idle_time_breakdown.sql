@@ -4,18 +4,18 @@
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :consecutive_kernel_delay    REAL>=0        us, a shorter gap is the usual one between kernels; default 30
+--   :consecutive_kernel_delay    REAL>=0        us; a shorter gap is kernel_wait; default 30
 -- Columns
 --   rank             INTEGER  rank
 --   stream           INTEGER  stream
 --   idle_category    TEXT     host_wait, kernel_wait or other
 --   idle_time        REAL     us
---   idle_time_ratio  REAL     of the stream's idle time, 0 to 1; NULL if it has none
+--   idle_time_ratio  REAL     share of the stream's idle time, 0 to 1; NULL if it has none
 -- Grain: three rows per rank and stream with device work, by rank and stream.
 -- Rules:
---   1. A gap lies before each device work of a stream but the first: from the latest end of all
---      before it (by start; of several that start together, by the end of their calls) to its
---      start, if that is later.
+--   1. A gap precedes each device work of a stream except the first. It goes from the latest end of
+--      all work before it to its start, if that is later. Work is in order of start; ties: the
+--      end of the launch.
 --   2. Up to the end of the call that launched the work, the gap is host_wait.
 --   3. What is left of it, or a gap without such a call, is kernel_wait if it is shorter than
 --      consecutive_kernel_delay, else other.

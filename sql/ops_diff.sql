@@ -1,8 +1,8 @@
 -- ops_diff: operators and kernels added, deleted, or run more or less often.
 --
 -- Parameters
---   :control            TEXT required  trace to compare with
---   :test               TEXT required  trace that is compared
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step

@@ -8,17 +8,17 @@
 --   rank          INTEGER  rank
 --   ts            REAL     us from the origin of the rank (T2)
 --   pid           any      device of the work that is launched or begins
---   tid           any      its thread, which stands for the stream
+--   tid           any      thread of the work: its stream
 --   stream        INTEGER  stream
---   queue_length  INTEGER  work launched and not begun, from here on
+--   queue_length  INTEGER  work that is launched and not begun, from this time on
 -- Grain: two rows per launched device work that has a stream: its launch and its beginning; by rank,
 --   stream and time.
 -- Rules:
---   1. Work is in the queue of its stream from the start of its launch (T10) to its own start; not at
---      all if its clock says that it began before its launch.
---   2. At one time, launches come before beginnings; of several launches the first is that of the work
---      that begins first, of several beginnings that of the work that was launched first.
---   3. Every launched work counts, also each of the many of one graph launch.
+--   1. Work is in the queue of its stream from the start of its launch (T10) to its own start. Work that
+--      starts before its launch, by their clocks, is never in the queue.
+--   2. At one time, launches come before beginnings. Launches are in the order in which their work
+--      begins, beginnings in the order in which the work was launched.
+--   3. All launched work counts, including every kernel of a graph launch.
 -- Reference: HTA TraceAnalysis.get_queue_length_time_series
 -- Differs from HTA: no queue is shorter than 0, runtime and driver calls of one launch count once, and
 --   graph launches and every kind of launch count (D29); waiting for the device is not work (D24);

@@ -6,9 +6,9 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
 -- Columns
 --   rank                   INTEGER  rank
---   idle_time              REAL     us, no device work runs
---   compute_time           REAL     us, computation runs, whatever else does
---   non_compute_time       REAL     us, device work runs, but no computation
+--   idle_time              REAL     us in which no device work runs
+--   compute_time           REAL     us in which computation runs
+--   non_compute_time       REAL     us in which device work runs, but no computation
 --   kernel_time            REAL     us, from the first start of device work to its last end
 --   idle_time_pctg         REAL     percent of kernel_time, two decimals
 --   compute_time_pctg      REAL     the same
@@ -20,7 +20,7 @@
 --   3. idle_time is kernel_time without the time in which any device work runs.
 --   4. non_compute_time is the rest.
 -- Reference: HTA TraceAnalysis.get_temporal_breakdown
--- Differs from HTA: waiting for the device is not busy (D24); types go by category (D26, D27);
+-- Differs from HTA: waiting for the device is not busy (D24); the category tells the type (D26, D27);
 --   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39);
 --   device work without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (

@@ -9,7 +9,7 @@
 --   rank                                   INTEGER  rank
 --   stream                                 INTEGER  stream
 --   duration_at_max_queue_length           REAL     us
---   relative_duration_at_max_queue_length  REAL     of the time from the rank's first start to its last, 0 to 1
+--   relative_duration_at_max_queue_length  REAL     share of the time from the rank's first start to its last, 0 to 1
 -- Grain: one row per rank and stream whose queue was full, by rank and stream.
 -- Rules:
 --   1. A queue is full from a point of queue_length_time_series with max_queue_length or more to the next
@@ -17,8 +17,8 @@
 --   2. The rank's time is from the first to the last start of its events.
 -- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
 -- Differs from HTA: every stream has a row, not only the last one (D9); and as
---   queue_length_time_series does (D24, D29). The time it is a part of is that of all events, device
---   work without a launch that starts before the last step included (D41).
+--   queue_length_time_series does (D24, D29). The rank's time includes device work without a
+--   launch that starts before the last step (D41).
 WITH series AS (
   SELECT rowid AS place, rank, stream, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
   FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),

@@ -1,4 +1,4 @@
--- trace_collectives: collectives matched across ranks: what they transfer, and who waits for whom.
+-- trace_collectives: collectives matched across ranks: how long they transfer, and which rank the others wait for.
 --
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
@@ -6,18 +6,16 @@
 --   :iterations  any            integer, JSON array, 'all' or 'steady'; default 'steady'
 -- Columns
 --   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step
---   process_group  TEXT     Process Group Name of its args, else the description, else the ranks of the group, else the name
+--   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective (W1)
 --   name           TEXT     stable name, on the lowest rank
---   seq            INTEGER  0-based index within its process group and step, by start, then duration, then name
+--   seq            INTEGER  0-based index within its process group and step (W2)
 --   rank_count     INTEGER  ranks that take part
---   transfer       REAL     us, the shortest duration: that of a rank that waits for nobody
---   max_wait       REAL     us, the longest duration less transfer
---   last_rank      INTEGER  rank that starts last, the lowest of several: the others wait for it; NULL if there is no other, or if spread_end is longer than transfer: then the clocks are not aligned
+--   transfer       REAL     us, the shortest duration (W3)
+--   max_wait       REAL     us, the longest duration minus transfer (W3)
+--   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none (W4)
 --   spread_end     REAL     us, from the first end to the last
 -- Grain: one row per iteration, process group and seq, in this order.
--- Rules:
---   1. A collective is device work of type COMMUNICATION (K3), in the step of its launch (T11).
---   2. The wait of a rank is its duration less transfer.
+-- Rules: W1 to W4.
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations)

@@ -1,8 +1,8 @@
--- trace_step_diff: where the time of a step went, of two traces, side by side.
+-- trace_step_diff: where the time of a step went in two traces, side by side.
 --
 -- Parameters
---   :control            TEXT required  trace to compare with
---   :test               TEXT required  trace that is compared
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
@@ -18,7 +18,7 @@
 --   control_ns     INTEGER  ns, of all steps of control
 --   test_ns        INTEGER  ns, of all steps of test
 --   control_steps  INTEGER  steps of control, of all its ranks; NULL for a trace without steps
---   test_steps     INTEGER  the same of test
+--   test_steps     INTEGER  the same for test
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.

@@ -49,8 +49,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define LOWEST_STEP_TEXT "integer, JSON array, 'all' or 'steady'; default the lowest step"
 #define STEADY_STEPS_TEXT "integer, JSON array, 'all' or 'steady'; default 'steady'"
 #define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
-#define CONTROL_ARGUMENT "control", "TEXT", true, "trace to compare with"
-#define TEST_ARGUMENT "test", "TEXT", true, "trace that is compared"
+#define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
+#define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"
 /* clang-format off */
 #define SELECTIONS_OF_DIFF \
     {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \

@@ -173,7 +173,7 @@ bool chart_function_at(int i, struct function *function)
             (struct argument){column->name, text ? "" : "REAL", true, column->text};
     }
     function->arguments[at++] =
-        (struct argument){"title", "TEXT", false, "of the figure; default: what it shows"};
+        (struct argument){"title", "TEXT", false, "title of the figure; default: what it shows"};
     function->arguments[at] = (struct argument){
         "format", "TEXT", false, "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
     return true;

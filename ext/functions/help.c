@@ -313,7 +313,7 @@ static int help_produce(struct call *call, struct rows **rows)
 
 const struct table_function tracediff_help_function = {
     .name = "tracediff_help",
-    .text = "every function with its arguments and columns, or the page of one",
+    .text = "every function with its arguments and columns, or the help page of one",
     COLUMNS(columns_of_help),
     ARGUMENTS(arguments_of_help),
     .reads_files = false,

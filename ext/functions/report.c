@@ -138,7 +138,7 @@ static int report_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_diff_report_function = {
     .name = "trace_diff_report",
-    .text = "one page that says what changed from control to test, to send to a person",
+    .text = "an HTML page about what changed from control to test",
     COLUMNS(columns_of_report),
     ARGUMENTS(arguments_of_report),
     .reads_files = true,

@@ -14,8 +14,8 @@ static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
     {"control_counts", "REAL",
-     "a step in control: runs of operators that launched device work of the row; with keys of the "
-     "device alone, events of device work"},
+     "runs a step in control, of operators that launched device work of the row; if all keys are "
+     "of the device, events of device work (B5, B6)"},
     {"test_counts", "REAL", "the same in test"},
     {"control_kernels", "REAL", "events of device work a step in control"},
     {"test_kernels", "REAL", "the same in test"},
@@ -23,12 +23,12 @@ static const struct column columns_of_diff_by[] = {
     {"test_device_time", "REAL", "us a step, the same in test"},
     {"diff_device_time", "REAL", "us a step, test minus control"},
     {"diff_from_counts", "REAL",
-     "us a step, the part of diff_device_time that comes from more or fewer counts"},
-    {"diff_from_mean", "REAL", "us a step, the part that comes from more or less time a count"},
+     "us a step, the part of diff_device_time that comes from more or fewer runs"},
+    {"diff_from_mean", "REAL", "us a step, the part that comes from longer or shorter runs"},
     {"control_host_time", "REAL", "us a step, of host events in control"},
     {"test_host_time", "REAL", "us a step, the same in test"},
     {"diff_host_time", "REAL", "us a step, test minus control"},
-    {"control_self_time", "REAL", "us a step, of it not in nested events (T5)"},
+    {"control_self_time", "REAL", "us a step, self time of host events in control (T5)"},
     {"test_self_time", "REAL", "us a step, the same in test"},
     {"diff_self_time", "REAL", "us a step, test minus control"},
 };
@@ -274,7 +274,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_diff_by_function = {
     .name = "trace_diff_by",
-    .text = "device work and host time of two traces side by side, by op, shapes, module ...",
+    .text = "device work and host time of two traces side by side, by keys such as op and shapes",
     COLUMNS(columns_of_diff_by),
     ARGUMENTS(arguments_of_diff_by),
     .reads_files = true,

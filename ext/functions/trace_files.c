@@ -10,7 +10,7 @@
 static const struct column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
-    {"rank_source", "TEXT", "where it stands: distributedInfo, name or order"},
+    {"rank_source", "TEXT", "where the rank comes from: distributedInfo, name or order (T7)"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
@@ -19,7 +19,7 @@ static const struct column columns_of_files[] = {
     {"last_step", "INTEGER", "highest of them"},
     {"events", "INTEGER", "elements of traceEvents"},
     {"rows", "INTEGER", "of these, rows of trace_events"},
-    {"skipped", "INTEGER", "of these, passed over as no event"},
+    {"skipped", "INTEGER", "of these, skipped (T14)"},
     {"problems", "TEXT", "JSON array of {what, count, first_byte}; bytes are counted from 1"},
     {"start_unix_ns", "INTEGER", "ns since 1970; NULL without baseTimeNanoseconds"},
     {"start_ns", "INTEGER", "ns, absolute: earliest event"},
@@ -161,7 +161,7 @@ static int files_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_files_function = {
     .name = "trace_files",
-    .text = "the files of a trace, also the bad ones, a row each",
+    .text = "the files of a trace, including bad ones, a row each",
     COLUMNS(columns_of_files),
     ARGUMENTS(arguments_of_files),
     .reads_files = true,

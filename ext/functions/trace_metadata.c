@@ -9,7 +9,7 @@
 static const struct column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank"},
-    {"key", "TEXT", "top-level key of the document, but traceEvents"},
+    {"key", "TEXT", "top-level key of the document, except traceEvents"},
     {"value", "", "text, number, 1 and 0 for true and false, NULL; an object or array is its JSON"},
 };
 
@@ -75,7 +75,7 @@ static int metadata_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_metadata_function = {
     .name = "trace_metadata",
-    .text = "what the files of a trace say besides events, a row each key",
+    .text = "the top-level keys of a trace's files except traceEvents, a row each",
     COLUMNS(columns_of_metadata),
     ARGUMENTS(arguments_of_metadata),
     .reads_files = true,

@@ -16,7 +16,7 @@ static const struct column columns_of_ops[] = {
     {"short_name", "TEXT", "trace_short_name(name)"},
     {"counts", "INTEGER", "events"},
     {"total_duration", "REAL", "us, the sum of their durations"},
-    {"self_duration", "REAL", "us, of it, not in events nested in them (T5)"},
+    {"self_duration", "REAL", "us, the part of total_duration outside nested events (T5)"},
     {"mean_duration", "REAL", "us"},
     {"min_duration", "REAL", "us"},
     {"max_duration", "REAL", "us"},

@@ -21,9 +21,9 @@ static const struct column columns_of_step_time[] = {
     {"iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"},
     {"class", "TEXT",
      "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
-     "not launched what comes next; idle_launch: it does; idle_wait: it has; without device work "
-     "host, call, unrecorded; NULL for a step of no length"},
-    {"name", "TEXT", "what it did, by level; NULL if nothing is recorded"},
+     "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
+     "it; host, call, unrecorded: in a file without device work; NULL: a step of no length"},
+    {"name", "TEXT", "what the device or the host did, by level; NULL if that is not recorded"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
 };

@@ -1,8 +1,8 @@
 -- 2_step_time: Mean duration of a step, without the first and the last
 -- Figure visualize_duration_diff
 -- Parameters
---   :control  TEXT required  trace to compare with
---   :test     TEXT required  trace that is compared
+--   :control  TEXT required  baseline trace
+--   :test     TEXT required  trace to compare with the baseline
 SELECT 'rank ' || rank AS name,
        avg(dur_ns) FILTER (WHERE side = 'control') / 1000.0 AS control_total_duration,
        avg(dur_ns) FILTER (WHERE side = 'test') / 1000.0 AS test_total_duration

@@ -1,8 +1,8 @@
 -- 4_device_durations: Largest changes of duration, work of the device
 -- Figure visualize_duration_diff
 -- Parameters
---   :control  TEXT required  trace to compare with
---   :test     TEXT required  trace that is compared
+--   :control  TEXT required  baseline trace
+--   :test     TEXT required  trace to compare with the baseline
 SELECT name, control_total_duration, test_total_duration
 FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'GPU')
 WHERE diff_duration <> 0 AND name NOT LIKE 'ProfilerStep%'

@@ -1,8 +1,8 @@
 -- 5_host_durations: Largest changes of duration, operators of the host
 -- Figure visualize_duration_diff
 -- Parameters
---   :control  TEXT required  trace to compare with
---   :test     TEXT required  trace that is compared
+--   :control  TEXT required  baseline trace
+--   :test     TEXT required  trace to compare with the baseline
 SELECT name, control_total_duration, test_total_duration
 FROM trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'CPU')
 WHERE diff_duration <> 0 AND name NOT LIKE 'ProfilerStep%'

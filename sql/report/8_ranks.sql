@@ -1,8 +1,8 @@
 -- 8_ranks: Device work of each rank, by type
 -- Figure visualize_duration_diff
 -- Parameters
---   :control  TEXT required  trace to compare with
---   :test     TEXT required  trace that is compared
+--   :control  TEXT required  baseline trace
+--   :test     TEXT required  trace to compare with the baseline
 SELECT 'rank ' || rank || ', ' || lower(type) AS name,
        total(ns) FILTER (WHERE side = 'control') / 1000.0 AS control_total_duration,
        total(ns) FILTER (WHERE side = 'test') / 1000.0 AS test_total_duration
