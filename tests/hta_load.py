@@ -48,7 +48,7 @@ SWITCHES = {
     "D30": "outermost host operators, by the call stacks of T5",
     "D39": "a rank without device work has no row, and does not end the analysis",
     "D40": "stretches of the kernel type table are not cut to whole microseconds",
-    "D41": "without a launch, device work is cut with the last step by its own start; annotations of it go by T11",
+    "D41": "without a launch, device work is cut with the last step by its own start; T11 places its annotations",
     "T2": "times count from the start of each rank, baseTimeNanoseconds included",
     "rows": "events by T3 and T4: also B with E and without category, not of negative duration",
     "backward": "the backward thread is not hung into the forward one",

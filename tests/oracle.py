@@ -305,7 +305,7 @@ def is_step(row):  # T11
 
 
 def annotation_events(rows, launch):
-    """{event: row}: by which row of its file each annotation of the device goes, which may be itself (T11); `launch`
+    """{event: row}: the row of its file that places each annotation of the device, which may be itself (T11); `launch`
     gives the row of the launch of device work, or None."""
     steps, host, work, result = {}, defaultdict(list), defaultdict(list), {}
     for row in sorted((row for row in rows if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event)):

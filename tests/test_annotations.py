@@ -86,12 +86,12 @@ def analysed(file, include):
     if len({step.iteration for step in file.steps}) < 2:
         return [row for row in file.rows if oracle.is_counted(row)]
     at = {row.event: row for row in file.rows}
-    goes_by = oracle.annotation_events(file.rows, lambda row: at.get(row.link))
+    placed_by = oracle.annotation_events(file.rows, lambda row: at.get(row.link))
     for row in file.rows:
         if row.device == "GPU" and row.cat != "gpu_user_annotation":
-            goes_by[row.event] = at.get(row.link, row)
+            placed_by[row.event] = at.get(row.link, row)
     last = max(step.ts_ns + step.dur_ns + 1 if include else step.ts_ns for step in file.steps)
-    return [row for row in file.rows if oracle.is_counted(row) and goes_by.get(row.event, row).ts_ns < last]
+    return [row for row in file.rows if oracle.is_counted(row) and placed_by.get(row.event, row).ts_ns < last]
 
 
 class LastStep(InFolder):

@@ -11,9 +11,9 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {"T": "sql/RULES.md", "K": "sql/RULES.md", "A": "sql/RULES.md", "B": "sql/RULES.md", "D": "sql/HTA.md",
-         "S": "ext/README.md"}
-IN_CODE = "TKDS"  # A and B are also the names of much else
+HOMES = {"T": "sql/RULES.md", "K": "sql/RULES.md", "A": "sql/RULES.md", "B": "sql/RULES.md", "W": "sql/RULES.md",
+         "D": "sql/HTA.md", "S": "ext/README.md"}
+IN_CODE = "TKDSW"  # A and B are also the names of much else
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"
 
@@ -75,6 +75,22 @@ class Rules(unittest.TestCase):
             defined = [number for own, number, _ in definitions() if own == letter]
             self.assertEqual(numbers, defined[:len(numbers)])
             self.assertGreater(len(numbers), 5)
+
+    def test_of_a_head_that_are_cited_are_in_it(self):
+        """`rule 4` is in the file itself or in its header, `attribute.h, rule 4` in that one."""
+        texts = {os.path.basename(path): text for path, text in sources()}
+        cited = 0
+        for name, text in texts.items():
+            stem, ending = os.path.splitext(name)
+            if ending not in (".c", ".h"):
+                continue
+            for header, numbers in re.findall(r"(?:\b(\w+\.h), )?\brules? ((?:\d+(?:, | and | to )?)+)", text):
+                homes = [texts[header]] if header else [text, texts.get(f"{stem}.h", "")]
+                for number in re.findall(r"\d+", numbers):
+                    cited += 1
+                    with self.subTest(name, header=header, rule=number):
+                        self.assertTrue(any(re.search(rf"(?m)^\*\* {number}\. ", home) for home in homes))
+        self.assertGreater(cited, 40)
 
     def test_are_not_said_to_be_in_readme(self):
         for path, text in sources():

@@ -4,8 +4,9 @@
 ** 1. The keys of device work that counts (row_counts): op, top_op, module and annotation are the
 **    labels of its launch (owners.h); kernel and name are its own name; kernel_type, cat and
 **    stream are its own; shapes are those of its op.
-** 2. The keys of a host event that counts: op, top_op, module and annotation follow rule 4 of
-**    labels.h, applied to the events that enclose it in its call stack (T5) and, unless it is a
+** 2. The keys of a host event that counts: op, top_op, module and annotation follow
+**    labels.h, rule 4, applied to the events that enclose it in its call stack (T5) and, unless it
+*is a
 **    call or a step, to itself; name and cat are its own; shapes are those of its op. It has no
 **    kernel, kernel_type or stream.
 ** 3. Device work adds to kernels (its number of events) and to device time. Host events add to

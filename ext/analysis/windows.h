@@ -1,5 +1,5 @@
 /*
-** The window of time that is attributed to each step of a file: rule 2 of attribute.h.
+** The window of time that is attributed to each step of a file: attribute.h, rule 2.
 */
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H

@@ -7,7 +7,7 @@
 
 #define REPLACED "\xef\xbf\xbd" /* U+FFFD */
 
-/* Decodes and compares; the counts are those of rules 1, 2 and 3. */
+/* Decodes and compares; the counts are those of text.h, rules 1, 2 and 3. */
 static bool check(const void *from, size_t length, const void *expected, size_t expected_length,
                   int escapes, int controls, int replaced)
 {
