@@ -222,7 +222,7 @@ def coarse_times(element):
 
 @functools.lru_cache(maxsize=16)
 def read_source(path, _mtime, _size):
-    """The file, or None if it is no trace."""
+    """The file, or None if it is not a trace."""
     document = oracle.read_document(path)
     events = oracle.events_of(document)
     if events is None:

@@ -73,7 +73,7 @@ def hta_parents(rows, right):
 
 
 def root_of(thread, right):
-    """What stands for the parent of a thread's top events: HTA forgets the process."""
+    """The parent of a thread's top events: HTA forgets the process."""
     return ("", *thread) if "D30" in right else ("", -abs(thread[2]))
 
 

@@ -1,4 +1,4 @@
-"""Small traces made for a test, and a test case that stands in their folder."""
+"""Small traces made for a test, and a test case that runs in their folder."""
 import gzip
 import json
 import os

@@ -127,7 +127,7 @@ def read_document(path):
         return kept
 
     def refuse(constant):
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
 
     try:
         return json.loads(read_text(path), parse_int=Number, parse_float=Number, parse_constant=refuse,
@@ -137,7 +137,7 @@ def read_document(path):
 
 
 def events_of(document):
-    """The array of events, or None if the document is no trace (T16)."""
+    """The array of events, or None if the document is not a trace (T16)."""
     events = document.get("traceEvents") if isinstance(document, dict) else document
     if not isinstance(events, list):
         return None
@@ -178,7 +178,7 @@ def text(value):
 
 
 def identifier(value):
-    """pid or tid: an integer, or the text that stands in the file."""
+    """pid or tid: an integer, or the text in the file."""
     if isinstance(value, Number):
         whole = integer(value)
         return value.text if whole is None else whole

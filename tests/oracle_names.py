@@ -27,7 +27,7 @@ COMPUTATION = re.compile(
 
 
 def head(name):
-    """What stands outside of brackets; `operator<` and its like are none, and `->` after a `)` ends it."""
+    """The part outside of brackets; `operator<` and its like are none, and `->` after a `)` ends it."""
     if name.startswith("_Z"):
         return name
     kept, opened, closed, at = [], [], False, 0

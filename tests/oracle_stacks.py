@@ -38,7 +38,7 @@ def end(row):
 
 
 def innerness(row):
-    """Greater for the inner one of two: starts later, is shorter, stands later in the file."""
+    """Greater for the inner one of two: later start, then shorter, then later in the file."""
     return row.ts_ns, -(row.dur_ns or 0), row.event
 
 

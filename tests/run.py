@@ -119,7 +119,7 @@ class Run:
             print(line if self.verbose else how[0].replace("o", "."), end="", flush=True)
 
     def run(self, units, processes):
-        """Runs the units, lists of tests, in this order, each in one of so many processes."""
+        """Runs the units, lists of tests, in this order, each in one of that many processes."""
         waiting = [(number, 0) for number in range(len(units))][::-1]
         workers = []
         while waiting or workers:

@@ -186,7 +186,7 @@ class Aggregates(unittest.TestCase):
 
 
 class EveryAggregate(unittest.TestCase):
-    """Whatever a row holds and wherever it stands, an aggregate gives a result or one error that names it.
+    """Whatever a row holds and wherever it is, an aggregate gives a result or one error that names it.
 
     SQLite asks an aggregate for its result after an error too: what it kept until then must bear that."""
 

@@ -1,4 +1,4 @@
-"""The column args of trace_events: an object of strict JSON as it stands in the file, mended where little is wrong,
+"""The column args of trace_events: an object of strict JSON as it is in the file, mended where little is wrong,
 NULL where more is. Cases by hand for every rule, whole files as Python's json reads them, and texts by chance.
 """
 import gzip
@@ -39,7 +39,7 @@ def mended_string(string):
 def strictly(text, first=False):
     """What Python's json reads in strict JSON; of a key given twice the last value, or the first."""
     def refuse(constant):
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
     hook = (lambda pairs: dict(reversed(pairs))) if first else None
     return json.loads(text, parse_constant=refuse, object_pairs_hook=hook)
 
@@ -206,7 +206,7 @@ class Events(Args):
             self.assertEqual(self.args(*events, phases=phases), (wanted, {}))
 
     def test_after_damage(self):
-        """Each event has its own args, whatever stands between them."""
+        """Each event has its own args, whatever is between them."""
         damages = (b'{"ph": "X", "ts": :, "args": {"name": "no"}}', b"garbage", b"5", b'{"args": {"name": "no"}', b"]}",
                    b"}", b'{"name": "no', b'{"name": "no", "args": {"a": [1}}', b"\xff\0", b"[[{", b'{"args": 5}')
         events = [with_args(f"op{n}", b'{"name": "op%d", "pad": "%b"}' % (n, b"y" * n * n)) for n in range(40)]

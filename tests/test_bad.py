@@ -1,11 +1,11 @@
 """Files and file systems as bad as they come: rows or one error, never a crash, never a wait.
 
-bad.tsv has the outcome of every file of the corpus of bad files, paths as they stand below bad/:
+bad.tsv has the outcome of every file of the corpus of bad files, paths below bad/:
 
 rank, rows    of trace_files and trace_events; rank is empty where there is none, `error` where trace_files fails too,
               `*` where it is too long to be listed here
 diff          how many rows trace_diff(path, path) has
-message       of what says `error` there, but for the function before it; `*` is any byte. trace_files gives it as the
+message       of what says `error` there, without the function before it; `*` is any byte. trace_files gives it as the
               first problem
 problems      the other ones, in order of files: what, count, first byte
 values        name, ts_ns and dur_ns of each row, where there are few
@@ -274,7 +274,7 @@ class Names(InFolder):
             os.remove(path)
 
     def test_names_of_files_that_are_no_text(self):
-        """T19: a name that is not UTF-8 finds its file; in column file it has U+FFFD, and in errors it stands as it is."""
+        """T19: a name that is not UTF-8 finds its file; in column file it has U+FFFD, and errors show it as it is."""
         self.db.text_factory = bytes
         odd = b"\xff'\xe2\x82\"\n\xc0.json"
         try:

@@ -67,7 +67,7 @@ class Errors(InFolder):
 
 
 class Paths(Errors):
-    """What names no trace."""
+    """Arguments that name no trace."""
 
     def test_missing(self):
         self.assert_trace_error("cannot read 'nope': No such file or directory", "nope")
@@ -376,7 +376,7 @@ class Arguments(Errors):
 
 
 class NoTrace(Errors):
-    """T16: a file that is no trace."""
+    """T16: a file that is not a trace."""
 
     FILES = (("", "empty"), ("   ", "empty"), ("hello", "not JSON at byte 1"), ("\n 5", "not JSON at byte 3"),
              ("{x}", "not JSON at byte 2"),
@@ -516,7 +516,7 @@ class Problems(Errors):
     """T14: what is odd in a file and was read all the same, or passed over."""
 
     def assert_problem(self, what, text, rows, **expected):
-        """A document whose problem stands at the text @@, which is taken out."""
+        """A document whose problem is at the text @@, which is removed."""
         first = text.index("@@") + 1 if "@@" in text else None
         path = write("t.json", text.replace("@@", ""))
         with self.subTest(what):
@@ -587,7 +587,7 @@ class Problems(Errors):
                              [("device work launched before the recording", count)])
 
     def test_metadata_that_is_not_strict(self):
-        """One value that is no JSON does not take the others away unsaid."""
+        """A value that is not JSON is counted, and the others are kept."""
         write("t.json", '{"distributedInfo": {"rank": 3, "world_size": 4}, "bandwidth": NaN, "traceEvents": []}')
         (rank, size, problems), = self.files("t.json", "rank, world_size, problems")
         self.assertEqual(rank, 3)

@@ -1,4 +1,4 @@
-"""Paths and what stands in a file besides events: one file under several paths, paths that are not UTF-8, metadata."""
+"""Paths and what is in a file besides events: one file under several paths, paths that are not UTF-8, metadata."""
 import json
 import os
 import random

@@ -283,7 +283,7 @@ def unrelated_rank(rng, files):
 
 
 def beside(rng, files):
-    """T16: what is no trace, hidden, or in a folder further in."""
+    """T16: files that are not traces, are hidden, or are in a folder further in."""
     file = next(iter(files.values()))
     return Change({**files, "notes.json": '{"a": [1, 2, 3]}', "readme.txt": "text", ".hidden.json": "{",
                    "deeper/rank5.json": Style().document(file)},
@@ -317,7 +317,7 @@ def unknown_keys(rng, files):
 
 
 def events_first(rng, files):
-    """What stands beside traceEvents comes after it."""
+    """The other keys come after traceEvents."""
     return Change(files, Style(last=True))
 
 

@@ -120,7 +120,7 @@ class Comparing(unittest.TestCase):
         return sum(own != 0 for own in found.values())
 
     def compare_busy(self, db, path):
-        """All sums together are the busy time of all threads, but for that of rows in no summary."""
+        """All sums together are the busy time of all threads, except that of rows in no summary."""
         rows = read(path).rows
         elsewhere = sum(places(path)[row.file, row.event].self_ns or 0 for row in rows if row.name is None)
         own = db.execute("SELECT self_duration FROM trace_ops(?, 'all', 'all')", (path,))
@@ -540,7 +540,7 @@ class Asked(InFolder):
 
     def test_by_hand(self):
         """In a step of 900 us: op1 of 100 with a launch of 5 in it, op2 of 50 + n, and one more of 10. In b an op1
-        hides that one: it has the same interval and stands later."""
+        hides that one: it has the same interval and is later in the file."""
         self.assertEqual(self.rows("SELECT name, total_duration, self_duration FROM trace_ops('a', 0, 1)"),
                          [("gone", 10, 10), ("op1", 100, 95), ("op2", 51, 51), ("cudaLaunchKernel", 5, 5),
                           ("ProfilerStep#1", 900, 739), ("gemm", 200, 200)])

@@ -143,7 +143,7 @@ class Changed(Sweep):
             if found is None or found != metadata and len(HEAD) <= at < places[-1][1]:
                 self.assert_said(path, at, changed)
             if rows is None or at < len(HEAD) or at >= places[-1][1]:
-                continue  # what stands around the events: all of them, or less and it is said
+                continue  # what is around the events: all of them, or less and it is said
             left = {row[:-1] for row in rows}
             near = [number for number, (start, stop) in enumerate(places) if start - 2 <= at < stop + 2]
             far = [row[-1] for row in whole if row[:-1] not in left and not near[0] - 1 <= row[-1] <= near[-1] + 1]

@@ -58,7 +58,7 @@ def copied(event):
 # ---- one rank at random ----------------------------------------------------------------------------------------------
 
 class Rank:
-    """Grows one rank: the host's clock goes on, the device follows behind it."""
+    """Grows one rank: the host's clock goes on, the device follows after it."""
 
     def __init__(self, rng, rank, grid, unit):
         self.rng, self.rank, self.grid, self.unit = rng, rank, grid, unit
@@ -348,7 +348,7 @@ class Style:
 
 
 def save(files, folder, style=None, suffix="", members=1):
-    """Writes files into a folder; `suffix` '.gz' compresses them, in so many members."""
+    """Writes files into a folder; `suffix` '.gz' compresses them, in that many members."""
     style = style or Style()
     for name, file in files.items():
         content = file if isinstance(file, (bytes, str)) else style.document(file)

@@ -1,4 +1,4 @@
-/* What pages are made of, each with a NUL behind it. */
+/* What pages are made of, each with a NUL after it. */
     .macro asset name, file
     .hidden \name
     .globl \name

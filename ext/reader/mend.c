@@ -27,7 +27,7 @@ static bool is_space(unsigned char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static unsigned char peek_behind_space(struct mending *mending)
+static unsigned char peek_after_space(struct mending *mending)
 {
     while (is_space(peek(mending)))
         copy(mending, 1);
@@ -150,7 +150,7 @@ static bool string(struct mending *mending)
 
 static bool key(struct mending *mending)
 {
-    if (peek_behind_space(mending) != '"' || !string(mending) || peek_behind_space(mending) != ':')
+    if (peek_after_space(mending) != '"' || !string(mending) || peek_after_space(mending) != ':')
         return false;
     copy(mending, 1);
     return true;
@@ -165,7 +165,7 @@ static bool object(struct mending *mending)
     if (peek(mending) != '{')
         return false;
     do {
-        unsigned char c = peek_behind_space(mending);
+        unsigned char c = peek_after_space(mending);
         if (!value && c == ',') {
             copy(mending, 1);
             if (open[depth - 1] == '{' && !key(mending))
@@ -181,7 +181,7 @@ static bool object(struct mending *mending)
                 return false;
             open[depth++] = (char)c;
             copy(mending, 1);
-            value = peek_behind_space(mending) != (c == '{' ? '}' : ']');
+            value = peek_after_space(mending) != (c == '{' ? '}' : ']');
             if (value && c == '{' && !key(mending))
                 return false;
         } else {
