@@ -58,9 +58,9 @@ def write(path, content):
     return path
 
 
-def write_big(path, megabytes):
+def write_big(path, megabytes, phase="X"):
     """A gzip file of many members that is small on disk and long to read. Returns its path."""
-    line = json.dumps(event("op", 1, 2)).encode() + b",\n"
+    line = json.dumps({**event("op", 1, 2), "ph": phase}).encode() + b",\n"
     count = 2 ** 20 // len(line)
     parts = [gzip.compress(b'{"traceEvents": [\n'), *[gzip.compress(line * count)] * megabytes,
              gzip.compress(json.dumps(event("last", 1, 2)).encode() + b"]}")]

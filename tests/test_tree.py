@@ -54,3 +54,5 @@ class Tree(unittest.TestCase):
         for path in sources():
             text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
             self.assertIsNone(banned.search(text), path)
+            writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bstd(err|out)\b", text)
+            self.assertEqual(bool(writes), path.endswith("/trace/progress.c"), path)

@@ -185,6 +185,11 @@ bool source_unsure(const struct source *source)
     return source->decoder && source->decoder != &decoder_zlib && !checked;
 }
 
+int64_t source_position(const struct source *source)
+{
+    return source->read - (int64_t)source->buffers.in_left;
+}
+
 const char *source_decoder(void)
 {
     return decoder_fastest()->name;
@@ -208,7 +213,7 @@ static ptrdiff_t read_plain(struct source *source, unsigned char *to, size_t roo
 /* The byte of the file, from 1, that is read next. */
 static int64_t position(const struct source *source)
 {
-    return source->read - (int64_t)source->buffers.in_left + 1;
+    return source_position(source) + 1;
 }
 
 static ptrdiff_t damaged(struct source *source, const char *what, struct failure *failure)

@@ -51,6 +51,9 @@ bool source_identify(const char *path, struct identity *identity, struct failure
 ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
                       struct failure *failure);
 
+/* Bytes of the file that were read so far; of gzip, those that were decompressed. */
+int64_t source_position(const struct source *source);
+
 /* The byte of the file, from 1, where data after the gzip data begins; 0 without such data.
 ** Known at the end. */
 int64_t source_trailing(const struct source *source);

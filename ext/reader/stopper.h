@@ -1,17 +1,22 @@
 /*
-** Long work regularly asks whether to stop, so that Ctrl-C takes effect soon.
+** Long work regularly asks whether to stop, so that Ctrl-C takes effect soon, and says how far it
+** is.
 */
 #ifndef TRACEDIFF_STOPPER_H
 #define TRACEDIFF_STOPPER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "failure.h"
 
 struct stopper {
     bool (*stop)(void *argument); /* NULL: never */
     void *argument;
+    _Atomic int64_t
+        *read; /* bytes of the file on disk that were read so far; NULL: not asked for */
 };
 
 /* False if the work is to end; sets FAILURE_INTERRUPTED. */

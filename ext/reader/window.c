@@ -42,6 +42,9 @@ static enum more read_chunk(struct window *window, struct failure *failure)
     if (!stopper_ask(&window->stopper, failure))
         return MORE_FAILED;
     ptrdiff_t got = source_read(window->source, window->bytes + window->end, window->chunk, &seen);
+    if (window->stopper.read)
+        atomic_store_explicit(window->stopper.read, source_position(window->source),
+                              memory_order_relaxed);
     if (got < 0 && seen.code != FAILURE_DAMAGE) {
         failure_move(failure, &seen);
         return MORE_FAILED;

@@ -51,7 +51,7 @@ struct database *database_new(sqlite3 *db)
     database->db = db;
     database->references = 1;
     database->cache.threads = thread_count();
-    database->cache.stopper = (struct stopper){interrupted, database};
+    database->cache.stopper = (struct stopper){.stop = interrupted, .argument = database};
     return database;
 }
 

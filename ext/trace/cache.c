@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include "../reader/memory.h"
 #include "hash.h"
 #include "load.h"
+#include "progress.h"
 
 enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
 
@@ -41,19 +41,21 @@ static bool asked_to_stop(void *argument)
 }
 
 static void read_one(struct cache_request *request, const bool *phases, bool peek,
-                     const struct stopper *stopper)
+                     struct stopper stopper)
 {
-    request->file = peek ? file_peek(request->path, stopper, &request->failure)
-                         : file_load(request->path, phases, stopper, &request->failure);
+    stopper.read = &request->read;
+    request->file = peek ? file_peek(request->path, &stopper, &request->failure)
+                         : file_load(request->path, phases, &stopper, &request->failure);
+    atomic_store_explicit(&request->read, request->size, memory_order_relaxed);
 }
 
 static void *read_files(void *argument)
 {
     struct read_queue *queue = argument;
-    struct stopper stopper = {asked_to_stop, &queue->stop};
+    struct stopper stopper = {.stop = asked_to_stop, .argument = &queue->stop};
     size_t i;
     while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count)
-        read_one(queue->requests[i], queue->phases, queue->peek, &stopper);
+        read_one(queue->requests[i], queue->phases, queue->peek, stopper);
     pthread_mutex_lock(&queue->mutex);
     queue->running--;
     pthread_cond_signal(&queue->finished);
@@ -97,7 +99,8 @@ static void wait_for_threads(struct read_queue *queue, const struct stopper *sto
 }
 
 /* Reads files on several threads; false if no thread could be started. */
-static bool read_side_by_side(struct cache *cache, struct read_queue *queue)
+static bool read_side_by_side(const struct cache *cache, struct read_queue *queue,
+                              const struct stopper *stopper)
 {
     pthread_t threads[MOST_THREADS];
     int wanted = cache->threads < MOST_THREADS ? cache->threads : MOST_THREADS;
@@ -115,7 +118,7 @@ static bool read_side_by_side(struct cache *cache, struct read_queue *queue)
     pthread_mutex_lock(&queue->mutex);
     queue->running -= wanted - started;
     pthread_mutex_unlock(&queue->mutex);
-    wait_for_threads(queue, &cache->stopper);
+    wait_for_threads(queue, stopper);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     pthread_cond_destroy(&queue->finished);
@@ -331,6 +334,7 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
         struct cache_request *request = items[i].request;
         request->file =
             look_up(cache, request->path, &items[i].identity, queue->phases, queue->peek);
+        request->size = items[i].identity.size;
         if (request->file)
             request->file->references++;
         else
@@ -352,12 +356,16 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
         return false;
     }
     size_t missing_count = queue.count;
-    if (!read_side_by_side(cache, &queue))
+    struct progress progress;
+    struct stopper stopper = {.stop = progress_stop, .argument = &progress};
+    progress_begin(&progress, missing, missing_count, &cache->stopper);
+    if (!read_side_by_side(cache, &queue, &stopper))
         for (size_t i = 0; i < missing_count; i++) {
-            read_one(missing[i], phases, peek, &cache->stopper);
+            read_one(missing[i], phases, peek, stopper);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)
                 break;
         }
+    progress_end(&progress);
     for (size_t i = 0; i < missing_count; i++) {
         enum failure_code code = missing[i]->failure.code;
         if (missing[i]->file && !keep(cache, missing[i]->file)) {

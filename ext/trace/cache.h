@@ -9,6 +9,8 @@
 #ifndef TRACEDIFF_CACHE_H
 #define TRACEDIFF_CACHE_H
 
+#include <stdatomic.h>
+
 #include "file.h"
 
 #define CACHE_LIMIT ((size_t)1 << 30)
@@ -30,6 +32,8 @@ struct cache_request {
     /* An earlier request for the same file (device and inode) under a path with the same base
     ** name. This request is then not read. NULL: there is none. */
     struct cache_request *twin;
+    int64_t size;            /* bytes of the file on disk, if it has to be read */
+    _Atomic int64_t read;    /* bytes of them that were read so far */
     struct trace_file *file; /* one reference; NULL on failure */
     struct failure failure;
 };

@@ -104,7 +104,7 @@ static void check_order(const struct trace_file *trace, enum order order, const 
 /* Derives everything, and checks it unless an allocation has failed. */
 static void derive(struct trace_file *trace)
 {
-    const struct stopper stopper = {NULL, NULL};
+    const struct stopper stopper = {.stop = NULL};
     struct failure failure = {0};
     bool small = trace->columns.count <= 100;
     if (stacks_find(trace, &stopper, &failure) && small)

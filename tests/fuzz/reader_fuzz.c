@@ -211,7 +211,7 @@ static void check_mending(const unsigned char *bytes, size_t length)
 static void load(const bool *phases, const struct reading *reading, struct text *text)
 {
     struct failure failure = {0};
-    struct stopper stopper = {NULL, NULL};
+    struct stopper stopper = {.stop = NULL};
     struct trace_file *head = file_peek(path, &stopper, &failure);
     struct trace_file *trace = file_load(path, phases, &stopper, &failure);
     MUST((head && trace) == (failure.code == FAILURE_NONE));

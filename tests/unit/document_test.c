@@ -394,7 +394,8 @@ TEST(failures)
     static const bool wanted[256];
     struct failure failure = {.code = FAILURE_NONE};
     int asked = 0;
-    struct document_options options = {.wanted = wanted, .stopper = {stop_at_once, &asked}};
+    struct document_options options = {.wanted = wanted,
+                                       .stopper = {.stop = stop_at_once, .argument = &asked}};
     CHECK(!document_open("/nowhere/at all", &options, &failure));
     CHECK_INT(failure.code, FAILURE_READ);
     CHECK_TEXT(failure.text, "cannot read '/nowhere/at all': No such file or directory");

@@ -106,7 +106,7 @@ static void try_all(int threads)
 {
     struct failure failure = {.code = FAILURE_NONE};
     struct asked asked = {.last = 0};
-    struct stopper stopper = {ask, &asked};
+    struct stopper stopper = {.stop = ask, .argument = &asked};
     const char *path = many_events(threads);
     struct owners owners;
     struct windows windows;
