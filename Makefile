@@ -127,8 +127,10 @@ fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
 	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
 
-bench: needed all ## measure a diff: CPU seconds, memory
-	@$(PYTHON) tests/bench.py
+# The generated traces are kept in $(BUILD)/bench.
+bench: SIZE ?= medium
+bench: needed all ## measure beside other programs: SIZE=small, medium (1 GB of traces) or large (2 GB)
+	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/bench.py $(SIZE) $(BUILD)/bench
 
 examples: ## make the generated example traces again
 	$(PYTHON) tests/generate_gpu_pair.py
