@@ -200,12 +200,13 @@ def table(heads, rows):
 
 def measure(case, size, plain_cpu):
     """A row of the table, and the CPU time."""
+    print(f"measuring {case.name}", file=sys.stderr, flush=True)
     paths = [file["path"] for file in case.files]
     total, events = (sum(file[fact] for file in case.files) for fact in ("bytes", "events"))
     programs = {"tracediff": sqlite(case.query)}
     if paths[0].endswith(".gz"):
         programs.update({name: [*command, *paths] for name, command in installed(DECOMPRESSORS).items()})
-    costs = best(programs, 1 if size == "small" else 9 if total < COUNTED else 3)
+    costs = best(programs, 1 if size == "small" else 5 if total < COUNTED else 3)
     cpu, wall, peak, output = costs["tracediff"]
     if case.answer not in (None, output):
         sys.exit(f"{case.name}: {case.query}\ngave {output}, not {case.answer}")
@@ -230,6 +231,7 @@ def main(size="medium", folder=os.path.join(ROOT, "build", "bench")):
           f"{run(sqlite('SELECT tracediff_debug()')).output}\n")
     table(["case", *(f"x {name}" for name in DECOMPRESSORS), "x plain", "CPU s", "wall s", "peak MB", "MB of JSON",
            "MB/CPU s", "1000 events", "B/event", "M instr."], rows)
+    print("measuring other programs", file=sys.stderr, flush=True)
     costs = best({"tracediff": sqlite(pair.query), **others(pair, folder)}, 1)
     table(["the pair by", "x tracediff", "CPU s", "wall s", "peak MB"],
           [[name, cost.cpu / costs["tracediff"].cpu, cost.cpu, cost.wall, cost.peak / 1e6]
