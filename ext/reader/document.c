@@ -177,37 +177,6 @@ static int ended(struct document *document)
     return 0;
 }
 
-/* Skips the rest of a value that is too long to be held, from `at` (rule 3). */
-static enum more skip_long_value(struct document *document, struct failure *failure)
-{
-    bool string = false, escape = false;
-    int64_t depth = 0;
-    for (;;) {
-        for (; document->in.at < document->in.end; document->in.at++) {
-            unsigned char c = document->in.bytes[document->in.at];
-            if (escape)
-                escape = false;
-            else if (string && c == '\\')
-                escape = true;
-            else if (c == '"')
-                string = !string;
-            else if (!string && (c == '{' || c == '['))
-                depth++;
-            else if (!string && (c == '}' || c == ']'))
-                depth--;
-            if (depth < 0 || (depth == 0 && !string && c == ','))
-                return MORE_YES; /* a bare word or a string ends before this byte */
-            if (depth == 0 && !string && (c == '}' || c == ']')) {
-                document->in.at++;
-                return MORE_YES;
-            }
-        }
-        enum more more = window_read(&document->in, document->in.at, failure);
-        if (more != MORE_YES)
-            return more;
-    }
-}
-
 /* Reads one thing, such as an element, whose first byte is `p`. Returns as scan.h says. */
 typedef const unsigned char *reader(struct document *document, struct scan *scan,
                                     const unsigned char *p, void *to);
@@ -391,7 +360,7 @@ static int top_level(struct document *document, struct failure *failure)
     case READ_TOO_LONG:
         problem_add(&document->problems, PROBLEM_TOO_LONG, window_byte(&document->in, start));
         document->comma = document->first = false;
-        return skip_long_value(document, failure) == MORE_FAILED ? -1 : 0;
+        return resync_after_value(&document->in, failure) ? 0 : -1;
     case READ_END:
         return ended_early(document);
     default:
@@ -431,6 +400,25 @@ static const unsigned char *read_object(struct document *document, struct scan *
     if (document->memo && stop)
         memo_learn(document->memo, p + 1, stop, event);
     return stop;
+}
+
+/* Reads the event after another one and a comma, if it is in memory as a whole: element() in
+** short. False, and nothing has changed, if it is not so. */
+static bool next_object(struct document *document, struct event *event)
+{
+    struct window *in = &document->in;
+    struct scan scan = {in->bytes + in->end, NULL};
+    if (document->state != STATE_EVENTS || document->comma || document->first ||
+        in->bytes[in->at] != ',')
+        return false;
+    const unsigned char *p = scan_space(in->bytes + in->at + 1);
+    const unsigned char *stop = *p == '{' ? read_object(document, &scan, p, event) : NULL;
+    if (!stop)
+        return false;
+    in->at = (size_t)(stop - in->bytes);
+    document->any_object = true;
+    event->position = document->events++;
+    return true;
 }
 
 /* Reads an element that is not an object. It must be followed by a comma or a bracket: otherwise
@@ -524,7 +512,7 @@ static int element(struct document *document, struct event *event, struct failur
     ** its bytes. */
     int64_t byte = window_byte(in, read == READ_BAD ? in->at : start);
     if (read == READ_TOO_LONG && !object) {
-        if (skip_long_value(document, failure) == MORE_FAILED)
+        if (!resync_after_value(in, failure))
             return -1;
         return pass_over(document, PROBLEM_TOO_LONG, byte);
     }
@@ -586,6 +574,8 @@ bool document_begin(struct document *document, struct failure *failure)
 
 int document_next(struct document *document, struct event *event, struct failure *failure)
 {
+    if (next_object(document, event))
+        return 1;
     while (document->state != STATE_END) {
         int result = step(document, event, failure);
         if (result != 0)

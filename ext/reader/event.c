@@ -4,16 +4,16 @@
 
 #include "text.h"
 
-enum { KEY_OTHER = EVENT_FIELDS };
+/* What a key is, beside a field. */
+enum { KEY_PHASE = EVENT_FIELDS, KEY_OTHER };
 
 static int key_of(const unsigned char *key, size_t length)
 {
     static const struct {
         const char *key;
         int field;
-    } keys[] = {{"ph", EVENT_PHASE},  {"ts", EVENT_TS},    {"dur", EVENT_DUR},
-                {"cat", EVENT_CAT},   {"pid", EVENT_PID},  {"tid", EVENT_TID},
-                {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
+    } keys[] = {{"ph", KEY_PHASE},  {"ts", EVENT_TS},   {"dur", EVENT_DUR},   {"cat", EVENT_CAT},
+                {"pid", EVENT_PID}, {"tid", EVENT_TID}, {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strlen(keys[i].key) == length && memcmp(keys[i].key, key, length) == 0)
             return keys[i].field;
@@ -45,7 +45,7 @@ static inline int key_at(const unsigned char *key, size_t *length)
         return EVENT_ARGS;
     *length = 2;
     if ((word & 0xffffff) == KEY4('p', 'h', '"', 0))
-        return EVENT_PHASE;
+        return KEY_PHASE;
     if ((word & 0xffffff) == KEY4('t', 's', '"', 0))
         return EVENT_TS;
     return KEY_OTHER;
@@ -64,13 +64,13 @@ static int key_of_odd(const unsigned char *key, size_t length)
 }
 
 const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
-                                      struct nesting nesting, struct event *event)
+                                      struct event *event)
 {
     struct token *stream = &event->field[EVENT_STREAM];
     struct token *correlation = &event->field[EVENT_CORRELATION];
     struct wanted wanted[] = {{.key = "stream", .length = 6, .value = *stream},
                               {.key = "correlation", .length = 11, .value = *correlation}};
-    p = scan_nested_from(scan, p, nesting, '}', wanted, 2);
+    p = scan_nested(scan, p, '}', wanted, 2);
     *stream = wanted[0].value;
     *correlation = wanted[1].value;
     return p;
@@ -82,7 +82,7 @@ static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
     struct token *args = &event->field[EVENT_ARGS];
     if (*p != '{')
         return scan_value(scan, p, args);
-    const unsigned char *stop = event_cross_args(scan, p + 1, (struct nesting){.depth = 1}, event);
+    const unsigned char *stop = event_cross_args(scan, p + 1, event);
     if (stop)
         *args = (struct token){p, (size_t)(stop - p), TOKEN_NESTED};
     return stop;
@@ -113,26 +113,31 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
                                 struct event *event, struct problems *problems)
 {
     bool duplicate = false, comma = false;
+    struct token phase = {.kind = TOKEN_NONE};
     event->phase = 0;
     event->passed_over = event->flawed = false;
+    event->form = 0;
     for (int i = 0; i < EVENT_FIELDS; i++)
         event->field[i].kind = TOKEN_NONE;
     p = scan_space(p);
     while (*p != '}') {
-        struct token ignored, *to = &ignored;
+        struct token ignored = {.kind = TOKEN_NONE};
         int which;
         p = read_key(scan, p, &which);
         if (!p)
             return NULL;
-        if (which != KEY_OTHER && event->field[which].kind == TOKEN_NONE)
-            to = &event->field[which];
-        else
-            duplicate = duplicate || which != KEY_OTHER;
+        struct token *to = which == KEY_OTHER   ? &ignored
+                           : which == KEY_PHASE ? &phase
+                                                : &event->field[which];
+        if (to->kind != TOKEN_NONE) {
+            duplicate = true;
+            to = &ignored;
+        }
         bool args = which == EVENT_ARGS && to != &ignored;
         p = args ? read_args(scan, p, event) : scan_value(scan, p, to);
         if (!p)
             return NULL;
-        if (to == &event->field[EVENT_PHASE] && to->kind == TOKEN_TEXT && to->length == 1) {
+        if (to == &phase && to->kind == TOKEN_TEXT && to->length == 1) {
             event->phase = *to->at;
             if (!wanted[event->phase]) {
                 event->passed_over = true;

@@ -11,7 +11,6 @@
 #include "scan.h"
 
 enum event_field {
-    EVENT_PHASE,
     EVENT_NAME,
     EVENT_CAT,
     EVENT_PID,
@@ -26,10 +25,12 @@ enum event_field {
 
 struct event {
     unsigned char phase; /* ph; 0 if it is not one printable ASCII character */
-    bool passed_over;    /* the phase is not wanted: the keys after ph were not read */
+    bool passed_over;    /* the phase is not wanted: the fields are undefined */
     bool flawed;         /* a key is there twice, or a comma follows the last value */
     int64_t position;    /* 0-based index in traceEvents */
     int64_t byte;        /* the byte of the document, from 1, of its opening brace */
+    uint64_t form;       /* events of one form have the same cat, pid and tid, and none of these is
+                         ** TOKEN_ODD_TEXT; 0: nothing is known */
     struct token field[EVENT_FIELDS];
 };
 
@@ -39,9 +40,9 @@ struct event {
 const unsigned char *event_read(struct scan *scan, const unsigned char *p, const bool *wanted,
                                 struct event *event, struct problems *problems);
 
-/* Goes from any byte within the args of an event to the byte after them, as scan_nested_from(), and
-** finds args.stream and args.correlation. */
+/* Goes from the byte after the brace that opens the args of an event to the byte after the one that
+** closes them, as scan_nested(), and finds args.stream and args.correlation. */
 const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
-                                      struct nesting nesting, struct event *event);
+                                      struct event *event);
 
 #endif

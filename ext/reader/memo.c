@@ -1,7 +1,9 @@
 #include "memo.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "ascii.h"
 #include "memory.h"
 
 #ifdef __SSE2__
@@ -9,125 +11,129 @@
 #endif
 
 enum {
-    MOST_NODES = 3000,
-    MOST_TEXT = 64 * 1024,
+    MOST_NODES = 4096,
+    MOST_TEXT = 256 * 1024,
+    MOST_READINGS = 512,
     MOST_CHILDREN = 16,
-    MOST_WHOLE = 4,
+    MOST_SPANS = 64, /* in an event */
     LONGEST_SPAN = 255,
     COMPARED = 16,      /* bytes at a time */
+    VARYING = 2,        /* spans that differ in a number for it to vary */
     LEARNING = 4,       /* events that have to be known for another one to be learnt, ... */
     MOST_CREDIT = 2048, /* ... beside the first ones */
 };
 
 enum follows {
-    DIGITS,
+    NOTHING,
+    NUMBER,
     NAME,     /* the contents of the name, up to its quote */
     ARGS,     /* those of args: the span ends with their brace */
-    ARGS_END, /* what stands behind args: the span ends with their brace */
+    ARGS_END, /* what comes after args, if that is more than a brace: the span ends with theirs */
     MORE,     /* another span: this one would have been too long */
-    END,      /* the next event: the span ends with the event's brace */
-    NOTHING
+    END       /* the next event: the span ends with the event's brace */
 };
 
-/* Where the value of a field begins or ends. */
-struct mark {
-    unsigned char field; /* EVENT_FIELDS: there is none */
-    unsigned char kind;  /* enum token_kind */
-    unsigned char offset, length;
-};
-
-/* A span, in one line of a processor's cache. Number 0 is what comes before all: it has no
-** text. */
+/* A span. Node 0 is what comes before all, and has no text. */
 struct memo_node {
     unsigned char head[COMPARED]; /* its first bytes */
-    uint32_t text;                /* index of its first byte */
+    const unsigned char *text;    /* all of them */
+    struct memo_node *child;      /* the spans that followed it, the last one met first ... */
+    struct memo_node *sibling;    /* ... and so on; or NULL */
+    struct memo_node *after_args; /* ARGS: the node whose children follow args */
+    const struct reading *says;   /* ARGS_END, END: what the spans so far say */
     uint16_t head_mask;           /* a bit for each byte of `head` */
-    uint16_t child, sibling;      /* spans that followed, the last one met first; 0: none */
-    uint16_t behind_args;         /* ARGS: the node whose children follow args */
-    uint16_t depth;               /* of brackets, within args, where it ends */
-    unsigned char length, follows, children, phase;
-    bool passed_over; /* END: as in struct event, and so is `phase` */
-    bool in_string;   /* where it ends */
-    bool resumes;     /* within args, and no value has begun and not ended */
-    bool has_values;  /* any of the following */
-    unsigned char whole;
-    struct mark ends;               /* the value that began before it and ends in it */
-    struct mark begins;             /* the value that begins in it and ends after it */
-    struct mark wholes[MOST_WHOLE]; /* values that it holds as a whole */
+    unsigned char length, follows, children;
+    bool has_form; /* END: its event's cat, pid and tid are part of spans */
+};
+
+static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
+              "a span may be compared with what comes after the text");
+
+/* A byte of an event: in a span, or the one after it. */
+struct place {
+    unsigned char span, offset;
+};
+
+/* What the spans of args, or of an event, say. */
+struct reading {
+    struct {
+        struct place begin, end;
+        unsigned char kind; /* enum token_kind */
+    } value[EVENT_FIELDS];
+    unsigned char args_tail; /* bytes after args; 0: args end at their place */
+    unsigned char phase;     /* as in struct event, and so is `passed_over` */
+    bool passed_over;
 };
 
 struct memo {
-    struct memo_node *nodes; /* owned */
-    size_t count, capacity;
-    unsigned char *text; /* owned; MOST_TEXT bytes */
-    size_t used;
+    size_t nodes_used, text_used, readings_used;
     struct memo_node *unknown; /* after which memo_read() met a span it did not know; or NULL */
     bool full;                 /* there was no room for a span */
     int credit;
+    uint64_t forms; /* the form of events that end with node 0 */
+    struct memo_node nodes[MOST_NODES];
+    struct reading readings[MOST_READINGS];
+    unsigned char text[MOST_TEXT];
 };
+
+/* Forgets everything. */
+static void begin_anew(struct memo *memo)
+{
+    memo->nodes[0] = (struct memo_node){.follows = NOTHING};
+    memo->nodes_used = 1;
+    memo->text_used = memo->readings_used = 0;
+    memo->forms += MOST_NODES;
+    memo->full = false;
+}
 
 struct memo *memo_new(void)
 {
-    struct memo *memo = memory_zeroed(1, sizeof *memo);
+    struct memo *memo = memory_allocate(sizeof *memo);
     if (!memo)
         return NULL;
-    memo->text = memory_zeroed(MOST_TEXT, 1);
-    if (!memo->text || !MEMORY_GROW(memo->nodes, memo->capacity, 1)) {
-        memo_free(memo);
-        return NULL;
-    }
-    memo->nodes[0] = (struct memo_node){0};
-    memo->count = 1;
+    memo->forms = 0;
+    memo->unknown = NULL;
     memo->credit = MOST_CREDIT;
+    begin_anew(memo);
     return memo;
 }
 
 void memo_free(struct memo *memo)
 {
-    if (!memo)
-        return;
-    memory_free(memo->nodes);
-    memory_free(memo->text);
     memory_free(memo);
-}
-
-static inline bool is_digit(unsigned char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 #ifdef __SSE2__
 
-/* A bit for each of COMPARED bytes that is the same. */
-static inline uint32_t equal_bytes(const unsigned char *a, const unsigned char *b)
+static inline __m128i bytes_at(const unsigned char *p)
 {
-    __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)a),
-                                   _mm_loadu_si128((const __m128i *)(const void *)b));
-    return (uint32_t)_mm_movemask_epi8(equal);
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
 static inline bool same_head(const struct memo_node *node, const unsigned char *p)
 {
-    return (~equal_bytes(p, node->head) & node->head_mask) == 0;
+    __m128i equal = _mm_cmpeq_epi8(bytes_at(p), bytes_at(node->head));
+    return (~(uint32_t)_mm_movemask_epi8(equal) & node->head_mask) == 0;
 }
 
 /* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
 {
+    __m128i equal =
+        _mm_cmpeq_epi8(bytes_at(a + length - COMPARED), bytes_at(b + length - COMPARED));
     for (size_t i = COMPARED; i + COMPARED < length; i += COMPARED)
-        if (equal_bytes(a + i, b + i) != 0xffff)
-            return false;
-    return equal_bytes(a + length - COMPARED, b + length - COMPARED) == 0xffff;
+        equal = _mm_and_si128(equal, _mm_cmpeq_epi8(bytes_at(a + i), bytes_at(b + i)));
+    return _mm_movemask_epi8(equal) == 0xffff;
 }
 
-static inline const unsigned char *after_digits(const unsigned char *p)
+static inline const unsigned char *after_number(const unsigned char *p)
 {
-    for (;; p += COMPARED) { /* '0' to '9' become the smallest of signed bytes */
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i moved = _mm_add_epi8(v, _mm_set1_epi8((char)(0x80 - '0')));
-        int mask = _mm_movemask_epi8(_mm_cmpgt_epi8(moved, _mm_set1_epi8((char)(0x80 + 9))));
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
+    for (;; p += COMPARED) {
+        __m128i from_dot = _mm_sub_epi8(bytes_at(p), _mm_set1_epi8('.'));
+        __m128i part = _mm_cmpeq_epi8(_mm_min_epu8(from_dot, _mm_set1_epi8('9' - '.')), from_dot);
+        unsigned other = ~(unsigned)_mm_movemask_epi8(part) & 0xffff;
+        if (other)
+            return p + __builtin_ctz(other);
     }
 }
 
@@ -143,31 +149,34 @@ static inline bool same_tail(const unsigned char *a, const unsigned char *b, siz
     return memcmp(a + COMPARED, b + COMPARED, length - COMPARED) == 0;
 }
 
-static inline const unsigned char *after_digits(const unsigned char *p)
+static inline const unsigned char *after_number(const unsigned char *p)
 {
-    while (is_digit(*p))
+    while (*p >= '.' && *p <= '9')
         p++;
     return p;
 }
 
 #endif
 
-/* The span after `node` that stands at `p`; NULL if it is not known. No span has a byte 0, and 0
-** stands behind the text: so none reaches beyond it. */
-static inline struct memo_node *find(struct memo *memo, struct memo_node *node,
-                                     const unsigned char *p)
+/* Whether a span is at `p`. No span has a byte 0, and zeros come after the text: so none reaches
+** beyond it. */
+static inline bool matches(const struct memo_node *node, const unsigned char *p)
 {
-    uint16_t *link = &node->child;
-    for (uint16_t i = *link; i; i = *link) {
-        struct memo_node *child = &memo->nodes[i];
-        size_t length = child->length;
-        if (same_head(child, p) &&
-            (length <= COMPARED || same_tail(p, memo->text + child->text, length)) &&
-            (child->follows != DIGITS || is_digit(p[length]))) {
+    size_t length = node->length;
+    return same_head(node, p) && (length <= COMPARED || same_tail(p, node->text, length)) &&
+           (node->follows != NUMBER || is_digit(p[length]));
+}
+
+/* The span after `node` that is at `p`; NULL if it is not known. */
+static inline struct memo_node *find(struct memo_node *node, const unsigned char *p)
+{
+    struct memo_node **link = &node->child;
+    for (struct memo_node *child = *link; child; child = *link) {
+        if (matches(child, p)) {
             if (link != &node->child) {
                 *link = child->sibling;
                 child->sibling = node->child;
-                node->child = i;
+                node->child = child;
             }
             return child;
         }
@@ -176,96 +185,104 @@ static inline struct memo_node *find(struct memo *memo, struct memo_node *node,
     return NULL;
 }
 
-/* The values that a span at `p` holds, or a part of. */
-static inline void take_values(const struct memo_node *node, const unsigned char *p,
-                               struct event *event)
+/* Fills in the fields from `first` up to `last`. */
+static inline void take_values(const struct reading *reading, const unsigned char *const *spans,
+                               int first, int last, struct event *event)
 {
-    if (node->ends.field != EVENT_FIELDS) {
-        struct token *token = &event->field[node->ends.field];
-        token->length = (size_t)(p + node->ends.offset - token->at);
-    }
-    for (int i = 0; i < node->whole; i++) {
-        const struct mark *mark = &node->wholes[i];
-        event->field[mark->field] =
-            (struct token){p + mark->offset, mark->length, (enum token_kind)mark->kind};
-    }
-    if (node->begins.field != EVENT_FIELDS) {
-        struct token *token = &event->field[node->begins.field];
-        token->at = p + node->begins.offset;
-        token->kind = (enum token_kind)node->begins.kind;
+    for (int i = first; i <= last; i++) {
+        struct place begin = reading->value[i].begin, end = reading->value[i].end;
+        const unsigned char *at = spans[begin.span] + begin.offset;
+        event->field[i].at = at;
+        event->field[i].length = (size_t)(spans[end.span] + end.offset - at);
+        event->field[i].kind = (enum token_kind)reading->value[i].kind;
     }
 }
 
-static void end_args(struct event *event, const unsigned char *p)
+/* Fills in an event that ends before `end`. */
+static inline void take_event(const struct reading *reading, const unsigned char *const *spans,
+                              const unsigned char *end, struct event *event)
 {
     struct token *args = &event->field[EVENT_ARGS];
-    args->length = (size_t)(p - args->at);
-    args->kind = TOKEN_NESTED;
+    event->phase = reading->phase;
+    event->passed_over = reading->passed_over;
+    event->flawed = false;
+    if (reading->passed_over)
+        return;
+    take_values(reading, spans, EVENT_NAME, EVENT_ARGS, event);
+    if (reading->args_tail > 0) {
+        args->length = (size_t)(end - reading->args_tail - args->at);
+        take_values(reading, spans, EVENT_STREAM, EVENT_CORRELATION, event);
+    }
 }
 
 const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
                                struct event *event)
 {
-    struct memo_node *node = memo->nodes;
-    const struct memo_node *args = node;
+    const unsigned char *spans[MOST_SPANS];
+    size_t count = 0, args_count = 0;
+    struct memo_node *node = memo->nodes, *args = NULL;
+    enum token_kind name = TOKEN_TEXT;
     struct scan inner = {scan->end, NULL};
     memo->unknown = NULL;
-    for (int i = 0; i < EVENT_FIELDS; i++)
-        event->field[i].kind = TOKEN_NONE;
+    event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
     for (;;) {
-        struct memo_node *next = find(memo, node, p);
+        struct memo_node *next = find(node, p);
         if (!next) {
             memo->unknown = node;
-            if (!node->resumes)
-                return NULL;
-            struct nesting nesting = {node->depth, node->in_string,
-                                      !node->in_string && p[-1] == '"'};
-            p = event_cross_args(&inner, p, nesting, event);
+            p = args ? event_cross_args(&inner, spans[args_count - 1] + args->length, event) : NULL;
             if (!p)
                 return NULL;
-            end_args(event, p);
-            node = &memo->nodes[args->behind_args];
+            node = args->after_args;
+            args = NULL;
+            count = args_count;
             continue;
         }
         node = next;
-        if (node->has_values)
-            take_values(node, p, event);
+        spans[count++] = p;
         p += node->length;
-        if (node->follows == DIGITS) {
-            p = after_digits(p);
+        if (node->follows == NUMBER) {
+            p = after_number(p);
         } else if (node->follows == NAME) {
-            struct token *name = &event->field[EVENT_NAME];
-            name->at = p;
-            name->kind = TOKEN_TEXT;
-            p = scan_string(&inner, p, &name->kind);
+            p = scan_string(&inner, p, &name);
             if (!p)
                 return NULL;
-            name->length = (size_t)(p - name->at);
         } else if (node->follows == ARGS) {
             args = node;
-            event->field[EVENT_ARGS].at = p - 1;
+            args_count = count;
         } else if (node->follows == ARGS_END) {
-            end_args(event, p);
-            node = &memo->nodes[args->behind_args];
+            take_values(node->says, spans, EVENT_STREAM, EVENT_CORRELATION, event);
+            node = args->after_args;
+            args = NULL;
+            count = args_count;
         } else if (node->follows == END) {
-            event->phase = node->phase;
-            event->passed_over = node->passed_over;
-            event->flawed = false;
+            take_event(node->says, spans, p, event);
+            event->form = node->has_form ? memo->forms + (uint64_t)(node - memo->nodes) : 0;
+            if (name == TOKEN_ODD_TEXT)
+                event->field[EVENT_NAME].kind = name;
             memo->credit += !memo->unknown && memo->credit < MOST_CREDIT;
             return p;
         }
     }
 }
 
-/* The event that is learnt, and where in it the next span begins. */
+/* An event that is learnt, as far as it has been cut into spans. */
 struct lesson {
-    const unsigned char *at, *stop;
     const struct event *event;
-    bool in_string;
-    uint32_t depth;
-    enum { BEFORE_ARGS, IN_ARGS, BEHIND_ARGS } part;
-    uint32_t begun; /* a bit each: the fields whose value has begun ... */
-    uint32_t ended; /* ... and ended */
+    const unsigned char *at, *stop; /* the next span begins at `at` */
+    const unsigned char *spans[MOST_SPANS];
+    size_t lengths[MOST_SPANS];
+    size_t count;
+    size_t args_count;      /* spans up to the brace of args; 0: args have not begun ... */
+    bool in_args;           /* ... or ended */
+    bool args_last;         /* nothing but the event's brace comes after args */
+    size_t name;            /* spans up to the name; 0: it has not come */
+    struct memo_node *args; /* whose span ends with the brace of args */
+};
+
+/* The span that is to be kept. */
+struct cut {
+    size_t length;
+    enum follows follows;
 };
 
 static bool is_varied_name(const struct token *name)
@@ -273,188 +290,293 @@ static bool is_varied_name(const struct token *name)
     return name->kind == TOKEN_TEXT || name->kind == TOKEN_ODD_TEXT;
 }
 
-static bool has_spans_in_args(const struct token *args)
+static bool has_spans(const struct token *args)
 {
     return args->kind == TOKEN_NESTED && *args->at == '{';
 }
 
-/* Where the span that begins at lesson->at ends, and what follows it; NULL: rule 4. */
-static const unsigned char *span_end(struct lesson *lesson, unsigned char *follows)
+/* A cut at `at` instead, if that is nearer. */
+static void cut_before(const struct lesson *lesson, const unsigned char *at, enum follows follows,
+                       struct cut *cut)
 {
-    const struct token *name = &lesson->event->field[EVENT_NAME],
-                       *args = &lesson->event->field[EVENT_ARGS];
-    const unsigned char *p = lesson->at;
-    for (;; p++) {
-        bool varied = is_varied_name(name) && p == name->at;
-        bool args_begin = has_spans_in_args(args) && p == args->at + 1;
-        bool args_end = has_spans_in_args(args) && p == args->at + args->length;
-        *follows = varied                                      ? NAME
-                   : args_begin && lesson->part == BEFORE_ARGS ? ARGS
-                   : args_end && lesson->part == IN_ARGS       ? ARGS_END
-                   : p == lesson->stop                         ? END
-                   : is_digit(*p)                              ? DIGITS
-                   : p - lesson->at == LONGEST_SPAN            ? MORE
-                                                               : NOTHING;
-        if (*follows != NOTHING)
-            return p;
-        if (*p == '\\' || *p == 0)
-            return NULL;
-        if (*p == '"')
-            lesson->in_string = !lesson->in_string;
-        else if (!lesson->in_string && (*p == '{' || *p == '['))
-            lesson->depth++;
-        else if (!lesson->in_string && (*p == '}' || *p == ']'))
-            lesson->depth--;
-    }
+    if (at && at >= lesson->at && (size_t)(at - lesson->at) < cut->length)
+        *cut = (struct cut){(size_t)(at - lesson->at), follows};
 }
 
-/* Notes which values begin and end in a span; false if there are too many. */
-static bool mark_values(struct lesson *lesson, const unsigned char *end, struct memo_node *node)
+/* Cuts at what varies always. NOTHING follows: rule 5. */
+static struct cut widest_cut(const struct lesson *lesson)
 {
-    const unsigned char *start = lesson->at;
-    for (int i = 0; i < EVENT_FIELDS; i++) {
-        const struct token *token = &lesson->event->field[i];
-        if (token->kind == TOKEN_NONE || (i == EVENT_NAME && is_varied_name(token)) ||
-            (i == EVENT_ARGS && has_spans_in_args(token)))
-            continue;
-        const unsigned char *stop = token->at + token->length;
-        bool begins = token->at >= start &&
-                      (token->at < end || (token->at == end && node->follows == DIGITS));
-        bool ends = stop >= start && stop < end;
-        if (!begins && !ends)
-            continue;
-        struct mark *mark = !begins ? &node->ends : !ends ? &node->begins : NULL;
-        if (mark ? mark->field != EVENT_FIELDS : node->whole == MOST_WHOLE)
-            return false;
-        if (!mark)
-            mark = &node->wholes[node->whole++];
-        *mark = (struct mark){.field = (unsigned char)i,
-                              .kind = (unsigned char)token->kind,
-                              .offset = (unsigned char)((begins ? token->at : stop) - start),
-                              .length = (unsigned char)(begins && ends ? token->length : 0)};
-        lesson->begun |= begins ? 1U << i : 0;
-        lesson->ended |= ends ? 1U << i : 0;
+    static const enum event_field times[] = {EVENT_TS, EVENT_DUR};
+    const struct token *field = lesson->event->field, *args = &field[EVENT_ARGS];
+    struct cut cut = {(size_t)(lesson->stop - lesson->at), END};
+    cut_before(lesson, lesson->at + LONGEST_SPAN, MORE, &cut);
+    if (is_varied_name(&field[EVENT_NAME]) && !lesson->name)
+        cut_before(lesson, field[EVENT_NAME].at, NAME, &cut);
+    if (lesson->in_args && !lesson->args_last)
+        cut_before(lesson, args->at + args->length, ARGS_END, &cut);
+    if (has_spans(args) && !lesson->args_count)
+        cut_before(lesson, args->at + 1, ARGS, &cut);
+    for (int i = 0; i < 2; i++) {
+        const struct token *time = &field[times[i]];
+        if (time->kind != TOKEN_NONE && is_digit(*time->at))
+            cut_before(lesson, time->at, NUMBER, &cut);
     }
-    return true;
+    if (memchr(lesson->at, '\\', cut.length) || memchr(lesson->at, 0, cut.length))
+        cut.follows = NOTHING;
+    return cut;
 }
 
-/* Cuts the next span off; false: rule 4. */
-static bool next_span(struct lesson *lesson, struct memo_node *node)
+static bool is_part_of_number(unsigned char c)
 {
-    *node = (struct memo_node){.ends = {.field = EVENT_FIELDS}, .begins = {.field = EVENT_FIELDS}};
-    const unsigned char *end = span_end(lesson, &node->follows);
-    if (!end || !mark_values(lesson, end, node))
-        return false;
-    node->length = (unsigned char)(end - lesson->at);
-    if (node->follows == DIGITS) {
-        end = after_digits(end);
-    } else if (node->follows == NAME) {
-        end += lesson->event->field[EVENT_NAME].length;
-    } else if (node->follows == ARGS) {
-        lesson->part = IN_ARGS;
-        lesson->depth = 1;
-    } else if (node->follows == ARGS_END) {
-        lesson->part = BEHIND_ARGS;
-    }
-    lesson->at = end;
-    if (node->follows == END && lesson->begun != lesson->ended)
-        return false;
-    node->has_values =
-        node->whole > 0 || node->ends.field != EVENT_FIELDS || node->begins.field != EVENT_FIELDS;
-    node->depth = (uint16_t)lesson->depth;
-    node->in_string = lesson->in_string;
-    node->resumes = lesson->part == IN_ARGS && node->follows != MORE &&
-                    lesson->begun == lesson->ended && lesson->depth <= UINT16_MAX;
-    node->phase = lesson->event->phase;
-    node->passed_over = lesson->event->passed_over;
-    return true;
+    return c >= '.' && c <= '9';
 }
 
-/* Appends a node, whose text stands at `at`; 0 if there is no room. */
-static uint16_t append(struct memo *memo, const struct memo_node *node, const unsigned char *at)
+/* If `p` differs from a span first in a number, the index of that number; else 0. */
+static size_t number_that_differs(const struct memo_node *node, const unsigned char *p,
+                                  size_t length)
 {
-    if (memo->count == MOST_NODES || memo->used + node->length > MOST_TEXT ||
-        !MEMORY_GROW(memo->nodes, memo->capacity, memo->count + 1)) {
-        memo->full = true;
+    size_t shorter = node->length < length ? node->length : length, i = 0;
+    while (i < shorter && p[i] == node->text[i])
+        i++;
+    if (i == shorter)
         return 0;
+    while (i > 0 && is_part_of_number(p[i - 1]))
+        i--;
+    while (p[i] == node->text[i] && !is_digit(p[i]))
+        i++;
+    return is_digit(p[i]) && is_digit(node->text[i]) ? i : 0;
+}
+
+/* Cuts at a number in which enough children of a node differ from what is at `p`, and forgets
+** those (rule 3). */
+static void cut_at_number(struct memo_node *node, const unsigned char *p, struct cut *cut)
+{
+    unsigned char found[LONGEST_SPAN + 1] = {0};
+    size_t at = 0;
+    for (const struct memo_node *child = node->child; child; child = child->sibling) {
+        size_t number = number_that_differs(child, p, cut->length);
+        if (number > 0 && ++found[number] == VARYING && (at == 0 || number < at))
+            at = number;
     }
-    uint16_t i = (uint16_t)memo->count++;
-    memo->nodes[i] = *node;
-    memo->nodes[i].text = (uint32_t)memo->used;
-    memcpy(memo->text + memo->used, at, node->length);
-    size_t head = node->length < COMPARED ? node->length : COMPARED;
-    memcpy(memo->nodes[i].head, at, head);
-    memo->nodes[i].head_mask = (uint16_t)((1U << head) - 1);
-    memo->used += node->length;
-    return i;
+    if (at == 0)
+        return;
+    for (struct memo_node **link = &node->child; *link;) {
+        if (number_that_differs(*link, p, cut->length) == at) {
+            *link = (*link)->sibling;
+            node->children--;
+        } else {
+            link = &(*link)->sibling;
+        }
+    }
+    *cut = (struct cut){at, NUMBER};
+}
+
+/* The place of a byte of the event; false if it is within what varies. */
+static bool find_place(const struct lesson *lesson, const unsigned char *at, struct place *place)
+{
+    size_t i = lesson->count - 1;
+    while (i > 0 && lesson->spans[i] > at)
+        i--;
+    size_t offset = (size_t)(at - lesson->spans[i]);
+    *place = (struct place){(unsigned char)i, (unsigned char)offset};
+    return lesson->spans[i] <= at && offset <= lesson->lengths[i];
+}
+
+/* Notes what the spans say of the fields from `first` to `last`. False if they do not say it. */
+static bool note_values(const struct lesson *lesson, int first, int last, struct reading *reading)
+{
+    const struct token *args = &lesson->event->field[EVENT_ARGS];
+    memset(reading, 0, sizeof *reading); /* padding, too: readings are compared */
+    reading->phase = lesson->event->phase;
+    reading->passed_over = lesson->event->passed_over;
+    if (last == EVENT_CORRELATION && first == EVENT_NAME)
+        reading->args_tail = (unsigned char)(lesson->stop - (args->at + args->length));
+    for (int i = first; i <= last && !reading->passed_over; i++) {
+        const struct token *token = &lesson->event->field[i];
+        struct place *begin = &reading->value[i].begin, *end = &reading->value[i].end;
+        reading->value[i].kind = (unsigned char)token->kind;
+        if (token->kind == TOKEN_NONE)
+            continue;
+        if (i == EVENT_NAME && is_varied_name(token)) { /* it may be empty */
+            *begin = (struct place){(unsigned char)(lesson->name - 1),
+                                    (unsigned char)lesson->lengths[lesson->name - 1]};
+            *end = (struct place){(unsigned char)lesson->name, 0};
+            reading->value[i].kind = TOKEN_TEXT;
+        } else if (!find_place(lesson, token->at, begin) ||
+                   (!(i == EVENT_ARGS && reading->args_tail > 0) &&
+                    !find_place(lesson, token->at + token->length, end))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Forgets the child of a node that was met least lately. */
-static void forget_last(struct memo *memo, uint16_t parent)
+static void forget_last(struct memo_node *node)
 {
-    uint16_t *link = &memo->nodes[parent].child;
-    while (memo->nodes[*link].sibling)
-        link = &memo->nodes[*link].sibling;
-    *link = 0;
-    memo->nodes[parent].children--;
+    struct memo_node **link = &node->child;
+    while ((*link)->sibling)
+        link = &(*link)->sibling;
+    *link = NULL;
+    node->children--;
 }
 
-/* The child of a node that is this span, or a new one; 0 if there is no room. */
-static uint16_t child_of(struct memo *memo, uint16_t parent, const struct memo_node *span,
-                         const unsigned char *at)
+/* Adds a child to a node; NULL if there is no room. */
+static struct memo_node *append(struct memo *memo, struct memo_node *parent,
+                                const unsigned char *at, struct cut cut)
 {
-    static const struct memo_node nothing = {0};
-    for (uint16_t i = memo->nodes[parent].child; i; i = memo->nodes[i].sibling) {
-        const struct memo_node *known = &memo->nodes[i];
-        if (known->length == span->length && known->follows == span->follows &&
-            memcmp(memo->text + known->text, at, span->length) == 0)
-            return i;
+    if (memo->nodes_used + 2 > MOST_NODES || memo->text_used + cut.length > MOST_TEXT) {
+        memo->full = true;
+        return NULL;
     }
-    if (memo->nodes[parent].children == MOST_CHILDREN) {
-        if (memo->nodes[parent].resumes)
-            return 0;
-        forget_last(memo, parent);
+    if (parent->children == MOST_CHILDREN)
+        forget_last(parent);
+    struct memo_node *node = &memo->nodes[memo->nodes_used++];
+    unsigned char *text = memo->text + memo->text_used;
+    size_t head = cut.length < COMPARED ? cut.length : COMPARED;
+    memo->text_used += cut.length;
+    memcpy(text, at, cut.length);
+    *node = (struct memo_node){.text = text,
+                               .sibling = parent->child,
+                               .head_mask = (uint16_t)((1U << head) - 1),
+                               .length = (unsigned char)cut.length,
+                               .follows = (unsigned char)cut.follows};
+    memcpy(node->head, at, head);
+    parent->child = node;
+    parent->children++;
+    return node;
+}
+
+/* Keeps what spans say, once; NULL if there is no room. */
+static const struct reading *keep_reading(struct memo *memo, const struct reading *reading)
+{
+    for (size_t i = 0; i < memo->readings_used; i++)
+        if (memcmp(&memo->readings[i], reading, sizeof *reading) == 0)
+            return &memo->readings[i];
+    memo->full = memo->readings_used == MOST_READINGS;
+    if (memo->full)
+        return NULL;
+    memo->readings[memo->readings_used] = *reading;
+    return &memo->readings[memo->readings_used++];
+}
+
+/* Whether the text of a field is part of spans, and says the same wherever it is. */
+static bool is_constant(const struct reading *reading, enum event_field field)
+{
+    unsigned char kind = reading->value[field].kind;
+    return kind == TOKEN_NONE || (kind != TOKEN_ODD_TEXT && reading->value[field].begin.span ==
+                                                                reading->value[field].end.span);
+}
+
+/* Adds the span at lesson->at, which is already the last of the lesson; NULL if there is no
+** room, or nothing to learn. */
+static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
+                                  const struct lesson *lesson, struct cut cut)
+{
+    struct reading reading;
+    const struct reading *says = NULL;
+    if (cut.follows == ARGS_END || cut.follows == END) {
+        int first = cut.follows == END ? EVENT_NAME : EVENT_STREAM;
+        int last = cut.follows == END && !lesson->in_args ? EVENT_ARGS : EVENT_CORRELATION;
+        if (!note_values(lesson, first, last, &reading))
+            return NULL;
+        says = keep_reading(memo, &reading);
+        if (!says)
+            return NULL;
     }
-    uint16_t behind_args = span->follows == ARGS ? append(memo, &nothing, at) : 0;
-    uint16_t i = append(memo, span, at);
-    if (i == 0 || (span->follows == ARGS && behind_args == 0))
-        return 0;
-    memo->nodes[i].behind_args = behind_args;
-    memo->nodes[i].sibling = memo->nodes[parent].child;
-    memo->nodes[parent].child = i;
-    memo->nodes[parent].children++;
-    return i;
+    struct memo_node *node = append(memo, parent, lesson->at, cut);
+    if (!node)
+        return NULL;
+    node->says = says;
+    node->has_form = cut.follows == END && is_constant(says, EVENT_CAT) &&
+                     is_constant(says, EVENT_PID) && is_constant(says, EVENT_TID);
+    if (cut.follows == ARGS) {
+        node->after_args = &memo->nodes[memo->nodes_used++];
+        *node->after_args = (struct memo_node){.follows = NOTHING};
+    }
+    return node;
+}
+
+/* The span at lesson->at, known or new. */
+static struct memo_node *next_span(struct memo *memo, struct memo_node *node, struct lesson *lesson)
+{
+    struct memo_node *known = find(node, lesson->at);
+    struct cut cut = {0, NOTHING};
+    if (lesson->count == MOST_SPANS)
+        return NULL;
+    if (known) {
+        cut.length = known->length;
+    } else {
+        cut = widest_cut(lesson);
+        if (cut.follows == NOTHING)
+            return NULL;
+        cut_at_number(node, lesson->at, &cut);
+    }
+    lesson->spans[lesson->count] = lesson->at;
+    lesson->lengths[lesson->count] = cut.length;
+    lesson->count++;
+    return known ? known : add_span(memo, node, lesson, cut);
+}
+
+/* Goes on after args. */
+static struct memo_node *leave_args(struct lesson *lesson)
+{
+    const struct token *args = &lesson->event->field[EVENT_ARGS];
+    lesson->at = args->at + args->length;
+    lesson->count = lesson->args_count;
+    lesson->in_args = false;
+    return lesson->args->after_args;
+}
+
+/* Goes on after a span; returns the node that the next one follows. */
+static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
+{
+    lesson->at += node->length;
+    if (node->follows == NUMBER) {
+        lesson->at = after_number(lesson->at);
+    } else if (node->follows == NAME) {
+        lesson->at += lesson->event->field[EVENT_NAME].length;
+        lesson->name = lesson->count;
+    } else if (node->follows == ARGS) {
+        lesson->args_count = lesson->count;
+        lesson->in_args = true;
+        lesson->args = node;
+    } else if (node->follows == ARGS_END) {
+        return leave_args(lesson);
+    }
+    return node;
+}
+
+static void learn(struct memo *memo, struct lesson *lesson)
+{
+    const struct token *args = &lesson->event->field[EVENT_ARGS];
+    const unsigned char *end = args->at + args->length;
+    lesson->count = lesson->args_count = lesson->name = 0;
+    lesson->in_args = false;
+    lesson->args = NULL;
+    lesson->args_last = has_spans(args) && lesson->stop - end <= LONGEST_SPAN &&
+                        scan_space(end) == lesson->stop - 1;
+    for (struct memo_node *node = memo->nodes; node->follows != END;) {
+        struct memo_node *next = next_span(memo, node, lesson);
+        if (!next && !lesson->in_args)
+            return;
+        node = next ? go_on(lesson, next) : leave_args(lesson);
+    }
 }
 
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
                 const struct event *event)
 {
-    struct lesson lesson = {.at = p, .stop = stop, .event = event};
-    uint16_t parent = 0, behind_args = 0;
-    struct memo_node span;
     if (!memo->unknown || memo->credit < LEARNING || event->flawed || event->phase == 0 ||
         is_digit(event->phase))
         return;
-    if (memo->unknown->resumes && memo->unknown->children == MOST_CHILDREN)
-        return;
     memo->credit -= LEARNING;
     memo->unknown = NULL;
-    if (memo->full) { /* what was met long ago makes room for what is met now */
-        memo->nodes[0] = (struct memo_node){0};
-        memo->count = 1;
-        memo->used = 0;
-        memo->full = false;
-    }
-    do {
-        const unsigned char *at = lesson.at;
-        if (!next_span(&lesson, &span))
-            return;
-        parent = child_of(memo, parent, &span, at);
-        if (parent == 0)
-            return;
-        if (span.follows == ARGS)
-            behind_args = memo->nodes[parent].behind_args;
-        else if (span.follows == ARGS_END)
-            parent = behind_args;
-    } while (span.follows != END);
+    if (memo->full) /* what was met long ago makes room for what is met now */
+        begin_anew(memo);
+    struct lesson lesson; /* too large to be cleared for nothing */
+    lesson.event = event;
+    lesson.at = p;
+    lesson.stop = stop;
+    learn(memo, &lesson);
 }

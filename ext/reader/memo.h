@@ -1,23 +1,25 @@
 /*
 ** Events that look like events read before.
 **
-** A trace repeats itself: between digits and names stands text that hardly changes. A memo
-** keeps that text, cut into spans, and what event.c read in it. An event whose spans are all
-** known is read by comparing bytes.
+** A trace repeats itself: between the numbers and names that vary stands text that hardly
+** changes. A memo keeps that text, cut into spans, and what event.c read in it. An event whose
+** spans are all known is read by comparing bytes.
 **
 ** 1. event_read() is the definition. It reads every event that the memo does not know, and the
 **    memo learns from what it read.
-** 2. A span ends where a run of digits begins, the contents of a name, or those of args, where
-**    args end, and where the event ends. It holds neither a digit nor a backslash. Text
-**    outside of spans cannot change how event_read() reads the rest: digits are neither
-**    brackets nor quotes, and no key that it looks for has digits.
-** 3. Spans form a tree: what is known of a span holds after the spans before it. So the
-**    same spans give the same fields, and nothing is guessed.
-** 4. Not learnt: events with a problem, with an escape outside of their name, or with a digit
+** 2. A span ends before a number that varies, before the contents of a name or of args, after
+**    args, and after the event. What varies is a run of digits, dots and slashes that begins
+**    with a digit, or the contents of a name: neither can change how event_read() reads the
+**    rest, because neither has brackets or quotes, and no key that it looks for has digits.
+** 3. ts and dur vary. Of other numbers, one is taken to vary when some events have differed in
+**    it; until then it is part of a span.
+** 4. Spans form a tree: what is known of a span holds after the spans before it. So the same
+**    spans give the same fields, and nothing is guessed.
+** 5. Not learnt: events with a problem, with an escape outside of their name, or with a digit
 **    for a phase.
-** 5. Where args go on in a way that is not known, their end is looked for as event.c does it.
+** 6. Where args are not known, event.c crosses them.
 **
-** Memory: at most 300 KiB.
+** Memory: at most 512 KiB.
 */
 #ifndef TRACEDIFF_MEMO_H
 #define TRACEDIFF_MEMO_H

@@ -135,3 +135,33 @@ bool resync_keys(struct window *window, struct failure *failure)
     }
     return true;
 }
+
+bool resync_after_value(struct window *window, struct failure *failure)
+{
+    bool string = false, escape = false;
+    int64_t depth = 0;
+    for (;;) {
+        for (; window->at < window->end; window->at++) {
+            unsigned char c = window->bytes[window->at];
+            if (escape)
+                escape = false;
+            else if (string && c == '\\')
+                escape = true;
+            else if (c == '"')
+                string = !string;
+            else if (!string && (c == '{' || c == '['))
+                depth++;
+            else if (!string && (c == '}' || c == ']'))
+                depth--;
+            if (depth < 0 || (depth == 0 && !string && c == ','))
+                return true; /* a bare word or a string ends before this byte */
+            if (depth == 0 && !string && (c == '}' || c == ']')) {
+                window->at++;
+                return true;
+            }
+        }
+        enum more more = window_read(window, window->at, failure);
+        if (more != MORE_YES)
+            return more != MORE_FAILED;
+    }
+}

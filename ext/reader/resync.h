@@ -23,4 +23,8 @@ bool resync_is_event(struct window *window, bool *event, struct failure *failure
 ** document. */
 bool resync_keys(struct window *window, struct failure *failure);
 
+/* Skips the rest of a value that is too long to be held, from window->at to the byte after it, or
+** to the end of the document. False on failure. */
+bool resync_after_value(struct window *window, struct failure *failure);
+
 #endif

@@ -210,12 +210,11 @@ static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted
 }
 
 ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char *p,
-                                          struct nesting nesting, unsigned char close,
-                                          struct wanted *wanted, size_t wanted_count, bool keys)
+                                          unsigned char close, struct wanted *wanted,
+                                          size_t wanted_count, bool keys)
 {
-    int64_t depth = nesting.depth;
-    uint64_t in_string = nesting.in_string ? ~(uint64_t)0 : 0;
-    uint64_t escape = 0, ended = nesting.after_string;
+    int64_t depth = 1;
+    uint64_t in_string = 0, escape = 0, ended = 0;
     for (; p < scan->end; p += 64) {
         struct block block = block_read(p, keys);
         if (block.backslash | escape)
@@ -251,16 +250,8 @@ ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char
 const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count)
 {
-    const struct nesting begun = {.depth = 1};
-    return wanted_count > 0 ? nested(scan, p, begun, close, wanted, wanted_count, true)
-                            : nested(scan, p, begun, close, NULL, 0, false);
-}
-
-const unsigned char *scan_nested_from(struct scan *scan, const unsigned char *p,
-                                      struct nesting nesting, unsigned char close,
-                                      struct wanted *wanted, size_t wanted_count)
-{
-    return nested(scan, p, nesting, close, wanted, wanted_count, true);
+    return wanted_count > 0 ? nested(scan, p, close, wanted, wanted_count, true)
+                            : nested(scan, p, close, NULL, 0, false);
 }
 
 bool scan_member(const struct token *object, const char *key, struct token *value)

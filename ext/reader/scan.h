@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCAN_PADDING = 64 };
+enum { SCAN_PADDING = 256 };
 
 struct scan {
     const unsigned char *end;
@@ -77,18 +77,6 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
 ** object itself, not of nested ones. Wanted keys must begin with `s` or `c`. */
 const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count);
-
-/* The state of scan_nested() at a byte. */
-struct nesting {
-    int64_t depth;     /* number of open brackets, including the object's own */
-    bool in_string;    /* the byte before is inside a string or is its opening quote */
-    bool after_string; /* the byte before is the closing quote of a string */
-};
-
-/* As scan_nested(), from any byte of the object that is not after a backslash. */
-const unsigned char *scan_nested_from(struct scan *scan, const unsigned char *p,
-                                      struct nesting nesting, unsigned char close,
-                                      struct wanted *wanted, size_t wanted_count);
 
 /* Gets the value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
 bool scan_member(const struct token *object, const char *key, struct token *value);

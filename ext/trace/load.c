@@ -10,7 +10,7 @@
 #include "pairs.h"
 #include "steps.h"
 
-enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024 };
+enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, PLACES = 512 };
 
 /* State that is needed only while a file is read. */
 struct loading {
@@ -23,32 +23,12 @@ struct loading {
     size_t external_count, external_capacity;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
-    /* Results for the last event. Consecutive events often share thread and category, so these
-    ** results are reused. */
-    struct last {
-        unsigned char text[SHORT_TOKEN];
-        size_t length;
-        enum token_kind kind;
-    } last_pid, last_tid, last_cat;
-    uint32_t last_track, last_cat_id;
-    enum category last_category;
+    struct place { /* what the cat, pid and tid of an event say */
+        uint64_t form;
+        uint32_t cat, track;
+        enum category category;
+    } places[PLACES]; /* those of the forms met last; index: form % PLACES */
 };
-
-static bool same_as_last(const struct last *last, const struct token *token)
-{
-    return last->kind == token->kind && last->length == token->length &&
-           memcmp(last->text, token->at, token->length) == 0;
-}
-
-static void keep_last(struct last *last, const struct token *token)
-{
-    last->kind = TOKEN_NONE;
-    if (token->kind == TOKEN_NONE || token->length > SHORT_TOKEN)
-        return;
-    last->kind = token->kind;
-    last->length = token->length;
-    memcpy(last->text, token->at, token->length);
-}
 
 /* The id of a string; false if out of memory. */
 static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
@@ -124,41 +104,32 @@ static bool identifier_of(struct loading *loading, const struct token *token, in
     return true;
 }
 
-static bool take_category(struct loading *loading, const struct event *event, uint32_t *id)
+static bool track_of(struct loading *loading, const struct event *event, uint32_t *number)
 {
-    const struct token *cat = &event->field[EVENT_CAT];
-    if (cat->kind == TOKEN_TEXT && same_as_last(&loading->last_cat, cat)) {
-        *id = loading->last_cat_id;
-        return true;
-    }
-    if (!intern_text(loading, event, EVENT_CAT, id))
+    struct track track = {.device = false};
+    if (!identifier_of(loading, &event->field[EVENT_PID], event->byte, &track.pid) ||
+        !identifier_of(loading, &event->field[EVENT_TID], event->byte, &track.tid))
         return false;
-    keep_last(&loading->last_cat, cat);
-    loading->last_cat_id = *id;
-    const struct name none = {.text = ""},
-                      *name = *id == NAME_NONE ? &none : &loading->file->names.items[*id];
-    loading->last_category = category_of(name->text, name->length);
-    return true;
+    return tracks_number(&loading->file->tracks, &track, number) ||
+           failure_memory(loading->failure);
 }
 
-static bool track_of(struct loading *loading, const struct event *event, uint32_t *index)
+/* NULL if out of memory. */
+static const struct place *place_of(struct loading *loading, const struct event *event)
 {
-    const struct token *pid = &event->field[EVENT_PID], *tid = &event->field[EVENT_TID];
-    struct track track = {.device = false};
-    if (pid->kind != TOKEN_NONE && tid->kind != TOKEN_NONE &&
-        same_as_last(&loading->last_pid, pid) && same_as_last(&loading->last_tid, tid)) {
-        *index = loading->last_track;
-        return true;
-    }
-    if (!identifier_of(loading, pid, event->byte, &track.pid) ||
-        !identifier_of(loading, tid, event->byte, &track.tid))
-        return false;
-    if (!tracks_number(&loading->file->tracks, &track, index))
-        return failure_memory(loading->failure);
-    keep_last(&loading->last_pid, pid);
-    keep_last(&loading->last_tid, tid);
-    loading->last_track = *index;
-    return true;
+    const struct name none = {.text = ""}, *name = &none;
+    struct place *place = &loading->places[event->form % PLACES];
+    if (event->form != 0 && place->form == event->form)
+        return place;
+    place->form = 0;
+    if (!intern_text(loading, event, EVENT_CAT, &place->cat) ||
+        !track_of(loading, event, &place->track))
+        return NULL;
+    if (place->cat != NAME_NONE)
+        name = &loading->file->names.items[place->cat];
+    place->category = category_of(name->text, name->length);
+    place->form = event->form;
+    return place;
 }
 
 /* Whether a string, with its escapes decoded, begins with a text, or is equal to it if `whole`. */
@@ -246,12 +217,12 @@ static void take_span(struct trace_file *file, int64_t ts, int64_t dur)
 }
 
 /* Keeps the External id of an annotation, if it has one. */
-static bool take_external(struct loading *loading, const struct event *event, uint32_t row)
+static bool take_external(struct loading *loading, const struct event *event,
+                          enum category category, uint32_t row)
 {
     const struct token *args = &event->field[EVENT_ARGS];
     struct token id;
-    if ((loading->last_category != CATEGORY_USER_ANNOTATION &&
-         loading->last_category != CATEGORY_GPU_ANNOTATION) ||
+    if ((category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION) ||
         args->kind != TOKEN_NESTED || *args->at != '{' || !scan_member(args, "External id", &id) ||
         integer(&id) == NUMBER_NONE)
         return true;
@@ -266,22 +237,24 @@ static bool take_row(struct loading *loading, const struct event *event)
     struct trace_file *file = loading->file;
     struct columns *columns = &file->columns;
     bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
-    uint32_t name, cat, track;
-    if (!intern_text(loading, event, EVENT_NAME, &name) || !take_category(loading, event, &cat) ||
-        !track_of(loading, event, &track))
+    uint32_t name;
+    if (!intern_text(loading, event, EVENT_NAME, &name))
+        return false;
+    const struct place *place = place_of(loading, event);
+    if (!place)
         return false;
     int64_t ts = time_of(loading, event, EVENT_TS);
     int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
     if (name == NAME_NONE && (complete || event->phase == 'B'))
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
-    bool own_span = loading->last_category == CATEGORY_TRACE;
+    bool own_span = place->category == CATEGORY_TRACE;
     if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
     if (edge &&
         !take_edge(loading,
                    (struct edge){.ts = ts,
                                  .byte = event->byte,
-                                 .track = track,
+                                 .track = place->track,
                                  .name = name,
                                  .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
                                  .order = (uint32_t)event->position,
@@ -300,13 +273,13 @@ static bool take_row(struct loading *loading, const struct event *event)
     columns->stream[row] = integer(&event->field[EVENT_STREAM]);
     columns->correlation[row] = integer(&event->field[EVENT_CORRELATION]);
     columns->name[row] = name;
-    columns->cat[row] = cat;
-    columns->track[row] = track;
+    columns->cat[row] = place->cat;
+    columns->track[row] = place->track;
     columns->event[row] = (uint32_t)event->position;
     columns->link[row] = ROW_NONE;
     columns->iteration[row] = STEP_NONE;
     columns->phase[row] = event->phase;
-    return (!complete && !edge) || take_external(loading, event, (uint32_t)row);
+    return (!complete && !edge) || take_external(loading, event, place->category, (uint32_t)row);
 }
 
 static bool take_event(struct loading *loading, const struct event *event)

@@ -37,7 +37,7 @@ static void put_event(struct text *text, const struct event *event)
     put_number(text, event->position);
     put_number(text, event->byte);
     put_number(text, event->phase << 1 | event->passed_over);
-    for (int i = 0; i < EVENT_FIELDS; i++) {
+    for (int i = 0; i < EVENT_FIELDS && !event->passed_over; i++) {
         put_number(text, event->field[i].kind);
         if (event->field[i].kind != TOKEN_NONE)
             put_array(text, event->field[i].at, event->field[i].length, 1);

@@ -38,12 +38,13 @@ static void say_event(struct reading *reading, const struct event *event)
 {
     const struct token *name = &event->field[EVENT_NAME];
     say(reading, "event %d phase %d byte %d", (int)event->position, event->phase, (int)event->byte);
-    for (int i = 0; i < EVENT_FIELDS; i++)
+    for (int i = 0; i < EVENT_FIELDS && !event->passed_over; i++)
         if (event->field[i].kind != TOKEN_NONE)
             say(reading, " %d %d <%.*s>", i, event->field[i].kind, (int)event->field[i].length,
                 (const char *)event->field[i].at);
     say(reading, "\n");
-    if (name->kind == TOKEN_TEXT && strlen(reading->names) + name->length + 2 < 1000) {
+    if (!event->passed_over && name->kind == TOKEN_TEXT &&
+        strlen(reading->names) + name->length + 2 < 1000) {
         strcat(reading->names, reading->names[0] ? " " : "");
         strncat(reading->names, (const char *)name->at, name->length);
     }
