@@ -124,6 +124,13 @@ int64_t document_bytes(const struct document *document)
     return document->in.origin + (int64_t)document->in.at;
 }
 
+double document_part(const struct document *document)
+{
+    double size = (double)source_identity(document->in.source)->size;
+    double position = (double)source_position(document->in.source);
+    return position / size * (double)document_bytes(document) / (double)document_read_to(document);
+}
+
 /* Ends the reading: the document is not a trace (rule 5). */
 static int not_trace(struct document *document, const char *what, int64_t byte)
 {
@@ -407,10 +414,10 @@ static const unsigned char *read_object(struct document *document, struct scan *
 static bool next_object(struct document *document, struct event *event)
 {
     struct window *in = &document->in;
-    struct scan scan = {in->bytes + in->end, NULL};
     if (document->state != STATE_EVENTS || document->comma || document->first ||
         in->bytes[in->at] != ',')
         return false;
+    struct scan scan = {in->bytes + in->end, NULL};
     const unsigned char *p = scan_space(in->bytes + in->at + 1);
     const unsigned char *stop = *p == '{' ? read_object(document, &scan, p, event) : NULL;
     if (!stop)

@@ -78,4 +78,7 @@ int64_t document_events(const struct document *document);
 int64_t document_skipped(const struct document *document);
 int64_t document_bytes(const struct document *document);
 
+/* An estimate of the part of the file that events given so far take: 0 to 1. */
+double document_part(const struct document *document);
+
 #endif

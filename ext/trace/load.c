@@ -15,6 +15,7 @@ enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024
 /* State that is needed only while a file is read. */
 struct loading {
     struct trace_file *file;
+    struct document *document;
     const struct stopper *stopper;
     struct failure *failure;
     struct edge *edges; /* B and E events */
@@ -232,6 +233,23 @@ static bool take_external(struct loading *loading, const struct event *event,
     return true;
 }
 
+/* Makes room for another row, and for those that the rest of the file is likely to have: at most
+** for four times as many as there are. */
+static bool reserve_row(struct loading *loading)
+{
+    enum { FIRST = 1024 };
+    struct columns *columns = &loading->file->columns;
+    if (columns->count < columns->capacity)
+        return true;
+    size_t wanted = FIRST;
+    if (columns->count > 0) {
+        double expected = 1.02 * (double)columns->count / document_part(loading->document);
+        double most = 4.0 * (double)columns->count;
+        wanted = (size_t)(expected < most ? expected : most) + 1;
+    }
+    return columns_reserve(columns, wanted) || failure_memory(loading->failure);
+}
+
 static bool take_row(struct loading *loading, const struct event *event)
 {
     struct trace_file *file = loading->file;
@@ -265,8 +283,8 @@ static bool take_row(struct loading *loading, const struct event *event)
     if (columns->count >= ROW_NONE - 1 || event->position >= UINT32_MAX)
         return failure_set(loading->failure, FAILURE_READ, "cannot read '%s': %s", file->path,
                            "more than 4,294,967,294 events");
-    if (!columns_reserve(columns, columns->count + 1))
-        return failure_memory(loading->failure);
+    if (!reserve_row(loading))
+        return false;
     size_t row = columns->count++;
     columns->ts[row] = ts;
     columns->dur[row] = dur;
@@ -413,7 +431,7 @@ static struct trace_file *read_by(bool by_zlib, const char *path, const bool *ph
     struct document_options options = {
         .wanted = wanted, .stopper = *stopper, .chunk = whole ? 0 : PEEK_CHUNK, .by_zlib = by_zlib};
     file->by_zlib = by_zlib;
-    document = document_open(file->path, &options, failure);
+    document = loading.document = document_open(file->path, &options, failure);
     if (!document)
         goto cleanup;
     if (!(whole ? read_events(&loading, document) : document_begin(document, failure)))
