@@ -314,6 +314,156 @@ class Access(Args):
             self.assertEqual(sorted(self.rows(sql + " AND work.device = 'GPU'", path)), sorted(wanted))
 
 
+class Scattered(Args):
+    """Args asked for in an order of the query's own, in which no file is read more than twice."""
+
+    RAWS = (b'{"n": %d}', b'{"n": nan, "m": %d}', b'{,%d}', b'{"pad": "' + b"p" * 3000 + b'", "n": %d}', b'"%d"', b"",
+            b'{"\xff\n": [%d, "\\/"]}', b"[%d]", b'{"a": {"b": "%d"}}')
+    JOIN = """
+        SELECT p.event, e.args FROM picks AS p CROSS JOIN trace_events(?) AS e
+        WHERE e.event = p.event AND e.file = p.file"""
+
+    def setUp(self):
+        super().setUp()
+        self.db.execute("CREATE TABLE picks(number INTEGER PRIMARY KEY, file, event)")
+
+    def make(self, count, seed):
+        """A trace as bytes, and the raw args of its events."""
+        rng = random.Random(seed)
+        raws = [rng.choice(self.RAWS) for _ in range(count)]
+        raws = [raw % n if b"%d" in raw else raw for n, raw in enumerate(raws)]
+        events = [with_args(f"op{n % 9}", raw) if raw else b'{"ph": "X", "name": "bare", "ts": 1, "dur": 1}'
+                  for n, raw in enumerate(raws)]
+        return b'{"traceEvents": [' + b",\n".join(events) + b"]}", raws
+
+    def pick(self, events, count, seed=3):
+        """Chooses events, given as (file, event), in random order and some more than once."""
+        picks = random.Random(seed).choices(events, k=count)
+        self.db.execute("DELETE FROM picks")
+        self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", picks)
+        return picks
+
+    def bytes_read(self):
+        with open("/proc/self/io", encoding="ascii") as file:
+            return int(re.search("rchar: ([0-9]+)", file.read())[1])
+
+    def assert_scattered(self, trace, picks, raws):
+        """The rows are right, and no file has been read more than twice."""
+        paths = {path for path, _ in picks}
+        size = sum(map(os.path.getsize, paths))
+        self.value("SELECT count(*) FROM trace_events(?)", trace)
+        before = self.bytes_read()
+        rows = self.rows(self.JOIN, trace)
+        self.assertLess(self.bytes_read() - before, 2 * size + 100_000)
+        self.assertEqual(rows, [(event, expected(raws[path][event])[0] if raws[path][event] else None)
+                                for path, event in picks])
+        said = {}
+        for path, event in set(picks):
+            what = expected(raws[path][event])[1] if raws[path][event] else None
+            if what:
+                said[what] = said.get(what, 0) + 1
+        counted = {}
+        for path in paths:
+            for what, (count, _) in self.said(path).items():
+                counted[what] = counted.get(what, 0) + count
+        self.assertEqual(counted, said)
+
+    def test_one_file(self):
+        text, raws = self.make(1575, 1)
+        for name in ("t.json", "t.json.gz", "members.json.gz"):
+            write(name, text)
+            if name == "members.json.gz":
+                with open(name, "wb") as file:
+                    for at in range(0, len(text), 70_000):
+                        file.write(gzip.compress(text[at:at + 70_000]))
+            with self.subTest(name):
+                self.assert_scattered(name, self.pick([(name, n) for n in range(1575)], 400), {name: raws})
+
+    def test_damaged(self):
+        """The gzip data, or an event in the middle."""
+        text, raws = self.make(1575, 2)
+        whole = gzip.compress(text)
+        cut, hurt, stray = whole[:len(whole) // 2], bytearray(whole), bytearray(text)
+        hurt[-2000] ^= 0x55
+        stray[text.index(b'"args"', len(text) // 2) - 2] = 0xff
+        for name, content in (("cut.json.gz", cut), ("hurt.json.gz", hurt), ("stray.json", stray)):
+            write(name[:-3] if name.endswith(".gz") else name, bytes(content))
+            if name.endswith(".gz"):
+                os.rename(name[:-3], name)
+            plain = dict(self.rows("SELECT event, args FROM trace_events(?)", name))
+            self.assertGreater(len(plain), 500)
+            picks = self.pick([(name, n) for n in plain], 400)
+            with self.subTest(name):
+                self.assertEqual(self.rows(self.JOIN, name), [(event, plain[event]) for _, event in picks])
+
+    def test_files_in_turn(self):
+        """16 files, of which each row is of another one: each is read to a place and then once as a whole."""
+        raws, picks = {}, []
+        for rank in range(16):
+            text, raws[f"d/rank{rank}.json"] = self.make(200, rank)
+            write(f"d/rank{rank}.json", text)
+        events = [(path, n) for path in raws for n in range(200)]
+        self.assert_scattered("d", self.pick(events, 2000), raws)
+        picks = sorted(events, key=lambda event: event[1])
+        self.db.execute("DELETE FROM picks")
+        self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", picks)
+        self.assert_scattered("d", picks, raws)
+
+    def test_in_the_order_of_the_file(self):
+        """Once is then enough, and for the second of two cursors, too."""
+        text, raws = self.make(1575, 4)
+        path = write("t.json", text)
+        self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", [(path, n) for n in range(0, 1575, 7)])
+        self.value("SELECT count(*) FROM trace_events(?)", path)
+        for sql, most in ((self.JOIN, 1), ("SELECT a.args FROM trace_events(?) AS a", 1),
+                          ("SELECT a.args, b.args FROM trace_events(?1) AS a CROSS JOIN trace_events(?1) AS b"
+                           " WHERE b.event = a.event", 2)):
+            with self.subTest(sql):
+                before = self.bytes_read()
+                self.rows(sql, path)
+                self.assertLess(self.bytes_read() - before, most * len(text) + 100_000)
+
+    def test_changed(self):
+        """An error where the file must be read again; once its args are held, they stay."""
+        text, raws = self.make(1575, 5)
+        other = text.replace(b"op", b"po")
+        self.db.executemany("INSERT INTO picks(event) VALUES(?)", [(1500,), (10,), (1200,), (20,)])
+        sql = "SELECT e.args FROM picks AS p CROSS JOIN trace_events(?) AS e WHERE e.event = p.event"
+        changes = {"in place": lambda path: write(path, other), "shorter": lambda path: os.truncate(path, 999),
+                   "replaced": lambda path: os.replace(write("new.json", other), path), "removed": os.remove,
+                   "touched": lambda path: os.utime(path, ns=(1, 1))}
+        for (how, change), after in itertools.product(changes.items(), (0, 1)):
+            path = write(f"{how}{after}.json", text)
+            with self.subTest(how, after=after):
+                time.sleep(0.02)
+                cursor = self.db.execute(sql, (path,))  # which makes the first row; fetching one makes the next
+                rows = [row for row, in itertools.islice(cursor, after)]
+                change(path)
+                if after == 0:
+                    with self.assertRaisesRegex(sqlite3.Error, "has changed while it was read|No such file"):
+                        cursor.fetchall()
+                else:
+                    rows += [row for row, in cursor]
+                wanted = [expected(raws[n])[0] if raws[n] else None for n in (1500, 10, 1200, 20)]
+                self.assertEqual(rows, wanted[:len(rows)])
+
+    @slowest
+    @alone
+    def test_time(self):
+        """300 events of 34.8 MB in 0.3 s, and all launches of kernels, in any order, in that of two passes."""
+        path = corpus("hta", "trace_diff", "control")
+        slack = float(os.environ.get("SLACK") or 1)
+        events = self.rows("SELECT file, event FROM trace_events(?)", path)
+        launches = self.rows("SELECT file, link FROM trace_events(?) WHERE device = 'GPU' AND link >= 0", path)
+
+        def seconds(sql):
+            return min(timeit.repeat(lambda: self.rows(sql, path), repeat=3, number=1))
+        self.pick(events, 300)
+        self.assertLess(seconds(self.JOIN), 0.3 * slack)
+        self.pick(launches, len(launches))
+        self.assertLess(seconds(self.JOIN), 2 * seconds("SELECT sum(length(args)) FROM trace_events(?)"))
+
+
 class Changed(Args):
     """A file is changed between the reading of its events and of their args: right args or an error."""
 
@@ -373,7 +523,9 @@ class Long(Args):
 
     QUERIES = ("SELECT sum(length(args)) FROM trace_events('big.json.gz')",
                "SELECT args FROM trace_events('big.json.gz') WHERE name = 'last'",
-               "SELECT max(args ->> '$.note') FROM trace_events('big.json.gz')")
+               "SELECT max(args ->> '$.note') FROM trace_events('big.json.gz')",
+               "SELECT e.args FROM (VALUES (9), (5)) AS p CROSS JOIN trace_events('big.json.gz') AS e"
+               " WHERE e.event = p.column1")
     FIRST = "SELECT args FROM trace_events('big.json.gz') LIMIT 1"
 
     def setUp(self):

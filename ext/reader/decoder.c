@@ -68,6 +68,22 @@ const struct decoder decoder_zlib = {.name = "zlib " ZLIB_VERSION,
                                      .reset = zlib_reset,
                                      .close = zlib_close};
 
+size_t decoder_pack(const unsigned char *from, size_t length, unsigned char *to, size_t room)
+{
+    z_stream stream = {.zalloc = zlib_allocate,
+                       .zfree = zlib_free,
+                       .next_in = from,
+                       .avail_in = (uInt)length,
+                       .next_out = to,
+                       .avail_out = (uInt)room};
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 16 + MAX_WBITS, MAX_MEM_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return 0;
+    bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&stream);
+    return whole ? room - stream.avail_out : 0;
+}
+
 const struct decoder *decoder_fastest(void)
 {
     const struct decoder *isal = decoder_isal();

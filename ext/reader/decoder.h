@@ -41,6 +41,10 @@ struct decoder {
 
 extern const struct decoder decoder_zlib;
 
+/* Compresses bytes, quickly rather than well, to a member that every decoder reads. Returns its
+** length; 0 if it is longer than `room`, or if out of memory. At most INT32_MAX bytes. */
+size_t decoder_pack(const unsigned char *from, size_t length, unsigned char *to, size_t room);
+
 /* NULL if the library was built without ISA-L, or if rule 2 excludes it. Safe to call from
 ** several threads. */
 const struct decoder *decoder_isal(void);

@@ -8,6 +8,7 @@
 void args_close(struct args_reader *reader)
 {
     document_close(reader->document);
+    held_clear(&reader->held);
     memory_free(reader->text);
     memset(reader, 0, sizeof *reader);
 }
@@ -22,8 +23,9 @@ static bool changed(const struct trace_file *file, struct failure *failure)
 static bool open_file(struct args_reader *reader, const struct trace_file *file,
                       const struct stopper *stopper, struct failure *failure)
 {
-    args_close(reader);
+    document_close(reader->document);
     reader->file = file;
+    reader->next = reader->checked = 0;
     reader->options = (struct document_options){
         .wanted = file->phases, .stopper = *stopper, .by_zlib = file->by_zlib};
     reader->document = document_open(file->path, &reader->options, failure);
@@ -72,30 +74,67 @@ static bool take(struct args_reader *reader, struct trace_file *file, const stru
                          event->byte, failure);
 }
 
-static bool find(struct args_reader *reader, struct trace_file *file, size_t row,
-                 const struct stopper *stopper, struct failure *failure)
+/* Reads on to the event of a row, from the file that is open. */
+static bool read_to(struct args_reader *reader, const struct trace_file *file, size_t row,
+                    struct event *event, struct failure *failure)
 {
     int64_t wanted = file->columns.event[row];
-    struct event event = {.position = -1};
-    if ((!reader->document || reader->file != file || reader->next > wanted) &&
-        !open_file(reader, file, stopper, failure))
-        return false;
-    reader->found = reader->there = false;
-    while (event.position < wanted) {
-        int result = document_next(reader->document, &event, failure);
+    for (event->position = -1; event->position < wanted;) {
+        int result = document_next(reader->document, event, failure);
         if (result < 0)
             return false;
         if (result == 0)
             return changed(file, failure);
     }
-    reader->next = event.position + 1;
+    reader->next = event->position + 1;
     if (document_read_to(reader->document) != reader->checked) {
         if (!document_unchanged(reader->document, failure))
             return false;
         reader->checked = document_read_to(reader->document);
     }
-    if (event.position > wanted)
-        return changed(file, failure);
+    return event->position == wanted || changed(file, failure);
+}
+
+/* Reads a file from its beginning and holds the args of its rows. */
+static bool hold(struct args_reader *reader, const struct trace_file *file,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    struct event event;
+    bool room = true;
+    if (!open_file(reader, file, stopper, failure))
+        return false;
+    for (size_t row = 0; row < file->columns.count && room; row++) {
+        if (!read_to(reader, file, row, &event, failure))
+            return false;
+        room = held_add(&reader->held, row, &event);
+    }
+    document_close(reader->document);
+    reader->document = NULL;
+    return true;
+}
+
+static bool find(struct args_reader *reader, struct trace_file *file, size_t row,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    struct event event;
+    bool held = held_find(&reader->held, file, row, &event);
+    bool onward =
+        reader->document && reader->file == file && reader->next <= file->columns.event[row];
+    reader->found = reader->there = false;
+    if (!held && !onward) {
+        if (reader->document)
+            held_leave(&reader->held, reader->file);
+        if (held_begin(&reader->held, file)) {
+            if (!hold(reader, file, stopper, failure))
+                return false;
+            held = held_find(&reader->held, file, row, &event);
+        }
+        if (!held && !open_file(reader, file, stopper, failure))
+            return false;
+    }
+    if (!held && !read_to(reader, file, row, &event, failure))
+        return false;
+    reader->row_file = file;
     reader->row = row;
     reader->found = take(reader, file, &event, failure);
     return reader->found;
@@ -105,7 +144,7 @@ bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
                const struct stopper *stopper, const unsigned char **text, size_t *length,
                struct failure *failure)
 {
-    bool known = reader->found && reader->file == file && reader->row == row;
+    bool known = reader->found && reader->row_file == file && reader->row == row;
     if (!known && !find(reader, file, row, stopper, failure)) {
         args_close(reader);
         return false;

@@ -1,23 +1,27 @@
 /*
 ** The args of events. Args are most of a trace and few queries need them, so they are not kept
-** in memory but read from the file again (T6). Rows asked for in the order of the file are read
-** in one pass.
+** in memory but read from the file again (T6).
+**
+** 1. Rows asked for in the order of the file are read in one pass.
+** 2. A reader that must go back in a file, or back to a file that it has left, reads the whole file
+**    once more and holds the args of all its rows until it is closed (held.h).
 */
 #ifndef TRACEDIFF_ARGS_H
 #define TRACEDIFF_ARGS_H
 
-#include "file.h"
-#include "sort.h"
+#include "held.h"
 
 struct args_reader {
-    const struct trace_file *file; /* borrowed */
+    const struct trace_file *file; /* borrowed: the one that is open */
     struct document *document;     /* NULL: no file is open */
     struct document_options options;
     int64_t next;    /* position of the event that the document gives next */
     int64_t checked; /* bytes of JSON known to be unchanged since the file was loaded */
-    size_t row;      /* the row that `text` belongs to */
-    bool found;      /* `text` is valid */
-    bool there;      /* the row has args */
+    struct held held;
+    const struct trace_file *row_file; /* borrowed: the file and the row that `text` belongs to */
+    size_t row;
+    bool found; /* `text` is valid */
+    bool there; /* the row has args */
     unsigned char *text;
     size_t length, capacity;
 };

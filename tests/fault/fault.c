@@ -149,6 +149,9 @@ static const struct trial {
     {.name = "trace_events, stacks and args",
      .sql = "SELECT parent, depth, self_dur FROM trace_events('a');"
             "SELECT name, args FROM trace_events('bad/cut.json.gz') WHERE args IS NOT NULL"},
+    {.name = "trace_events, args of scattered events",
+     .sql = "SELECT e.args FROM (VALUES (7), (3), (19), (0), (5)) AS p"
+            " CROSS JOIN trace_events('a') AS e WHERE e.event = p.column1"},
     {.name = "trace_files", .sql = "SELECT * FROM trace_files('a')", .tells = true},
     {.name = "trace_files, UTF-16",
      .sql = "SELECT * FROM trace_files('a')",
