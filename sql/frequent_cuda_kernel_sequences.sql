@@ -22,37 +22,13 @@
 -- Differs from HTA: the outermost operators of every call stack count, not only those of the least depth
 --   of all (D30); device work of stream 0 counts (D5), but waiting for the device is not work (D24); the
 --   backward thread is a thread of its own; nothing is written.
-WITH RECURSIVE work AS MATERIALIZED (
-  SELECT file, link, name, ts_ns, dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'GPU' AND link IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL
-  LIMIT -1),
-host AS MATERIALIZED (
-  SELECT file, event, parent,
-         name GLOB CASE WHEN :operator_name GLOB '*[*?]*' THEN :operator_name
-                        ELSE '*' || replace(:operator_name, '[', '[[]') || '*' END
-         AND device = 'CPU' AND coalesce(cat, '') NOT IN ('cuda_driver', 'Runtime')
-         AND coalesce(cat, '') NOT GLOB '*_runtime' AS matches
-  FROM trace_events(:trace, NULL, :ranks)
-  LIMIT -1),
--- from the top of each call stack down; the first operator that is met is the outermost
-stack(file, event, operator) AS (
-  SELECT file, event, CASE WHEN matches THEN event END
-  FROM host
-  WHERE parent IS NULL
-  UNION ALL
-  SELECT host.file, host.event, coalesce(operator, CASE WHEN matches THEN host.event END)
-  FROM stack
-  CROSS JOIN host
-  WHERE host.file = stack.file AND host.parent = stack.event),
-kernel AS (
-  SELECT work.file, operator, work.name, work.dur_ns
-  FROM stack
-  CROSS JOIN work
-  WHERE operator IS NOT NULL AND work.file = stack.file AND work.link = stack.event
-  ORDER BY work.file, operator, work.ts_ns, work.name),
+WITH kernel AS (
+  SELECT file, operator, name, dur_ns
+  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0), :operator_name)
+  WHERE device = 'GPU' AND operator IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL
+  ORDER BY file, operator, ts_ns, name),
 sequence AS MATERIALIZED (
-  SELECT file, CAST(operator AS INTEGER) AS operator, group_concat(name, '|') AS names, sum(dur_ns) AS kernels
+  SELECT file, operator, group_concat(name, '|') AS names, sum(dur_ns) AS kernels
   FROM kernel
   GROUP BY file, operator
   HAVING count(*) >= coalesce(:min_pattern_len, 3)
@@ -60,8 +36,9 @@ sequence AS MATERIALIZED (
 SELECT host.rank, host.name || '|' || names AS pattern, count(*) AS count,
        sum(kernels) / 1000.0 AS gpu_kernel_duration,
        sum(host.dur_ns) / 1000.0 AS cpu_op_duration
-FROM trace_events(:trace, NULL, :ranks) AS host
+FROM trace_events(:trace, NULL, :ranks, NULL, :operator_name) AS host
 CROSS JOIN sequence
-WHERE host.device = 'CPU' AND sequence.file = host.file AND sequence.operator = host.event
+WHERE host.device = 'CPU' AND host.operator = host.event AND sequence.file = host.file
+  AND sequence.operator = host.event
 GROUP BY host.rank, pattern
 ORDER BY host.rank, count DESC, pattern;

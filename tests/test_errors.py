@@ -347,6 +347,12 @@ class Arguments(Errors):
                               "SELECT * FROM trace_events('d', ?)", value)
         self.assertEqual(self.rows("SELECT count(*) FROM trace_events('plain.json', 'iM')"), [(0,)])
 
+    def test_operator_name(self):
+        for function in ("trace_events", "frequent_cuda_kernel_sequences"):
+            for value, shown in ((7, "7"), (b"op", "X'6F70'")):
+                expected = f"{function}: operator_name must be a part of a name, or a GLOB pattern, not {shown}"
+                self.assert_error(expected, f"SELECT * FROM {function}('d') WHERE operator_name = ?", value)
+
     def test_creating(self):
         literal = "must be a number or a text in single quotes, not"
         for arguments, message in (

@@ -42,7 +42,7 @@ VALUES = {
     "use_gpu_annotation": (None, 0), "allowlist_patterns": (None, '["*ss", "#*"]'),
     "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
     "operator_name": ("aten::", "linear", "autograd")}
-EVENTS = {"event", "parent", "link", "launch"}         # columns that hold positions in traceEvents
+EVENTS = {"event", "parent", "link", "launch", "operator"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written

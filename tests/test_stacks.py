@@ -13,9 +13,10 @@ from collections import Counter, namedtuple
 
 import oracle
 import oracle_stacks
-from made import ABSENT, InFolder, document, event, kernel, run, write
+import traces
+from made import ABSENT, InFolder, document, event, kernel, launch, run, write
 from oracle_stacks import NOWHERE, Place
-from support import DATA, EXAMPLES, connect, corpus, slow, slowest
+from support import DATA, EXAMPLES, connect, corpus, series, slow, slowest
 from test_oracle import argument, files_below, read, traces_below, us
 
 
@@ -183,6 +184,64 @@ class Files(Comparing):
         self.assertEqual(counts["files"], 216)
         self.assertGreater(counts["below"], 300_000)
         self.assertGreater(counts["sums"], 20_000)
+
+
+def outermost(rows):
+    """T5 6: {(file, event): operator} of rows with file, event, parent, device, cat, link and a fit of the name."""
+    by_key = {row[:2]: row for row in rows}
+    found = {}
+    for file, number, _, device, _, link, _ in rows:
+        at = by_key.get((file, link if device == "GPU" else number))
+        while at:
+            call = at[4] in ("cuda_driver", "Runtime") or str(at[4]).endswith("_runtime")
+            if at[6] and at[3] == "CPU" and not call:
+                found[file, number] = at[1]
+            at = by_key.get((file, at[2]))
+    return found
+
+
+class Operators(InFolder):
+    """T5 6, column operator."""
+
+    def test_by_hand(self):
+        path = write("t.json", document(
+            at("op", 0, 100), at("my op", 10, 50), launch(0.020, 0.005, 7), kernel("k op", 0.2, 0.01, 7),
+            at("other", 120, 130), at("my op", 122, 123),
+            event("op of the runtime", 0.125, 0.001, cat="cuda_runtime", args={"correlation": 8}),
+            kernel("l", 0.3, 0.01, 8),
+            kernel("op without a launch", 0.4, 0.01, 9)))
+        for name, expected in (
+                ("op", [0, 0, 0, 0, None, 5, None, None, None]), ("my", [None, 1, 1, 1, None, 5, None, None, None]),
+                ("m?*", [None, 1, 1, 1, None, 5, None, None, None]), ("*p", [0, 0, 0, 0, None, 5, None, None, None]),
+                ("[o]p", [None] * 9), ("?[o]*", [None] * 9), ("o*", [0, 0, 0, 0, 4, 4, 4, 4, None]),
+                ("OP", [None] * 9), ("", [0, 0, 0, 0, 4, 4, 4, 4, None]), (None, [None] * 9)):
+            with self.subTest(name):
+                self.assertEqual(self.rows("SELECT operator FROM trace_events(?, NULL, NULL, NULL, ?)", path, name),
+                                 [(number,) for number in expected])
+
+    def test_two_names_in_one_statement(self):
+        path = write("t.json", document(at("op", 0, 100), at("my op", 10, 50)))
+        self.assertEqual(self.rows("SELECT a.operator, b.operator FROM trace_events(?1, NULL, NULL, NULL, 'op') AS a"
+                                   " JOIN trace_events(?1, NULL, NULL, NULL, 'my') AS b USING (event)", path),
+                         [(0, None), (0, 1)])
+
+    def test_generated(self):
+        counts = Counter()
+        for seed in range(series(12, 60)):
+            rng = random.Random(seed)
+            traces.save(traces.generate(rng, steps=2), "t")
+            for name in ("op", "aten::", "linear", "ProfilerStep", "*"):
+                pattern = name if "*" in name else f"*{name}*"
+                rows = self.rows("SELECT file, event, parent, device, cat, link, name GLOB ? FROM trace_events('t')",
+                                 pattern)
+                found = {(file, number): operator for file, number, operator in self.rows(
+                    "SELECT file, event, operator FROM trace_events('t', NULL, NULL, NULL, ?)"
+                    " WHERE operator IS NOT NULL", name)}
+                with self.subTest(seed=seed, name=name):
+                    self.assertEqual(found, outermost(rows))
+                counts[name] += len(found)
+        self.assertGreater(counts["*"], 1000)
+        self.assertGreater(sum(counts[name] > 100 for name in counts), 1, counts)
 
 
 class ByHand(InFolder):

@@ -36,6 +36,7 @@ enum event_column {
     EVENTS_EVENT,
     EVENTS_TS_NS,
     EVENTS_DUR_NS,
+    EVENTS_OPERATOR,
     EVENTS_COLUMNS
 };
 

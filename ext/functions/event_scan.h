@@ -15,9 +15,11 @@ struct event_rows {
     struct rows rows; /* must be first */
     struct database *database;
     struct call_trace opened;
-    size_t *first;    /* by member: the number of rows in the members before it */
-    bool phases[256]; /* by phase letter: whether it is wanted */
-    int64_t *limits;  /* by rank, T13; NULL: every event, counted by analyses or not */
+    size_t *first;        /* by member: the number of rows in the members before it */
+    bool phases[256];     /* by phase letter: whether it is wanted */
+    int64_t *limits;      /* by rank, T13; NULL: every event, counted by analyses or not */
+    char *operator_name;  /* NULL: not given */
+    uint32_t **operators; /* by member, then by row: T5 6; made when a query needs them */
 };
 
 int event_scan_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,

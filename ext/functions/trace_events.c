@@ -30,9 +30,10 @@ static const struct column columns_of_events[] = {
     {"event", "INTEGER", "0-based position in traceEvents; with file, the key of the row"},
     {"ts_ns", "INTEGER", "ns, absolute: baseTimeNanoseconds + ts"},
     {"dur_ns", "INTEGER", "ns"},
+    {"operator", "INTEGER", "event of the outermost operator_name around it or its launch (T5)"},
 };
 
-enum { EVENTS_OF_TRACE, EVENTS_OF_PHASES, EVENTS_OF_RANKS, EVENTS_OF_STEPS };
+enum { EVENTS_OF_TRACE, EVENTS_OF_PHASES, EVENTS_OF_RANKS, EVENTS_OF_STEPS, EVENTS_OF_OPERATOR };
 
 static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
@@ -40,6 +41,8 @@ static const struct argument arguments_of_events[] = {
     {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
     {"include_last_profiler_step", "INTEGER", false,
      "0 or 1: only what an analysis counts (T4, T13); default every event"},
+    {"operator_name", "TEXT", false,
+     "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them"},
 };
 
 static void put_event_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
@@ -88,6 +91,58 @@ static int put_event_stack(sqlite3_context *context, const struct event_rows *ev
     return SQLITE_OK;
 }
 
+/* By name id: whether a name has this part or, with * or ?, is like this pattern. NULL on
+** failure. */
+static bool *find_names(const struct names *names, const char *wanted,
+                        const struct stopper *stopper, struct failure *failure)
+{
+    bool pattern = strpbrk(wanted, "*?") != NULL;
+    bool *found = memory_zeroed(names->count + 1, sizeof *found);
+    if (!found)
+        failure_memory(failure);
+    for (size_t id = 0; found && id < names->count; id++) {
+        const char *text = names->items[id].text;
+        found[id] = pattern ? sqlite3_strglob(wanted, text) == 0 : strstr(text, wanted) != NULL;
+        if (!stopper_goes_on(stopper, id, failure)) {
+            memory_free(found);
+            return NULL;
+        }
+    }
+    return found;
+}
+
+static bool find_operators(struct event_rows *events, size_t member, struct failure *failure)
+{
+    struct trace_file *file = events->opened.trace.members[member].file;
+    const struct stopper *stopper = &events->database->cache.stopper;
+    bool *wanted = find_names(&file->names, events->operator_name, stopper, failure);
+    if (wanted && stacks_find(file, stopper, failure))
+        events->operators[member] = stacks_outermost(file, wanted, stopper, failure);
+    memory_free(wanted);
+    if (events->operators[member])
+        events->rows.memory += file->columns.count * sizeof **events->operators;
+    return events->operators[member] != NULL;
+}
+
+static int put_event_operator(sqlite3_context *context, struct event_rows *events, size_t member,
+                              size_t row, struct failure *failure)
+{
+    const struct columns *columns = &events->opened.trace.members[member].file->columns;
+    if (!events->operator_name)
+        return SQLITE_OK;
+    if (!events->operators[member]) {
+        database_begin_work(events->database);
+        bool found = find_operators(events, member, failure);
+        database_end_work(events->database);
+        if (!found)
+            return SQLITE_ERROR;
+    }
+    uint32_t at = kind_is_device(columns->kind[row]) ? columns->link[row] : (uint32_t)row;
+    if (at != ROW_NONE && events->operators[member][at] != ROW_NONE)
+        sqlite3_result_int64(context, columns->event[events->operators[member][at]]);
+    return SQLITE_OK;
+}
+
 static int put_event_args(sqlite3_context *context, struct row_scan *scan,
                           const struct event_rows *events, struct trace_file *file, size_t row,
                           struct failure *failure)
@@ -106,7 +161,7 @@ static int put_event_args(sqlite3_context *context, struct row_scan *scan,
 static int events_column(struct rows *rows, struct row_scan *scan, const struct position *position,
                          int column, sqlite3_context *context, struct failure *failure)
 {
-    const struct event_rows *events = (const struct event_rows *)rows;
+    struct event_rows *events = (struct event_rows *)rows;
     const struct trace_member *member = &events->opened.trace.members[position->part];
     struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
@@ -176,6 +231,8 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
     case EVENTS_DUR_NS:
         put_event_integer(context, columns->dur[row]);
         break;
+    case EVENTS_OPERATOR:
+        return put_event_operator(context, events, position->part, row, failure);
     }
     return SQLITE_OK;
 }
@@ -183,6 +240,10 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
 static void events_destroy(struct rows *rows)
 {
     struct event_rows *events = (struct event_rows *)rows;
+    for (size_t i = 0; events->operators && i < events->opened.trace.count; i++)
+        memory_free(events->operators[i]);
+    memory_free(events->operators);
+    memory_free(events->operator_name);
     call_trace_close(&events->opened);
     memory_free(events->first);
     memory_free(events->limits);
@@ -220,6 +281,22 @@ static bool prepare_rows(struct event_rows *events, bool analysis, bool last_ste
     return true;
 }
 
+/* Keeps a copy of operator_name, which outlives the call. */
+static bool prepare_operators(struct call *call, struct event_rows *events)
+{
+    const char *name;
+    if (!argument_name(call, EVENTS_OF_OPERATOR, "a part of a name, or a GLOB pattern", &name))
+        return false;
+    if (!name)
+        return true;
+    events->operators = memory_zeroed(events->opened.trace.count, sizeof *events->operators);
+    events->operator_name = memory_allocate(strlen(name) + 1);
+    if (!events->operators || !events->operator_name)
+        return failure_memory(&call->failure);
+    strcpy(events->operator_name, name);
+    return true;
+}
+
 static bool open_events(struct call *call, struct event_rows *events)
 {
     bool given, analysis, last_step;
@@ -232,7 +309,8 @@ static bool open_events(struct call *call, struct event_rows *events)
                                          .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
                                          .phases = given ? events->phases : NULL};
     return call_trace_open(call, &request, &events->opened) &&
-           prepare_rows(events, analysis, last_step, &call->failure);
+           prepare_rows(events, analysis, last_step, &call->failure) &&
+           prepare_operators(call, events);
 }
 
 static int events_produce(struct call *call, struct rows **rows)

@@ -105,6 +105,45 @@ bool stacks_find(struct trace_file *file, const struct stopper *stopper, struct 
     return file->stacks.made;
 }
 
+static bool is_operator(const struct columns *columns, const bool *wanted, uint32_t row)
+{
+    enum kind kind = columns->kind[row];
+    return columns->name[row] != NAME_NONE && wanted[columns->name[row]] && !kind_is_device(kind) &&
+           kind != KIND_CALL && kind != KIND_DRIVER_CALL;
+}
+
+uint32_t *stacks_outermost(const struct trace_file *file, const bool *wanted,
+                           const struct stopper *stopper, struct failure *failure)
+{
+    const uint32_t unknown = ROW_NONE - 1, *parent = file->stacks.parent;
+    size_t count = file->columns.count;
+    uint32_t *outermost = memory_allocate((count + 1) * sizeof *outermost);
+    uint32_t *path = memory_allocate((count + 1) * sizeof *path); /* to the first that is known */
+    bool done = (outermost && path) || failure_memory(failure);
+    for (size_t row = 0; done && row < count; row++)
+        outermost[row] = unknown;
+    for (size_t row = 0; done && row < count; row++) {
+        size_t length = 0;
+        uint32_t at = (uint32_t)row;
+        for (; at != ROW_NONE && outermost[at] == unknown; at = parent[at])
+            path[length++] = at;
+        uint32_t found = at == ROW_NONE ? ROW_NONE : outermost[at];
+        while (length > 0) {
+            at = path[--length];
+            if (found == ROW_NONE && is_operator(&file->columns, wanted, at))
+                found = at;
+            outermost[at] = found;
+        }
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    memory_free(path);
+    if (!done) {
+        memory_free(outermost);
+        outermost = NULL;
+    }
+    return outermost;
+}
+
 size_t stacks_memory(const struct trace_file *file)
 {
     size_t row = 2 * sizeof(uint32_t) + sizeof(int64_t);

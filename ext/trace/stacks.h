@@ -20,6 +20,12 @@
 /* Fills in file->stacks, unless that has been done already. */
 bool stacks_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
+/* The outermost operator of each row: of the event and those around it, the outermost event of the
+** host that is no call and whose name is `wanted`, by name id. Rows, or ROW_NONE; the caller frees
+** them. Needs the file's stacks. NULL on failure. */
+uint32_t *stacks_outermost(const struct trace_file *file, const bool *wanted,
+                           const struct stopper *stopper, struct failure *failure);
+
 /* The memory that file->stacks holds, in bytes. */
 size_t stacks_memory(const struct trace_file *file);
 

@@ -148,6 +148,7 @@ static const struct trial {
             " ON b.event = a.link AND b.rank = a.rank"},
     {.name = "trace_events, stacks and args",
      .sql = "SELECT parent, depth, self_dur FROM trace_events('a');"
+            "SELECT operator FROM trace_events('a', NULL, NULL, NULL, 'op');"
             "SELECT name, args FROM trace_events('bad/cut.json.gz') WHERE args IS NOT NULL"},
     {.name = "trace_events, args of scattered events",
      .sql = "SELECT e.args FROM (VALUES (7), (3), (19), (0), (5)) AS p"
