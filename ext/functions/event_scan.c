@@ -18,6 +18,7 @@ struct event_part {
     size_t at, end;              /* the rows left, [at, end); taken from the end if descending */
     int64_t low, high;           /* ns: ts must be from low to high, inclusive */
     int64_t limit;               /* ns: T13 */
+    bool every;                  /* row_wanted() is true for every row */
     unsigned char *names_wanted; /* by id, bits of name_use; NULL: all are wanted */
     unsigned char *steps_wanted; /* by index of the file's iterations; NULL: all are wanted */
 };
@@ -167,6 +168,19 @@ static size_t events_before(const struct columns *columns, int64_t number)
     return low;
 }
 
+/* Whether row_wanted() is true for every row of a part. */
+static bool wants_every_row(const struct event_scan *scan, const struct event_part *part,
+                            const struct trace_file *file)
+{
+    const struct event_filter *filter = &scan->filter;
+    bool phases = true;
+    for (int c = 0; c < 256; c++)
+        phases = phases && (filter->phases[c] || !file->phases[c]);
+    return phases && filter->kinds == ~0u && part->low == INT64_MIN && part->high == INT64_MAX &&
+           !filter->name && !filter->cat && !filter->iterations.given && !filter->streams.given &&
+           !filter->numbers.given && !rows_of(scan)->limits;
+}
+
 static int make_part(struct event_scan *scan, size_t member, struct event_part *part,
                      struct failure *failure)
 {
@@ -179,6 +193,7 @@ static int make_part(struct event_scan *scan, size_t member, struct event_part *
                                 .low = bound_in_ns(origin, scan->filter.low, -1),
                                 .high = bound_in_ns(origin, scan->filter.high, 1),
                                 .limit = INT64_MAX};
+    part->every = wants_every_row(scan, part, file);
     if (rows_of(scan)->limits)
         part->limit = rows_of(scan)->limits[member_of(scan, member)->rank_index];
     if (scan->filter.iterations.given) {
@@ -392,12 +407,13 @@ int event_scan_next(struct row_scan *base, struct position *position, bool *end,
     struct event_scan *scan = (struct event_scan *)base;
     if (scan->begun) {
         drop_row(scan, scan->parts);
-        int code = settle_part(scan, scan->parts, failure);
+        int code = scan->parts->every ? SQLITE_OK : settle_part(scan, scan->parts, failure);
         if (code != SQLITE_OK)
             return code;
-        if (scan->parts->at == scan->parts->end)
+        bool over = scan->parts->at == scan->parts->end;
+        if (over)
             remove_part(scan, 0);
-        if (scan->part_count > 1)
+        if (scan->part_count > 1 && (over || scan->order >= 0))
             sink_part(scan, 0);
     }
     scan->begun = true;

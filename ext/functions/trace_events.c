@@ -51,8 +51,8 @@ static void put_event_name(sqlite3_context *context, const struct trace_file *fi
         return;
     /* SQLITE_STATIC: the cursor's rows hold the file, so the text outlives the statement. */
     const struct name *name = &file->names.items[id];
-    bool plain = strlen(name->text) == name->length; /* no NUL inside: SQLite need not copy it */
-    sqlite3_result_text(context, name->text, plain ? -1 : (int)name->length, SQLITE_STATIC);
+    int length = file->names.has_nul ? (int)name->length : -1; /* SQLite copies texts of a length */
+    sqlite3_result_text(context, name->text, length, SQLITE_STATIC);
 }
 
 static void put_event_integer(sqlite3_context *context, int64_t value)
@@ -166,7 +166,6 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
     struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     size_t row = (size_t)position->part_row;
-    const struct track *track = &file->tracks.items[columns->track[row]];
     int64_t origin = events->opened.trace.origins[member->rank_index];
     switch (column) {
     case EVENTS_RANK:
@@ -195,10 +194,10 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
             sqlite3_result_double(context, microseconds(columns->dur[row]));
         break;
     case EVENTS_PID:
-        put_event_identifier(context, file, &track->pid);
+        put_event_identifier(context, file, &file->tracks.items[columns->track[row]].pid);
         break;
     case EVENTS_TID:
-        put_event_identifier(context, file, &track->tid);
+        put_event_identifier(context, file, &file->tracks.items[columns->track[row]].tid);
         break;
     case EVENTS_STREAM:
         put_event_integer(context, columns->stream[row]);

@@ -107,6 +107,7 @@ static uint32_t intern(struct names *names, const void *text, size_t length, uin
         return NAME_NONE;
     id = (uint32_t)names->count++;
     *table_slot(&names->table, hash, has_text, &key) = id + 1;
+    names->has_nul = names->has_nul || memchr(text, 0, length) != NULL;
     names->items[id] = (struct name){kept, (uint32_t)length, hash};
     return id;
 }

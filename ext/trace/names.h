@@ -18,6 +18,7 @@ struct name {
 struct names {
     struct name *items; /* by id */
     size_t count;
+    bool has_nul; /* a text contains a NUL */
     /* private */
     size_t capacity;
     struct table table;

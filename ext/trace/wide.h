@@ -12,7 +12,8 @@ __extension__ typedef __int128 wide_time __attribute__((aligned(8)));
 /* Sums are calculated in ns and converted to us here, for output. */
 static inline double microseconds(wide_time nanoseconds)
 {
-    return (double)nanoseconds / 1000.0;
+    int64_t narrow = (int64_t)nanoseconds; /* converts faster, to the same double */
+    return (narrow == nanoseconds ? (double)narrow : (double)nanoseconds) / 1000.0;
 }
 
 /* us: the total divided by the number of parts. */
