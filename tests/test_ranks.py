@@ -1,0 +1,75 @@
+"""Many ranks: what every function costs grows with their number, and not faster."""
+import glob
+import gzip
+import os
+import re
+import tempfile
+import time
+import unittest
+
+from support import EXAMPLES, alone, connect, slowest
+from test_analyses import ANALYSES
+
+FEW, MANY = 25, 100
+MOST = 6  # times the CPU time for four times the ranks
+TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
+         "trace_kernel_owners", "trace_collectives", *ANALYSES)
+PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "compare_traces", "ops_diff", "top_count_increases",
+        "top_duration_changes")
+GIVEN = {"keys": "'op,shapes'", "operator_name": "'aten::'", "min_pattern_len": "1", "max_queue_length": "2",
+         "control": "'{0}/control'", "test": "'{0}/test'", "trace": "'{0}/control'"}
+
+
+def renumbered(folder, ranks):
+    """examples/gpu with as many ranks."""
+    for side in ("control", "test"):
+        os.makedirs(os.path.join(folder, side))
+        texts = []
+        for path in sorted(glob.glob(os.path.join(EXAMPLES, "gpu", side, "*.gz"))):
+            with gzip.open(path) as file:
+                texts.append(file.read())
+        for rank in range(ranks):
+            with open(os.path.join(folder, side, f"rank{rank}.json"), "wb") as file:
+                file.write(re.sub(rb'"rank": \d+', b'"rank": %d' % rank, texts[rank % len(texts)], count=1))
+
+
+@slowest
+@alone
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(place.cleanup)
+        cls.db = connect()
+        cls.addClassCleanup(cls.db.close)
+        cls.folders = [os.path.join(place.name, str(ranks)) for ranks in (FEW, MANY)]
+        for folder, ranks in zip(cls.folders, (FEW, MANY)):
+            renumbered(folder, ranks)
+
+    def call(self, name, folder):
+        """With every rank and every step."""
+        arguments = [row[0] for row in self.db.execute(
+            "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument'", (name,))]
+        values = {each: "'all'" for each in arguments if "rank" in each or "iteration" in each}
+        values.update((each, GIVEN[each].format(folder)) for each in arguments if each in GIVEN)
+        return f"SELECT * FROM {name} WHERE " + " AND ".join(f"{each} = {value}" for each, value in values.items())
+
+    def seconds(self, sql):
+        """CPU seconds, the best of 3, after the trace has been read."""
+        best, rows = 9e9, 0
+        for _ in range(3):
+            begin = time.process_time()
+            rows = sum(1 for _ in self.db.execute(sql))
+            best = min(best, time.process_time() - begin)
+        self.assertGreater(rows, 0, sql)
+        return best
+
+    def test_linear(self):
+        for name in (*TRACE, *PAIR):
+            with self.subTest(name):
+                few, many = (self.seconds(self.call(name, folder)) for folder in self.folders)
+                self.assertLess(many, MOST * few + 0.005, f"{few:.4f} s for {FEW} ranks")
+
+
+if __name__ == "__main__":
+    unittest.main()
