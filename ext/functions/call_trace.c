@@ -1,45 +1,93 @@
 #include "call_trace.h"
 
-/* Opens the files of `paths`, and takes ownership of it. */
-static bool open_files(struct call *call, const struct call_trace_request *request,
-                       struct trace_paths *paths, const struct selection *ranks,
-                       const struct selection *iterations, struct call_trace *opened)
+/* What the arguments of a call say about a trace. */
+struct wanted_trace {
+    struct trace_paths paths;
+    struct selection ranks, iterations;
+    const char *subject; /* its name in errors */
+    char *quoted;        /* owned; NULL: none */
+};
+
+static bool read_arguments(struct call *call, const struct call_trace_request *request,
+                           struct wanted_trace *wanted)
 {
-    const char *subject = request->subject ? request->subject : "the trace";
-    char *quoted = NULL;
+    if ((request->ranks && !argument_selection(call, request->ranks, false, &wanted->ranks)) ||
+        (request->iterations &&
+         !argument_selection(call, request->iterations, true, &wanted->iterations)) ||
+        !argument_trace(call, request->trace, &wanted->paths))
+        return false;
+    if (wanted->ranks.kind == SELECT_DEFAULT)
+        wanted->ranks.kind = request->default_ranks;
+    if (wanted->iterations.kind == SELECT_DEFAULT)
+        wanted->iterations.kind = request->default_iterations;
+    wanted->subject = request->subject ? request->subject : "the trace";
     if (request->quoted)
-        subject = quoted =
+        wanted->subject = wanted->quoted =
             sqlite3_mprintf("'%s'", sqlite3_value_text(call->values[request->trace]));
-    struct trace_request files = {request->use, request->phases, ranks, subject};
-    bool done = (subject || failure_memory(&call->failure)) &&
-                trace_open(&opened->trace, paths, &call->database->cache, &files, &call->failure) &&
-                (!request->iterations || trace_choose_steps(&opened->trace, iterations, subject,
-                                                            &opened->steps, &call->failure));
-    sqlite3_free(quoted);
+    return wanted->subject || failure_memory(&call->failure);
+}
+
+static void wanted_trace_clear(struct wanted_trace *wanted)
+{
+    paths_clear(&wanted->paths);
+    selection_clear(&wanted->ranks);
+    selection_clear(&wanted->iterations);
+    sqlite3_free(wanted->quoted);
+}
+
+enum { MOST_TRACES = 2 };
+
+static bool open_traces(struct call *call, const struct call_trace_request *requests, size_t count,
+                        struct call_trace *opened)
+{
+    struct wanted_trace wanted[MOST_TRACES];
+    struct trace *traces[MOST_TRACES];
+    struct trace_request files[MOST_TRACES];
+    bool done = true;
+    for (size_t i = 0; i < count; i++) {
+        opened[i] = (struct call_trace){.trace = {.count = 0}};
+        wanted[i] = (struct wanted_trace){.ranks = {.kind = SELECT_DEFAULT},
+                                          .iterations = {.kind = SELECT_DEFAULT}};
+        done = done && read_arguments(call, &requests[i], &wanted[i]);
+        traces[i] = &opened[i].trace;
+        files[i] = (struct trace_request){.paths = &wanted[i].paths,
+                                          .use = requests[i].use,
+                                          .phases = requests[i].phases,
+                                          .ranks = &wanted[i].ranks,
+                                          .subject = wanted[i].subject};
+    }
+    done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
+    for (size_t i = 0; i < count; i++) {
+        if (done && requests[i].iterations)
+            done = trace_choose_steps(traces[i], &wanted[i].iterations, wanted[i].subject,
+                                      &opened[i].steps, &call->failure);
+        wanted_trace_clear(&wanted[i]);
+    }
+    for (size_t i = 0; !done && i < count; i++)
+        call_trace_close(&opened[i]);
     return done;
 }
 
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened)
 {
-    struct trace_paths paths = {NULL, 0, 0};
-    struct selection ranks = {.kind = SELECT_DEFAULT}, iterations = {.kind = SELECT_DEFAULT};
-    *opened = (struct call_trace){.trace = {.count = 0}};
-    bool done = (!request->ranks || argument_selection(call, request->ranks, false, &ranks)) &&
-                (!request->iterations ||
-                 argument_selection(call, request->iterations, true, &iterations)) &&
-                argument_trace(call, request->trace, &paths);
-    if (ranks.kind == SELECT_DEFAULT)
-        ranks.kind = request->default_ranks;
-    if (iterations.kind == SELECT_DEFAULT)
-        iterations.kind = request->default_iterations;
-    done = done && open_files(call, request, &paths, &ranks, &iterations, opened);
-    if (!done)
-        call_trace_close(opened);
-    paths_clear(&paths);
-    selection_clear(&ranks);
-    selection_clear(&iterations);
-    return done;
+    return open_traces(call, request, 1, opened);
+}
+
+bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+                     struct call_trace *opened)
+{
+    struct call_trace_request requests[] = {{.trace = control,
+                                             .ranks = ranks,
+                                             .iterations = iterations,
+                                             .use = TRACE_FOR_DIFF,
+                                             .subject = "control"},
+                                            {.trace = control + 1,
+                                             .ranks = ranks + 1,
+                                             .iterations = iterations + 1,
+                                             .use = TRACE_FOR_DIFF,
+                                             .subject = "test"}};
+    return open_traces(call, requests, 2, opened);
 }
 
 void call_trace_close(struct call_trace *opened)

@@ -28,6 +28,11 @@ struct call_trace {
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened);
 
+/* The same for control and test of a diff, whose files are read side by side. The indices are
+** those of control's arguments; test's follow each of them. */
+bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+                     struct call_trace *opened);
+
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);
 

@@ -57,32 +57,31 @@ struct diff_side {
     int64_t steps; /* as in struct step_choice */
 };
 
-static bool sum_up_side(struct call *call, int number, struct diff_side *side)
+static bool sum_up_sides(struct call *call, struct diff_side *sides)
 {
-    const struct call_trace_request request = {.trace = DIFF_CONTROL + number,
-                                               .ranks = DIFF_CONTROL_RANK + number,
-                                               .iterations = DIFF_CONTROL_ITERATION + number,
-                                               .use = TRACE_FOR_DIFF,
-                                               .subject = number == 0 ? "control" : "test"};
     const struct stopper *stopper = &call->database->cache.stopper;
-    struct call_trace opened;
+    struct call_trace opened[2];
     enum device_type device_type;
     int use_short_name;
     if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, 0, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
-        !call_trace_open(call, &request, &opened))
+        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION, opened))
         return false;
-    struct summary_request sums = {.trace = &opened.trace,
-                                   .choice = &opened.steps,
-                                   .device_type = device_type,
-                                   .grouping = BY_NAME,
-                                   .self = call_wants(call, DIFF_SELF_DURATION)};
-    bool done = summary_make(&side->summary, &sums, stopper, &call->failure);
-    if (done && use_short_name > 0)
-        done = summary_rename(&side->summary, use_short_name == 1 ? name_short : name_stable,
-                              stopper, &call->failure);
-    side->steps = opened.steps.steps;
-    call_trace_close(&opened);
+    bool done = true;
+    for (int i = 0; i < 2; i++) {
+        const struct summary_request sums = {.trace = &opened[i].trace,
+                                             .choice = &opened[i].steps,
+                                             .device_type = device_type,
+                                             .grouping = BY_NAME,
+                                             .self = call_wants(call, DIFF_SELF_DURATION)};
+        struct summary *summary = &sides[i].summary;
+        done = done && summary_make(summary, &sums, stopper, &call->failure) &&
+               (use_short_name == 0 ||
+                summary_rename(summary, use_short_name == 1 ? name_short : name_stable, stopper,
+                               &call->failure));
+        sides[i].steps = opened[i].steps.steps;
+        call_trace_close(&opened[i]);
+    }
     return done;
 }
 
@@ -189,7 +188,7 @@ static int diff_produce(struct call *call, struct rows **rows)
     struct diff_pair *pairs = NULL;
     struct result *result = result_new(call->function->column_count);
     size_t count = 0;
-    if (sum_up_side(call, 0, &sides[0]) && sum_up_side(call, 1, &sides[1]))
+    if (sum_up_sides(call, sides))
         pairs = pair_up(&sides[0].summary, &sides[1].summary, &count, stopper, &call->failure);
     bool done =
         pairs && sort_items(pairs, count, sizeof *pairs, diff_order, stopper, &call->failure);

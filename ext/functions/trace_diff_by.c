@@ -84,28 +84,27 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
     return done;
 }
 
-/* Adds one trace; `*steps` as in struct step_choice. */
-static bool add_keyed_side(struct call *call, int side, enum device_type device_type,
-                           struct keyed *keyed, int64_t *steps)
+/* Adds both traces; `steps` as in struct step_choice. */
+static bool add_keyed_sides(struct call *call, enum device_type device_type, struct keyed *keyed,
+                            int64_t *steps)
 {
-    const struct call_trace_request request = {.trace = BY_CONTROL + side,
-                                               .ranks = BY_CONTROL_RANK + side,
-                                               .iterations = BY_CONTROL_ITERATION + side,
-                                               .use = TRACE_FOR_DIFF,
-                                               .subject = side == 0 ? "control" : "test"};
-    struct call_trace opened;
-    bool done = call_trace_open(call, &request, &opened);
-    for (size_t i = 0; done && i < opened.trace.count; i++) {
-        const struct trace_member *member = &opened.trace.members[i];
-        if (member->chosen)
-            done = add_keyed_file(call, keyed,
-                                  &(struct keyed_request){.file = member->file,
-                                                          .chosen = call_trace_steps(&opened, i),
-                                                          .device_type = device_type,
-                                                          .side = side});
+    struct call_trace opened[2];
+    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, opened))
+        return false;
+    bool done = true;
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; done && i < opened[side].trace.count; i++) {
+            const struct trace_member *member = &opened[side].trace.members[i];
+            struct keyed_request request = {.file = member->file,
+                                            .chosen = call_trace_steps(&opened[side], i),
+                                            .device_type = device_type,
+                                            .side = side};
+            if (member->chosen)
+                done = add_keyed_file(call, keyed, &request);
+        }
+        steps[side] = opened[side].steps.steps;
+        call_trace_close(&opened[side]);
     }
-    *steps = opened.steps.steps;
-    call_trace_close(&opened);
     return done;
 }
 
@@ -264,8 +263,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         for (size_t i = 0; i < keyed.width; i++)
             keyed.keys[i] = (enum key)chosen[i];
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
-        if (add_keyed_side(call, 0, device_type, &keyed, &steps[0]) &&
-            add_keyed_side(call, 1, device_type, &keyed, &steps[1]))
+        if (add_keyed_sides(call, device_type, &keyed, steps))
             add_keyed_rows(call, result, &keyed, steps);
     }
     keyed_clear(&keyed);

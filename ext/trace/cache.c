@@ -26,7 +26,6 @@ struct cache_entry {
 struct read_queue {
     struct cache_request **requests;
     size_t count;
-    const bool *phases;
     bool peek;
     atomic_size_t next;
     atomic_bool stop;
@@ -40,12 +39,11 @@ static bool asked_to_stop(void *argument)
     return atomic_load_explicit((atomic_bool *)argument, memory_order_relaxed);
 }
 
-static void read_one(struct cache_request *request, const bool *phases, bool peek,
-                     struct stopper stopper)
+static void read_one(struct cache_request *request, bool peek, struct stopper stopper)
 {
     stopper.read = &request->read;
     request->file = peek ? file_peek(request->path, &stopper, &request->failure)
-                         : file_load(request->path, phases, &stopper, &request->failure);
+                         : file_load(request->path, request->phases, &stopper, &request->failure);
     atomic_store_explicit(&request->read, request->size, memory_order_relaxed);
 }
 
@@ -55,7 +53,7 @@ static void *read_files(void *argument)
     struct stopper stopper = {.stop = asked_to_stop, .argument = &queue->stop};
     size_t i;
     while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count)
-        read_one(queue->requests[i], queue->phases, queue->peek, stopper);
+        read_one(queue->requests[i], queue->peek, stopper);
     pthread_mutex_lock(&queue->mutex);
     queue->running--;
     pthread_cond_signal(&queue->finished);
@@ -275,10 +273,12 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* By file (inode, device), then base name, then position of the request. */
+/* By trace, file (inode, device), base name, and position of the request. */
 static int identified_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
+    if (x->request->trace != y->request->trace)
+        return x->request->trace < y->request->trace ? -1 : 1;
     if (x->identity.inode != y->identity.inode)
         return x->identity.inode < y->identity.inode ? -1 : 1;
     if (x->identity.device != y->identity.device)
@@ -291,7 +291,8 @@ static int identified_order(const void *a, const void *b)
 
 static bool is_twin(const struct identified *x, const struct identified *y)
 {
-    return x->identity.inode == y->identity.inode && x->identity.device == y->identity.device &&
+    return x->request->trace == y->request->trace && x->identity.inode == y->identity.inode &&
+           x->identity.device == y->identity.device &&
            strcmp(base_name(x->request->path), base_name(y->request->path)) == 0;
 }
 
@@ -305,7 +306,7 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
         struct identified *item = &items[found];
         item->request = &requests[i];
         requests[i].file = NULL;
-        requests[i].twin = NULL;
+        requests[i].twin = requests[i].shared = NULL;
         if (source_identify(requests[i].path, &item->identity, &requests[i].failure))
             found++;
         else if (requests[i].failure.code == FAILURE_MEMORY)
@@ -322,7 +323,21 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
     return kept;
 }
 
-/* Takes files from the cache and adds the other requests to the queue. False if out of memory. */
+/* By size, the largest first, so that the last files to be read take the least time; then path,
+** and position of the request. */
+static int size_order(const void *a, const void *b)
+{
+    const struct identified *x = a, *y = b;
+    if (x->identity.size != y->identity.size)
+        return x->identity.size > y->identity.size ? -1 : 1;
+    int order = strcmp(x->request->path, y->request->path);
+    if (order)
+        return order;
+    return x->request < y->request ? -1 : x->request > y->request;
+}
+
+/* Takes files from the cache and adds the other requests to the queue, each path once. False if
+** out of memory. */
 static bool serve(struct cache *cache, struct cache_request *requests, size_t count,
                   struct read_queue *queue, struct failure *failure)
 {
@@ -330,13 +345,17 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
     if (!items)
         return failure_memory(failure);
     size_t found = identify(requests, count, items, failure);
+    qsort(items, found, sizeof *items, size_order);
     for (size_t i = 0; i < found; i++) {
-        struct cache_request *request = items[i].request;
+        struct cache_request *request = items[i].request,
+                             *last = queue->count ? queue->requests[queue->count - 1] : NULL;
         request->file =
-            look_up(cache, request->path, &items[i].identity, queue->phases, queue->peek);
+            look_up(cache, request->path, &items[i].identity, request->phases, queue->peek);
         request->size = items[i].identity.size;
         if (request->file)
             request->file->references++;
+        else if (last && strcmp(last->path, request->path) == 0 && last->phases == request->phases)
+            request->shared = last;
         else
             queue->requests[queue->count++] = request;
     }
@@ -344,11 +363,24 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
     return true;
 }
 
-bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
-               const bool *phases, bool peek, struct failure *failure)
+/* Gives the result of another request to one that shares its file. */
+static void share(struct cache_request *request)
+{
+    const struct cache_request *from = request->shared;
+    request->file = from->file;
+    if (request->file)
+        request->file->references++;
+    else if (from->failure.text)
+        failure_set(&request->failure, from->failure.code, "%s", from->failure.text);
+    else
+        failure_memory(&request->failure);
+}
+
+bool cache_get(struct cache *cache, struct cache_request *requests, size_t count, bool peek,
+               struct failure *failure)
 {
     struct cache_request **missing = memory_zeroed(count, sizeof *missing);
-    struct read_queue queue = {.requests = missing, .phases = phases, .peek = peek};
+    struct read_queue queue = {.requests = missing, .peek = peek};
     if (!missing)
         return failure_memory(failure);
     if (!serve(cache, requests, count, &queue, failure)) {
@@ -361,7 +393,7 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     progress_begin(&progress, missing, missing_count, &cache->stopper);
     if (!read_side_by_side(cache, &queue, &stopper))
         for (size_t i = 0; i < missing_count; i++) {
-            read_one(missing[i], phases, peek, stopper);
+            read_one(missing[i], peek, stopper);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)
                 break;
         }
@@ -377,6 +409,9 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
         }
     }
     memory_free(missing);
+    for (size_t i = 0; i < count && failure->code == FAILURE_NONE; i++)
+        if (requests[i].shared)
+            share(&requests[i]);
     return failure->code == FAILURE_NONE;
 }
 

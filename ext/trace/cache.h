@@ -29,21 +29,24 @@ struct cache {
 /* A request for a file, and its result. */
 struct cache_request {
     const char *path;
-    /* An earlier request for the same file (device and inode) under a path with the same base
-    ** name. This request is then not read. NULL: there is none. */
+    const bool *phases; /* as in file_load() */
+    int trace;          /* number of the trace that the file belongs to */
+    /* An earlier request of the same trace for the same file (device and inode) under a path with
+    ** the same base name. This request is then not read. NULL: there is none. */
     struct cache_request *twin;
+    /* private: a request of another trace that this one shares the file with; NULL: none */
+    struct cache_request *shared;
     int64_t size;            /* bytes of the file on disk, if it has to be read */
     _Atomic int64_t read;    /* bytes of them that were read so far */
     struct trace_file *file; /* one reference; NULL on failure */
     struct failure failure;
 };
 
-/* Fills in the requests. Each file comes from the cache or is read, several at a time. `phases`
-** is as in file_load(). With `peek`, a file that is not loaded yet is read only up to its first
-** event. False if interrupted or out of memory; a file that cannot be read has its failure in
-** its request. */
-bool cache_get(struct cache *cache, struct cache_request *requests, size_t count,
-               const bool *phases, bool peek, struct failure *failure);
+/* Fills in the requests. Each file comes from the cache or is read, several at a time, the largest
+** first. With `peek`, a file that is not loaded yet is read only up to its first event. False if
+** interrupted or out of memory; a file that cannot be read has its failure in its request. */
+bool cache_get(struct cache *cache, struct cache_request *requests, size_t count, bool peek,
+               struct failure *failure);
 
 /* Drops files beyond the limit. Unless `idle`, SQLite may still hold texts of files that are
 ** `lent`, so these keep their names. */

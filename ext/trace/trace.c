@@ -6,31 +6,52 @@
 #include "../reader/memory.h"
 #include "sort.h"
 
-/* Gets files from the cache: all of them, those whose head did not tell their rank, or the
-** chosen ones. */
-static bool get_files(struct trace *trace, struct cache *cache, const bool *phases, bool peek,
-                      bool (*wanted)(const struct trace_member *member), struct failure *failure)
+/* Traces that are opened together. */
+struct opening {
+    struct trace *const *traces;
+    const struct trace_request *requests;
+    size_t count;
+    struct cache *cache;
+};
+
+/* Takes the results of requests, which are those of the wanted members, in their order. */
+static void take_files(struct trace *trace, bool (*wanted)(const struct trace_member *member),
+                       struct cache_request **next)
 {
-    size_t count = 0;
-    bool done = false;
-    struct cache_request *requests = memory_zeroed(trace->count, sizeof *requests);
-    if (!requests)
-        return failure_memory(failure);
-    for (size_t i = 0; i < trace->count; i++)
-        if (wanted(&trace->members[i]))
-            requests[count++].path = trace->members[i].path;
-    done = cache_get(cache, requests, count, phases, peek, failure);
-    count = 0;
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
         if (!wanted(member))
             continue;
+        struct cache_request *request = (*next)++;
         file_release(member->file);
-        member->file = requests[count].file;
-        member->twin = requests[count].twin ? requests[count].twin->path : NULL;
-        failure_move(&member->failure, &requests[count].failure);
-        count++;
+        member->file = request->file;
+        member->twin = request->twin ? request->twin->path : NULL;
+        failure_move(&member->failure, &request->failure);
     }
+}
+
+/* Gets files from the cache: all of them, those whose head did not tell their rank, or the
+** chosen ones. */
+static bool get_files(const struct opening *opening, bool peek,
+                      bool (*wanted)(const struct trace_member *member), struct failure *failure)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < opening->count; t++)
+        count += opening->traces[t]->count;
+    struct cache_request *requests = memory_zeroed(count, sizeof *requests), *next = requests;
+    if (!requests)
+        return failure_memory(failure);
+    count = 0;
+    for (size_t t = 0; t < opening->count; t++)
+        for (size_t i = 0; i < opening->traces[t]->count; i++)
+            if (wanted(&opening->traces[t]->members[i]))
+                requests[count++] =
+                    (struct cache_request){.path = opening->traces[t]->members[i].path,
+                                           .phases = opening->requests[t].phases,
+                                           .trace = (int)t};
+    bool done = cache_get(opening->cache, requests, count, peek, failure);
+    for (size_t t = 0; t < opening->count; t++)
+        take_files(opening->traces[t], wanted, &next);
     memory_free(requests);
     return done;
 }
@@ -252,28 +273,40 @@ static void find_origins(struct trace *trace)
     }
 }
 
-bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *cache,
-                const struct trace_request *request, struct failure *failure)
+/* Takes over the paths of the requests. Whether only some ranks of a trace with several files were
+** asked for, so that heads are to be read first, is put into `*peek`. */
+static bool begin(const struct opening *opening, bool *peek, struct failure *failure)
 {
-    *trace = (struct trace){.paths = *paths, .count = paths->count};
-    *paths = (struct trace_paths){NULL, 0, 0};
-    if (trace->count == 0)
-        return failure_set(failure, FAILURE_REQUEST, "no trace: there is no " TRACE_FILES);
-    trace->members = memory_zeroed(trace->count, sizeof *trace->members);
-    if (!trace->members)
-        return failure_memory(failure);
-    for (size_t i = 0; i < trace->count; i++)
-        trace->members[i].path = trace->paths.items[i].path;
-    bool peek = request->ranks->kind != SELECT_ALL && trace->count > 1;
-    if (!get_files(trace, cache, request->phases, peek, any_member, failure))
-        return false;
-    drop_twins(trace);
-    if (!get_files(trace, cache, request->phases, false, rank_not_known, failure) ||
-        !check_members(trace, request, failure) || !assign_ranks(trace, failure) ||
-        !choose_ranks(trace, request, failure) ||
-        /* a file that was only peeked at may be cached already with other phases */
-        (peek && !get_files(trace, cache, request->phases, false, chosen_member, failure)) ||
-        !check_members(trace, request, failure))
+    *peek = false;
+    for (size_t t = 0; t < opening->count; t++) {
+        const struct trace_request *request = &opening->requests[t];
+        struct trace *trace = opening->traces[t];
+        *trace = (struct trace){.paths = *request->paths, .count = request->paths->count};
+        *request->paths = (struct trace_paths){NULL, 0, 0};
+        if (trace->count == 0)
+            return failure_set(failure, FAILURE_REQUEST, "no trace: there is no " TRACE_FILES);
+        trace->members = memory_zeroed(trace->count, sizeof *trace->members);
+        if (!trace->members)
+            return failure_memory(failure);
+        for (size_t i = 0; i < trace->count; i++)
+            trace->members[i].path = trace->paths.items[i].path;
+        *peek = *peek || (request->ranks->kind != SELECT_ALL && trace->count > 1);
+    }
+    return true;
+}
+
+static bool choose_files(struct trace *trace, const struct trace_request *request,
+                         struct failure *failure)
+{
+    return check_members(trace, request, failure) && assign_ranks(trace, failure) &&
+           choose_ranks(trace, request, failure);
+}
+
+/* Checks the chosen files once they are loaded. */
+static bool check_files(struct trace *trace, const struct trace_request *request,
+                        struct failure *failure)
+{
+    if (!check_members(trace, request, failure))
         return false;
     if (request->use & TRACE_WHOLE)
         for (size_t i = 0; i < trace->count; i++)
@@ -283,6 +316,24 @@ bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *ca
         return false;
     find_origins(trace);
     return true;
+}
+
+bool trace_open(struct trace *const *traces, const struct trace_request *requests, size_t count,
+                struct cache *cache, struct failure *failure)
+{
+    const struct opening opening = {traces, requests, count, cache};
+    bool peek,
+        done = begin(&opening, &peek, failure) && get_files(&opening, peek, any_member, failure);
+    for (size_t t = 0; done && t < count; t++)
+        drop_twins(traces[t]);
+    done = done && get_files(&opening, false, rank_not_known, failure);
+    for (size_t t = 0; done && t < count; t++)
+        done = choose_files(traces[t], &requests[t], failure);
+    /* a file that was only peeked at may be cached already with other phases */
+    done = done && (!peek || get_files(&opening, false, chosen_member, failure));
+    for (size_t t = 0; done && t < count; t++)
+        done = check_files(traces[t], &requests[t], failure);
+    return done;
 }
 
 void trace_close(struct trace *trace)

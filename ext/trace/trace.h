@@ -43,17 +43,19 @@ enum trace_use {
 };
 
 struct trace_request {
+    struct trace_paths *paths; /* sorted; the trace takes ownership of them */
     enum trace_use use;
     const bool *phases;            /* as in file_load() */
     const struct selection *ranks; /* SELECT_DEFAULT: the lowest rank */
     const char *subject;           /* for errors: `control`, `the trace` */
 };
 
-/* Opens the files of `paths`. It takes ownership of the paths, which must be sorted. A file
-** whose head tells that its rank was not asked for is not read further. */
-bool trace_open(struct trace *trace, struct trace_paths *paths, struct cache *cache,
-                const struct trace_request *request, struct failure *failure);
+/* Opens traces; the files of all of them are read side by side. A file whose head tells that its
+** rank was not asked for is not read further. The traces are to be closed on failure, too. */
+bool trace_open(struct trace *const *traces, const struct trace_request *requests, size_t count,
+                struct cache *cache, struct failure *failure);
 
+/* Does nothing to a zeroed struct. */
 void trace_close(struct trace *trace);
 
 /* T13: for each rank, a time in ns. An analysis counts an event only if the event, or the event

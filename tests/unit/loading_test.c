@@ -227,11 +227,12 @@ static bool open_trace(struct failure *failure)
     struct step_choice choice = {.everything = false};
     struct summary summary = {.count = 0};
     const struct selection ranks = {.kind = SELECT_DEFAULT}, steps = {.kind = SELECT_STEADY};
+    struct trace *const traces[] = {&trace};
     const struct trace_request request = {
-        .use = TRACE_FOR_DIFF, .ranks = &ranks, .subject = "control"};
+        .paths = &paths, .use = TRACE_FOR_DIFF, .ranks = &ranks, .subject = "control"};
     bool done = paths_add(&paths, folder, failure);
     paths_sort(&paths);
-    done = done && trace_open(&trace, &paths, &cache, &request, failure) &&
+    done = done && trace_open(traces, &request, 1, &cache, failure) &&
            trace_choose_steps(&trace, &steps, "control", &choice, failure) &&
            summary_make(&summary,
                         &(struct summary_request){&trace, &choice, DEVICE_ALL, BY_EVERYTHING, true},
