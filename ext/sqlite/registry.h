@@ -76,7 +76,8 @@ int sql_function_produce(struct call *call, struct rows **rows);
 ** call->failure filled. */
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to);
 
-/* Enclose SQL that runs for a function: errors begin with its name, and nesting is limited. */
+/* Enclose SQL that runs for a function: errors begin with its name, nesting is limited, and the
+** files of its arguments `control` and `test` are read side by side. */
 int sql_enter(struct call *call);
 void sql_leave(struct call *call);
 

@@ -85,6 +85,48 @@ int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_st
     return code;
 }
 
+/* The index of an argument; -1: the function has none of this name. */
+static int argument_index(const struct call *call, const char *name)
+{
+    int i = call->function->argument_count - 1;
+    while (i >= 0 && strcmp(call->function->arguments[i].name, name) != 0)
+        i--;
+    return i;
+}
+
+/* Reads the files of control and test side by side, because the statements of a function that has
+** both ask for them one after the other. Without an argument for ranks it reads all of them.
+** Other failures than those of memory and interrupts are left to the statements, which name what
+** is wrong. */
+static bool read_both(struct call *call)
+{
+    static const char *const names[][2] = {{"control", "control_rank"}, {"test", "test_rank"}};
+    struct call quiet = *call;
+    struct trace opened[2] = {{.count = 0}}, *const traces[] = {&opened[0], &opened[1]};
+    struct trace_paths paths[2] = {{.count = 0}};
+    struct selection ranks[2] = {{.kind = SELECT_ALL}, {.kind = SELECT_ALL}};
+    struct trace_request requests[2];
+    bool done = argument_index(call, "control") >= 0;
+    for (int i = 0; i < 2 && done; i++) {
+        int rank = argument_index(call, names[i][1]);
+        requests[i] = (struct trace_request){
+            .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
+        done = argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]) &&
+               (rank < 0 || argument_selection(&quiet, rank, false, &ranks[i]));
+    }
+    if (done)
+        trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);
+    for (int i = 0; i < 2; i++) {
+        trace_close(&opened[i]);
+        paths_clear(&paths[i]);
+        selection_clear(&ranks[i]);
+    }
+    if (quiet.failure.code == FAILURE_MEMORY || quiet.failure.code == FAILURE_INTERRUPTED)
+        failure_move(&call->failure, &quiet.failure);
+    failure_clear(&quiet.failure);
+    return call->failure.code == FAILURE_NONE;
+}
+
 int sql_enter(struct call *call)
 {
     struct database *database = call->database;
@@ -95,6 +137,8 @@ int sql_enter(struct call *call)
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }
+    if (!read_both(call))
+        return SQLITE_ERROR;
     if (database->nesting++ == 0)
         database->speaking = call->function->name;
     return SQLITE_OK;
