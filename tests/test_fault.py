@@ -4,6 +4,7 @@ folder of small traces. Each statement of fault.c is a test.
 FAULT  where these programs are   (default build/fault)
 """
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -40,6 +41,18 @@ def rank(number, slower=1, extra=()):
                     deviceProperties=[{"id": 0, "name": "GPU"}])
 
 
+def write_damaged(folder, whole):
+    """A large file cut at its end and with a byte changed in its middle."""
+    os.mkdir(folder)
+    with open(whole, "rb") as file:
+        content = file.read()
+    changed = bytearray(content)
+    changed[len(content) // 2] ^= 16
+    for name, damaged in (("cut", content[:-100]), ("changed", changed), ("tail", content + b"more")):
+        with open(os.path.join(folder, f"{name}.json.gz"), "wb") as file:
+            file.write(damaged)
+
+
 def write_traces(folder):
     """What tests/fault/fault.c asks for."""
     def place(name):
@@ -52,6 +65,10 @@ def write_traces(folder):
     write(place("bad/not.json"), "x")
     write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
     write(place("bad/good.json"), run())
+    rng = random.Random(1)
+    for number in range(2):  # as gzip more than 256 KiB, but few events
+        write(place(f"large/rank{number}.json.gz"), document(*(event(rng.randbytes(99).hex(), i, 1) for i in range(4000))))
+    write_damaged(place("damaged"), place("large/rank0.json.gz"))
     with open(place("a/rank1.json.gz"), "rb") as whole, open(place("bad/cut.json.gz"), "wb") as cut:
         cut.write(whole.read(300))
     os.symlink("nothing", place("bad/dangling.json"))

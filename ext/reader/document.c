@@ -55,6 +55,7 @@ struct document *document_open(const char *path, const struct document_options *
         document_close(document);
         return NULL;
     }
+    source_read_ahead(document->in.source, options->idle);
     return document;
 }
 

@@ -37,6 +37,7 @@ struct document_options {
     size_t chunk;           /* bytes read at a time; 0: 256 KiB */
     bool by_zlib;           /* as for source_open() */
     bool no_memo;           /* read every event with event_read() (memo.h, rule 1) */
+    atomic_int *idle;       /* as for source_read_ahead(); NULL: no threads */
 };
 
 /* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). `path`, `options->wanted` and the

@@ -7,10 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ahead.h"
 #include "decoder.h"
 #include "memory.h"
 
-enum { INPUT_SIZE = 64 * 1024, MOST_PADDING = 1024 * 1024 };
+enum {
+    INPUT_SIZE = 64 * 1024,
+    MOST_PADDING = 1024 * 1024,
+    WORTH_A_THREAD = 256 * 1024 /* bytes of the file still to be read, at least */
+};
 
 struct source {
     const char *path; /* borrowed */
@@ -26,6 +31,9 @@ struct source {
     int64_t read;                  /* bytes read from the file */
     int64_t member;                /* gzip: the byte of the file, from 1, where the member begins */
     int64_t trailing;
+    _Atomic int64_t position; /* as source_position() */
+    atomic_int *idle;         /* borrowed; NULL: no thread is to be started */
+    struct ahead *ahead; /* owned; until it has stopped it owns the fields above, from in_member */
     struct decoder_buffers buffers; /* `in` is the rest of the input */
     unsigned char input[INPUT_SIZE];
 };
@@ -145,10 +153,16 @@ refused:
     return NULL;
 }
 
+void source_read_ahead(struct source *source, atomic_int *idle)
+{
+    source->idle = source->decoder ? idle : NULL;
+}
+
 void source_close(struct source *source)
 {
     if (!source)
         return;
+    ahead_close(source->ahead);
     if (source->decoder)
         source->decoder->close(source->state);
     if (source->file >= 0)
@@ -181,13 +195,15 @@ int64_t source_trailing(const struct source *source)
 
 bool source_unsure(const struct source *source)
 {
+    if (source->ahead)
+        ahead_stop(source->ahead);
     bool checked = source->ended && !source->broken;
     return source->decoder && source->decoder != &decoder_zlib && !checked;
 }
 
 int64_t source_position(const struct source *source)
 {
-    return source->read - (int64_t)source->buffers.in_left;
+    return atomic_load_explicit(&source->position, memory_order_relaxed);
 }
 
 const char *source_decoder(void)
@@ -213,7 +229,7 @@ static ptrdiff_t read_plain(struct source *source, unsigned char *to, size_t roo
 /* The byte of the file, from 1, that is read next. */
 static int64_t position(const struct source *source)
 {
-    return source_position(source) + 1;
+    return source->read - (int64_t)source->buffers.in_left + 1;
 }
 
 static ptrdiff_t damaged(struct source *source, const char *what, struct failure *failure)
@@ -312,13 +328,24 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
     return (ptrdiff_t)(room - buffers->out_left);
 }
 
-ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
-                      struct failure *failure)
+static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, struct failure *failure)
 {
+    struct source *source = argument;
     if (source->ended)
         return 0;
     if (room > INT32_MAX)
         room = INT32_MAX;
-    return source->decoder ? read_gzip(source, to, room, failure)
-                           : read_plain(source, to, room, failure);
+    ptrdiff_t got = source->decoder ? read_gzip(source, to, room, failure)
+                                    : read_plain(source, to, room, failure);
+    atomic_store_explicit(&source->position, position(source) - 1, memory_order_relaxed);
+    return got;
+}
+
+ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
+                      struct failure *failure)
+{
+    if (!source->ahead && source->idle && source->identity.size - source->read >= WORTH_A_THREAD)
+        source->ahead = ahead_start(source->idle, read_now, source);
+    return source->ahead ? ahead_read(source->ahead, to, room, failure)
+                         : read_now(source, to, room, failure);
 }

@@ -10,6 +10,7 @@
 #ifndef TRACEDIFF_SOURCE_H
 #define TRACEDIFF_SOURCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,10 @@ struct source;
 ** read by the fastest decoder available, or by zlib if `by_zlib`. */
 struct source *source_open(const char *path, bool by_zlib, struct failure *failure);
 
+/* Lets a thread decompress ahead of source_read(), if the file is large, as soon as one of the
+** `idle` processors can be taken (ahead.h). */
+void source_read_ahead(struct source *source, atomic_int *idle);
+
 /* NULL is allowed. */
 void source_close(struct source *source);
 
@@ -51,15 +56,16 @@ bool source_identify(const char *path, struct identity *identity, struct failure
 ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
                       struct failure *failure);
 
-/* Bytes of the file that were read so far; of gzip, those that were decompressed. */
+/* Bytes of the file that were read so far, also ahead; of gzip, those that were decompressed. */
 int64_t source_position(const struct source *source);
 
 /* The byte of the file, from 1, where data after the gzip data begins; 0 without such data.
 ** Known at the end. */
 int64_t source_trailing(const struct source *source);
 
-/* Whether the bytes so far come from a decoder other than zlib and no checksum has confirmed
-** them. That decoder may give other bytes than zlib for damaged data. */
+/* Whether the bytes so far, or those read ahead, come from a decoder other than zlib and no
+ *checksum has confirmed
+ ** them. That decoder may give other bytes than zlib for damaged data. */
 bool source_unsure(const struct source *source);
 
 /* Name and version of the fastest gzip decoder available, such as `zlib 1.2.13`. */

@@ -1,12 +1,11 @@
 #include "cache.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../reader/ahead.h"
 #include "../reader/memory.h"
 #include "hash.h"
 #include "load.h"
@@ -27,6 +26,7 @@ struct read_queue {
     struct cache_request **requests;
     size_t count;
     bool peek;
+    atomic_int idle; /* processors that no thread uses */
     atomic_size_t next;
     atomic_bool stop;
     pthread_mutex_t mutex;
@@ -39,11 +39,13 @@ static bool asked_to_stop(void *argument)
     return atomic_load_explicit((atomic_bool *)argument, memory_order_relaxed);
 }
 
-static void read_one(struct cache_request *request, bool peek, struct stopper stopper)
+static void read_one(struct read_queue *queue, size_t i, struct stopper stopper)
 {
+    struct cache_request *request = queue->requests[i];
     stopper.read = &request->read;
-    request->file = peek ? file_peek(request->path, &stopper, &request->failure)
-                         : file_load(request->path, request->phases, &stopper, &request->failure);
+    request->file = queue->peek ? file_peek(request->path, &stopper, &request->failure)
+                                : file_load(request->path, request->phases, &queue->idle, &stopper,
+                                            &request->failure);
     atomic_store_explicit(&request->read, request->size, memory_order_relaxed);
 }
 
@@ -53,7 +55,8 @@ static void *read_files(void *argument)
     struct stopper stopper = {.stop = asked_to_stop, .argument = &queue->stop};
     size_t i;
     while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count)
-        read_one(queue->requests[i], queue->peek, stopper);
+        read_one(queue, i, stopper);
+    atomic_fetch_add(&queue->idle, 1);
     pthread_mutex_lock(&queue->mutex);
     queue->running--;
     pthread_cond_signal(&queue->finished);
@@ -61,18 +64,13 @@ static void *read_files(void *argument)
     return NULL;
 }
 
-/* Starts up to `wanted` threads and returns how many have started. All signals are blocked in
-** them, because signals belong to the host's threads. */
+/* Starts up to `wanted` threads and returns how many have started. */
 static int start_threads(struct read_queue *queue, pthread_t *threads, int wanted)
 {
-    sigset_t all, before;
     int started = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     queue->running = wanted;
-    while (started < wanted && pthread_create(&threads[started], NULL, read_files, queue) == 0)
+    while (started < wanted && thread_start(&threads[started], read_files, queue))
         started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 
@@ -112,7 +110,9 @@ static bool read_side_by_side(const struct cache *cache, struct read_queue *queu
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&queue->finished, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    atomic_store(&queue->idle, cache->threads - wanted);
     int started = start_threads(queue, threads, wanted);
+    atomic_fetch_add(&queue->idle, wanted - started);
     pthread_mutex_lock(&queue->mutex);
     queue->running -= wanted - started;
     pthread_mutex_unlock(&queue->mutex);
@@ -391,12 +391,14 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     struct progress progress;
     struct stopper stopper = {.stop = progress_stop, .argument = &progress};
     progress_begin(&progress, missing, missing_count, &cache->stopper);
-    if (!read_side_by_side(cache, &queue, &stopper))
+    if (!read_side_by_side(cache, &queue, &stopper)) {
+        atomic_store(&queue.idle, cache->threads - 1);
         for (size_t i = 0; i < missing_count; i++) {
-            read_one(missing[i], peek, stopper);
+            read_one(&queue, i, stopper);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)
                 break;
         }
+    }
     progress_end(&progress);
     for (size_t i = 0; i < missing_count; i++) {
         enum failure_code code = missing[i]->failure.code;

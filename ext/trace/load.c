@@ -413,7 +413,7 @@ static bool read_events(struct loading *loading, struct document *document)
 
 /* Reads a file, whole or up to its first event. */
 static struct trace_file *read_by(bool by_zlib, const char *path, const bool *phases, bool whole,
-                                  const struct stopper *stopper, bool *unsure,
+                                  atomic_int *idle, const struct stopper *stopper, bool *unsure,
                                   struct failure *failure)
 {
     bool done = false, wanted[256] = {false};
@@ -428,8 +428,11 @@ static struct trace_file *read_by(bool by_zlib, const char *path, const bool *ph
     file->phases['E'] = false;
     memcpy(wanted, file->phases, sizeof wanted);
     wanted['E'] = wanted['M'] = true;
-    struct document_options options = {
-        .wanted = wanted, .stopper = *stopper, .chunk = whole ? 0 : PEEK_CHUNK, .by_zlib = by_zlib};
+    struct document_options options = {.wanted = wanted,
+                                       .stopper = *stopper,
+                                       .chunk = whole ? 0 : PEEK_CHUNK,
+                                       .by_zlib = by_zlib,
+                                       .idle = idle};
     file->by_zlib = by_zlib;
     document = loading.document = document_open(file->path, &options, failure);
     if (!document)
@@ -463,24 +466,25 @@ cleanup:
 }
 
 static struct trace_file *read_file(const char *path, const bool *phases, bool whole,
-                                    const struct stopper *stopper, struct failure *failure)
+                                    atomic_int *idle, const struct stopper *stopper,
+                                    struct failure *failure)
 {
     bool unsure = false;
-    struct trace_file *file = read_by(false, path, phases, whole, stopper, &unsure, failure);
+    struct trace_file *file = read_by(false, path, phases, whole, idle, stopper, &unsure, failure);
     if (!file || !unsure)
         return file;
     file_release(file);
-    return read_by(true, path, phases, whole, stopper, &unsure, failure);
+    return read_by(true, path, phases, whole, idle, stopper, &unsure, failure);
 }
 
-struct trace_file *file_load(const char *path, const bool *phases, const struct stopper *stopper,
-                             struct failure *failure)
+struct trace_file *file_load(const char *path, const bool *phases, atomic_int *idle,
+                             const struct stopper *stopper, struct failure *failure)
 {
-    return read_file(path, phases, true, stopper, failure);
+    return read_file(path, phases, true, idle, stopper, failure);
 }
 
 struct trace_file *file_peek(const char *path, const struct stopper *stopper,
                              struct failure *failure)
 {
-    return read_file(path, NULL, false, stopper, failure);
+    return read_file(path, NULL, false, NULL, stopper, failure);
 }

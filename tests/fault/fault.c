@@ -128,6 +128,8 @@ static const struct trial {
     {.name = "trace_events, phases", .sql = "SELECT * FROM trace_events('a', 'all')"},
     {.name = "trace_events, UTF-16", .sql = "SELECT * FROM trace_events('a', 'XC')", .utf16 = true},
     {.name = "trace_events, damaged", .sql = "SELECT * FROM trace_events('bad/cut.json.gz')"},
+    {.name = "trace_events, a large file",
+     .sql = "SELECT ts, length(name) FROM trace_events('large')"},
     {.name = "trace_events, JSON array",
      .sql = "SELECT name, file FROM trace_events('[\"a/rank0.json\", \"b/rank1.json.gz\"]')"},
     {.name = "trace_events, pattern",

@@ -9,6 +9,7 @@
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -37,11 +38,31 @@ static const char long_file_sql[] =
     "SELECT count(*), sum(dur) FROM trace_events('big/rank0.json.gz')";
 static const char long_diff_sql[] =
     "SELECT count(*) FROM ops_diff('big', 'big', 'all', 'all', 'all', 'all')";
+static const char long_step_diff_sql[] = "SELECT count(*) FROM trace_step_diff('big', 'big')";
 
 static const char *extension;
 static int failures;
-static atomic_int threads_started;
+static atomic_int threads_started, threads_running, most_running;
 static int processors = 3;
+static int refused = -1; /* this thread, from 0, is not started */
+
+struct started {
+    void *(*start)(void *);
+    void *argument;
+};
+
+/* Runs a thread and counts it as long as it runs. */
+static void *run_counted(void *argument)
+{
+    struct started started = *(struct started *)argument;
+    free(argument);
+    int running = atomic_fetch_add(&threads_running, 1) + 1, most = atomic_load(&most_running);
+    while (running > most && !atomic_compare_exchange_weak(&most_running, &most, running))
+        ;
+    void *result = started.start(started.argument);
+    atomic_fetch_sub(&threads_running, 1);
+    return result;
+}
 
 INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                               void *(*start)(void *), void *argument)
@@ -49,8 +70,13 @@ INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     __typeof__(pthread_create) *next;
     void *symbol_of_next = dlsym(RTLD_NEXT, "pthread_create");
     memcpy((void *)&next, &symbol_of_next, sizeof next);
-    atomic_fetch_add(&threads_started, 1);
-    return next(thread, attributes, start, argument);
+    struct started *started = malloc(sizeof *started);
+    if (!started || atomic_fetch_add(&threads_started, 1) == refused) {
+        free(started);
+        return EAGAIN;
+    }
+    *started = (struct started){start, argument};
+    return next(thread, attributes, run_counted, started);
 }
 
 INTERPOSED int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
@@ -289,6 +315,92 @@ static void no_memory_statistics(void)
     two_connections();
 }
 
+/* How many threads there are. */
+
+static void as_many_threads_as_needed(void)
+{
+    static const struct {
+        const char *sql;
+        int files, large; /* of these, files that are worth a second thread */
+    } cases[] = {
+        {"SELECT count(*) FROM trace_events('a/rank1.json.gz')", 1, 0},
+        {"SELECT count(*) FROM trace_events('a', 'X', 'all')", 3, 0},
+        {"SELECT count(*) FROM trace_diff('a/rank0.json', 'b/rank0.json')", 2, 0},
+        {"SELECT count(*) FROM trace_diff('a/rank0.json', 'a/rank0.json')", 1, 0},
+        {"SELECT count(*) FROM trace_step_diff('a/rank0.json', 'b/rank0.json')", 2, 0},
+        {"SELECT count(*) FROM trace_events('large/rank0.json.gz')", 1, 1},
+        {"SELECT count(*) FROM trace_diff('large/rank0.json.gz', 'large/rank1.json.gz')", 2, 2},
+        {"SELECT count(*) FROM trace_diff('large/rank0.json.gz', 'a/rank0.json')", 2, 1},
+    };
+    char answer[4096];
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        for (processors = 1; processors <= 5; processors++) {
+            int readers = cases[i].files < processors ? cases[i].files : processors;
+            int threads = readers < 2 ? 0 : readers; /* one reader is the calling thread */
+            int ahead =
+                processors - readers < cases[i].large ? processors - readers : cases[i].large;
+            sqlite3 *db = opened();
+            atomic_store(&threads_started, 0);
+            atomic_store(&most_running, 0);
+            CHECK(ask(db, cases[i].sql, answer, sizeof answer) == SQLITE_OK);
+            CHECK(sqlite3_close(db) == SQLITE_OK);
+            printf("  %s, %d processors: %d threads, %d at once\n", cases[i].sql, processors,
+                   atomic_load(&threads_started), atomic_load(&most_running));
+            CHECK(atomic_load(&threads_running) == 0);
+            CHECK(atomic_load(&threads_started) >= threads + ahead);
+            /* a processor is taken when a file has been read, for what is left of another */
+            CHECK(atomic_load(&threads_started) <= threads + (processors > 1 ? cases[i].large : 0));
+            /* a thread that has given back its processor may still be there */
+            CHECK(atomic_load(&most_running) <= processors + (cases[i].large > 0));
+        }
+}
+
+static const char *const same_questions[] = {
+    "SELECT count(*), sum(ts), sum(dur), sum(event * length(name)), sum(link) "
+    "FROM trace_events('damaged', 'all', 'all')",
+    "SELECT group_concat(events || ' ' || skipped || ' ' || json_size || ' ' || problems) "
+    "FROM trace_files('damaged')",
+    "SELECT count(*), sum(control_counts), sum(test_total_duration), sum(length(name)) "
+    "FROM trace_diff('large/rank0.json.gz', 'damaged/tail.json.gz', 'all', 'all', 'all', 'all')"};
+
+static void same_answers_of(int processors_there, int refused_thread,
+                            char answers[COUNT_OF(same_questions)][4096])
+{
+    sqlite3 *db = opened();
+    char answer[4096];
+    processors = processors_there;
+    refused = refused_thread;
+    for (size_t i = 0; i < COUNT_OF(same_questions); i++) {
+        atomic_store(&threads_started, 0);
+        CHECK(ask(db, same_questions[i], answer, sizeof answer) == SQLITE_OK && answer[0]);
+        if (processors == 1)
+            strcpy(answers[i], answer);
+        if (!CHECK(strcmp(answer, answers[i]) == 0))
+            printf("  %s, %d processors, without thread %d: %s\n  not %s\n", same_questions[i],
+                   processors, refused, answer, answers[i]);
+    }
+    refused = -1;
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* The answers do not depend on the number of threads, nor on threads that cannot be started. */
+static void same_answers(void)
+{
+    char answers[COUNT_OF(same_questions)][4096];
+    for (int there = 1; there <= 4; there++)
+        same_answers_of(there, -1, answers);
+    for (int thread = 0; thread < 4; thread++)
+        same_answers_of(4, thread, answers);
+    for (size_t i = 0; i < COUNT_OF(same_questions); i++)
+        printf("  %.60s...: %.200s\n", same_questions[i], answers[i]);
+}
+
+static void same_answers_by_zlib(void)
+{
+    CHECK(setenv("TRACEDIFF_DECODER", "zlib", 1) == 0);
+    same_answers();
+}
+
 /* Stopping. */
 
 struct wish {
@@ -368,6 +480,7 @@ static void interrupt_a_file(void)
 static void interrupt_a_diff(void)
 {
     interrupt_query(long_diff_sql, 3);
+    interrupt_query(long_step_diff_sql, 2);
 }
 
 static int stop_after(void *argument)
@@ -410,6 +523,9 @@ static const struct test {
     {"SQLITE_CONFIG_SINGLETHREAD", singlethread},
     {"SQLITE_CONFIG_MULTITHREAD", multithread},
     {"SQLITE_CONFIG_MEMSTATUS off", no_memory_statistics},
+    {"as many threads as needed", as_many_threads_as_needed},
+    {"the same answers by any number of threads", same_answers},
+    {"the same answers by any number of threads and zlib", same_answers_by_zlib},
     {"interrupt, reading in threads", interrupt_threads},
     {"interrupt, reading in no thread", interrupt_one_thread},
     {"interrupt, one file", interrupt_a_file},

@@ -213,7 +213,7 @@ static void load(const bool *phases, const struct reading *reading, struct text 
     struct failure failure = {0};
     struct stopper stopper = {.stop = NULL};
     struct trace_file *head = file_peek(path, &stopper, &failure);
-    struct trace_file *trace = file_load(path, phases, &stopper, &failure);
+    struct trace_file *trace = file_load(path, phases, NULL, &stopper, &failure);
     MUST((head && trace) == (failure.code == FAILURE_NONE));
     MUST((head && trace) || (failure.code == FAILURE_MEMORY && fail_at > 0));
     if (trace && fail_at == 0) {

@@ -34,7 +34,7 @@ TEST(columns_of_a_file)
 {
     struct failure failure = {.code = FAILURE_NONE};
     struct trace_file *file =
-        file_load(unit_file(whole, strlen(whole)), NULL, &no_stopper, &failure);
+        file_load(unit_file(whole, strlen(whole)), NULL, NULL, &no_stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     const struct columns *columns = &file->columns;
@@ -66,7 +66,8 @@ TEST(times_that_are_none)
         "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"x\",\"dur\":1e99},"
         "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"a\",\"ts\":-5,\"dur\":1},{\"name\":\"a\"}]";
     struct failure failure = {.code = FAILURE_NONE};
-    struct trace_file *file = file_load(unit_file(text, strlen(text)), NULL, &no_stopper, &failure);
+    struct trace_file *file =
+        file_load(unit_file(text, strlen(text)), NULL, NULL, &no_stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     for (size_t row = 0; row < file->columns.count; row++)
@@ -174,7 +175,7 @@ static enum document_outcome expected_outcome;
 
 static bool load_file(struct failure *failure)
 {
-    struct trace_file *file = file_load(unit_file_path(), NULL, &no_stopper, failure);
+    struct trace_file *file = file_load(unit_file_path(), NULL, NULL, &no_stopper, failure);
     if (!file)
         return false;
     CHECK_INT(file->outcome, expected_outcome);

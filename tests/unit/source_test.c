@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include "reader/ahead.h"
 #include "reader/source.h"
 
 enum { ROOM = 300 * 1024 };
@@ -14,7 +15,7 @@ enum { ROOM = 300 * 1024 };
 static const size_t rooms[] = {1, 7, 4096, ROOM};
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
-static unsigned char plain[ROOM], zipped[ROOM], got[2 * ROOM];
+static unsigned char plain[ROOM], zipped[2 * ROOM], got[2 * ROOM];
 
 /* What came of reading a file. */
 static size_t length;
@@ -22,6 +23,13 @@ static struct failure failure;
 static int64_t trailing;
 
 static bool unsure;
+
+static bool in_thread; /* files are read ahead */
+
+static ptrdiff_t read_source(void *source, unsigned char *to, size_t room, struct failure *failed)
+{
+    return source_read(source, to, room, failed);
+}
 
 /* Reads a file to its end, so many bytes at a time. */
 static void read_by(bool by_zlib, const char *path, size_t room)
@@ -32,17 +40,46 @@ static void read_by(bool by_zlib, const char *path, size_t room)
     struct source *source = source_open(path, by_zlib, &failure);
     if (!CHECK(source != NULL))
         return;
-    while ((count = source_read(source, got + length, room, &failure)) > 0)
+    atomic_int idle = in_thread;
+    struct ahead *ahead = ahead_start(&idle, read_source, source);
+    CHECK((ahead != NULL) == in_thread);
+    while ((count = ahead ? ahead_read(ahead, got + length, room, &failure)
+                          : source_read(source, got + length, room, &failure)) > 0)
         length += (size_t)count;
     CHECK_INT(count, failure.code == FAILURE_NONE ? 0 : -1);
+    ahead_close(ahead);
+    CHECK_INT(idle, in_thread);
     trailing = source_trailing(source);
     unsure = source_unsure(source);
     source_close(source);
 }
 
+/* Reads it with a thread, too; nothing may differ but bytes that are unsure. */
+static void read_both(bool by_zlib, const char *path, size_t room)
+{
+    static unsigned char alone[2 * ROOM];
+    read_by(by_zlib, path, room);
+    size_t alone_length = length;
+    char *text = failure.text ? strdup(failure.text) : NULL;
+    bool alone_unsure = unsure;
+    int64_t alone_trailing = trailing;
+    memcpy(alone, got, length);
+    in_thread = true;
+    read_by(by_zlib, path, room);
+    in_thread = false;
+    CHECK_INT(unsure, alone_unsure);
+    if (!unsure) {
+        CHECK_INT(length, alone_length);
+        CHECK(memcmp(got, alone, length) == 0);
+        CHECK((failure.text ? strcmp(failure.text, text ? text : "") : text != NULL) == 0);
+    }
+    CHECK_INT(trailing, alone_trailing);
+    free(text);
+}
+
 static void read_by_zlib(const char *path, size_t room)
 {
-    read_by(true, path, room);
+    read_both(true, path, room);
     CHECK(!unsure);
 }
 
@@ -51,7 +88,7 @@ static void read_by_zlib(const char *path, size_t room)
 static void read_file(const char *path, size_t room)
 {
     static unsigned char fast[2 * ROOM];
-    read_by(false, path, room);
+    read_both(false, path, room);
     size_t fast_length = length;
     enum failure_code code = failure.code;
     int64_t fast_trailing = trailing;
@@ -246,4 +283,45 @@ TEST(identity)
     CHECK_INT(b.size, 5);
     CHECK_INT(b.inode, a.inode);
     source_close(source);
+}
+
+/* A file that is worth a thread is read in one as long as a processor is idle. */
+TEST(large_files_are_read_ahead)
+{
+    static const size_t cuts[] = {0, 1, 9, 20000}; /* bytes at the end that are missing */
+    static unsigned char alone[2 * ROOM];
+    for (size_t i = 0; i < ROOM; i++)
+        plain[i] = (unsigned char)unit_random(256);
+    unit_gzip_file(plain, ROOM, "wb1");
+    size_t size = unit_file_bytes(zipped, sizeof zipped);
+    if (!CHECK(size > 0))
+        return;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        for (int by_zlib = 0; by_zlib < 2; by_zlib++) {
+            atomic_int idle = 1;
+            unit_file(zipped, size - cuts[i]);
+            unit_trying("%d bytes are missing", (int)cuts[i]);
+            read_by(by_zlib, unit_path, ROOM);
+            enum failure_code code = failure.code;
+            memcpy(alone, got, length);
+            failure_clear(&failure);
+            struct source *source = source_open(unit_path, by_zlib, &failure);
+            source_read_ahead(source, &idle);
+            size_t given = 0;
+            ptrdiff_t count;
+            while ((count = source_read(source, got + given, 1000, &failure)) > 0)
+                given += (size_t)count;
+            CHECK_INT(failure.code, code);
+            CHECK_INT(source_unsure(source), unsure);
+            CHECK(unsure || (given == length && memcmp(got, alone, length) == 0));
+            CHECK_INT(source_trailing(source), trailing);
+            source_close(source);
+            CHECK_INT(idle, 1);
+            failure_clear(&failure);
+            source = source_open(unit_path, by_zlib, &failure); /* closed in the middle */
+            source_read_ahead(source, &idle);
+            CHECK_INT(source_read(source, got, 10, &failure), 10);
+            source_close(source);
+            CHECK_INT(idle, 1);
+        }
 }

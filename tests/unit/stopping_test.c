@@ -112,7 +112,7 @@ static void try_all(int threads)
     struct windows windows;
     struct intervals lost;
     asked.first = asked.last = now();
-    struct trace_file *file = file_load(path, NULL, &stopper, &failure);
+    struct trace_file *file = file_load(path, NULL, NULL, &stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     check_longest(&asked, "reading, pairs, links and steps");

@@ -1,0 +1,41 @@
+/*
+** Reads ahead: a thread fills buffers while its user works on those before.
+**
+** A thread is started only for a processor that no other thread of the reading needs. The user
+** gets the same bytes and failures, in the same order, as without the thread.
+*/
+#ifndef TRACEDIFF_AHEAD_H
+#define TRACEDIFF_AHEAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "failure.h"
+
+/* Reads up to `room` bytes. Returns the number of bytes read, 0 at the end, -1 on failure. */
+typedef ptrdiff_t ahead_reader(void *argument, unsigned char *to, size_t room,
+                               struct failure *failure);
+
+struct ahead;
+
+/* Starts a thread that calls `read`, until its first result that is not positive. Takes one of
+** the `idle` processors, and gives it back when the thread has read everything. NULL if none is
+** idle, or if memory or threads are not to be had. */
+struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument);
+
+/* As `read`. */
+ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, struct failure *failure);
+
+/* Waits until the thread has ended, for which it reads at most one more buffer. Nothing can be
+** read afterwards. */
+void ahead_stop(struct ahead *ahead);
+
+/* Stops and frees. NULL is allowed. */
+void ahead_close(struct ahead *ahead);
+
+/* Starts a thread with all signals blocked, because signals belong to the host's threads. */
+bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+#endif
