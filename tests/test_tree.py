@@ -43,6 +43,15 @@ class Tree(unittest.TestCase):
         for path in sources():
             self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 600, path)
 
+    def test_functions_have_at_most_80_lines(self):
+        for path in sources():
+            lines = open(path, encoding="utf-8").read().split("\n")
+            for first in (i for i, line in enumerate(lines) if line == "{"):
+                end = lines.index("}", first)
+                while re.match(r"\w| +\S.*[,)(]$", lines[first - 1]):  # the signature
+                    first -= 1
+                self.assertLessEqual(end + 1 - first, 80, f"{path}:{first + 1}")
+
     def test_exported_symbols(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)
         names = {line.split()[2] for line in listed.stdout.splitlines()}
