@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "../reader/text.h"
 
 enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026 };
 
@@ -35,39 +36,20 @@ void write_string(struct writer *writer, const char *string)
 /* Reads the character at `*text` and moves past it. Invalid UTF-8 gives U+FFFD for one byte. */
 static uint32_t next_character(const char **text, const char *end)
 {
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *at = (const unsigned char *)(*text)++;
-    uint32_t lead = *at;
-    if (lead < 0x80)
-        return lead;
-    int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-    if (lead < 0xc2 || lead > 0xf4 || end - *text < more)
-        return REPLACEMENT;
-    uint32_t character = lead & (0x3fU >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return REPLACEMENT;
+    const unsigned char *at = (const unsigned char *)*text;
+    bool whole;
+    size_t length = text_sequence(at, (const unsigned char *)end, &whole);
+    *text += whole ? length : 1;
+    uint32_t character = length == 1 ? *at : *at & (0x7fU >> length);
+    for (size_t i = 1; i < length; i++)
         character = character << 6 | (at[i] & 0x3f);
-    }
-    if (character < least[more] || character > 0x10ffff || (character >> 11) == 0x1b)
-        return REPLACEMENT;
-    *text += more;
-    return character;
+    return whole ? character : REPLACEMENT;
 }
 
 static void write_utf8(struct writer *writer, uint32_t c)
 {
-    char bytes[4];
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-        write_bytes(writer, bytes, 1);
-        return;
-    }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    for (int i = more; i > 0; i--, c >>= 6)
-        bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)((0xff00U >> (more + 1) & 0xff) | c);
-    write_bytes(writer, bytes, (size_t)more + 1);
+    unsigned char bytes[4];
+    write_bytes(writer, (const char *)bytes, text_put(bytes, c));
 }
 
 static void write_json_character(struct writer *writer, uint32_t c)

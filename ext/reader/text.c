@@ -1,38 +1,23 @@
 #include "text.h"
 
 #include "ascii.h"
+#include "memory.h"
 
-static size_t put_utf8(unsigned char *to, uint32_t code)
+size_t text_put(unsigned char *to, uint32_t character)
 {
-    if (code < 0x80) {
-        to[0] = (unsigned char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (unsigned char)(0xc0 | code >> 6);
-        to[1] = (unsigned char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        to[0] = (unsigned char)(0xe0 | code >> 12);
-        to[1] = (unsigned char)(0x80 | (code >> 6 & 0x3f));
-        to[2] = (unsigned char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    to[0] = (unsigned char)(0xf0 | code >> 18);
-    to[1] = (unsigned char)(0x80 | (code >> 12 & 0x3f));
-    to[2] = (unsigned char)(0x80 | (code >> 6 & 0x3f));
-    to[3] = (unsigned char)(0x80 | (code & 0x3f));
-    return 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    for (size_t i = length; --i > 0; character >>= 6)
+        to[i] = (unsigned char)(0x80 | (character & 0x3f));
+    to[0] = (unsigned char)(leads[length] | character);
+    return length;
 }
 
-/* The number of bytes from `p` on that form one well-formed sequence, or the maximal part of
-** one; `*whole` tells which (Unicode 15, table 3-7). */
-static size_t utf8_length(const unsigned char *p, const unsigned char *end, bool *whole)
+size_t text_sequence(const unsigned char *p, const unsigned char *end, bool *whole)
 {
     unsigned char first = *p, low = 0x80, high = 0xbf;
     size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    *whole = false;
+    *whole = first < 0x80;
     if (first < 0xc2 || first > 0xf4)
         return 1;
     if (first == 0xe0)
@@ -107,12 +92,12 @@ static bool decode_escape(const unsigned char **at, const unsigned char *end, ui
 static bool copy_sequence(const unsigned char **from, const unsigned char *end, unsigned char **to)
 {
     bool whole;
-    size_t count = utf8_length(*from, end, &whole);
+    size_t count = text_sequence(*from, end, &whole);
     if (whole) {
         memcpy(*to, *from, count);
         *to += count;
     } else {
-        *to += put_utf8(*to, 0xfffd);
+        *to += text_put(*to, 0xfffd);
     }
     *from += count;
     return whole;
@@ -131,6 +116,16 @@ size_t text_repair(const unsigned char *from, size_t length, unsigned char *to)
     return (size_t)(out - to);
 }
 
+char *text_repaired(const char *text, size_t *length)
+{
+    unsigned char *repaired = memory_allocate(3 * *length + 1);
+    if (repaired) {
+        *length = text_repair((const unsigned char *)text, *length, repaired);
+        repaired[*length] = 0;
+    }
+    return (char *)repaired;
+}
+
 size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
                    struct problems *problems, int64_t byte)
 {
@@ -141,7 +136,7 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
             uint32_t code;
             bool half = false;
             if (decode_escape(&p, end, &code, &half)) {
-                out += put_utf8(out, code);
+                out += text_put(out, code);
             } else {
                 problem_add(problems, PROBLEM_ESCAPE, byte);
                 *out++ = *p++;

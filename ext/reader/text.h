@@ -11,9 +11,17 @@
 #ifndef TRACEDIFF_TEXT_H
 #define TRACEDIFF_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "problems.h"
+
+/* The number of bytes from `p` on that form one well-formed sequence, or the maximal part of
+** one; `*whole` tells which (Unicode 15, table 3-7). */
+size_t text_sequence(const unsigned char *p, const unsigned char *end, bool *whole);
+
+/* Writes a character as UTF-8 and returns the number of bytes written, at most 4. */
+size_t text_put(unsigned char *to, uint32_t character);
 
 /* The UTF-16 unit of the escape \uXXXX at `p`; -1 if there is none. */
 int32_t text_unit(const unsigned char *p, const unsigned char *end);
@@ -26,5 +34,9 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
 /* Copies a text and replaces bytes that are not UTF-8 as in rule 3. `to` must have room for 3
 ** times `length` bytes; returns the number of bytes written. */
 size_t text_repair(const unsigned char *from, size_t length, unsigned char *to);
+
+/* The same as a new text with a NUL after it, to be freed with memory_free(); `*length` becomes
+** its length. NULL if out of memory. */
+char *text_repaired(const char *text, size_t *length);
 
 #endif

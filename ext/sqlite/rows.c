@@ -163,10 +163,9 @@ void result_string(struct result *result, const char *text)
 
 void result_repaired(struct result *result, const char *text, size_t length)
 {
-    unsigned char *repaired = memory_allocate(3 * length + 1);
+    char *repaired = text_repaired(text, &length);
     if (repaired)
-        result_text(result, (const char *)repaired,
-                    text_repair((const unsigned char *)text, length, repaired));
+        result_text(result, repaired, length);
     else
         result_lost(result);
     memory_free(repaired);

@@ -52,12 +52,10 @@ static char *message_of(const struct function_table *table, const char *text)
     const char *name = speaker(table);
     size_t length = strlen(text), name_length = strlen(name);
     bool named = strncmp(text, name, name_length) == 0 && text[name_length] == ':';
-    char *repaired = sqlite3_malloc64(3 * length + 1), *message = NULL;
-    if (repaired) {
-        repaired[text_repair((const unsigned char *)text, length, (unsigned char *)repaired)] = 0;
-        message = sqlite3_mprintf("%s%s%s", named ? "" : name, named ? "" : ": ", repaired);
-    }
-    sqlite3_free(repaired);
+    char *repaired = text_repaired(text, &length);
+    char *message =
+        repaired ? sqlite3_mprintf("%s%s%s", named ? "" : name, named ? "" : ": ", repaired) : NULL;
+    memory_free(repaired);
     return message;
 }
 

@@ -7,39 +7,22 @@
 #include "order.h"
 #include "stacks.h"
 
-/* Sets the path and the text shown for it. */
-static bool file_name(struct trace_file *file, const char *path, struct failure *failure)
-{
-    size_t length = strlen(path);
-    char *copy = memory_allocate(length + 1), *shown = memory_allocate(3 * length + 1);
-    if (!copy || !shown) {
-        memory_free(copy);
-        memory_free(shown);
-        return failure_memory(failure);
-    }
-    memcpy(copy, path, length + 1);
-    shown[text_repair((const unsigned char *)path, length, (unsigned char *)shown)] = 0;
-    if (strcmp(shown, path) == 0) {
-        memory_free(shown);
-        shown = copy;
-    }
-    file->path = copy;
-    file->shown = shown;
-    return true;
-}
-
 struct trace_file *file_new(const char *path, struct failure *failure)
 {
+    size_t length = strlen(path);
     struct trace_file *file = memory_zeroed(1, sizeof *file);
-    if (!file)
+    if (file) {
+        *file = (struct trace_file){
+            .references = 1, .rank = -1, .first = NUMBER_NONE, .last = NUMBER_NONE};
+        file->path = memory_allocate(length + 1);
+        file->shown = text_repaired(path, &length);
+    }
+    if (!file || !file->path || !file->shown) {
         failure_memory(failure);
-    if (!file || !file_name(file, path, failure)) {
-        memory_free(file);
+        file_release(file);
         return NULL;
     }
-    file->references = 1;
-    file->rank = -1;
-    file->first = file->last = NUMBER_NONE;
+    strcpy(file->path, path);
     return file;
 }
 
@@ -68,8 +51,7 @@ void file_release(struct trace_file *file)
     if (!file || --file->references > 0)
         return;
     file_shrink(file);
-    if (file->shown != file->path)
-        memory_free(file->shown);
+    memory_free(file->shown);
     memory_free(file->path);
     memory_free(file->metadata);
     failure_clear(&file->trouble);

@@ -33,7 +33,7 @@ struct trace_file {
     int references;
     bool lent; /* SQLite may hold pointers to its texts while a statement runs */
     char *path;
-    char *shown; /* the path as valid UTF-8, for column `file`; may be `path` itself */
+    char *shown; /* the path as valid UTF-8, for column `file` */
     struct identity identity;
     bool phases[256]; /* by phase letter: whether its events are rows */
     bool loaded;      /* false: only the head has been read, up to the first event */
