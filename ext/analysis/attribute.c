@@ -356,7 +356,7 @@ static int row_order(const void *a, const void *b)
 {
     const struct sortable_part *x = a, *y = b;
     if (x->row.time != y->row.time)
-        return x->row.time > y->row.time ? -1 : 1;
+        return COMPARE(y->row.time, x->row.time);
     if (x->row.step_class != y->row.step_class)
         return strcmp(step_class_name(x->row.step_class), step_class_name(y->row.step_class));
     if (!x->name || !y->name)
@@ -444,10 +444,8 @@ static bool add_member(struct attribution *at, size_t member, const struct step_
 static int place_order(const void *a, const void *b)
 {
     const struct step_place *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->window.iteration < y->window.iteration ? -1
-                                                     : x->window.iteration > y->window.iteration;
+    int order = COMPARE(x->rank, y->rank);
+    return order ? order : COMPARE(x->window.iteration, y->window.iteration);
 }
 
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,

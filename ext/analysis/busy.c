@@ -52,15 +52,12 @@ static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
 static int work_order(const void *a, const void *b)
 {
     const struct busy_work *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    return COMPARE(x->start, y->start);
 }
 
 static bool collect_work(struct busy_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;
-    bool sorted = true;
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
@@ -73,16 +70,15 @@ static bool collect_work(struct busy_builder *builder)
         done = stopper_goes_on(builder->stopper, row, builder->failure);
         if (!busy_takes(columns, row))
             continue;
-        struct busy_work *work = &builder->work[builder->count++];
-        *work = (struct busy_work){.start = columns->ts[row],
-                                   .end = busy_end(columns, row),
-                                   .row = (uint32_t)row,
-                                   .type = type_of(builder->file, (uint32_t)row, known)};
-        sorted = sorted && (builder->count < 2 || work[-1].start <= work->start);
+        builder->work[builder->count++] =
+            (struct busy_work){.start = columns->ts[row],
+                               .end = busy_end(columns, row),
+                               .row = (uint32_t)row,
+                               .type = type_of(builder->file, (uint32_t)row, known)};
     }
     memory_free(known);
-    return done && (sorted || sort_items(builder->work, builder->count, sizeof *builder->work,
-                                         work_order, builder->stopper, builder->failure));
+    return done && sort_items(builder->work, builder->count, sizeof *builder->work, work_order,
+                              builder->stopper, builder->failure);
 }
 
 /* Rule 2 within one type: by start, an event owns the part of its time after the end of all

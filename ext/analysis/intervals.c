@@ -21,7 +21,7 @@ bool intervals_add(struct intervals *intervals, wide_time start, wide_time end)
 static int interval_order(const void *a, const void *b)
 {
     const struct interval *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return COMPARE(x->start, y->start);
 }
 
 bool intervals_merge(struct intervals *intervals, const struct stopper *stopper,

@@ -246,9 +246,8 @@ struct run {
 static int run_order(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->event < y->event ? -1 : x->event > y->event;
+    int order = COMPARE(x->key, y->key);
+    return order ? order : COMPARE(x->event, y->event);
 }
 
 /* The key whose labels are runs; KEY_KERNEL: no key is (rule 6). */
@@ -343,14 +342,12 @@ static bool prepare(struct keyed_builder *builder)
     size_t count = file->columns.count;
     builder->is_step = memory_zeroed(count, sizeof *builder->is_step);
     builder->around = memory_zeroed(count, sizeof *builder->around);
-    builder->key_of = memory_allocate((count + 1) * sizeof *builder->key_of);
-    builder->renamed = memory_allocate((file->names.count + 1) * sizeof *builder->renamed);
+    builder->key_of = memory_filled(count, sizeof *builder->key_of);
+    builder->renamed = memory_filled(file->names.count, sizeof *builder->renamed);
     builder->scratch = memory_allocate(names_longest(&file->names) + 1);
     if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
         !builder->scratch)
         return failure_memory(builder->failure);
-    memset(builder->key_of, 0xff, count * sizeof *builder->key_of);
-    memset(builder->renamed, 0xff, file->names.count * sizeof *builder->renamed);
     for (size_t i = 0; i < file->step_count; i++)
         builder->is_step[file->steps[i].row] = true;
     return true;

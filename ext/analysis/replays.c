@@ -21,16 +21,15 @@ struct graph {
 static int launched_order(const void *a, const void *b)
 {
     const struct launched *x = a, *y = b;
-    return x->launch < y->launch ? -1 : x->launch > y->launch;
+    return COMPARE(x->launch, y->launch);
 }
 
 /* By correlation, then recorded ones first. */
 static int graph_order(const void *a, const void *b)
 {
     const struct graph *x = a, *y = b;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    return (x->recorded ? 0 : 1) - (y->recorded ? 0 : 1);
+    int order = COMPARE(x->correlation, y->correlation);
+    return order ? order : COMPARE(y->recorded, x->recorded);
 }
 
 static bool is_graph_launch(const struct name *name)

@@ -1,7 +1,5 @@
 #include "summary.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 #include "../trace/hash.h"
 #include "../trace/stacks.h"
@@ -145,14 +143,9 @@ bool summary_make(struct summary *summary, const struct summary_request *request
         const struct trace_member *member = &request->trace->members[i];
         if (!member->chosen)
             continue;
-        size_t size = (member->file->names.count + 1) * sizeof *builder.ids;
-        builder.ids = memory_allocate(size);
-        done = builder.ids != NULL;
-        if (done) {
-            memset(builder.ids, 0xff, size);
-            done = (!request->self || stacks_find(member->file, stopper, failure)) &&
-                   add_file(&builder, member, request->choice->chosen[i]);
-        }
+        builder.ids = memory_filled(member->file->names.count, sizeof *builder.ids);
+        done = builder.ids && (!request->self || stacks_find(member->file, stopper, failure)) &&
+               add_file(&builder, member, request->choice->chosen[i]);
         memory_free(builder.ids);
     }
     table_clear(&builder.table);
@@ -168,12 +161,11 @@ struct sortable_row {
 static int row_order(const void *a, const void *b)
 {
     const struct sortable_row *x = a, *y = b;
-    if (x->row.rank != y->row.rank)
-        return x->row.rank < y->row.rank ? -1 : 1;
-    if (x->row.iteration != y->row.iteration)
-        return x->row.iteration < y->row.iteration ? -1 : 1;
-    if (x->row.seen != y->row.seen)
-        return x->row.seen < y->row.seen ? -1 : 1;
+    int order = COMPARE(x->row.rank, y->row.rank);
+    order = order ? order : COMPARE(x->row.iteration, y->row.iteration);
+    order = order ? order : COMPARE(x->row.seen, y->row.seen);
+    if (order)
+        return order;
     if (x->row.cat != y->row.cat)
         return !x->cat ? -1 : !y->cat ? 1 : name_compare(x->cat, y->cat);
     return name_compare(x->name, y->name);

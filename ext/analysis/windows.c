@@ -32,9 +32,8 @@ static bool busiest_thread(const struct trace_file *file, uint32_t *track,
 static int window_order(const void *a, const void *b)
 {
     const struct window *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->iteration < y->iteration ? -1 : x->iteration > y->iteration;
+    int order = COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->iteration, y->iteration);
 }
 
 /* Collects the host's steps by start. Events of one number are one step. `spare` has room for

@@ -157,15 +157,9 @@ static int take_order(const struct event_scan *scan, struct event_part *part,
 /* How many of a file's rows have an event number below this one. */
 static size_t events_before(const struct columns *columns, int64_t number)
 {
-    size_t low = 0, high = columns->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (columns->event[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t row = 0;
+    LOWER_BOUND(row, columns->count, columns->event[row] < number);
+    return row;
 }
 
 /* Whether row_wanted() is true for every row of a part. */
@@ -278,11 +272,6 @@ static int settle_part(struct event_scan *scan, struct event_part *part, struct 
     return SQLITE_OK;
 }
 
-static int compare_times(wide_time x, wide_time y)
-{
-    return x < y ? -1 : x > y;
-}
-
 /* The sort key of a row in the order of ts or dur. A missing time sorts first. */
 static wide_time order_time(const struct event_scan *scan, const struct event_part *part,
                             size_t row)
@@ -312,8 +301,9 @@ static bool comes_first(const struct event_scan *scan, const struct event_part *
         const struct name *y = event_name(scan, b, next_row(scan, b));
         order = x && y ? name_compare(x, y) : (x != NULL) - (y != NULL);
     } else if (scan->order >= 0) {
-        order = compare_times(order_time(scan, a, next_row(scan, a)),
-                              order_time(scan, b, next_row(scan, b)));
+        wide_time x = order_time(scan, a, next_row(scan, a));
+        wide_time y = order_time(scan, b, next_row(scan, b));
+        order = COMPARE(x, y);
     }
     if (order != 0)
         return scan->descending ? order > 0 : order < 0;

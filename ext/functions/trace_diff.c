@@ -102,9 +102,9 @@ static int diff_order(const void *a, const void *b)
     wide_time x = difference(a), y = difference(b);
     x = x < 0 ? -x : x;
     y = y < 0 ? -y : y;
-    if (x != y)
-        return x > y ? -1 : 1;
-    return name_compare(((const struct diff_pair *)a)->name, ((const struct diff_pair *)b)->name);
+    return x != y ? COMPARE(y, x)
+                  : name_compare(((const struct diff_pair *)a)->name,
+                                 ((const struct diff_pair *)b)->name);
 }
 
 static const char *counts_change(const struct diff_pair *pair)

@@ -1,8 +1,6 @@
 /*
 ** trace_kernel_owners: device work, with the operators, modules and annotations that launched it.
 */
-#include <string.h>
-
 #include "../analysis/owners.h"
 #include "../reader/memory.h"
 #include "../trace/kernel_type.h"
@@ -113,11 +111,9 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
 static bool read_owner_shapes(struct owners_file *of)
 {
     struct trace_file *file = of->member->file;
-    size_t size = (file->columns.count + 1) * sizeof *of->shape;
-    of->shape = memory_allocate(size);
+    of->shape = memory_filled(file->columns.count, sizeof *of->shape);
     if (!of->shape)
         return failure_memory(&of->call->failure);
-    memset(of->shape, 0xff, size);
     for (size_t i = 0; i < of->owners.count; i++)
         if (of->owners.items[i].label[LEVEL_OP] != ROW_NONE)
             of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* wanted */

@@ -3,15 +3,25 @@
 #include <stdint.h>
 #include <string.h>
 
-void *memory_zeroed(size_t count, size_t item)
+static void *memory_of(int byte, size_t count, size_t item)
 {
     if (item && count > SIZE_MAX / item)
         return NULL;
     size_t size = count && item ? count * item : 1;
     void *block = memory_allocate(size);
     if (block)
-        memset(block, 0, size);
+        memset(block, byte, size);
     return block;
+}
+
+void *memory_zeroed(size_t count, size_t item)
+{
+    return memory_of(0, count, item);
+}
+
+void *memory_filled(size_t count, size_t item)
+{
+    return memory_of(0xff, count, item);
 }
 
 void *memory_grown(void *block, size_t *capacity, size_t needed, size_t item)

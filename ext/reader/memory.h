@@ -21,8 +21,9 @@ void *memory_resize(void *block, size_t size);
 /* NULL is allowed. */
 void memory_free(void *block);
 
-/* As memory_allocate(), filled with zeros. */
+/* As memory_allocate(), with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
 void *memory_zeroed(size_t count, size_t item);
+void *memory_filled(size_t count, size_t item);
 
 /* Resizes a block to at least `needed` items of size `item`. `*capacity` is its current number
 ** of items, and is updated. It grows by at least half. NULL if out of memory; the block and

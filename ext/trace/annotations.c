@@ -19,21 +19,15 @@ struct linked_work {
 static int host_order(const void *a, const void *b)
 {
     const struct host_annotation *x = a, *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    int order = COMPARE(x->id, y->id);
+    return order ? order : COMPARE(x->name, y->name);
 }
 
 static int work_order(const void *a, const void *b)
 {
     const struct linked_work *x = a, *y = b;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    int order = COMPARE(x->track, y->track);
+    return order ? order : COMPARE(x->start, y->start);
 }
 
 /* The only host annotation with this External id and name; ROW_NONE if there is none or several. */

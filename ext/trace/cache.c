@@ -10,6 +10,7 @@
 #include "hash.h"
 #include "load.h"
 #include "progress.h"
+#include "sort.h"
 
 enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
 
@@ -273,33 +274,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* By trace, file (inode, device), base name, and position of the request. */
+/* By trace, file (inode, device), then base name: twins are equal. */
 static int identified_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
-    if (x->request->trace != y->request->trace)
-        return x->request->trace < y->request->trace ? -1 : 1;
-    if (x->identity.inode != y->identity.inode)
-        return x->identity.inode < y->identity.inode ? -1 : 1;
-    if (x->identity.device != y->identity.device)
-        return x->identity.device < y->identity.device ? -1 : 1;
-    int order = strcmp(base_name(x->request->path), base_name(y->request->path));
-    if (order)
-        return order;
-    return x->request < y->request ? -1 : x->request > y->request;
-}
-
-static bool is_twin(const struct identified *x, const struct identified *y)
-{
-    return x->request->trace == y->request->trace && x->identity.inode == y->identity.inode &&
-           x->identity.device == y->identity.device &&
-           strcmp(base_name(x->request->path), base_name(y->request->path)) == 0;
+    int order = COMPARE(x->request->trace, y->request->trace);
+    order = order ? order : COMPARE(x->identity.inode, y->identity.inode);
+    order = order ? order : COMPARE(x->identity.device, y->identity.device);
+    return order ? order : strcmp(base_name(x->request->path), base_name(y->request->path));
 }
 
 /* Finds the identities of the files. A file without an identity gets a failure. Twins are marked
-** and left out of `items`. Returns the number of items. */
+** and left out of `items`. Returns the number of items; 0 on failure. */
 static size_t identify(struct cache_request *requests, size_t count, struct identified *items,
-                       struct failure *failure)
+                       const struct stopper *stopper, struct failure *failure)
 {
     size_t found = 0, kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -312,10 +300,10 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
         else if (requests[i].failure.code == FAILURE_MEMORY)
             failure_memory(failure);
     }
-    if (found > 1)
-        qsort(items, found, sizeof *items, identified_order);
+    if (!sort_items(items, found, sizeof *items, identified_order, stopper, failure))
+        return 0;
     for (size_t i = 0; i < found; i++) {
-        if (kept > 0 && is_twin(&items[kept - 1], &items[i]))
+        if (kept > 0 && identified_order(&items[kept - 1], &items[i]) == 0)
             items[i].request->twin = items[kept - 1].request;
         else
             items[kept++] = items[i];
@@ -328,12 +316,9 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
 static int size_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
-    if (x->identity.size != y->identity.size)
-        return x->identity.size > y->identity.size ? -1 : 1;
-    int order = strcmp(x->request->path, y->request->path);
-    if (order)
-        return order;
-    return x->request < y->request ? -1 : x->request > y->request;
+    int order = COMPARE(y->identity.size, x->identity.size);
+    order = order ? order : strcmp(x->request->path, y->request->path);
+    return order ? order : COMPARE(x->request, y->request);
 }
 
 /* Takes files from the cache and adds the other requests to the queue, each path once. False if
@@ -344,7 +329,7 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
     struct identified *items = memory_zeroed(count, sizeof *items);
     if (!items)
         return failure_memory(failure);
-    size_t found = identify(requests, count, items, failure);
+    size_t found = identify(requests, count, items, &cache->stopper, failure);
     qsort(items, found, sizeof *items, size_order);
     for (size_t i = 0; i < found; i++) {
         struct cache_request *request = items[i].request,

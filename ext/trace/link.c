@@ -1,7 +1,5 @@
 #include "link.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 
 struct launch_call {
@@ -16,13 +14,9 @@ struct launch_call {
 static int call_order(const void *a, const void *b)
 {
     const struct launch_call *x = a, *y = b;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    if (x->driver != y->driver)
-        return x->driver ? 1 : -1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    int order = COMPARE(x->correlation, y->correlation);
+    order = order ? order : COMPARE(x->driver, y->driver);
+    return order ? order : COMPARE(x->start, y->start);
 }
 
 /* The launch of a device event, by rule 1; ROW_NONE if it has none. */
@@ -81,11 +75,9 @@ static bool make_call_index(struct call_index *index, const struct launch_call *
     if ((uint64_t)(highest - index->lowest) / 8 >= count)
         return true;
     index->size = highest - index->lowest + 1;
-    size_t bytes = (size_t)index->size * sizeof *index->rows;
-    index->rows = memory_allocate(bytes);
+    index->rows = memory_filled((size_t)index->size, sizeof *index->rows);
     if (!index->rows)
         return failure_memory(failure);
-    memset(index->rows, 0xff, bytes);
     for (size_t i = 0; i < count; i++) {
         if (!stopper_goes_on(stopper, i, failure))
             return false;

@@ -1,7 +1,5 @@
 #include "pairs.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 
 #define NOBODY UINT32_MAX
@@ -16,11 +14,8 @@ struct open_begin {
 static int edge_order(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    if (x->ts != y->ts)
-        return x->ts < y->ts ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    int order = COMPARE(x->track, y->track);
+    return order ? order : COMPARE(x->ts, y->ts);
 }
 
 struct begin_stack {
@@ -59,12 +54,11 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
     bool done = false;
     struct begin_stack stack = {NULL, NULL, NOBODY};
     stack.open = memory_zeroed(count, sizeof *stack.open);
-    stack.inner_of_name = memory_allocate((file->names.count + 1) * sizeof(uint32_t));
+    stack.inner_of_name = memory_filled(file->names.count + 1, sizeof(uint32_t));
     if (!stack.open || !stack.inner_of_name) {
         failure_memory(failure);
         goto cleanup;
     }
-    memset(stack.inner_of_name, 0xff, (file->names.count + 1) * sizeof(uint32_t));
     if (!sort_items(edges, count, sizeof *edges, edge_order, stopper, failure))
         goto cleanup;
     for (size_t i = 0; i <= count; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "sort.h"
 
 enum { LIST_LENGTH = 400 /* bytes of a list in an error */ };
 
@@ -14,17 +15,21 @@ void selection_clear(struct selection *selection)
     *selection = (struct selection){SELECT_DEFAULT, NULL, 0};
 }
 
-static int integer_order(const void *a, const void *b)
+int integer_order(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
+    return COMPARE(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 size_t sort_integers(int64_t *values, size_t count)
 {
-    size_t distinct = 0;
     if (count > 0)
         qsort(values, count, sizeof *values, integer_order);
+    return drop_doubles(values, count);
+}
+
+size_t drop_doubles(int64_t *values, size_t count)
+{
+    size_t distinct = 0;
     for (size_t i = 0; i < count; i++)
         if (distinct == 0 || values[i] != values[distinct - 1])
             values[distinct++] = values[i];

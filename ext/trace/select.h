@@ -31,6 +31,12 @@ enum device_type {
     DEVICE_GPU  /* device work, without annotations and syncs */
 };
 
+/* The order of integers, for sort_items() and bsearch(). */
+int integer_order(const void *a, const void *b);
+
+/* Removes doubles from an ascending list; returns the new count. */
+size_t drop_doubles(int64_t *values, size_t count);
+
 /* Sorts in ascending order and removes doubles; returns the new count. */
 size_t sort_integers(int64_t *values, size_t count);
 

@@ -46,7 +46,11 @@ bool sort_items(void *items, size_t count, size_t size, int (*order)(const void 
                 const struct stopper *stopper, struct failure *failure)
 {
     size_t steps = 0;
-    if (count < 2)
+    size_t ordered = 1;
+    for (const char *p = items; ordered < count && order(p, p + size) <= 0; p += size)
+        if (!stopper_goes_on(stopper, ordered++, failure))
+            return false;
+    if (ordered >= count)
         return true;
     char *spare = memory_allocate(count * size); /* cannot overflow: there are as many items */
     if (!spare)

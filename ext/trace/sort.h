@@ -9,7 +9,12 @@
 
 #include "../reader/stopper.h"
 
-/* As qsort, but stable. False on FAILURE_MEMORY and FAILURE_INTERRUPTED: all items are then
+/* What a function that orders items returns for two values: less than, equal to or greater than 0.
+ */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* As qsort, but stable, and quick if the items are in order. False on FAILURE_MEMORY and
+*FAILURE_INTERRUPTED: all items are then
 ** still there, in an unspecified order. */
 bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);

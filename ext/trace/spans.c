@@ -10,11 +10,8 @@ int64_t span_end(const struct span *span)
 static int span_order(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->dur != y->dur)
-        return x->dur > y->dur ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    int order = COMPARE(x->start, y->start);
+    return order ? order : COMPARE(y->dur, x->dur);
 }
 
 /* Groups the events by thread, each thread in the order of the file. */
@@ -49,20 +46,6 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
     return true;
 }
 
-/* Sorts a thread; most are in order already. `*steps` counts the spans of all threads, so that
-** the stopper is asked now and then even if each thread is short. */
-static bool sort_thread(struct span *items, size_t count, size_t *steps,
-                        const struct stopper *stopper, struct failure *failure)
-{
-    bool sorted = true;
-    for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(stopper, (*steps)++, failure))
-            return false;
-        sorted = sorted && (i == 0 || span_order(&items[i - 1], &items[i]) <= 0);
-    }
-    return sorted || sort_items(items, count, sizeof *items, span_order, stopper, failure);
-}
-
 bool spans_make(struct spans *spans, const struct trace_file *file,
                 bool (*takes_part)(void *argument, size_t row), void *argument,
                 const struct stopper *stopper, struct failure *failure)
@@ -70,11 +53,12 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     *spans = (struct spans){.first = memory_zeroed(file->tracks.count + 2, sizeof *spans->first)};
     if (!spans->first)
         return failure_memory(failure);
-    size_t steps = 0;
     bool done = collect_spans(spans, file, takes_part, argument, stopper, failure);
     for (size_t track = 0; track < file->tracks.count && done; track++)
-        done = sort_thread(spans->items + spans->first[track],
-                           spans->first[track + 1] - spans->first[track], &steps, stopper, failure);
+        done = stopper_ask(stopper, failure) &&
+               sort_items(spans->items + spans->first[track],
+                          spans->first[track + 1] - spans->first[track], sizeof *spans->items,
+                          span_order, stopper, failure);
     return done;
 }
 

@@ -70,12 +70,11 @@ static bool make_stacks(struct stack_sweep *sweep)
 {
     struct stacks *stacks = &sweep->file->stacks;
     size_t count = sweep->file->columns.count;
-    if (!memory_assign(&stacks->parent, memory_allocate((count + 1) * sizeof *stacks->parent)) ||
-        !memory_assign(&stacks->depth, memory_allocate((count + 1) * sizeof *stacks->depth)) ||
-        !memory_assign(&stacks->self, memory_allocate((count + 1) * sizeof *stacks->self)))
+    stacks->parent = memory_filled(count, sizeof *stacks->parent);
+    stacks->depth = memory_filled(count, sizeof *stacks->depth);
+    stacks->self = memory_allocate((count + 1) * sizeof *stacks->self);
+    if (!stacks->parent || !stacks->depth || !stacks->self)
         return failure_memory(sweep->failure);
-    memset(stacks->parent, 0xff, count * sizeof *stacks->parent);
-    memset(stacks->depth, 0xff, count * sizeof *stacks->depth);
     for (size_t row = 0; row < count; row++) {
         if (!stopper_goes_on(sweep->stopper, row, sweep->failure))
             return false;

@@ -5,6 +5,7 @@
 
 #include "../reader/memory.h"
 #include "../reader/number.h"
+#include "select.h"
 #include "step_form.h"
 
 /* A stretch of time in which one step wins, or no step. */
@@ -48,12 +49,6 @@ static bool row_is_step(const struct columns *columns, size_t row)
 {
     return !kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
            columns->dur[row] >= 0;
-}
-
-static int integer_order(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static uint32_t iteration_of(const struct trace_file *file, int64_t number)
@@ -100,15 +95,10 @@ static bool collect_steps(struct step_finder *finder, struct failure *failure)
     if (!sort_items(file->iterations, file->iteration_count, sizeof(int64_t), integer_order,
                     finder->stopper, failure))
         return false;
-    size_t distinct = 1;
-    for (size_t i = 1; i < file->iteration_count; i++)
-        if (file->iterations[i] != file->iterations[distinct - 1])
-            file->iterations[distinct++] = file->iterations[i];
-    file->iteration_count = distinct;
-    finder->first = memory_allocate(distinct * sizeof *finder->first);
+    file->iteration_count = drop_doubles(file->iterations, file->iteration_count);
+    finder->first = memory_filled(file->iteration_count, sizeof *finder->first);
     if (!finder->first)
         return failure_memory(failure);
-    memset(finder->first, 0xff, distinct * sizeof *finder->first);
     for (size_t i = 0; i < file->step_count; i++) {
         struct profiler_step *step = &file->steps[i];
         step->iteration = iteration_of(file, row_number(finder, step->row));
@@ -121,11 +111,8 @@ static bool collect_steps(struct step_finder *finder, struct failure *failure)
 
 static int step_order(const void *a, const void *b)
 {
-    const struct profiler_step *x = *(const struct profiler_step *const *)a;
-    const struct profiler_step *y = *(const struct profiler_step *const *)b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
+    const struct profiler_step *const *x = a, *const *y = b;
+    return COMPARE((*x)->start, (*y)->start);
 }
 
 static void add_stretch(struct step_finder *finder, int64_t start, uint32_t iteration)

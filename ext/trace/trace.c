@@ -197,11 +197,9 @@ struct placed_step {
 static int placed_order(const void *a, const void *b)
 {
     const struct placed_step *x = a, *y = b;
-    if (x->rank_index != y->rank_index)
-        return x->rank_index < y->rank_index ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->member < y->member ? -1 : x->member > y->member;
+    int order = COMPARE(x->rank_index, y->rank_index);
+    order = order ? order : COMPARE(x->number, y->number);
+    return order ? order : COMPARE(x->member, y->member);
 }
 
 /* The first chosen file of a rank; trace.count if there is none. */
