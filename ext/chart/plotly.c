@@ -4,8 +4,8 @@
 *name.
 */
 #include <math.h>
-#include <string.h>
 
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
 #include "figure.h"
@@ -259,11 +259,6 @@ static bool shorten(const struct figure *figure, struct writer *to, struct text_
     return true;
 }
 
-static bool in_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /* The part of a row's name, in whole words, that differs from other names with the same short
 ** name. Compares at most OTHERS of them, which bounds the time. Empty if there are no others, or
 ** if the names are equal. */
@@ -291,9 +286,9 @@ static struct text_span own_words(const struct figure *figure, const struct writ
     }
     if (others == 0 || before == name.length)
         return (struct text_span){0};
-    while (before > 0 && in_word(text[before - 1]))
+    while (before > 0 && is_word(text[before - 1]))
         before--;
-    while (after > 0 && in_word(end[-(ptrdiff_t)after]))
+    while (after > 0 && is_word(end[-(ptrdiff_t)after]))
         after--;
     if (before + after >= name.length)
         return (struct text_span){0};

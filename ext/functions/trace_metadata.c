@@ -3,7 +3,6 @@
 */
 #include <string.h>
 
-#include "../sqlite/json_array.h"
 #include "call_trace.h"
 
 static const struct column columns_of_metadata[] = {

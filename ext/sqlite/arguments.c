@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "../reader/number.h"
-#include "json_array.h"
 
 /* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL
 ** literal. Returns false. */
@@ -65,34 +65,121 @@ static const char *plain_text(struct call *call, sqlite3_value *value)
     return text;
 }
 
+/* The elements of an argument that is a JSON array, in linear time. Only scalar functions of
+** SQLite are used, because a user's table could hide json_each (S11). A zeroed struct is before
+** the first element. */
+struct json_array {
+    sqlite3_stmt *array, *element; /* `array` owns the text */
+    const char *next, *end;        /* the rest of the text; NULL if the argument is not an array */
+    sqlite3_value *value;          /* of the current element */
+    int64_t count;                 /* elements so far */
+};
+
+/* `->` turns JSON5 into strict JSON without spaces. */
+static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
+static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
+
+const char *json_value_end(const char *p, const char *end)
+{
+    for (int64_t depth = 0; p < end; p++) {
+        if (*p == '"')
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\' && p + 1 < end;
+        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
+            return p;
+        else
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+    }
+    return end;
+}
+
+/* Opens the argument if it is an array. SQLITE_OK even if it is not, or an error. */
+static int open_array(struct call *call, int argument, struct json_array *array)
+{
+    sqlite3 *db = call->database->db;
+    int code = sqlite3_prepare_v2(db, array_sql, -1, &array->array, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_value(array->array, 1, call->values[argument]);
+    code = sqlite3_step(array->array);
+    if (code == SQLITE_ERROR || code == SQLITE_DONE)
+        return SQLITE_OK; /* malformed JSON, or not an array */
+    if (code != SQLITE_ROW)
+        return code;
+    if (sqlite3_column_type(array->array, 0) ==
+        SQLITE_NULL) /* an authorizer returned SQLITE_IGNORE */
+        return SQLITE_OK;
+    const char *text = (const char *)sqlite3_column_text(array->array, 0);
+    if (!text)
+        return SQLITE_NOMEM;
+    array->end = text + sqlite3_column_bytes(array->array, 0);
+    array->next = text + (*text == '[');
+    return SQLITE_OK;
+}
+
+/* Moves to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
+static int step_element(struct call *call, struct json_array *array)
+{
+    const char *from = array->next;
+    if (!from || from >= array->end || *from == ']')
+        return SQLITE_DONE;
+    const char *after = json_value_end(from, array->end);
+    int code = array->element
+                   ? sqlite3_reset(array->element)
+                   : sqlite3_prepare_v2(call->database->db, element_sql, -1, &array->element, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(array->element, 1, from, (int)(after - from), SQLITE_STATIC);
+    array->next = after + (after < array->end);
+    return code == SQLITE_OK ? sqlite3_step(array->element) : code;
+}
+
+/* Moves to the next element. Returns its type as json_type() gives it. NULL at the end, and once
+** the call has failed; the array is then closed. */
+static const char *next_element(struct call *call, int argument, struct json_array *array)
+{
+    const char *type = NULL;
+    int code = array->array ? SQLITE_OK : open_array(call, argument, array);
+    if (code == SQLITE_OK && call->failure.code == FAILURE_NONE)
+        code = step_element(call, array);
+    if (call_check(call, code, "cannot read a JSON array: ") && code == SQLITE_ROW) {
+        array->count++;
+        array->value = sqlite3_column_value(array->element, 1);
+        type = (const char *)sqlite3_column_text(array->element, 0);
+        if (!type && sqlite3_column_type(array->element, 0) != SQLITE_NULL)
+            failure_memory(&call->failure);
+    }
+    if (!type) {
+        sqlite3_finalize(array->array);
+        sqlite3_finalize(array->element);
+    }
+    return type;
+}
+
 static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
 /* Adds the texts of an argument if it is a JSON array. */
-static bool add_elements(struct call *call, int argument, struct trace_paths *paths, size_t *count)
+static bool add_elements(struct call *call, int argument, struct trace_paths *paths, int64_t *count)
 {
     struct json_array array = {.count = 0};
     const char *type;
-    while (call->failure.code == FAILURE_NONE &&
-           (type = json_array_next(call, argument, &array)) != NULL) {
-        bool is_text = strcmp(type, "text") == 0;
-        const char *path = is_text ? plain_text(call, json_array_value(&array)) : NULL;
+    while ((type = next_element(call, argument, &array)) != NULL) {
+        const char *path = strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         if (path)
             paths_add(paths, path, &call->failure);
         else
             refuse(call, argument, trace_expected);
-        ++*count;
     }
+    *count = array.count;
     if (array.next && array.count == 0)
         refuse(call, argument, trace_expected);
-    json_array_close(&array);
     return call->failure.code == FAILURE_NONE;
 }
 
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 {
     const char *text = plain_text(call, call->values[argument]);
-    size_t elements = 0;
+    int64_t elements = 0;
     if (!text)
         return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, paths, &elements))
@@ -136,15 +223,12 @@ static bool select_elements(struct call *call, int argument, const char *expecte
 {
     struct json_array array = {.count = 0};
     const char *type;
-    while (call->failure.code == FAILURE_NONE &&
-           (type = json_array_next(call, argument, &array)) != NULL) {
-        sqlite3_value *value = json_array_value(&array);
-        if (strcmp(type, "integer") != 0 || sqlite3_value_type(value) != SQLITE_INTEGER)
+    while ((type = next_element(call, argument, &array)) != NULL) {
+        if (strcmp(type, "integer") != 0 || sqlite3_value_type(array.value) != SQLITE_INTEGER)
             refuse(call, argument, expected);
         else
-            select_value(call, selection, capacity, sqlite3_value_int64(value));
+            select_value(call, selection, capacity, sqlite3_value_int64(array.value));
     }
-    json_array_close(&array);
     if (selection->count == 0)
         refuse(call, argument, expected);
     selection->count = sort_integers(selection->values, selection->count);
@@ -265,10 +349,8 @@ static bool check_texts(struct call *call, int argument)
     struct json_array array = {.count = 0};
     const char *type;
     int64_t texts = 0;
-    while (call->failure.code == FAILURE_NONE &&
-           (type = json_array_next(call, argument, &array)) != NULL)
+    while ((type = next_element(call, argument, &array)) != NULL)
         texts += strcmp(type, "text") == 0;
-    json_array_close(&array);
     if (!array.next || texts < array.count)
         refuse(call, argument, "a JSON array of texts");
     return call->failure.code == FAILURE_NONE;
@@ -346,8 +428,7 @@ bool argument_phases(struct call *call, int argument, bool *phases, bool *given)
         return true;
     }
     for (const char *p = text; valid && *p; p++) {
-        valid = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                strchr("(),=", *p) != NULL; /* all phases of the format */
+        valid = is_letter(*p) || strchr("(),=", *p) != NULL; /* all phases of the format */
         phases[(unsigned char)*p] = true;
     }
     return valid || refuse(call, argument, "phase letters such as 'XB' or 'iI', or 'all'");

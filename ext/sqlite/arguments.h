@@ -48,6 +48,10 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
 /* include_last_profiler_step: 0 or 1; `*given` is false for the default. */
 bool argument_last_step(struct call *call, int argument, bool *included, bool *given);
 
+/* The end of a key or value of strict JSON that begins at `p`: the `,`, `:`, `}` or `]` after it,
+** or `end`. */
+const char *json_value_end(const char *p, const char *end);
+
 /* A string of phase letters or 'all'; `*given` is false for the default. */
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given);
 

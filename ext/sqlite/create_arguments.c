@@ -1,5 +1,4 @@
-#include <string.h>
-
+#include "../reader/ascii.h"
 #include "arguments.h"
 #include "nearest.h"
 
@@ -57,7 +56,7 @@ static int named_argument(const struct table_function *function, const char **te
 static size_t name_length(const char *text)
 {
     const char *p = text;
-    while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')
+    while (is_letter(*p) || *p == '_')
         p++;
     return p[strspn(p, " \t\r\n")] == '=' ? (size_t)(p - text) : 0;
 }

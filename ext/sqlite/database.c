@@ -1,10 +1,13 @@
+/* sched_getaffinity() is not POSIX. */
+#define _GNU_SOURCE
 #include "database.h"
 
+#include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../reader/memory.h"
 #include "../reader/source.h"
-#include "../trace/processors.h"
 
 /* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
 ** statement runs on the calling thread, at most every POLL_EVERY ns; it fails if either asks to
@@ -35,14 +38,19 @@ static bool interrupted(void *argument)
     return code == SQLITE_INTERRUPT;
 }
 
-/* One thread if the host has disabled SQLite's mutexes, because threads allocate from SQLite.
+/* The number of processors that this thread may run on. taskset and the cpusets of containers
+** reduce it; quotas of CPU time do not. Where it is not known, the number of processors online.
+** One thread if the host has disabled SQLite's mutexes, because threads allocate from SQLite.
 ** Disabled, every static mutex is the same pointer. */
 static int thread_count(void)
 {
+    cpu_set_t set;
     if (!sqlite3_threadsafe() || sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
                                      sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
         return 1;
-    return processor_count();
+    long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                             : sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 1 ? (int)count : 1;
 }
 
 struct database *database_new(sqlite3 *db)
@@ -88,11 +96,6 @@ bool database_interrupted(struct database *database, struct failure *failure)
     if (stop)
         failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
     return stop;
-}
-
-void database_cursor_opened(struct database *database)
-{
-    database->cursors++;
 }
 
 void database_cursor_closed(struct database *database)

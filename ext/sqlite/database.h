@@ -42,9 +42,7 @@ void database_end_work(struct database *database);
 /* Whether to stop, for callers whose work is usually too short for database_begin_work(). */
 bool database_interrupted(struct database *database, struct failure *failure);
 
-/* Count open cursors. When the last one closes, no text of a file is in use, and the cache is
-** trimmed. */
-void database_cursor_opened(struct database *database);
+/* Drops a cursor. Without any, no text of a file is in use, and the cache is trimmed. */
 void database_cursor_closed(struct database *database);
 
 #endif

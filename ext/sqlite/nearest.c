@@ -1,19 +1,14 @@
 #include "nearest.h"
 
-#include <string.h>
+#include "../reader/ascii.h"
 
 enum { LONGEST = 63, SHORTEST = 2, CONTAINED = 2 };
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 static bool contains(const char *text, size_t length, const char *part, size_t part_length)
 {
     for (size_t at = 0; at + part_length <= length; at++) {
         size_t same = 0;
-        while (same < part_length && lower(text[at + same]) == lower(part[same]))
+        while (same < part_length && small(text[at + same]) == small(part[same]))
             same++;
         if (same == part_length)
             return true;
@@ -31,7 +26,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
         int diagonal = row[0];
         row[0] = (int)i;
         for (size_t j = 1; j <= b_length; j++) {
-            int least = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+            int least = diagonal + (small(a[i - 1]) != small(b[j - 1]));
             diagonal = row[j];
             least = least < row[j - 1] + 1 ? least : row[j - 1] + 1;
             row[j] = least < row[j] + 1 ? least : row[j] + 1;

@@ -142,7 +142,7 @@ static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
         return SQLITE_NOMEM;
     memset(made, 0, sizeof *made);
     table->cursors++;
-    database_cursor_opened(table->database);
+    table->database->cursors++;
     *cursor = &made->base;
     return SQLITE_OK;
 }

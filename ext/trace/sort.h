@@ -14,8 +14,8 @@
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* As qsort, but stable, and quick if the items are in order. False on FAILURE_MEMORY and
-*FAILURE_INTERRUPTED: all items are then
-** still there, in an unspecified order. */
+ *FAILURE_INTERRUPTED: all items are then
+ ** still there, in an unspecified order. */
 bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);
 
