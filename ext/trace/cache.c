@@ -18,7 +18,6 @@ struct cache_entry {
     struct trace_file *file; /* one reference */
     uint64_t used;           /* value of the clock at the last use */
     uint64_t hash;           /* of the path */
-    uint32_t next;           /* next entry in the slot: index + 1; 0: none */
     bool stale;              /* a newer reading of the file exists */
 };
 
@@ -150,116 +149,81 @@ static uint64_t hash_of(const char *path)
     return hash;
 }
 
-static uint32_t *slot_of(const struct cache *cache, uint64_t hash)
+static uint64_t hash_of_entry(const void *cache, uint32_t i)
 {
-    return &cache->slots[hash & (cache->slot_count - 1)];
+    return ((const struct cache *)cache)->entries[i].hash;
 }
 
-static void put_in_slot(struct cache *cache, size_t i)
+/* A file to look up, or one that was read. */
+struct wanted_file {
+    const struct cache *cache;
+    const char *path;
+    const struct identity *identity;
+    const bool *phases;
+    bool peek, loaded; /* loaded: more than the head */
+};
+
+/* Whether an entry serves. If only the head is wanted, a loaded file serves whatever its phases. */
+static bool serves(const void *wanted, uint32_t i)
 {
-    uint32_t *slot = slot_of(cache, cache->entries[i].hash);
-    cache->entries[i].next = *slot;
-    *slot = (uint32_t)i + 1;
+    const struct wanted_file *of = wanted;
+    const struct cache_entry *entry = &of->cache->entries[i];
+    return !entry->stale && entry->file->loaded == of->loaded &&
+           same_file(entry->file, of->path, of->identity) &&
+           (of->peek || same_phases(entry->file, of->phases));
 }
 
-static void take_from_slot(struct cache *cache, size_t i)
+/* Whether a file that was read replaces an entry. */
+static bool is_replaced(const void *wanted, uint32_t i)
 {
-    uint32_t *from = slot_of(cache, cache->entries[i].hash);
-    while (*from != i + 1)
-        from = &cache->entries[*from - 1].next;
-    *from = cache->entries[i].next;
+    const struct wanted_file *of = wanted;
+    const struct cache_entry *entry = &of->cache->entries[i];
+    return !entry->stale && strcmp(entry->file->path, of->path) == 0 &&
+           (!entry->file->loaded || !source_same(&entry->file->identity, of->identity));
 }
 
-/* Makes room for one more entry; false if out of memory. */
-static bool make_room(struct cache *cache)
-{
-    enum { FIRST_SLOTS = 64 };
-    if (cache->count >= UINT32_MAX - 1 ||
-        !MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1))
-        return false;
-    if (cache->count < cache->slot_count)
-        return true;
-    size_t slot_count = cache->slot_count ? 2 * cache->slot_count : FIRST_SLOTS;
-    uint32_t *slots = memory_zeroed(slot_count, sizeof *slots);
-    if (!slots)
-        return false;
-    memory_free(cache->slots);
-    cache->slots = slots;
-    cache->slot_count = slot_count;
-    for (size_t i = 0; i < cache->count; i++)
-        put_in_slot(cache, i);
-    return true;
-}
-
-static void add_entry(struct cache *cache, struct trace_file *file, uint64_t hash)
-{
-    file->references++;
-    cache->entries[cache->count] =
-        (struct cache_entry){.file = file, .used = ++cache->clock, .hash = hash};
-    put_in_slot(cache, cache->count++);
-}
-
-/* Moves the last entry into the place of the removed one. */
-static void remove_entry(struct cache *cache, size_t i)
-{
-    size_t last = cache->count - 1;
-    file_release(cache->entries[i].file);
-    take_from_slot(cache, i);
-    if (i < last) {
-        take_from_slot(cache, last);
-        cache->entries[i] = cache->entries[last];
-        put_in_slot(cache, i);
-    }
-    cache->count = last;
-}
-
-/* The first entry in the slot of a path's hash; NULL if there is none. */
-static struct cache_entry *first_entry(const struct cache *cache, uint64_t hash)
-{
-    uint32_t i = cache->slot_count ? *slot_of(cache, hash) : 0;
-    return i ? &cache->entries[i - 1] : NULL;
-}
-
-static struct cache_entry *next_entry(const struct cache *cache, const struct cache_entry *entry)
-{
-    return entry->next ? &cache->entries[entry->next - 1] : NULL;
-}
-
-/* A file of the cache, without adding a reference; NULL if it is not cached. If only the head is
-** wanted, a loaded file serves too, whatever its phases. */
+/* A file of the cache, without adding a reference; NULL if it is not cached. */
 static struct trace_file *look_up(struct cache *cache, const char *path,
                                   const struct identity *identity, const bool *phases, bool peek)
 {
-    struct trace_file *head = NULL;
-    struct cache_entry *entry = first_entry(cache, hash_of(path));
-    for (; entry; entry = next_entry(cache, entry)) {
-        if (entry->stale || !same_file(entry->file, path, identity))
-            continue;
-        if (entry->file->loaded ? peek || same_phases(entry->file, phases) : peek) {
-            entry->used = ++cache->clock;
-            if (entry->file->loaded)
-                return entry->file;
-            head = entry->file;
-        }
-    }
-    return head;
+    struct wanted_file wanted = {cache, path, identity, phases, peek, true};
+    uint64_t hash = hash_of(path);
+    if (!table_reserve(&cache->table, cache->count, hash_of_entry, cache))
+        return NULL; /* to read the file again needs memory, too */
+    uint32_t i = table_find(&cache->table, hash, serves, &wanted);
+    wanted.loaded = false;
+    if (i == UINT32_MAX && peek)
+        i = table_find(&cache->table, hash, serves, &wanted);
+    if (i == UINT32_MAX)
+        return NULL;
+    cache->entries[i].used = ++cache->clock;
+    return cache->entries[i].file;
 }
 
 /* Adds a file to the cache and marks the entries that it replaces as stale. */
 static bool keep(struct cache *cache, struct trace_file *file)
 {
+    struct wanted_file replaced = {.cache = cache, .path = file->path, .identity = &file->identity};
     uint64_t hash = hash_of(file->path);
-    if (!make_room(cache))
+    uint32_t *slot;
+    if (!MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1) ||
+        !table_reserve(&cache->table, cache->count, hash_of_entry, cache))
         return false;
-    for (struct cache_entry *entry = first_entry(cache, hash); entry;
-         entry = next_entry(cache, entry)) {
-        const struct trace_file *old = entry->file;
-        if (strcmp(old->path, file->path) == 0 &&
-            (!old->loaded || !same_file(old, file->path, &file->identity)))
-            entry->stale = true;
-    }
-    add_entry(cache, file, hash);
+    while (*(slot = table_slot(&cache->table, hash, is_replaced, &replaced)))
+        cache->entries[*slot - 1].stale = true;
+    file->references++;
+    cache->entries[cache->count++] =
+        (struct cache_entry){.file = file, .used = ++cache->clock, .hash = hash};
+    *slot = (uint32_t)cache->count;
     return true;
+}
+
+/* Moves the last entry into the place of the removed one. */
+static void remove_entry(struct cache *cache, size_t i)
+{
+    file_release(cache->entries[i].file);
+    cache->entries[i] = cache->entries[--cache->count];
+    table_clear(&cache->table);
 }
 
 /* A request and the identity of its file. */
@@ -455,8 +419,7 @@ void cache_clear(struct cache *cache)
     for (size_t i = 0; i < cache->count; i++)
         file_release(cache->entries[i].file);
     memory_free(cache->entries);
-    memory_free(cache->slots);
+    table_clear(&cache->table);
     cache->entries = NULL;
-    cache->slots = NULL;
-    cache->count = cache->capacity = cache->slot_count = 0;
+    cache->count = cache->capacity = 0;
 }

@@ -21,8 +21,7 @@ struct cache {
     /* private */
     struct cache_entry *entries;
     size_t count, capacity;
-    uint32_t *slots;   /* by the hash of the path: index of an entry + 1; 0: empty */
-    size_t slot_count; /* a power of two */
+    struct table table; /* finds entries by path; empty after one was removed */
     uint64_t clock;
 };
 

@@ -44,7 +44,9 @@ static inline bool table_reserve(struct table *table, size_t items,
     enum { FIRST = 64 };
     if (2 * (items + 1) <= table->count)
         return true;
-    struct table larger = {.count = table->count ? 2 * table->count : FIRST};
+    struct table larger = {.count = FIRST};
+    while (larger.count < 2 * (items + 1))
+        larger.count *= 2;
     larger.slots = memory_zeroed(larger.count, sizeof *larger.slots);
     if (!larger.slots)
         return false;
