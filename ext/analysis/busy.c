@@ -38,14 +38,9 @@ static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
                                 struct known_type *known)
 {
     uint32_t cat = file->columns.cat[row];
-    const struct name *name = &file->names.items[file->columns.name[row]];
-    const struct name none = {0}, *category = cat == NAME_NONE ? &none : &file->names.items[cat];
     known += file->columns.name[row];
-    if (!known->known || known->cat != cat) {
-        enum kernel_type type =
-            kernel_types_find(NULL, name->text, name->length, category->text, category->length);
-        *known = (struct known_type){cat, (unsigned char)type, true};
-    }
+    if (!known->known || known->cat != cat)
+        *known = (struct known_type){cat, (unsigned char)kernel_types_row(NULL, file, row), true};
     return (enum kernel_type)known->type;
 }
 

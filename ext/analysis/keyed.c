@@ -1,5 +1,6 @@
 #include "keyed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -116,28 +117,10 @@ static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *
 
 static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
 {
-    char digits[24], *p = digits + sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
     *id = NAME_NONE;
-    if (value == NUMBER_NONE)
-        return true;
-    do
-        *--p = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0)
-        *--p = '-';
-    *id = names_intern(&builder->keyed->names, p, (size_t)(digits + sizeof digits - p));
-    return *id != NAME_NONE;
-}
-
-static enum kernel_type type_of(struct keyed_builder *builder, uint32_t row)
-{
-    const struct trace_file *file = builder->file;
-    const struct name *name = &file->names.items[file->columns.name[row]];
-    uint32_t cat = file->columns.cat[row];
-    const struct name none = {0}, *category = cat == NAME_NONE ? &none : &file->names.items[cat];
-    return kernel_types_find(&builder->types, name->text, name->length, category->text,
-                             category->length);
+    return value == NUMBER_NONE || put_text(builder, digits, id);
 }
 
 /* Rules 1 and 2: finds the keys of a row. `labels` are rows. */
@@ -159,7 +142,9 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if (key == KEY_CAT)
             done = put_name(builder, columns->cat[row], false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(builder, kernel_type_name(type_of(builder, row)), &ids[i]);
+            done = put_text(builder,
+                            kernel_type_name(kernel_types_row(&builder->types, builder->file, row)),
+                            &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, columns->stream[row], &ids[i]);
         else if (key == KEY_SHAPES && label != ROW_NONE &&

@@ -27,6 +27,8 @@ typedef long double wide_number __attribute__((aligned(8)));
 
 /* The state of an aggregate for one group. */
 struct statistics {
+    const char *name; /* of the aggregate */
+    bool common;      /* the result is the length of what both sides have in common */
     struct intervals side[2];
     bool real; /* at least one time was not an integer */
     double *values;
@@ -68,39 +70,40 @@ static bool take_time(struct statistics *group, sqlite3_value *value, wide_time 
     return true;
 }
 
-static void put_length(sqlite3_context *context, const struct statistics *group, wide_time length,
-                       const char *name)
+static void put_length(sqlite3_context *context, const struct statistics *group)
 {
-    if (!group->real) {
-        length /= FRACTIONS;
-        if (length > INT64_MAX)
-            function_fail(context, name, "the length is beyond 64 bits");
-        else
-            sqlite3_result_int64(context, (sqlite3_int64)length);
-        return;
-    }
-    sqlite3_result_double(context, (double)length / FRACTIONS);
+    wide_time length = group->common ? intervals_common(&group->side[0], &group->side[1])
+                                     : intervals_length(&group->side[0]);
+    if (group->real)
+        sqlite3_result_double(context, (double)length / FRACTIONS);
+    else if (length / FRACTIONS > INT64_MAX)
+        function_fail(context, group->name, "the length is beyond 64 bits");
+    else
+        sqlite3_result_int64(context, (sqlite3_int64)(length / FRACTIONS));
 }
 
-static struct statistics *group_of(sqlite3_context *context)
+/* The group of a row. NULL if the row is left out, or after an error. */
+static struct statistics *group_of(sqlite3_context *context, const char *name, int count,
+                                   sqlite3_value **values)
 {
+    if (!has_numbers(context, name, count, values))
+        return NULL;
     struct statistics *group = sqlite3_aggregate_context(context, sizeof *group);
-    if (!group)
+    if (group)
+        group->name = name;
+    else
         sqlite3_result_error_nomem(context);
     return group;
 }
 
-static void add_interval(sqlite3_context *context, const char *name, sqlite3_value **values,
+static void add_interval(sqlite3_context *context, struct statistics *group, sqlite3_value **values,
                          int side)
 {
-    struct statistics *group = group_of(context);
     wide_time start, length;
-    if (!group)
-        return;
     if (!take_time(group, values[0], &start) || !take_time(group, values[1], &length))
-        function_fail(context, name, "ts and dur must be less than 1e30");
+        function_fail(context, group->name, "ts and dur must be less than 1e30");
     else if (length < 0)
-        function_fail(context, name, "dur must not be negative");
+        function_fail(context, group->name, "dur must not be negative");
     else if (!intervals_add(&group->side[side], start, start + length))
         sqlite3_result_error_nomem(context);
 }
@@ -124,8 +127,7 @@ static bool end_final(sqlite3_context *context, struct database *database, bool 
     return done;
 }
 
-/* The result is the length of side 0, or of the intersection of both sides. */
-static void length_final(sqlite3_context *context, const char *name, bool common)
+static void lengthFinal(sqlite3_context *context)
 {
     struct database *database = sqlite3_user_data(context);
     const struct stopper *stopper = &database->cache.stopper;
@@ -139,10 +141,7 @@ static void length_final(sqlite3_context *context, const char *name, bool common
     bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
                   intervals_merge(&group->side[1], stopper, &failure);
     if (end_final(context, database, merged, &failure))
-        put_length(context, group,
-                   common ? intervals_common(&group->side[0], &group->side[1])
-                          : intervals_length(&group->side[0]),
-                   name);
+        put_length(context, group);
     clear_statistics(group);
 }
 
@@ -151,36 +150,27 @@ static const char busy_time[] = "trace_busy_time", overlap_time[] = "trace_overl
 
 static void busyTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    if (has_numbers(context, busy_time, count, values))
-        add_interval(context, busy_time, values, 0);
-}
-
-static void busyTimeFinal(sqlite3_context *context)
-{
-    length_final(context, busy_time, false);
+    struct statistics *group = group_of(context, busy_time, count, values);
+    if (group)
+        add_interval(context, group, values, 0);
 }
 
 static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    if (!has_numbers(context, overlap_time, count, values))
-        return;
+    struct statistics *group = group_of(context, overlap_time, count, values);
     double side = sqlite3_value_double(values[2]);
+    if (!group)
+        return;
+    group->common = true;
     if (side == 0 || side == 1)
-        add_interval(context, overlap_time, values, (int)side);
+        add_interval(context, group, values, (int)side);
     else
         function_fail(context, overlap_time, "side must be 0 or 1");
 }
 
-static void overlapTimeFinal(sqlite3_context *context)
-{
-    length_final(context, overlap_time, true);
-}
-
 static void quantileStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    if (!has_numbers(context, quantile, count, values))
-        return;
-    struct statistics *group = group_of(context);
+    struct statistics *group = group_of(context, quantile, count, values);
     double q = sqlite3_value_double(values[1]);
     if (!group)
         return;
@@ -227,8 +217,7 @@ static void quantileFinal(sqlite3_context *context)
 /* Welford's online algorithm. */
 static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    struct statistics *group =
-        has_numbers(context, stddev, count, values) ? group_of(context) : NULL;
+    struct statistics *group = group_of(context, stddev, count, values);
     if (!group)
         return;
     wide_number value = sqlite3_value_type(values[0]) == SQLITE_INTEGER
@@ -254,7 +243,7 @@ const struct function aggregates[] = {
      .arguments = {{"ts", "", true, "start of an interval, in any unit"},
                    {"dur", "", true, "its length, in the same unit"}},
      .step = busyTimeStep,
-     .final = busyTimeFinal},
+     .final = lengthFinal},
     {.name = overlap_time,
      .type = "",
      .text = "how long both sides run at once",
@@ -262,7 +251,7 @@ const struct function aggregates[] = {
                    {"dur", "", true, "its length, in the same unit"},
                    {"side", "INTEGER", true, "side of the interval, 0 or 1"}},
      .step = overlapTimeStep,
-     .final = overlapTimeFinal},
+     .final = lengthFinal},
     {.name = quantile,
      .type = "REAL",
      .text = "the quantile, interpolated between the two nearest values",

@@ -67,22 +67,11 @@ static void add_stable_name(const struct owners_file *of, uint32_t id)
     result_text(of->result, of->scratch, name_stable(name->text, name->length, of->scratch));
 }
 
-static void add_kernel_type(const struct owners_file *of, uint32_t row)
-{
-    const struct trace_file *file = of->member->file;
-    uint32_t cat_id = file->columns.cat[row];
-    const struct name *name = &file->names.items[file->columns.name[row]];
-    const struct name *cat = cat_id == NAME_NONE ? NULL : &file->names.items[cat_id];
-    enum kernel_type type =
-        kernel_types_find(&of->call->database->kernel_types, name->text, name->length,
-                          cat ? cat->text : NULL, cat ? cat->length : 0);
-    result_string(of->result, kernel_type_name(type));
-}
-
 static void add_owner(const struct owners_file *of, const struct owner *owner)
 {
     const struct trace_file *file = of->member->file;
     const struct columns *columns = &file->columns;
+    struct kernel_types *types = &of->call->database->kernel_types;
     struct result *result = of->result;
     uint32_t row = owner->row, iteration = columns->iteration[row], link = columns->link[row];
     uint32_t op = owner->label[LEVEL_OP];
@@ -92,7 +81,7 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
     result_integer(result, columns->event[row]);
     add_stable_name(of, columns->name[row]);
     result_name(result, &file->names, columns->cat[row]);
-    add_kernel_type(of, row);
+    result_string(result, kernel_type_name(kernel_types_row(types, file, row)));
     result_number(result, columns->stream[row]);
     if (columns->ts[row] == NUMBER_NONE || of->origin == NUMBER_NONE)
         result_null(result);

@@ -47,14 +47,17 @@ static const char *const document_keys[] = {
     "traceEvents",      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit", "traceName",
     "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
 
-/* Whether `p` is likely a place to resume: a brace that begins an event, or a bracket that ends
-** the list of events. The text before `p` is also checked, but not before the byte `from` of the
+/* Whether `p` is likely a place to resume: a brace that begins an event, a bracket that ends the
+** list of events, or a quote that begins a top-level key. The text before `p` is also checked, but
+*not before the byte `from` of the
 ** document. */
 static bool may_go_on(const struct window *window, int64_t from, bool array_form,
                       const unsigned char *p)
 {
     const unsigned char *limit = limit_of(window, p), *before = p;
     const unsigned char *first = window->bytes;
+    if (*p == '"')
+        return is_key(p, limit, document_keys);
     if (from > window->origin)
         first += from - window->origin;
     if (p - first > LOOK_BACK)
@@ -88,13 +91,15 @@ static bool read_on(struct window *window, bool *done, struct failure *failure)
     return more != MORE_FAILED;
 }
 
-bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
+/* Searches for a byte of `marks`, which has at most two, that is likely a place to resume. */
+static bool search(struct window *window, bool array_form, const char *marks,
+                   struct failure *failure)
 {
     const int64_t from = window->origin + (int64_t)window->at;
     for (bool done = false; !done;) {
         for (; window->at < window->end; window->at++) {
             const unsigned char *p = window->bytes + window->at;
-            if (*p != '{' && (*p != ']' || !end_too))
+            if (*p != marks[0] && (*p != marks[1] || !marks[1]))
                 continue;
             if (is_undecided(window, p))
                 break;
@@ -107,6 +112,16 @@ bool resync_events(struct window *window, bool array_form, bool end_too, struct 
     return true;
 }
 
+bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
+{
+    return search(window, array_form, end_too ? "{]" : "{", failure);
+}
+
+bool resync_keys(struct window *window, struct failure *failure)
+{
+    return search(window, false, "\"", failure);
+}
+
 bool resync_is_event(struct window *window, bool *event, struct failure *failure)
 {
     bool done;
@@ -115,24 +130,6 @@ bool resync_is_event(struct window *window, bool *event, struct failure *failure
             return false;
     const unsigned char *p = window->bytes + window->at, *limit = limit_of(window, p);
     *event = is_key(next_after(p, limit), limit, event_keys);
-    return true;
-}
-
-bool resync_keys(struct window *window, struct failure *failure)
-{
-    for (bool done = false; !done;) {
-        for (; window->at < window->end; window->at++) {
-            const unsigned char *p = window->bytes + window->at;
-            if (*p != '"')
-                continue;
-            if (is_undecided(window, p))
-                break;
-            if (is_key(p, limit_of(window, p), document_keys))
-                return true;
-        }
-        if (!read_on(window, &done, failure))
-            return false;
-    }
     return true;
 }
 

@@ -127,24 +127,22 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
     return pattern;
 }
 
-bool paths_none(const char *text, struct failure *failure)
+/* Sets the failure for a text that has no files itself: a directory, or a pattern of `folders`. */
+static bool none_itself(const char *text, bool folders, struct failure *failure)
 {
-    char *pattern = pattern_below(text, false, failure);
-    failure_set(failure, FAILURE_REQUEST, "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
+    char *pattern = pattern_below(text, folders, failure);
+    failure_set(failure, FAILURE_REQUEST,
+                folders ? "'%s' matches directories, but no file%s%s%s"
+                        : "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
                 text, pattern ? "; did you mean '" : "", pattern ? pattern : "",
                 pattern ? "'?" : "");
     memory_free(pattern);
     return false;
 }
 
-/* Whether a pattern matches folders only. */
-static bool only_folders(const char *text, struct failure *failure)
+bool paths_none(const char *text, struct failure *failure)
 {
-    char *pattern = pattern_below(text, true, failure);
-    failure_set(failure, FAILURE_REQUEST, "'%s' matches directories, but no file%s%s%s", text,
-                pattern ? "; did you mean '" : "", pattern ? pattern : "", pattern ? "'?" : "");
-    memory_free(pattern);
-    return false;
+    return none_itself(text, false, failure);
 }
 
 /* Whether a text is written like a URL; `*rest` is the part after `://`. */
@@ -185,7 +183,7 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern, struct f
             add(paths, joined(found.gl_pathv[i], "", ""), false, failure);
     globfree(&found);
     if (failure->code == FAILURE_NONE && paths->count == before)
-        only_folders(pattern, failure);
+        none_itself(pattern, true, failure);
     return failure->code == FAILURE_NONE;
 }
 

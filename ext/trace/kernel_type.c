@@ -56,11 +56,11 @@ struct head {
     const char *p, *end; /* of the current piece */
 };
 
-static bool is_memory_name(const char *name, size_t length)
+bool is_copy_name(const char *name, size_t length)
 {
-    static const char *const memory[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (begins(name, name + length, memory[i]))
+    static const char *const copies[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (begins(name, name + length, copies[i]))
             return true;
     return false;
 }
@@ -238,7 +238,7 @@ enum kernel_type kernel_types_find(struct kernel_types *types, const char *name,
                                    const char *cat, size_t cat_length)
 {
     enum category category = cat ? category_of(cat, cat_length) : CATEGORY_OTHER;
-    if (cat ? category == CATEGORY_COPY : is_memory_name(name, name_length))
+    if (cat ? category == CATEGORY_COPY : is_copy_name(name, name_length))
         return KERNEL_MEMORY;
     if (cat && kind_of(category, name, name_length) != KIND_WORK)
         return KERNEL_NONE;
@@ -248,6 +248,15 @@ enum kernel_type kernel_types_find(struct kernel_types *types, const char *name,
                   : is_communication(name, name_length))
                ? KERNEL_COMMUNICATION
                : KERNEL_COMPUTATION;
+}
+
+enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace_file *file,
+                                  size_t row)
+{
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    uint32_t cat_id = file->columns.cat[row];
+    const struct name none = {0}, *cat = cat_id == NAME_NONE ? &none : &file->names.items[cat_id];
+    return kernel_types_find(types, name->text, name->length, cat->text, cat->length);
 }
 
 const char *kernel_type_name(enum kernel_type type)

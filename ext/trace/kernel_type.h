@@ -34,10 +34,7 @@
 #ifndef TRACEDIFF_KERNEL_TYPE_H
 #define TRACEDIFF_KERNEL_TYPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "names.h"
+#include "file.h"
 
 enum kernel_type { KERNEL_COMPUTATION, KERNEL_COMMUNICATION, KERNEL_MEMORY, KERNEL_NONE };
 
@@ -56,6 +53,13 @@ struct kernel_types {
 ** the length of the name. If memory runs out, the type is found but not kept. */
 enum kernel_type kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
                                    const char *cat, size_t cat_length);
+
+/* The type of a row with a name. */
+enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace_file *file,
+                                  size_t row);
+
+/* Whether a name without a category is that of a copy or a fill. */
+bool is_copy_name(const char *name, size_t length);
 
 void kernel_types_clear(struct kernel_types *types);
 

@@ -1,6 +1,7 @@
 #include "short_name.h"
 
 #include "../reader/ascii.h"
+#include "kernel_type.h"
 #include "signature.h"
 #include "step_form.h"
 
@@ -346,12 +347,10 @@ static const char *after_prefix(const char *name, const char *end)
 
 size_t name_short(const char *name, size_t length, char *to)
 {
-    static const char *const copies[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
     const char *end = name + length;
-    bool whole = !memchr(name, '<', length) && !memchr(name, '(', length); /* rule 2 */
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        whole = whole || begins(name, end, copies[i]);                         /* rule 1 */
-    whole = whole || (begins(name, end, "## ") && ends(name + 2, end, " ##")); /* rule 3 */
+    bool whole = is_copy_name(name, length) ||                                 /* rule 1 */
+                 (!memchr(name, '<', length) && !memchr(name, '(', length)) || /* rule 2 */
+                 (begins(name, end, "## ") && ends(name + 2, end, " ##"));     /* rule 3 */
     if (whole) {
         memcpy(to, name, length);
         return length;
