@@ -3,18 +3,12 @@
 #include "../reader/memory.h"
 #include "../trace/spans.h"
 
-/* From `start` on the line has this event, or none (ROW_NONE). */
-struct label_change {
-    int64_t start;
-    uint32_t row;
-};
-
 /* The innermost or the outermost of some events of a thread, at each instant. */
 struct label_line {
     enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS } among;
     bool outermost;
-    struct label_change *changes; /* ascending */
-    size_t count, next;
+    struct span_line line;
+    size_t next;
     uint32_t now; /* the current event, while lines are joined */
 };
 
@@ -54,100 +48,70 @@ static bool takes_part(void *argument, size_t row)
            columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 
-static bool is_among(const struct label_builder *builder, enum among among, uint32_t row)
+/* What selects the events of a line. */
+struct line_events {
+    const struct trace_file *file;
+    enum among among;
+};
+
+static bool is_among(const void *argument, uint32_t row)
 {
-    const struct columns *columns = &builder->file->columns;
+    const struct line_events *events = argument;
+    const struct trace_file *file = events->file;
+    enum among among = events->among;
+    const struct columns *columns = &file->columns;
     enum kind kind = columns->kind[row];
     if (among == AMONG_ALL)
         return true;
     if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
         return false;
     if (among == AMONG_OPERATORS)
-        return row_is(builder->file, row, CATEGORY_OPERATOR);
+        return row_is(file, row, CATEGORY_OPERATOR);
     if (among == AMONG_ANNOTATIONS)
-        return row_is(builder->file, row, CATEGORY_USER_ANNOTATION);
-    const struct name *name = &builder->file->names.items[columns->name[row]];
+        return row_is(file, row, CATEGORY_USER_ANNOTATION);
+    const struct name *name = &file->names.items[columns->name[row]];
     return among == AMONG_EVENTS || label_is_module(name);
-}
-
-static void add_change(struct label_line *line, int64_t start, uint32_t row)
-{
-    struct label_change *last = line->count > 0 ? &line->changes[line->count - 1] : NULL;
-    if (last && last->start == start)
-        last->row = row;
-    else
-        line->changes[line->count++] = (struct label_change){start, row};
-}
-
-/* Ends the open events that have ended by `now`; the innermost is the last one. An outer event
-** that has ended is dropped only when it becomes the last. */
-static size_t close_open(const struct label_builder *builder, struct label_line *line, size_t open,
-                         int64_t now)
-{
-    while (open > 0 && span_end(builder->open[open - 1]) <= now) {
-        int64_t end = span_end(builder->open[--open]);
-        while (open > 0 && span_end(builder->open[open - 1]) <= end)
-            open--;
-        add_change(line, end, open > 0 ? builder->open[open - 1]->row : ROW_NONE);
-    }
-    return open;
-}
-
-static bool find_innermost(struct label_builder *builder, struct label_line *line,
-                           const struct span *spans, size_t count)
-{
-    size_t open = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(builder->stopper, i, builder->failure))
-            return false;
-        if (!is_among(builder, line->among, spans[i].row))
-            continue;
-        open = close_open(builder, line, open, spans[i].start);
-        builder->open[open++] = &spans[i];
-        add_change(line, spans[i].start, spans[i].row);
-    }
-    (void)close_open(builder, line, open, INT64_MAX);
-    return true;
 }
 
 /* Spans are sorted from outer to inner, so an event is the outermost for the part of its time
 ** after the end of all earlier ones. */
-static bool find_outermost(const struct label_builder *builder, struct label_line *line,
-                           const struct span *spans, size_t count)
+static bool find_outermost(const struct label_builder *builder, struct span_line *line,
+                           const struct line_events *events, const struct span *spans, size_t count)
 {
     int64_t reach = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
         if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
-        if (span_end(&spans[i]) <= reach || !is_among(builder, line->among, spans[i].row))
+        if (span_end(&spans[i]) <= reach || !is_among(events, spans[i].row))
             continue;
         if (reach != INT64_MIN)
-            add_change(line, reach, ROW_NONE);
-        add_change(line, spans[i].start > reach ? spans[i].start : reach, spans[i].row);
+            span_line_add(line, reach, ROW_NONE);
+        span_line_add(line, spans[i].start > reach ? spans[i].start : reach, spans[i].row);
         reach = span_end(&spans[i]);
     }
     if (reach != INT64_MIN)
-        add_change(line, reach, ROW_NONE);
+        span_line_add(line, reach, ROW_NONE);
     return true;
 }
 
 /* Rules 3 and 4. */
 static void choose_lines(struct label_builder *builder, enum label_level level)
 {
-    static const struct label_line all = {.among = AMONG_ALL};
-    static const struct label_line by_level[][MOST_LINES - 1] = {
-        [LEVEL_OP] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}},
-        [LEVEL_TOP_OP] = {{.among = AMONG_OPERATORS, .outermost = true},
-                          {.among = AMONG_EVENTS, .outermost = true}},
-        [LEVEL_MODULE] = {{.among = AMONG_MODULES},
+    static const struct label_line by_level[][MOST_LINES] = {
+        [LEVEL_OP] = {{.among = AMONG_ALL}, {.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}},
+        [LEVEL_TOP_OP] = {{.among = AMONG_ALL},
                           {.among = AMONG_OPERATORS, .outermost = true},
                           {.among = AMONG_EVENTS, .outermost = true}},
-        [LEVEL_ANNOTATION] = {{.among = AMONG_ANNOTATIONS}},
-        [LEVEL_KERNEL] = {{.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}}};
-    builder->lines[0] = all;
-    builder->line_count = 1;
-    for (size_t i = 0; i < MOST_LINES - 1 && by_level[level][i].among != AMONG_ALL; i++)
-        builder->lines[builder->line_count++] = by_level[level][i];
+        [LEVEL_MODULE] = {{.among = AMONG_ALL},
+                          {.among = AMONG_MODULES},
+                          {.among = AMONG_OPERATORS, .outermost = true},
+                          {.among = AMONG_EVENTS, .outermost = true}},
+        [LEVEL_ANNOTATION] = {{.among = AMONG_ALL}, {.among = AMONG_ANNOTATIONS}},
+        [LEVEL_KERNEL] = {
+            {.among = AMONG_ALL}, {.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}}};
+    do
+        builder->lines[builder->line_count] = by_level[level][builder->line_count];
+    while (++builder->line_count < MOST_LINES && by_level[level][builder->line_count].among);
 }
 
 /* Makes room for the changes of a thread with `count` spans. */
@@ -161,8 +125,8 @@ static bool make_room(struct label_builder *builder, size_t count)
                        memory_resize(builder->open, needed * sizeof *builder->open)))
         return failure_memory(builder->failure);
     for (size_t i = 0; i < builder->line_count; i++) {
-        struct label_change **changes = &builder->lines[i].changes;
-        if (!memory_assign(changes, memory_resize(*changes, needed * sizeof **changes)))
+        struct span_change **items = &builder->lines[i].line.items;
+        if (!memory_assign(items, memory_resize(*items, needed * sizeof **items)))
             return failure_memory(builder->failure);
     }
     builder->change_capacity = needed;
@@ -184,7 +148,7 @@ static bool join_lines(struct label_builder *builder, struct thread_labels *thre
     for (size_t i = 0; i < builder->line_count; i++) {
         builder->lines[i].next = 0;
         builder->lines[i].now = ROW_NONE;
-        most += builder->lines[i].count;
+        most += builder->lines[i].line.count;
     }
     thread->items = memory_allocate(most * sizeof *thread->items);
     if (!thread->items)
@@ -198,8 +162,8 @@ static bool join_lines(struct label_builder *builder, struct thread_labels *thre
             return false;
         for (size_t i = 0; i < builder->line_count; i++) {
             const struct label_line *line = &builder->lines[i];
-            if (line->next < line->count && line->changes[line->next].start <= now) {
-                now = line->changes[line->next].start;
+            if (line->next < line->line.count && line->line.items[line->next].start <= now) {
+                now = line->line.items[line->next].start;
                 more = true;
             }
         }
@@ -208,8 +172,8 @@ static bool join_lines(struct label_builder *builder, struct thread_labels *thre
         uint32_t label = ROW_NONE;
         for (size_t i = 0; i < builder->line_count; i++) {
             struct label_line *line = &builder->lines[i];
-            if (line->next < line->count && line->changes[line->next].start == now)
-                line->now = line->changes[line->next++].row;
+            if (line->next < line->line.count && line->line.items[line->next].start == now)
+                line->now = line->line.items[line->next++].row;
             if (i > 0 && label == ROW_NONE)
                 label = line->now;
         }
@@ -227,9 +191,12 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
         return false;
     for (size_t i = 0; i < builder->line_count; i++) {
         struct label_line *line = &builder->lines[i];
-        line->count = 0;
-        if (!(line->outermost ? find_outermost(builder, line, spans, count)
-                              : find_innermost(builder, line, spans, count)))
+        struct line_events events = {builder->file, line->among};
+        line->line.count = 0;
+        if (!(line->outermost
+                  ? find_outermost(builder, &line->line, &events, spans, count)
+                  : span_line_innermost(&line->line, spans, count, is_among, &events, builder->open,
+                                        builder->stopper, builder->failure)))
             return false;
     }
     if (!join_lines(builder, thread))
@@ -256,7 +223,7 @@ bool labels_make(struct labels *labels, const struct trace_file *file, enum labe
                                builder.spans.items + builder.spans.first[track],
                                builder.spans.first[track + 1] - builder.spans.first[track]);
     for (size_t i = 0; i < builder.line_count; i++)
-        memory_free(builder.lines[i].changes);
+        memory_free(builder.lines[i].line.items);
     memory_free(builder.open);
     spans_clear(&builder.spans);
     if (!done)

@@ -10,7 +10,6 @@ struct summary_builder {
     const struct summary_request *request;
     const struct stopper *stopper;
     struct failure *failure;
-    enum grouping grouping;
     struct table table; /* BY_EVERYTHING: finds rows by key */
     uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not yet */
 };
@@ -72,7 +71,7 @@ static bool add_row(struct summary *summary, const struct summary_row *key)
 static struct summary_row *row_of(struct summary_builder *builder, const struct summary_row *key)
 {
     struct summary *summary = builder->summary;
-    if (builder->grouping == BY_NAME) {
+    if (builder->request->grouping == BY_NAME) {
         while (summary->count <= key->name)
             if (!add_row(summary, &(struct summary_row){.name = (uint32_t)summary->count}))
                 return NULL;
@@ -108,7 +107,7 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
         struct summary_row key = {.seen = kind_is_device(kind) ? SEEN_ON_DEVICE : SEEN_ON_HOST};
         if (!translate(builder, &file->names, columns->name[row], &key.name))
             return false;
-        if (builder->grouping == BY_EVERYTHING) {
+        if (builder->request->grouping == BY_EVERYTHING) {
             key.rank = member->rank;
             key.iteration = iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration];
             if (!translate(builder, &file->names, columns->cat[row], &key.cat))
@@ -132,11 +131,8 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
 bool summary_make(struct summary *summary, const struct summary_request *request,
                   const struct stopper *stopper, struct failure *failure)
 {
-    struct summary_builder builder = {.summary = summary,
-                                      .request = request,
-                                      .grouping = request->grouping,
-                                      .stopper = stopper,
-                                      .failure = failure};
+    struct summary_builder builder = {
+        .summary = summary, .request = request, .stopper = stopper, .failure = failure};
     bool done = true;
     *summary = (struct summary){.count = 0};
     for (size_t i = 0; i < request->trace->count && done; i++) {
@@ -204,7 +200,8 @@ bool summary_rename(struct summary *summary,
                     const struct stopper *stopper, struct failure *failure)
 {
     struct summary renamed = {.count = 0};
-    struct summary_builder builder = {.summary = &renamed, .grouping = BY_NAME};
+    static const struct summary_request by_name = {.grouping = BY_NAME};
+    struct summary_builder builder = {.summary = &renamed, .request = &by_name};
     char *scratch = memory_allocate(names_longest(&summary->names) + 1);
     bool done = scratch != NULL;
     for (size_t i = 0; i < summary->count && done; i++) {

@@ -6,10 +6,6 @@
     {                                             \
         CHART_NAME, "rank", "rank", "rank ", NULL \
     }
-#define KERNEL                                               \
-    {                                                        \
-        CHART_NAME, "name", "name of the kernel", NULL, NULL \
-    }
 
 const struct chart charts[] = {
     {.function = "visualize_counts_diff",
@@ -81,7 +77,7 @@ const struct chart charts[] = {
      .axis = "mean, from min to max (µs)",
      .unit = " µs",
      .shorten = true,
-     .columns = {KERNEL,
+     .columns = {{CHART_NAME, "name", "name of the kernel", NULL, NULL},
                  {CHART_VALUE, "sum", "us", "sum", NULL},
                  {CHART_HIGH, "max", "us", "max", NULL},
                  {CHART_LOW, "min", "us", "min", NULL},

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "bins.h"
-#include "thin.h"
 #include "waterfall.h"
 
 enum {
@@ -14,6 +12,20 @@ enum {
     NUMBER_COST = 50,       /* bytes of a number, in the figure and in its table */
     MOST_POINTS = 8000,     /* of all lines together */
     POINTS_OF_A_BUCKET = 4,
+};
+
+/* Bins of a histogram of times:
+** 1. one for negative values, one for 0, one for values below 0.001, one for 1e9 and more;
+** 2. from 0.001 to 1e9, three for each decade: 1 to 2, 2 to 5, 5 to 10. A bin includes its lower
+**    bound, not its upper bound. */
+enum {
+    BIN_NEGATIVE,
+    BIN_ZERO,
+    BIN_TINY, /* positive, below the first decade */
+    BIN_FIRST,
+    BIN_DECADES = 12,
+    BIN_LARGE = BIN_FIRST + 3 * BIN_DECADES, /* from the end of the last decade on */
+    BINS
 };
 
 void figure_begin(struct figure *figure, const struct chart *chart)
@@ -245,17 +257,62 @@ void figure_add(struct figure *figure, const struct chart_cell *cells)
     figure->failed = figure->failed || figure->names.failed;
 }
 
+/* The lower bounds of the bins from BIN_FIRST to BIN_LARGE. They are literals, not computed, so
+** that each equals the double that a parser makes of the same decimals. */
+static const double ends[] = {
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,   5,   10,
+    20,    50,    100,   200,  500,  1e3,  2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5,
+    5e5,   1e6,   2e6,   5e6,  1e7,  2e7,  5e7, 1e8, 2e8, 5e8, 1e9,
+};
+
+static int bin_of(double value)
+{
+    if (value <= 0)
+        return value < 0 ? BIN_NEGATIVE : BIN_ZERO;
+    int bin = BIN_TINY;
+    while (bin < BIN_LARGE && value >= ends[bin + 1 - BIN_FIRST])
+        bin++;
+    return bin;
+}
+
+static void write_end(struct writer *to, double end)
+{
+    if (end < 1)
+        write_number(to, end);
+    else
+        write_grouped(to, (int64_t)end);
+}
+
+static void bin_name(struct writer *to, int bin)
+{
+    if (bin == BIN_NEGATIVE || bin == BIN_ZERO) {
+        write_string(to, bin == BIN_ZERO ? "0 µs" : "below 0 µs");
+        return;
+    }
+    if (bin == BIN_TINY) {
+        write_string(to, "below ");
+    } else {
+        write_end(to, ends[bin - BIN_FIRST]);
+        write_string(to, bin == BIN_LARGE ? " µs or more" : " to ");
+    }
+    if (bin == BIN_LARGE)
+        return;
+    write_end(to, ends[bin + 1 - BIN_FIRST]);
+    write_string(to, " µs");
+}
+
 /* Replaces values with counts: a row for each bin from the first to the last that is not empty. */
 static bool count_values(struct figure *figure)
 {
     int first = BINS, last = -1;
-    struct bins bins[MOST_SERIES];
+    int64_t counts[MOST_SERIES][BINS] = {{0}};
     for (int i = 0; i < figure->series_count; i++) {
         struct series *series = &figure->series[i];
-        bins_count(&bins[i], series->y, series->count);
-        for (int bin = 0; bin < BINS; bin++) {
-            if (bins[i].counts[bin] == 0)
+        for (size_t row = 0; row < series->count; row++) {
+            if (isnan(series->y[row]))
                 continue;
+            int bin = bin_of(series->y[row]);
+            counts[i][bin]++;
             first = bin < first ? bin : first;
             last = bin > last ? bin : last;
         }
@@ -268,9 +325,53 @@ static bool count_values(struct figure *figure)
         if (figure->names.failed || !begin_row(figure, name))
             return false;
         for (int i = 0; i < figure->series_count; i++)
-            push_value(figure, &figure->series[i], (double)bins[i].counts[bin]);
+            push_value(figure, &figure->series[i], (double)counts[i][bin]);
     }
     return !figure->failed;
+}
+
+/* The bucket of a point. `width` is 0 if buckets have equally many points. */
+static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets, double width)
+{
+    if (width == 0)
+        return (size_t)((double)i / (double)count * (double)buckets);
+    size_t bucket = (size_t)((x[i] - x[0]) / width);
+    return bucket < buckets ? bucket : buckets - 1;
+}
+
+/* Reduces the points of a long line without changing how it looks. Thins in place. Returns how
+** many points are left, at most four per bucket.
+** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have
+**    equally many points instead.
+** 2. Each bucket keeps its first, lowest, highest and last point, in their order. So no extreme is
+**    lost, and steps stay where they are. */
+static size_t thin(double *x, double *y, size_t count, size_t buckets)
+{
+    if (count <= 4 * buckets)
+        return count;
+    double first = x[0], width = (x[count - 1] - first) / (double)buckets;
+    for (size_t i = 1; i < count && width > 0; i++)
+        if (x[i] < x[i - 1])
+            width = 0;
+    if (!(width > 0))
+        width = 0;
+    size_t kept = 0;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t bucket = bucket_of(x, begin, count, buckets, width), low = begin, high = begin;
+        for (end = begin + 1; end < count && bucket_of(x, end, count, buckets, width) == bucket;
+             end++) {
+            low = y[end] < y[low] ? end : low;
+            high = y[end] > y[high] ? end : high;
+        }
+        size_t points[] = {begin, low < high ? low : high, low < high ? high : low, end - 1};
+        for (int i = 0; i < 4; i++) {
+            if (i > 0 && points[i] == points[i - 1])
+                continue;
+            x[kept] = x[points[i]];
+            y[kept++] = y[points[i]];
+        }
+    }
+    return kept;
 }
 
 bool figure_finish(struct figure *figure)

@@ -5,8 +5,8 @@
 **    out. A number that is missing or not finite is a gap.
 ** 2. If texts name the series of a value, rows of the same name are merged.
 ** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted.
-** 4. Finishing a figure thins its lines (thin.h) and counts the values of histograms (bins.h). The
-**    title tells how much is not shown.
+** 4. Finishing a figure thins its lines and counts the values of histograms. The title tells how
+**    much is not shown.
 */
 #ifndef TRACEDIFF_FIGURE_H
 #define TRACEDIFF_FIGURE_H

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../chart/writer.h"
-#include "../reader/memory.h"
 #include "call_trace.h"
 
 static const struct column columns_of_files[] = {
@@ -78,24 +77,17 @@ static void write_problems(struct writer *list, const struct trace_member *membe
     write_string(list, "]");
 }
 
-/* Finds the lowest and highest step number of a file. Returns how many there are; -1: out of
-** memory. */
+/* Finds the lowest and highest step number of a file. Returns how many there are. */
 static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t *last)
 {
     int64_t count = 0;
-    unsigned char *seen = memory_zeroed(file->iteration_count, 1);
-    if (!seen)
-        return -1;
-    for (size_t i = 0; i < file->step_count; i++)
-        seen[file->steps[i].iteration] = 1;
     for (size_t i = 0; i < file->iteration_count; i++) {
-        if (!seen[i])
+        if (file->first_steps[i] == ROW_NONE)
             continue;
         if (count++ == 0)
             *first = file->iterations[i];
         *last = file->iterations[i];
     }
-    memory_free(seen);
     return count;
 }
 
@@ -123,7 +115,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;
     write_problems(&problems, member, strict, opened->trace.paths.items[i].again);
-    if (steps < 0 || problems.failed)
+    if (problems.failed)
         result_lost(result);
     result_repaired(result, member->path, strlen(member->path));
     result_number(result, member->is_trace ? member->rank : NUMBER_NONE);

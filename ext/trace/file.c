@@ -37,9 +37,11 @@ void file_shrink(struct trace_file *file)
     file->args_counted = NULL;
     file->categories = NULL;
     memory_free(file->iterations);
+    memory_free(file->first_steps);
     memory_free(file->steps);
     memory_free(file->annotations);
     file->iterations = NULL;
+    file->first_steps = NULL;
     file->steps = NULL;
     file->annotations = NULL;
     file->iteration_count = file->step_count = file->annotation_count = 0;

@@ -63,6 +63,7 @@ struct trace_file {
 
     int64_t *iterations; /* the distinct step numbers, ascending */
     size_t iteration_count;
+    uint32_t *first_steps; /* by iteration: row of its step that starts first; ROW_NONE: no step */
     struct profiler_step *steps; /* in the order of the file */
     size_t step_count;
     struct annotation *annotations; /* annotations of the device, in the order of the file */

@@ -62,6 +62,48 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     return done;
 }
 
+void span_line_add(struct span_line *line, int64_t start, uint32_t row)
+{
+    struct span_change *last = line->count > 0 ? &line->items[line->count - 1] : NULL;
+    if (last && last->start == start)
+        last->row = row;
+    else
+        line->items[line->count++] = (struct span_change){start, row};
+}
+
+/* Ends the open spans that have ended by `now`; the innermost is the last one. An outer span that
+** has ended is dropped only when it becomes the last. */
+static size_t close_open(struct span_line *line, const struct span **open, size_t count,
+                         int64_t now)
+{
+    while (count > 0 && span_end(open[count - 1]) <= now) {
+        int64_t end = span_end(open[--count]);
+        while (count > 0 && span_end(open[count - 1]) <= end)
+            count--;
+        span_line_add(line, end, count > 0 ? open[count - 1]->row : ROW_NONE);
+    }
+    return count;
+}
+
+bool span_line_innermost(struct span_line *line, const struct span *spans, size_t count,
+                         bool (*takes_part)(const void *argument, uint32_t row),
+                         const void *argument, const struct span **open,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    size_t open_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+        if (takes_part && !takes_part(argument, spans[i].row))
+            continue;
+        open_count = close_open(line, open, open_count, spans[i].start);
+        open[open_count++] = &spans[i];
+        span_line_add(line, spans[i].start, spans[i].row);
+    }
+    (void)close_open(line, open, open_count, INT64_MAX);
+    return true;
+}
+
 void spans_clear(struct spans *spans)
 {
     memory_free(spans->items);

@@ -1,27 +1,19 @@
 #include "steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "select.h"
+#include "spans.h"
 #include "step_form.h"
-
-/* A stretch of time in which one step wins, or no step. */
-struct step_stretch {
-    int64_t start;
-    uint32_t iteration;
-};
 
 struct step_finder {
     struct trace_file *file;
     const struct stopper *stopper;
-    uint32_t *first;                /* by iteration: row of the step that starts first; ROW_NONE */
-    int64_t *number;                /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
-    struct step_stretch *stretches; /* ascending; the first begins before all events */
-    size_t stretch_count;
-    size_t hint; /* the stretch found last */
+    int64_t *number;       /* by name id: N of ProfilerStep#N, or NUMBER_NONE */
+    struct span_line line; /* the iteration at each instant; it begins before all events */
+    size_t hint;           /* the change found last */
 };
 
 /* N of a step's name, or NUMBER_NONE. */
@@ -96,13 +88,13 @@ static bool collect_steps(struct step_finder *finder, struct failure *failure)
                     finder->stopper, failure))
         return false;
     file->iteration_count = drop_doubles(file->iterations, file->iteration_count);
-    finder->first = memory_filled(file->iteration_count, sizeof *finder->first);
-    if (!finder->first)
+    file->first_steps = memory_filled(file->iteration_count, sizeof *file->first_steps);
+    if (!file->first_steps)
         return failure_memory(failure);
     for (size_t i = 0; i < file->step_count; i++) {
         struct profiler_step *step = &file->steps[i];
         step->iteration = iteration_of(file, row_number(finder, step->row));
-        uint32_t *first = &finder->first[step->iteration];
+        uint32_t *first = &file->first_steps[step->iteration];
         if (*first == ROW_NONE || step->start < columns->ts[*first])
             *first = step->row;
     }
@@ -111,73 +103,45 @@ static bool collect_steps(struct step_finder *finder, struct failure *failure)
 
 static int step_order(const void *a, const void *b)
 {
-    const struct profiler_step *const *x = a, *const *y = b;
-    return COMPARE((*x)->start, (*y)->start);
+    const struct span *x = a, *y = b;
+    return COMPARE(x->start, y->start);
 }
 
-static void add_stretch(struct step_finder *finder, int64_t start, uint32_t iteration)
+/* Finds the iteration at each instant (rule 2). */
+static bool find_line(struct step_finder *finder, struct failure *failure)
 {
-    struct step_stretch *last = &finder->stretches[finder->stretch_count - 1];
-    if (last->start == start)
-        last->iteration = iteration;
-    else
-        finder->stretches[finder->stretch_count++] = (struct step_stretch){start, iteration};
-}
-
-/* Divides time into stretches (rule 2): one sweep over the steps by start, with the open ones on
-** a stack. The top of the stack began last, so it wins. A step below it that has ended is
-** dropped only when it comes to the top. */
-static bool cut_stretches(struct step_finder *finder, struct failure *failure)
-{
-    struct trace_file *file = finder->file;
-    size_t count = file->step_count, open = 0;
-    bool done = false;
-    const struct profiler_step **order = memory_zeroed(count, sizeof *order);
-    const struct profiler_step **stack = memory_zeroed(count, sizeof *stack);
-    finder->stretches = memory_allocate((2 * count + 1) * sizeof *finder->stretches);
-    if (!order || !stack || !finder->stretches) {
-        failure_memory(failure);
-        goto cleanup;
+    const struct trace_file *file = finder->file;
+    size_t count = file->step_count;
+    struct span *spans = memory_zeroed(count, sizeof *spans);
+    const struct span **open = memory_zeroed(count, sizeof *open);
+    finder->line.items = memory_allocate((2 * count + 1) * sizeof *finder->line.items);
+    bool done = (spans && open && finder->line.items) || failure_memory(failure);
+    for (size_t i = 0; done && i < count; i++) {
+        const struct profiler_step *step = &file->steps[i];
+        spans[i] = (struct span){step->start, step->end - step->start, step->iteration};
     }
-    finder->stretches[0] = (struct step_stretch){INT64_MIN, STEP_NONE};
-    finder->stretch_count = 1;
-    for (size_t i = 0; i < count; i++)
-        order[i] = &file->steps[i];
-    if (!sort_items(order, count, sizeof(struct profiler_step *), step_order, finder->stopper,
-                    failure))
-        goto cleanup;
-    for (size_t i = 0; i <= count; i++) {
-        int64_t now = i < count ? order[i]->start : INT64_MAX;
-        while (open > 0 && stack[open - 1]->end <= now) {
-            int64_t end = stack[--open]->end;
-            while (open > 0 && stack[open - 1]->end <= end)
-                open--;
-            add_stretch(finder, end, open > 0 ? stack[open - 1]->iteration : STEP_NONE);
-        }
-        if (i < count && order[i]->end > now) {
-            stack[open++] = order[i];
-            add_stretch(finder, now, order[i]->iteration);
-        }
-    }
-    done = true;
-cleanup:
-    memory_free(order);
-    memory_free(stack);
+    if (done)
+        span_line_add(&finder->line, INT64_MIN, STEP_NONE);
+    done = done && sort_items(spans, count, sizeof *spans, step_order, finder->stopper, failure) &&
+           span_line_innermost(&finder->line, spans, count, NULL, NULL, open, finder->stopper,
+                               failure);
+    memory_free(spans);
+    memory_free(open);
     return done;
 }
 
 static uint32_t iteration_at(struct step_finder *finder, int64_t ts)
 {
-    const struct step_stretch *stretches = finder->stretches;
-    size_t low = finder->hint, high = finder->stretch_count;
+    const struct span_change *items = finder->line.items;
+    size_t low = finder->hint, high = finder->line.count;
     if (ts == NUMBER_NONE || high == 0)
         return STEP_NONE;
-    if (ts >= stretches[low].start && (low + 1 == high || ts < stretches[low + 1].start))
-        return stretches[low].iteration;
+    if (ts >= items[low].start && (low + 1 == high || ts < items[low + 1].start))
+        return items[low].row;
     low = 1;
-    LOWER_BOUND(low, high, stretches[low].start <= ts);
+    LOWER_BOUND(low, high, items[low].start <= ts);
     finder->hint = low - 1;
-    return stretches[low - 1].iteration;
+    return items[low - 1].row;
 }
 
 /* The iteration of an annotation of the device (rule 4). */
@@ -187,7 +151,7 @@ static uint32_t annotation_iteration(struct step_finder *finder, struct annotati
     if (number == NUMBER_NONE)
         return iteration_at(finder, finder->file->columns.ts[annotation->by]);
     uint32_t iteration = iteration_of(finder->file, number);
-    uint32_t first = finder->first[iteration];
+    uint32_t first = finder->file->first_steps[iteration];
     annotation->by = first == ROW_NONE ? annotation->row : first;
     return iteration;
 }
@@ -216,24 +180,15 @@ static bool assign_steps(struct step_finder *finder, struct failure *failure)
 bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct step_finder finder = {.file = file, .stopper = stopper};
-    bool done = false;
     finder.number = memory_allocate((file->names.count + 1) * sizeof *finder.number);
-    if (!finder.number) {
-        failure_memory(failure);
-        goto cleanup;
-    }
-    for (size_t id = 0; id < file->names.count; id++) {
-        if (!stopper_goes_on(stopper, id, failure))
-            goto cleanup;
+    bool done = finder.number || failure_memory(failure);
+    for (size_t id = 0; done && id < file->names.count; id++) {
         finder.number[id] = step_number(&file->names.items[id]);
+        done = stopper_goes_on(stopper, id, failure);
     }
-    if (!collect_steps(&finder, failure) ||
-        (file->step_count > 0 && !cut_stretches(&finder, failure)))
-        goto cleanup;
-    done = assign_steps(&finder, failure);
-cleanup:
+    done = done && collect_steps(&finder, failure) &&
+           (file->step_count == 0 || find_line(&finder, failure)) && assign_steps(&finder, failure);
     memory_free(finder.number);
-    memory_free(finder.first);
-    memory_free(finder.stretches);
+    memory_free(finder.line.items);
     return done;
 }

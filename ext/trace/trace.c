@@ -375,9 +375,11 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
 /* The distinct step numbers of a file, ascending. */
 static size_t own_steps(const struct trace_file *file, int64_t *numbers)
 {
-    for (size_t i = 0; i < file->step_count; i++)
-        numbers[i] = file->iterations[file->steps[i].iteration];
-    return sort_integers(numbers, file->step_count);
+    size_t count = 0;
+    for (size_t i = 0; i < file->iteration_count; i++)
+        if (file->first_steps[i] != ROW_NONE)
+            numbers[count++] = file->iterations[i];
+    return count;
 }
 
 /* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
@@ -387,7 +389,6 @@ static void choose_steps(const struct trace_file *file, const struct selection *
 {
     for (size_t i = 0; i < file->iteration_count; i++) {
         int64_t number = file->iterations[i];
-        bool step = has_integer(numbers, count, number);
         bool wanted = true;
         if (iterations->kind == SELECT_STEADY)
             wanted = count < 3 || (number != numbers[0] && number != numbers[count - 1]);
@@ -395,7 +396,7 @@ static void choose_steps(const struct trace_file *file, const struct selection *
             wanted = has_integer(iterations->values, iterations->count, number);
         else if (iterations->kind == SELECT_DEFAULT)
             wanted = number == lowest;
-        chosen[i] = wanted && step;
+        chosen[i] = wanted && file->first_steps[i] != ROW_NONE;
         *steps += chosen[i];
     }
 }
