@@ -1,7 +1,10 @@
-#include "examples.h"
-
-#include <stddef.h>
+/*
+** One example for each function, for tracediff_help. Each is SQL that runs in the directory of
+** this project, names its columns and fits a terminal of 120 columns.
+*/
 #include <string.h>
+
+#include "../sqlite/registry.h"
 
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"

@@ -8,7 +8,6 @@
 #include "../sqlite/arguments.h"
 #include "../sqlite/nearest.h"
 #include "../sqlite/registry.h"
-#include "examples.h"
 
 enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds it */
 

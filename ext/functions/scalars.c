@@ -1,7 +1,8 @@
 /*
 ** Scalar functions.
 */
-#include "../chart/bar.h"
+#include <math.h>
+
 #include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
@@ -82,12 +83,60 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
                             -1, SQLITE_STATIC);
 }
 
+static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+
+static void repeat(struct writer *to, const char *cell, int times)
+{
+    while (times-- > 0)
+        write_string(to, cell);
+}
+
+/* How many pieces of a side are filled; a cell has `parts` pieces. */
+static int pieces(double value, double greatest, int width, int parts)
+{
+    double share = greatest > 0 ? fabs(value) / greatest : value != 0;
+    if (!(share < 1))
+        return width * parts;
+    int filled = (int)nearbyint(share * width * parts);
+    return filled == 0 && value != 0 ? 1 : filled;
+}
+
+/* Draws a bar as text: `width` cells for negative values, the axis, and `width` cells for positive
+** values. `greatest` must not be negative.
+** 1. The length is a multiple of an eighth of a cell to the right, and of a half to the left,
+**    because Unicode has no finer blocks there. In ASCII it is in whole cells.
+** 2. A value other than 0 has at least the smallest piece.
+** 3. A value beyond the greatest fills its side, and `>` or `<` marks its end. */
+static void write_bar(struct writer *to, double value, double greatest, int width, bool ascii)
+{
+    bool beyond = fabs(value) > greatest, left = value < 0;
+    int parts = ascii ? 1 : left ? 2 : 8, filled = pieces(value, greatest, width, parts);
+    int cells = filled / parts - beyond, rest = filled % parts;
+    int empty = width - cells - beyond - (rest > 0);
+    const char *full = ascii ? "#" : "█", *axis = ascii ? "|" : "│";
+    if (left) {
+        repeat(to, " ", empty);
+        repeat(to, "<", beyond);
+        repeat(to, "▐", rest > 0);
+        repeat(to, full, cells);
+        write_string(to, axis);
+        repeat(to, " ", width);
+        return;
+    }
+    repeat(to, " ", width);
+    write_string(to, axis);
+    repeat(to, full, cells);
+    write_string(to, eighths[rest]);
+    repeat(to, ">", beyond);
+    repeat(to, " ", empty);
+}
+
 static const char bar_name[] = "trace_bar";
 
 /* A NULL value or maximum gives NULL; NULL for another argument is its default. */
 static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    enum { VALUE, MAX, WIDTH, ASCII };
+    enum { VALUE, MAX, WIDTH, ASCII, WIDEST = 500 };
     int types[] = {SQLITE_NULL, SQLITE_NULL, SQLITE_NULL, SQLITE_NULL};
     struct writer bar = {0};
     sqlite3_int64 width = 10, ascii = 0;
@@ -108,7 +157,7 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
     double value = sqlite3_value_double(values[VALUE]), max = sqlite3_value_double(values[MAX]);
     if (max < 0)
         function_fail(context, bar_name, "max must not be negative");
-    else if (width < 1 || width > WIDEST_BAR)
+    else if (width < 1 || width > WIDEST)
         function_fail(context, bar_name, "width must be an integer from 1 to 500");
     else if (ascii != 0 && ascii != 1)
         function_fail(context, bar_name, "ascii must be 0 or 1");

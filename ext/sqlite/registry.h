@@ -52,6 +52,9 @@ extern const int scalar_count, aggregate_count;
 ** the last. */
 bool function_at(int i, struct function *function);
 
+/* The example of a function: lines of SQL. NULL if there is none. */
+const char *example_of(const char *function);
+
 /* How many arguments a function has; the first `*required` must be given. */
 int function_arguments(const struct function *function, int *required);
 

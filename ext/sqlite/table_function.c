@@ -5,7 +5,31 @@
 #include "../reader/memory.h"
 #include "../reader/text.h"
 #include "arguments.h"
-#include "kept.h"
+
+#define UNUSED_MEMORY ((size_t)64 << 20)
+
+/* A rowid is the number of a tuple of arguments, counted from 1, followed by 40 bits of row
+** number. */
+enum { ROW_BITS = 40, MOST_TUPLES = (1 << (63 - ROW_BITS)) - 1 };
+
+/* The rows of a tuple, shared by the cursors that read them. A query that needs other columns
+** ON_DEMAND replaces the rows; the old ones are freed when the last cursor leaves them. */
+struct kept_rows {
+    struct rows *rows;
+    uint64_t columns; /* the columns ON_DEMAND that the rows have, by bit */
+    uint32_t tuple;
+    int cursors;                     /* the cursors that read these rows */
+    struct kept_rows *newer, *older; /* list of unused rows, by when they were left */
+};
+
+/* The rows that the calls of a table have computed, by arguments. */
+struct kept {
+    struct names tuples; /* keys of the tuples; never removed, because rowids contain their ids */
+    struct kept_rows **by_tuple; /* NULL: none */
+    size_t capacity;
+    struct kept_rows *newest, *oldest; /* rows that no cursor reads */
+    size_t unused_memory;              /* bytes of the unused rows */
+};
 
 struct function_table {
     sqlite3_vtab base; /* must be first */
@@ -72,6 +96,113 @@ static int failure_code(struct function_table *table, int code, struct failure *
     return code;
 }
 
+/* The arguments of a call as bytes. Keys are equal if and only if the arguments are. */
+static char *tuple_key(const struct call *call, size_t *length)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendchar(text, 1, '.'); /* sqlite3_str_finish() returns NULL for an empty text */
+    for (int i = 0; i < call->function->argument_count; i++) {
+        sqlite3_value *value = call->values[i];
+        int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+        sqlite3_int64 integer = 0;
+        double real;
+        sqlite3_str_appendchar(text, 1, (char)type);
+        if (type == SQLITE_INTEGER) {
+            integer = sqlite3_value_int64(value);
+        } else if (type == SQLITE_FLOAT) {
+            real = sqlite3_value_double(value);
+            memcpy(&integer, &real, sizeof integer);
+        } else if (type != SQLITE_NULL) {
+            const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value)
+                                                    : sqlite3_value_blob(value);
+            integer = sqlite3_value_bytes(value);
+            if (bytes)
+                sqlite3_str_append(text, bytes, (int)integer);
+        }
+        sqlite3_str_append(text, (const char *)&integer, sizeof integer);
+    }
+    *length = (size_t)sqlite3_str_length(text);
+    return sqlite3_str_finish(text);
+}
+
+/* The number of a call's arguments, new or known; NAME_NONE if out of memory, or out of numbers
+** that fit in a rowid. */
+static uint32_t tuple_of(struct kept *kept, const struct call *call)
+{
+    size_t length, known = kept->tuples.count;
+    if (known >= MOST_TUPLES || !MEMORY_GROW(kept->by_tuple, kept->capacity, known + 1))
+        return NAME_NONE;
+    char *key = tuple_key(call, &length);
+    uint32_t tuple = key ? names_intern(&kept->tuples, key, length) : NAME_NONE;
+    sqlite3_free(key);
+    if (tuple == known)
+        kept->by_tuple[tuple] = NULL;
+    return tuple;
+}
+
+static void free_rows(struct kept *kept, struct kept_rows *rows)
+{
+    if (kept->by_tuple[rows->tuple] == rows)
+        kept->by_tuple[rows->tuple] = NULL;
+    rows->rows->methods->destroy(rows->rows);
+    memory_free(rows);
+}
+
+static void take_from_unused(struct kept *kept, struct kept_rows *rows)
+{
+    *(rows->newer ? &rows->newer->older : &kept->newest) = rows->older;
+    *(rows->older ? &rows->older->newer : &kept->oldest) = rows->newer;
+    rows->newer = rows->older = NULL;
+    kept->unused_memory -= rows->rows->memory;
+}
+
+static void add_to_unused(struct kept *kept, struct kept_rows *rows)
+{
+    rows->older = kept->newest;
+    *(kept->newest ? &kept->newest->newer : &kept->oldest) = rows;
+    kept->newest = rows;
+    kept->unused_memory += rows->rows->memory;
+}
+
+/* Frees unused rows, the longest unused first, until they take at most UNUSED_MEMORY bytes; `all`:
+** all of them. */
+static void trim_rows(struct kept *kept, bool all)
+{
+    while (kept->oldest && (all || kept->unused_memory > UNUSED_MEMORY)) {
+        struct kept_rows *oldest = kept->oldest;
+        take_from_unused(kept, oldest);
+        free_rows(kept, oldest);
+    }
+}
+
+/* The rows of a call; NULL if there are none with all of its columns. */
+static struct kept_rows *rows_of_call(const struct kept *kept, uint32_t tuple,
+                                      const struct call *call)
+{
+    struct kept_rows *found = kept->by_tuple[tuple];
+    return found && (found->columns & call->columns) == call->columns ? found : NULL;
+}
+
+/* Keeps rows, and takes ownership of them. If a nested use has meanwhile computed rows with these
+** columns, those stay instead. False if out of memory. */
+static bool keep_rows(struct kept *kept, uint32_t tuple, const struct call *call, struct rows *rows)
+{
+    struct kept_rows *made = memory_zeroed(1, sizeof *made), *replaced = kept->by_tuple[tuple];
+    if (!made || rows_of_call(kept, tuple, call)) {
+        rows->methods->destroy(rows);
+        memory_free(made);
+        return made != NULL;
+    }
+    *made = (struct kept_rows){.rows = rows, .columns = call->columns, .tuple = tuple};
+    kept->by_tuple[tuple] = made;
+    add_to_unused(kept, made);
+    if (replaced && replaced->cursors == 0) {
+        take_from_unused(kept, replaced);
+        free_rows(kept, replaced);
+    }
+    return true;
+}
+
 static char *declaration(const struct table_function *function)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -88,7 +219,9 @@ static char *declaration(const struct table_function *function)
 static int functionDisconnect(sqlite3_vtab *vtab)
 {
     struct function_table *table = (struct function_table *)vtab;
-    kept_clear(&table->kept);
+    trim_rows(&table->kept, true);
+    names_clear(&table->kept.tuples);
+    memory_free(table->kept.by_tuple);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         sqlite3_value_free(table->defaults[i]);
     database_release(table->database);
@@ -156,10 +289,14 @@ static void move_to(struct function_table *table, struct function_cursor *cursor
         from->rows->methods->end(cursor->scan);
     cursor->scan = NULL;
     cursor->kept = to;
-    if (to)
-        kept_enter(&table->kept, to);
-    if (from)
-        kept_leave(&table->kept, from);
+    if (to && to->cursors++ == 0)
+        take_from_unused(&table->kept, to);
+    if (!from || --from->cursors > 0)
+        return;
+    if (table->kept.by_tuple[from->tuple] == from)
+        add_to_unused(&table->kept, from);
+    else
+        free_rows(&table->kept, from);
 }
 
 static void forget_given(struct function_cursor *cursor)
@@ -176,7 +313,7 @@ static int functionClose(sqlite3_vtab_cursor *base)
     struct function_table *table = (struct function_table *)base->pVtab;
     move_to(table, cursor, NULL);
     forget_given(cursor);
-    kept_trim(&table->kept, --table->cursors == 0);
+    trim_rows(&table->kept, --table->cursors == 0);
     database_cursor_closed(table->database);
     sqlite3_free(cursor);
     return SQLITE_OK;
@@ -257,22 +394,25 @@ static const char *const ordinals[MOST_REQUIRED] = {"first", "second", "third", 
 static int find_rows(struct function_table *table, struct function_cursor *cursor,
                      struct call *call)
 {
-    uint32_t tuple = kept_tuple(&table->kept, call);
+    struct kept *kept = &table->kept;
+    uint32_t tuple = tuple_of(kept, call);
     if (tuple == NAME_NONE)
         return SQLITE_NOMEM;
-    if (!kept_find(&table->kept, tuple, call->columns)) {
+    if (!rows_of_call(kept, tuple, call)) {
         struct rows *rows = NULL;
-        call->columns |= kept_columns(&table->kept, tuple);
+        /* otherwise two cursors that need different columns would replace each other's rows */
+        if (kept->by_tuple[tuple])
+            call->columns |= kept->by_tuple[tuple]->columns;
         int code = compute_rows(table, call, &rows);
-        if (code == SQLITE_OK && !kept_add(&table->kept, tuple, call->columns, rows))
+        if (code == SQLITE_OK && !keep_rows(kept, tuple, call, rows))
             code = SQLITE_NOMEM;
         if (code != SQLITE_OK)
             return code;
     }
-    struct kept_rows *kept = kept_find(&table->kept, tuple, call->columns);
-    if (cursor->kept != kept)
-        move_to(table, cursor, kept);
-    kept_trim(&table->kept, false);
+    struct kept_rows *found = rows_of_call(kept, tuple, call);
+    if (cursor->kept != found)
+        move_to(table, cursor, found);
+    trim_rows(kept, false);
     return SQLITE_OK;
 }
 

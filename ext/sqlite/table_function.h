@@ -10,7 +10,7 @@
 ** 3. An argument's hidden column returns the value of the call.
 ** 4. Rows are computed once for each tuple of arguments and kept while a cursor is open on the
 **    table, so that a join does not compute them repeatedly. Rows that no cursor reads are kept
-**    up to UNUSED_MEMORY bytes (kept.c). plan.h describes terms on columns and orders.
+**    up to UNUSED_MEMORY bytes. plan.h describes terms on columns and orders.
 ** 5. A rowid consists of the number of the tuple of arguments and the row number.
 ** 6. CREATE VIRTUAL TABLE temp.x USING f(arguments): its arguments are defaults for calls. Other
 **    schemas are refused, because such a table would make a database unreadable without the

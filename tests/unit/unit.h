@@ -129,7 +129,7 @@ static inline bool unit_check_bytes(const char *file, int line, const char *what
     return same;
 }
 
-/* Memory, as ext/sqlite/allocator.c gives it: no bytes are no block. */
+/* Memory, as ext/sqlite/database.c gives it: no bytes are no block. */
 
 static _Atomic int64_t unit_live;    /* blocks that have not been freed */
 static _Atomic int64_t unit_asked;   /* how often there was a call for memory */
