@@ -52,15 +52,6 @@ static int register_function(struct database *database, const struct function *f
     return code;
 }
 
-static int register_functions(struct database *database)
-{
-    struct function function;
-    int code = SQLITE_OK;
-    for (int i = 0; code == SQLITE_OK && function_at(i, &function); i++)
-        code = register_function(database, &function);
-    return code;
-}
-
 static int register_all(sqlite3 *db, char **error, bool files)
 {
     if (sqlite3_libversion_number() < TRACEDIFF_OLDEST_SQLITE_NUMBER) {
@@ -71,8 +62,11 @@ static int register_all(sqlite3 *db, char **error, bool files)
     struct database *database = database_new(db);
     if (!database)
         return SQLITE_NOMEM;
-    int code = register_functions(database);
+    int code = SQLITE_OK;
+    struct function plain;
     const struct table_function *function;
+    for (int i = 0; code == SQLITE_OK && function_at(i, &plain); i++)
+        code = register_function(database, &plain);
     for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         if (files || !function->reads_files)
             code = table_function_register(database, function, i);

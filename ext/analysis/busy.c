@@ -1,9 +1,6 @@
 #include "busy.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
-#include "../trace/kernel_type.h"
 
 enum { TYPES = KERNEL_NONE };
 

@@ -21,6 +21,7 @@ struct label_builder {
     struct spans spans;
     struct label_line lines[MOST_LINES]; /* what the thread is in, then labels, best first */
     size_t line_count;
+    enum among among;         /* of the current line */
     size_t change_capacity;   /* of each line */
     const struct span **open; /* room for as many */
 };
@@ -48,17 +49,12 @@ static bool takes_part(void *argument, size_t row)
            columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 
-/* What selects the events of a line. */
-struct line_events {
-    const struct trace_file *file;
-    enum among among;
-};
-
+/* Whether a row is among the events of the builder's current line. */
 static bool is_among(const void *argument, uint32_t row)
 {
-    const struct line_events *events = argument;
-    const struct trace_file *file = events->file;
-    enum among among = events->among;
+    const struct label_builder *builder = argument;
+    const struct trace_file *file = builder->file;
+    enum among among = builder->among;
     const struct columns *columns = &file->columns;
     enum kind kind = columns->kind[row];
     if (among == AMONG_ALL)
@@ -76,13 +72,13 @@ static bool is_among(const void *argument, uint32_t row)
 /* Spans are sorted from outer to inner, so an event is the outermost for the part of its time
 ** after the end of all earlier ones. */
 static bool find_outermost(const struct label_builder *builder, struct span_line *line,
-                           const struct line_events *events, const struct span *spans, size_t count)
+                           const struct span *spans, size_t count)
 {
     int64_t reach = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
         if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
-        if (span_end(&spans[i]) <= reach || !is_among(events, spans[i].row))
+        if (span_end(&spans[i]) <= reach || !is_among(builder, spans[i].row))
             continue;
         if (reach != INT64_MIN)
             span_line_add(line, reach, ROW_NONE);
@@ -191,11 +187,11 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
         return false;
     for (size_t i = 0; i < builder->line_count; i++) {
         struct label_line *line = &builder->lines[i];
-        struct line_events events = {builder->file, line->among};
+        builder->among = line->among;
         line->line.count = 0;
         if (!(line->outermost
-                  ? find_outermost(builder, &line->line, &events, spans, count)
-                  : span_line_innermost(&line->line, spans, count, is_among, &events, builder->open,
+                  ? find_outermost(builder, &line->line, spans, count)
+                  : span_line_innermost(&line->line, spans, count, is_among, builder, builder->open,
                                         builder->stopper, builder->failure)))
             return false;
     }

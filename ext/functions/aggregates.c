@@ -11,7 +11,6 @@
 ** 5. SQLite asks for the result of a group even after an error in one of its rows.
 */
 #include <math.h>
-#include <string.h>
 
 #include "../analysis/intervals.h"
 #include "../reader/memory.h"

@@ -5,7 +5,6 @@
 
 #include "../reader/memory.h"
 #include "../trace/columns.h"
-#include "../trace/select.h"
 
 const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_RANK] = SERVES_EQUAL,

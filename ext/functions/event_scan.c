@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../analysis/summary.h"
 #include "../reader/memory.h"
 #include "../trace/annotations.h"
 #include "../trace/order.h"

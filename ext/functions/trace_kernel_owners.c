@@ -59,12 +59,11 @@ struct owners_file {
 /* Adds the stable name of an id. */
 static void add_stable_name(const struct owners_file *of, uint32_t id)
 {
-    if (id == NAME_NONE) {
+    const struct name *name = id == NAME_NONE ? NULL : &of->member->file->names.items[id];
+    if (name)
+        result_text(of->result, of->scratch, name_stable(name->text, name->length, of->scratch));
+    else
         result_null(of->result);
-        return;
-    }
-    const struct name *name = &of->member->file->names.items[id];
-    result_text(of->result, of->scratch, name_stable(name->text, name->length, of->scratch));
 }
 
 static void add_owner(const struct owners_file *of, const struct owner *owner)

@@ -147,9 +147,8 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
             if (*p < 0x20)
                 problem_add(problems, PROBLEM_CONTROL, byte);
             *out++ = *p++;
-        } else {
-            if (!copy_sequence(&p, end, &out))
-                problem_add(problems, PROBLEM_UTF8, byte);
+        } else if (!copy_sequence(&p, end, &out)) {
+            problem_add(problems, PROBLEM_UTF8, byte);
         }
     }
     return (size_t)(out - to);

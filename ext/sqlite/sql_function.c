@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "../reader/ascii.h"
 #include "arguments.h"
 #include "registry.h"
 
@@ -29,12 +30,9 @@ static int bind_arguments(sqlite3_stmt *statement, struct call *call)
 static bool is_overflow(const char *message)
 {
     static const char *const tails[] = {"integer overflow", "beyond 64 bits"};
-    size_t length = strlen(message);
-    for (int i = 0; i < COUNT_OF(tails); i++) {
-        size_t tail = strlen(tails[i]);
-        if (length >= tail && strcmp(message + length - tail, tails[i]) == 0)
+    for (int i = 0; i < COUNT_OF(tails); i++)
+        if (ends(message, message + strlen(message), tails[i]))
             return true;
-    }
     return false;
 }
 

@@ -1,7 +1,5 @@
 #include "annotations.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 
 /* A user_annotation on the host. */
@@ -132,22 +130,22 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
                       const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    size_t alone = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        file->annotation_count += columns->kind[row] == KIND_ANNOTATION;
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
-    }
-    if (file->annotation_count == 0)
-        return true;
-    struct host_annotation *hosts = memory_allocate((count + 1) * sizeof *hosts);
-    file->annotations = memory_allocate(file->annotation_count * sizeof *file->annotations);
-    bool done = (hosts && file->annotations) || failure_memory(failure);
-    for (size_t row = 0, i = 0; done && i < file->annotation_count; row++) {
-        if (columns->kind[row] == KIND_ANNOTATION)
-            file->annotations[i++] = (struct annotation){(uint32_t)row, (uint32_t)row};
+    size_t alone = 0, capacity = 0;
+    bool done = true;
+    for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);
+        if (columns->kind[row] != KIND_ANNOTATION)
+            continue;
+        if (!MEMORY_GROW(file->annotations, capacity, file->annotation_count + 1))
+            done = failure_memory(failure);
+        else
+            file->annotations[file->annotation_count++] =
+                (struct annotation){(uint32_t)row, (uint32_t)row};
     }
+    if (!done || file->annotation_count == 0)
+        return done;
+    struct host_annotation *hosts = memory_allocate((count + 1) * sizeof *hosts);
+    done = hosts || failure_memory(failure);
     done = done && go_by_host(file, externals, count, hosts, stopper, failure);
     for (size_t i = 0; done && i < file->annotation_count; i++)
         alone += file->annotations[i].by == file->annotations[i].row;

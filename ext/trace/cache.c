@@ -285,16 +285,16 @@ static int size_order(const void *a, const void *b)
     return order ? order : COMPARE(x->request, y->request);
 }
 
-/* Takes files from the cache and adds the other requests to the queue, each path once. False if
-** out of memory. */
-static bool serve(struct cache *cache, struct cache_request *requests, size_t count,
+/* Takes files from the cache and adds the other requests to the queue, each path once. */
+static void serve(struct cache *cache, struct cache_request *requests, size_t count,
                   struct read_queue *queue, struct failure *failure)
 {
     struct identified *items = memory_zeroed(count, sizeof *items);
     if (!items)
-        return failure_memory(failure);
-    size_t found = identify(requests, count, items, &cache->stopper, failure);
-    qsort(items, found, sizeof *items, size_order);
+        failure_memory(failure);
+    size_t found = items ? identify(requests, count, items, &cache->stopper, failure) : 0;
+    if (found > 0)
+        qsort(items, found, sizeof *items, size_order);
     for (size_t i = 0; i < found; i++) {
         struct cache_request *request = items[i].request,
                              *last = queue->count ? queue->requests[queue->count - 1] : NULL;
@@ -309,7 +309,6 @@ static bool serve(struct cache *cache, struct cache_request *requests, size_t co
             queue->requests[queue->count++] = request;
     }
     memory_free(items);
-    return true;
 }
 
 /* Gives the result of another request to one that shares its file. */
@@ -332,24 +331,20 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     struct read_queue queue = {.requests = missing, .peek = peek};
     if (!missing)
         return failure_memory(failure);
-    if (!serve(cache, requests, count, &queue, failure)) {
-        memory_free(missing);
-        return false;
-    }
-    size_t missing_count = queue.count;
+    serve(cache, requests, count, &queue, failure);
     struct progress progress;
     struct stopper stopper = {.stop = progress_stop, .argument = &progress};
-    progress_begin(&progress, missing, missing_count, &cache->stopper);
+    progress_begin(&progress, missing, queue.count, &cache->stopper);
     if (!read_side_by_side(cache, &queue, &stopper)) {
         atomic_store(&queue.idle, cache->threads - 1);
-        for (size_t i = 0; i < missing_count; i++) {
+        for (size_t i = 0; i < queue.count; i++) {
             read_one(&queue, i, stopper);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)
                 break;
         }
     }
     progress_end(&progress);
-    for (size_t i = 0; i < missing_count; i++) {
+    for (size_t i = 0; i < queue.count; i++) {
         enum failure_code code = missing[i]->failure.code;
         if (missing[i]->file && !keep(cache, missing[i]->file)) {
             file_release(missing[i]->file);

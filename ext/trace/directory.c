@@ -235,11 +235,10 @@ void paths_sort(struct trace_paths *paths)
     if (paths->count > 0)
         qsort(paths->items, paths->count, sizeof *paths->items, path_order);
     for (size_t i = 0; i < paths->count; i++) {
-        if (kept > 0 && strcmp(paths->items[i].path, paths->items[kept - 1].path) == 0) {
+        if (kept > 0 && strcmp(paths->items[i].path, paths->items[kept - 1].path) == 0)
             merge(&paths->items[kept - 1], &paths->items[i]);
-        } else {
+        else
             paths->items[kept++] = paths->items[i];
-        }
     }
     paths->count = kept;
 }

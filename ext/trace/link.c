@@ -95,39 +95,29 @@ static bool make_call_index(struct call_index *index, const struct launch_call *
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
-    size_t count = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
-        count += can_launch(columns, row);
-    }
-    if (count == 0)
-        return true;
-    bool done = false;
     struct call_index index = {NULL, 0, 0};
-    struct launch_call *calls = memory_allocate(count * sizeof *calls);
-    if (!calls) {
-        failure_memory(failure);
-        goto cleanup;
-    }
-    count = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(stopper, row, failure))
-            goto cleanup;
-        if (can_launch(columns, row))
+    struct launch_call *calls = NULL;
+    size_t count = 0, capacity = 0;
+    bool done = true;
+    for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(stopper, row, failure);
+        if (!can_launch(columns, row))
+            continue;
+        if (!MEMORY_GROW(calls, capacity, count + 1))
+            done = failure_memory(failure);
+        else
             calls[count++] =
                 (struct launch_call){columns->correlation[row], columns->ts[row],
                                      columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
     }
-    if (!make_call_index(&index, calls, count, stopper, failure))
-        goto cleanup;
-    if (!index.rows && !sort_items(calls, count, sizeof *calls, call_order, stopper, failure))
-        goto cleanup;
-    for (size_t row = 0; row < columns->count; row++) {
+    if (count == 0)
+        return done;
+    done = done && make_call_index(&index, calls, count, stopper, failure) &&
+           (index.rows || sort_items(calls, count, sizeof *calls, call_order, stopper, failure));
+    for (size_t row = 0; done && row < columns->count; row++) {
         int64_t correlation = columns->correlation[row];
         uint32_t launch = ROW_NONE;
-        if (!stopper_goes_on(stopper, row, failure))
-            goto cleanup;
+        done = stopper_goes_on(stopper, row, failure);
         if (!kind_is_device(columns->kind[row]) || correlation <= 0)
             continue;
         if (!index.rows)
@@ -141,8 +131,6 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (first == ROW_NONE || starts_before(columns, row, first))
             columns->link[launch] = (uint32_t)row;
     }
-    done = true;
-cleanup:
     memory_free(calls);
     memory_free(index.rows);
     return done;

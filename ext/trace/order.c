@@ -1,7 +1,5 @@
 #include "order.h"
 
-#include <string.h>
-
 #include "../reader/memory.h"
 
 enum { DIGIT = 11 /* bits */ };

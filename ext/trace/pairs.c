@@ -51,19 +51,12 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
 {
     if (count == 0)
         return true;
-    bool done = false;
-    struct begin_stack stack = {NULL, NULL, NOBODY};
-    stack.open = memory_zeroed(count, sizeof *stack.open);
-    stack.inner_of_name = memory_filled(file->names.count + 1, sizeof(uint32_t));
-    if (!stack.open || !stack.inner_of_name) {
-        failure_memory(failure);
-        goto cleanup;
-    }
-    if (!sort_items(edges, count, sizeof *edges, edge_order, stopper, failure))
-        goto cleanup;
-    for (size_t i = 0; i <= count; i++) {
-        if (!stopper_goes_on(stopper, i, failure))
-            goto cleanup;
+    struct begin_stack stack = {memory_zeroed(count, sizeof *stack.open),
+                                memory_filled(file->names.count + 1, sizeof(uint32_t)), NOBODY};
+    bool done = (stack.open && stack.inner_of_name) || failure_memory(failure);
+    done = done && sort_items(edges, count, sizeof *edges, edge_order, stopper, failure);
+    for (size_t i = 0; done && i <= count; i++) {
+        done = stopper_goes_on(stopper, i, failure);
         /* events still open at the end of a thread stay unpaired */
         if (i == count || (i > 0 && edges[i].track != edges[i - 1].track))
             while (stack.innermost != NOBODY) {
@@ -98,8 +91,6 @@ bool pairs_find(struct trace_file *file, struct edge *edges, size_t count,
         edge->own_span = edge->own_span || edges[closed].own_span;
         take_out(&stack, edges, closed);
     }
-    done = true;
-cleanup:
     memory_free(stack.open);
     memory_free(stack.inner_of_name);
     return done;

@@ -1,6 +1,5 @@
 #include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"

@@ -2,11 +2,6 @@
 
 #include "../reader/memory.h"
 
-int64_t span_end(const struct span *span)
-{
-    return span->start + span->dur;
-}
-
 static int span_order(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;

@@ -55,35 +55,26 @@ static bool collect_steps(struct step_finder *finder, struct failure *failure)
 {
     struct trace_file *file = finder->file;
     struct columns *columns = &file->columns;
-    size_t steps = 0, numbers = 0;
+    size_t step_capacity = 0, number_capacity = 0;
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(finder->stopper, row, failure))
             return false;
-        if (row_number(finder, row) == NUMBER_NONE)
-            continue;
-        bool step = row_is_step(columns, row);
-        steps += step;
-        numbers += step || columns->kind[row] == KIND_ANNOTATION;
-    }
-    if (numbers == 0)
-        return true;
-    file->iterations = memory_allocate(numbers * sizeof *file->iterations);
-    file->steps = memory_zeroed(steps, sizeof *file->steps);
-    if (!file->iterations || !file->steps)
-        return failure_memory(failure);
-    for (size_t row = 0; row < columns->count; row++) {
         int64_t number = row_number(finder, row);
-        if (!stopper_goes_on(finder->stopper, row, failure))
-            return false;
         if (number == NUMBER_NONE)
             continue;
         bool step = row_is_step(columns, row);
+        if (!step && columns->kind[row] != KIND_ANNOTATION)
+            continue;
+        if (!MEMORY_GROW(file->iterations, number_capacity, file->iteration_count + 1) ||
+            !MEMORY_GROW(file->steps, step_capacity, file->step_count + 1))
+            return failure_memory(failure);
+        file->iterations[file->iteration_count++] = number;
         if (step)
             file->steps[file->step_count++] = (struct profiler_step){
                 (uint32_t)row, 0, columns->ts[row], columns->ts[row] + columns->dur[row]};
-        if (step || columns->kind[row] == KIND_ANNOTATION)
-            file->iterations[file->iteration_count++] = number;
     }
+    if (file->iteration_count == 0)
+        return true;
     if (!sort_items(file->iterations, file->iteration_count, sizeof(int64_t), integer_order,
                     finder->stopper, failure))
         return false;

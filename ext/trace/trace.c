@@ -440,24 +440,24 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
             total += trace->members[i].file->step_count;
     int64_t *numbers = memory_zeroed(total, sizeof *numbers);
     choice->chosen = memory_zeroed(trace->count, sizeof *choice->chosen);
-    if (!numbers || !choice->chosen)
-        goto no_memory;
-    for (size_t i = 0; i < trace->count; i++)
+    bool done = (numbers && choice->chosen) || failure_memory(failure);
+    for (size_t i = 0; done && i < trace->count; i++)
         if (trace->members[i].chosen)
             used += own_steps(trace->members[i].file, numbers + used);
     used = sort_integers(numbers, used);
-    if (!selection_check(iterations, numbers, used, subject, "step", failure))
-        goto cleanup;
+    done = done && selection_check(iterations, numbers, used, subject, "step", failure);
     if (used == 0)
         choice->everything = true;
     int64_t lowest = used > 0 ? numbers[0] : 0;
-    for (size_t i = 0; i < trace->count; i++) {
+    for (size_t i = 0; done && i < trace->count; i++) {
         const struct trace_file *file = trace->members[i].file;
         if (!trace->members[i].chosen)
             continue;
         choice->chosen[i] = memory_zeroed(file->iteration_count, 1);
-        if (!choice->chosen[i])
-            goto no_memory;
+        if (!choice->chosen[i]) {
+            done = failure_memory(failure);
+            break;
+        }
         size_t count = own_steps(file, numbers);
         choose_steps(file, iterations, lowest, numbers, count, choice->chosen[i], &choice->steps);
         choice->steps += file->step_count == 0 && file->first != NUMBER_NONE;
@@ -465,12 +465,7 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
     if (choice->steps == 0)
         choice->steps = 1;
     memory_free(numbers);
-    return true;
-no_memory:
-    failure_memory(failure);
-cleanup:
-    memory_free(numbers);
-    return false;
+    return done;
 }
 
 void step_choice_clear(const struct trace *trace, struct step_choice *choice)
