@@ -14,7 +14,7 @@ enum {
     MOST_NODES = 4096,
     MOST_TEXT = 256 * 1024,
     MOST_READINGS = 512,
-    MOST_CHILDREN = 16,
+    MOST_CHILDREN = 128,
     MOST_SPANS = 64, /* in an event */
     LONGEST_SPAN = 255,
     COMPARED = 16,      /* bytes at a time */
