@@ -158,31 +158,42 @@ static inline const unsigned char *after_number(const unsigned char *p)
 
 #endif
 
-/* Whether a span is at `p`. No span has a byte 0, and zeros come after the text: so none reaches
-** beyond it. */
-static inline bool matches(const struct memo_node *node, const unsigned char *p)
+/* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
+** come after the text: so none reaches beyond it. `*end` is the byte after both. */
+static inline bool matches(const struct memo_node *node, const unsigned char *p,
+                           const unsigned char **end)
 {
     size_t length = node->length;
-    return same_head(node, p) && (length <= COMPARED || same_tail(p, node->text, length)) &&
-           (node->follows != NUMBER || is_digit(p[length]));
+    if (!same_head(node, p) || (length > COMPARED && !same_tail(p, node->text, length)))
+        return false;
+    *end = p + length;
+    if (node->follows == NUMBER) {
+        *end = after_number(p + length);
+        return *end > p + length;
+    }
+    return true;
 }
 
-/* The span after `node` that is at `p`; NULL if it is not known. */
-static inline struct memo_node *find(struct memo_node *node, const unsigned char *p)
+/* As find(), and the child becomes the first. */
+static struct memo_node *find_among_others(struct memo_node *node, const unsigned char *p,
+                                           const unsigned char **end)
 {
-    struct memo_node **link = &node->child;
-    for (struct memo_node *child = *link; child; child = *link) {
-        if (matches(child, p)) {
-            if (link != &node->child) {
-                *link = child->sibling;
-                child->sibling = node->child;
-                node->child = child;
-            }
+    for (struct memo_node **link = &node->child, *child; (child = *link); link = &child->sibling)
+        if (matches(child, p, end)) {
+            *link = child->sibling;
+            child->sibling = node->child;
+            node->child = child;
             return child;
         }
-        link = &child->sibling;
-    }
     return NULL;
+}
+
+/* The span after `node` that is at `p`, up to `*end`; NULL if it is not known. */
+static inline struct memo_node *find(struct memo_node *node, const unsigned char *p,
+                                     const unsigned char **end)
+{
+    struct memo_node *first = node->child;
+    return first && matches(first, p, end) ? first : find_among_others(node, p, end);
 }
 
 /* Fills in the fields from `first` up to `last`. */
@@ -226,7 +237,8 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
     memo->unknown = NULL;
     event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
     for (;;) {
-        struct memo_node *next = find(node, p);
+        const unsigned char *end;
+        struct memo_node *next = find(node, p, &end);
         if (!next) {
             memo->unknown = node;
             p = args ? event_cross_args(&inner, spans[args_count - 1] + args->length, event) : NULL;
@@ -239,10 +251,10 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
         }
         node = next;
         spans[count++] = p;
-        p += node->length;
-        if (node->follows == NUMBER) {
-            p = after_number(p);
-        } else if (node->follows == NAME) {
+        p = end;
+        if (node->follows == NUMBER)
+            continue;
+        if (node->follows == NAME) {
             p = scan_string(&inner, p, &name);
             if (!p)
                 return NULL;
@@ -269,6 +281,7 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
 struct lesson {
     const struct event *event;
     const unsigned char *at, *stop; /* the next span begins at `at` */
+    const unsigned char *next;      /* after it, and after its number */
     const unsigned char *spans[MOST_SPANS];
     size_t lengths[MOST_SPANS];
     size_t count;
@@ -500,7 +513,7 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
 /* The span at lesson->at, known or new. */
 static struct memo_node *next_span(struct memo *memo, struct memo_node *node, struct lesson *lesson)
 {
-    struct memo_node *known = find(node, lesson->at);
+    struct memo_node *known = find(node, lesson->at, &lesson->next);
     struct cut cut = {0, NOTHING};
     if (lesson->count == MOST_SPANS)
         return NULL;
@@ -511,6 +524,9 @@ static struct memo_node *next_span(struct memo *memo, struct memo_node *node, st
         if (cut.follows == NOTHING)
             return NULL;
         cut_at_number(node, lesson->at, &cut);
+        lesson->next = lesson->at + cut.length;
+        if (cut.follows == NUMBER)
+            lesson->next = after_number(lesson->next);
     }
     lesson->spans[lesson->count] = lesson->at;
     lesson->lengths[lesson->count] = cut.length;
@@ -531,10 +547,8 @@ static struct memo_node *leave_args(struct lesson *lesson)
 /* Goes on after a span; returns the node that the next one follows. */
 static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
 {
-    lesson->at += node->length;
-    if (node->follows == NUMBER) {
-        lesson->at = after_number(lesson->at);
-    } else if (node->follows == NAME) {
+    lesson->at = lesson->next;
+    if (node->follows == NAME) {
         lesson->at += lesson->event->field[EVENT_NAME].length;
         lesson->name = lesson->count;
     } else if (node->follows == ARGS) {

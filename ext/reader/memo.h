@@ -8,9 +8,9 @@
 ** 1. event_read() is the definition. It reads every event that the memo does not know, and the
 **    memo learns from what it read.
 ** 2. A span ends before a number that varies, before the contents of a name or of args, after
-**    args, and after the event. What varies is a run of digits, dots and slashes that begins
-**    with a digit, or the contents of a name: neither can change how event_read() reads the
-**    rest, because neither has brackets or quotes, and no key that it looks for has digits.
+**    args, and after the event. What varies is a run of digits, dots and slashes, or
+**    the contents of a name: neither can change how event_read() reads the rest. A run has no
+**    brackets and no quotes, is part of one value, and of no key that is looked for.
 ** 3. ts and dur vary. Of other numbers, one is taken to vary when some events have differed in
 **    it; until then it is part of a span.
 ** 4. Spans form a tree: what is known of a span holds after the spans before it. So the same
