@@ -561,7 +561,7 @@ static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
     return node;
 }
 
-static void learn(struct memo *memo, struct lesson *lesson)
+static __attribute__((noinline)) void learn(struct memo *memo, struct lesson *lesson)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
     const unsigned char *end = args->at + args->length;
