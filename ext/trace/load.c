@@ -275,7 +275,6 @@ static bool take_row(struct loading *loading, const struct event *event)
                                  .track = place->track,
                                  .name = name,
                                  .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
-                                 .order = (uint32_t)event->position,
                                  .own_span = own_span}))
         return false;
     if (event->phase == 'E')

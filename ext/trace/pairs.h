@@ -16,10 +16,9 @@ struct edge {
     int64_t ts;   /* ns; NUMBER_NONE: cannot be paired */
     int64_t byte; /* byte of the document, from 1 */
     uint32_t track;
-    uint32_t name;  /* id, or NAME_NONE */
-    uint32_t row;   /* of a B; ROW_NONE for an E */
-    uint32_t order; /* position in traceEvents */
-    bool own_span;  /* category Trace; pairs_find() also marks an E that closes such a B */
+    uint32_t name; /* id, or NAME_NONE */
+    uint32_t row;  /* of a B; ROW_NONE for an E */
+    bool own_span; /* category Trace; pairs_find() also marks an E that closes such a B */
 };
 
 /* Sets the durations of the rows of the Bs. Reorders the edges. */
