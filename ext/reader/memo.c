@@ -404,7 +404,9 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
     reading->passed_over = lesson->event->passed_over;
     if (last == EVENT_CORRELATION && first == EVENT_NAME)
         reading->args_tail = (unsigned char)(lesson->stop - (args->at + args->length));
-    for (int i = first; i <= last && !reading->passed_over; i++) {
+    if (reading->passed_over && first == EVENT_NAME)
+        return true; /* args that came before the phase say what they say in any event */
+    for (int i = first; i <= last; i++) {
         const struct token *token = &lesson->event->field[i];
         struct place *begin = &reading->value[i].begin, *end = &reading->value[i].end;
         reading->value[i].kind = (unsigned char)token->kind;

@@ -166,13 +166,18 @@ static struct memo *started(void)
     return memo;
 }
 
-/* One of some events, with other digits, now and then another byte, and cut now and then. */
+/* One of some events, with other digits, now and then another phase or another byte, and cut now
+** and then. */
 static void check_variant(struct memo *memo, const unsigned char *form, uint32_t whole)
 {
     memcpy(held, form, whole);
     for (size_t at = 0; at < whole; at++)
         if (held[at] >= '0' && held[at] <= '9' && unit_random(2))
             held[at] = (unsigned char)('0' + unit_random(10));
+    bool unwanted = unit_random(4) == 0; /* then its phase is not asked for */
+    for (size_t at = 0; unwanted && at < whole; at++)
+        if (held[at] == 'X')
+            held[at] = 's';
     if (whole > 0 && unit_random(3) == 0)
         held[unit_random(whole)] = (unsigned char)"\"\\{}[],:5 ax."[unit_random(13)];
     check(memo, unit_random(7) ? whole : unit_random(whole + 1));
