@@ -566,12 +566,12 @@ static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
 static __attribute__((noinline)) void learn(struct memo *memo, struct lesson *lesson)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
-    const unsigned char *end = args->at + args->length;
+    const unsigned char *end = has_spans(args) ? args->at + args->length : NULL;
     lesson->count = lesson->args_count = lesson->name = 0;
     lesson->in_args = false;
     lesson->args = NULL;
-    lesson->args_last = has_spans(args) && lesson->stop - end <= LONGEST_SPAN &&
-                        scan_space(end) == lesson->stop - 1;
+    lesson->args_last =
+        end && lesson->stop - end <= LONGEST_SPAN && scan_space(end) == lesson->stop - 1;
     for (struct memo_node *node = memo->nodes; node->follows != END;) {
         struct memo_node *next = next_span(memo, node, lesson);
         if (!next && !lesson->in_args)
