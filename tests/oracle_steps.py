@@ -1,4 +1,4 @@
-"""A second reading of the rules by which the time of steps is attributed: rules 1 to 10 of ext/analysis/attribute.h.
+"""A second reading of the rules by which the time of steps is attributed: A1 to A11.
 
 Independent of the extension, word for word and slow: it asks of every instant where it belongs, between any two
 instants at which an event starts or ends of one. Only for few events.
@@ -43,7 +43,7 @@ def kind(work):
     return kernel_type(work.name, work.cat)
 
 
-# ---- rule 2 ---------------------------------------------------------------
+# ---- A2 -------------------------------------------------------------------
 
 def backlog(rows):
     """Device work launched before the recording: without a link, and before the first work of its (pid, tid) with one."""
@@ -97,7 +97,7 @@ def windows_of(file, clock):
                    [(row.ts_ns, end(row)) for row in backlog(file.rows) if takes_part(row)])
 
 
-# ---- labels ---------------------------------------------------------------
+# ---- A11 ------------------------------------------------------------------
 
 def innerness(row):
     return row.ts_ns, -row.dur_ns, row.event
@@ -120,7 +120,7 @@ def label(holding, level):
     return stable(found[0].name) if found else None
 
 
-# ---- rules 3 to 9 -----------------------------------------------------------
+# ---- A3 to A9 -------------------------------------------------------------
 
 class Attributed:
     """A file in which instants can be asked for."""
@@ -136,7 +136,7 @@ class Attributed:
                 self.threads[thread_of(row)].append(row)
 
     def replays_not_recorded(self, file):
-        """Rule 4: (start, end) of the time of each graph launch whose kernels are not there; end is None for ever."""
+        """A4: (start, end) of the time of each graph launch whose kernels are not there; end is None for ever."""
         graphs = [row for row in file.rows if oracle.is_call(row) and "GraphLaunch" in (row.name or "")
                   and row.ts_ns is not None]
         recorded = {row.correlation for row in graphs if row.link is not None}
@@ -152,7 +152,7 @@ class Attributed:
         return [row for row in self.threads.get(thread, ()) if row.ts_ns <= instant < end(row)]
 
     def host(self, threads, instant, level):
-        """Rule 5: the first of the threads in which something is recorded says what."""
+        """A5: the first of the threads in which something is recorded says what."""
         classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
         for thread in threads:
             holding = self.holding(thread, instant)
@@ -167,7 +167,7 @@ class Attributed:
         return label(self.holding(thread_of(launch), launch.ts_ns), level) if launch else None
 
     def idle(self, window, instant, level):
-        """Rules 4 to 7, of an instant at which no device work runs."""
+        """A4 to A7, of an instant at which no device work runs."""
         if any(start <= instant and (until is None or instant < until) for start, until in self.lost):
             return "idle_unrecorded", None
         coming = [row for row in self.work if row.ts_ns > instant]

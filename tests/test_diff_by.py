@@ -1,5 +1,5 @@
-"""trace_diff_by: against trace_kernel_owners, and the call stacks of trace_events walked in Python, by the rules of
-ext/analysis/keyed.h; against what is planted in examples/gpu; and its errors."""
+"""trace_diff_by: against trace_kernel_owners, and the call stacks of trace_events walked in Python, by rules B1 to
+B6; against what is planted in examples/gpu; and its errors."""
 import itertools
 import json
 import os

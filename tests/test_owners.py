@@ -1,4 +1,4 @@
-"""trace_kernel_owners and trace_collectives: against the rules of labels word for word (oracle_steps.py) on random
+"""trace_kernel_owners and trace_collectives: against rule A11 word for word (oracle_steps.py) on random
 traces, against the args of events, against what is planted in examples/gpu, and on traces made by hand."""
 import json
 import os

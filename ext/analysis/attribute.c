@@ -9,7 +9,7 @@
 #include "windows.h"
 
 #define NOT_KNOWN (NAME_NONE - 1)
-#define LONGEST_WAIT 1000000 /* ns (rule 6) */
+#define LONGEST_WAIT 1000000 /* ns (A6) */
 
 /* A step of the attribution. */
 struct step_place {
@@ -25,7 +25,7 @@ struct known_file {
     struct busy busy;
     bool has_work;
     size_t stretch;        /* the stretch of busy found last */
-    struct intervals lost; /* rule 4: when unrecorded replays may have run */
+    struct intervals lost; /* A4: when unrecorded replays may have run */
     size_t next_lost;      /* the interval of `lost` found last */
     uint32_t *ids;         /* by name id of the file: id in the attribution, or NOT_KNOWN */
     char *scratch;         /* room for the longest name */
@@ -63,7 +63,7 @@ const char *step_class_name(enum step_class step_class)
     return names[step_class];
 }
 
-/* The id in the attribution of the stable name of a row (rule 9); NAME_NONE for ROW_NONE and for
+/* The id in the attribution of the stable name of a row (A9); NAME_NONE for ROW_NONE and for
 ** a row without a name. False if out of memory. */
 static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
 {
@@ -136,13 +136,13 @@ static bool add_time(struct attribution *at, enum step_class step_class, uint32_
     return true;
 }
 
-/* Rule 5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
+/* A5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
 ** may be TRACK_NONE. */
 static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, int64_t from,
                        int64_t to)
 {
     static const enum step_class idle[] = {CLASS_IDLE_CALL, CLASS_IDLE_HOST, CLASS_IDLE_UNRECORDED};
-    static const enum step_class host[] = {CLASS_CALL, CLASS_HOST, CLASS_UNRECORDED}; /* rule 8 */
+    static const enum step_class host[] = {CLASS_CALL, CLASS_HOST, CLASS_UNRECORDED}; /* A8 */
     const enum step_class *classes = at->known->has_work ? idle : host;
     if (from >= to)
         return true;
@@ -186,7 +186,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rules 5 to 7: adds a stretch, or part of one, in which the device is idle. */
+/* A5 to A7: adds a stretch, or part of one, in which the device is idle. */
 static bool add_waiting(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
 {
@@ -208,7 +208,7 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
                : add_time(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
 }
 
-/* Rules 4 to 7: adds a stretch in which the device is idle. */
+/* A4 to A7: adds a stretch in which the device is idle. */
 static bool add_idle(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
@@ -231,7 +231,7 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
     return true;
 }
 
-/* Rule 3: adds a stretch in which the device is busy. */
+/* A3: adds a stretch in which the device is busy. */
 static bool add_busy(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
@@ -260,7 +260,7 @@ static bool add_window(struct attribution *at)
     const struct window *window = at->window;
     int64_t from = window->start;
     if (!at->known->has_work)
-        return add_thread(at, window->track, TRACK_NONE, from, window->end); /* rule 8 */
+        return add_thread(at, window->track, TRACK_NONE, from, window->end); /* A8 */
     size_t i = find_stretch(at, from);
     for (; from < window->end; i++) {
         const struct busy_stretch *stretch = &at->known->busy.items[i];

@@ -73,7 +73,7 @@ static bool collect_work(struct busy_builder *builder)
                               builder->stopper, builder->failure);
 }
 
-/* Rule 2 within one type: by start, an event owns the part of its time after the end of all
+/* A3.1 within one type: by start, an event owns the part of its time after the end of all
 ** earlier ones. */
 static bool make_lines(struct busy_builder *builder)
 {
@@ -102,7 +102,7 @@ static bool make_lines(struct busy_builder *builder)
     return true;
 }
 
-/* Rules 2 and 3 across types, in one sweep. */
+/* A3 and A5 across types, in one sweep. */
 static bool put_together(struct busy_builder *builder, struct busy *busy)
 {
     size_t next = 0; /* first work that starts at or after the current time */

@@ -1,12 +1,6 @@
 /*
-** What a device does at each instant, and which event it waits for while it is idle.
-**
-** 1. Device work (T9) takes part if it counts (row_counts) and has a duration, on any device and
-**    stream.
-** 2. While any of it runs, the instant is computation if work of that type (kernel_type.h) runs,
-**    else communication, else memory. Among several of a type, the one that started first owns
-**    the instant; ties: earlier in the file.
-** 3. Otherwise the device is idle until the work that starts next; ties: earlier in the file.
+** What the device work that takes part (A1) does at each instant and which event owns it (A3), and
+** which work starts next while it is idle (A5).
 */
 #ifndef TRACEDIFF_BUSY_H
 #define TRACEDIFF_BUSY_H
@@ -28,7 +22,7 @@ struct busy {
     size_t count;
 };
 
-/* Whether a row takes part (rule 1). */
+/* Whether a row takes part (A1). */
 static inline bool busy_takes(const struct columns *columns, size_t row)
 {
     return columns->kind[row] == KIND_WORK && columns->dur[row] > 0 &&

@@ -10,7 +10,7 @@
 #include "labels.h"
 #include "owners.h"
 
-/* The labels of a host event, from the events around it and itself (rule 2): rows, or ROW_NONE. */
+/* The labels of a host event, from the events around it and itself (B2): rows, or ROW_NONE. */
 struct around {
     uint32_t op, event, top_op, top_event, module, annotation;
     bool known;
@@ -39,7 +39,7 @@ static bool wanted(const struct keyed_builder *builder, size_t row)
     const unsigned char *chosen = builder->request->chosen;
     enum device_type type = builder->request->device_type;
     bool device = kind_is_device(columns->kind[row]);
-    if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* rule 4 */
+    if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* B4 */
         (type == DEVICE_CPU && device) || (type == DEVICE_GPU && !device))
         return false;
     return !chosen || (iteration != STEP_NONE && chosen[iteration]);
@@ -123,7 +123,7 @@ static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *
     return value == NUMBER_NONE || put_text(builder, digits, id);
 }
 
-/* Rules 1 and 2: finds the keys of a row. `labels` are rows. */
+/* B1 and B2: finds the keys of a row. `labels` are rows. */
 static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels)
 {
     const struct columns *columns = &builder->file->columns;
@@ -235,7 +235,7 @@ static int run_order(const void *a, const void *b)
     return order ? order : COMPARE(x->event, y->event);
 }
 
-/* The key whose labels are runs; KEY_KERNEL: no key is (rule 6). */
+/* The key whose labels are runs; KEY_KERNEL: no key is (B6). */
 static enum key run_key(const struct keyed *keyed)
 {
     enum key best = KEY_KERNEL;
@@ -246,7 +246,7 @@ static enum key run_key(const struct keyed *keyed)
     return best;
 }
 
-/* Rules 5 and 6: counts each run once for each row. */
+/* B5 and B6: counts each run once for each row. */
 static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
 {
     enum key by = run_key(builder->keyed);
@@ -295,7 +295,7 @@ static bool key_device(struct keyed_builder *builder)
     return done;
 }
 
-/* Rule 3. */
+/* B3. */
 static bool add_up(const struct keyed_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;

@@ -1,23 +1,6 @@
 /*
-** Sums up device work and host events of two traces side by side, by the keys asked for.
-**
-** 1. The keys of device work that counts (row_counts): op, top_op, module and annotation are the
-**    labels of its launch (owners.h); kernel and name are its own name; kernel_type, cat and
-**    stream are its own; shapes are those of its op.
-** 2. The keys of a host event that counts: op, top_op, module and annotation follow
-**    labels.h, rule 4, applied to the events that enclose it in its call stack (T5) and, unless it
-*is a
-**    call or a step, to itself; name and cat are its own; shapes are those of its op. It has no
-**    kernel, kernel_type or stream.
-** 3. Device work adds to kernels (its number of events) and to device time. Host events add to
-**    self time (their own time, T5) and to host time (their durations, except those of events
-**    directly inside an event with the same keys).
-** 4. Annotations and syncs of the device are not counted.
-** 5. A run of a row is a host event that launched device work of the row: the label for the
-**    first of op (shapes count as op), top_op, module and annotation that is among the keys. A
-**    host event that launched device work of several rows is a run of each.
-** 6. Device work without that label, or with keys of the device only, counts as one run per
-**    event.
+** Sums up device work and host events of two traces side by side, by the keys asked for and by
+** rules B1 to B6.
 */
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
@@ -40,7 +23,7 @@ enum key {
 };
 
 struct keyed_sums {
-    int64_t runs, kernels;                       /* rules 3, 5 and 6 */
+    int64_t runs, kernels;                       /* B3, B5 and B6 */
     wide_time device_time, host_time, self_time; /* ns */
 };
 

@@ -33,7 +33,7 @@ struct label_rows {
     size_t step;        /* index of the file's next step */
 };
 
-/* Rule 1. */
+/* A11.1. */
 static bool takes_part(void *argument, size_t row)
 {
     struct label_rows *part = argument;
@@ -90,7 +90,7 @@ static bool find_outermost(const struct label_builder *builder, struct span_line
     return true;
 }
 
-/* Rules 3 and 4. */
+/* A11.3 and A11.4. */
 static void choose_lines(struct label_builder *builder, enum label_level level)
 {
     static const struct label_line by_level[][MOST_LINES] = {

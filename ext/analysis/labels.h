@@ -1,19 +1,5 @@
 /*
-** What a host thread is in at an instant: the names that explain its time.
-**
-** 1. An event holds the instants from its start up to its end, the end excluded. Host events
-**    that count (row_counts) take part, except steps and events that hold no instant.
-** 2. Of two events of a thread the inner one is the one with the later start; ties: shorter
-**    duration, then later in the file. Events need not nest.
-** 3. The innermost event decides whether a thread is in a call (T10) or in something else.
-**    Without one, the thread is in nothing.
-** 4. A label is taken from the events that hold the instant, calls excluded. By level:
-**    op          the innermost cpu_op, else the innermost event
-**    top_op      the outermost cpu_op, else the outermost event
-**    module      the innermost `nn.Module: ...`, else as top_op
-**    annotation  the innermost user_annotation, else none
-**    kernel      as op
-** 5. `Operator` is the older name of category cpu_op.
+** What a host thread is in at an instant: the names that explain its time, by rule A11.
 */
 #ifndef TRACEDIFF_LABELS_H
 #define TRACEDIFF_LABELS_H
@@ -30,8 +16,8 @@ enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL
 /* A stretch of time in which a thread is in one thing and has one label. */
 struct label_stretch {
     int64_t start;   /* ns; the stretch lasts until the start of the next one */
-    uint32_t inside; /* row of the call it is in, IN_EVENT or IN_NOTHING (rule 3) */
-    uint32_t label;  /* row of the label (rule 4); ROW_NONE */
+    uint32_t inside; /* row of the call it is in, IN_EVENT or IN_NOTHING (A11.3) */
+    uint32_t label;  /* row of the label (A11.4); ROW_NONE */
 };
 
 struct thread_labels {

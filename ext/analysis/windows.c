@@ -113,7 +113,7 @@ static bool to_device_clock(struct windows *windows, const struct trace_file *fi
         own_end = ends[first->step];
     if (!pass_backlog(file, own_end, &reach, stopper, failure))
         return false;
-    bool whole = windows->count == 1 && reach == first->start; /* attribute.h, rule 2c */
+    bool whole = windows->count == 1 && reach == first->start; /* A2.3 */
     for (size_t i = 0; i < windows->count; i++) {
         struct window *window = &windows->items[i];
         int64_t end = ends[window->step];

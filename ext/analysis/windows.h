@@ -1,5 +1,5 @@
 /*
-** The window of time that is attributed to each step of a file: attribute.h, rule 2.
+** The window of time that is attributed to each step of a file: A2.
 */
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H
