@@ -271,6 +271,8 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
             event->form = node->has_form ? memo->forms + (uint64_t)(node - memo->nodes) : 0;
             if (name == TOKEN_ODD_TEXT)
                 event->field[EVENT_NAME].kind = name;
+            if (event->passed_over) /* its fields are undefined: there is nothing to learn from */
+                memo->unknown = NULL;
             memo->credit += !memo->unknown && memo->credit < MOST_CREDIT;
             return p;
         }
