@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "ascii.h"
+#include "bytes16.h"
 #include "memory.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum {
     MOST_NODES = 4096,
@@ -103,60 +100,31 @@ void memo_free(struct memo *memo)
     memory_free(memo);
 }
 
-#ifdef __SSE2__
-
-static inline __m128i bytes_at(const unsigned char *p)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-
 static inline bool same_head(const struct memo_node *node, const unsigned char *p)
 {
-    __m128i equal = _mm_cmpeq_epi8(bytes_at(p), bytes_at(node->head));
-    return (~(uint32_t)_mm_movemask_epi8(equal) & node->head_mask) == 0;
+    uint32_t equal = bytes16_mask((bytes16)(bytes16_at(p) == bytes16_at(node->head)));
+    return (~equal & node->head_mask) == 0;
 }
 
 /* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
 {
-    __m128i equal =
-        _mm_cmpeq_epi8(bytes_at(a + length - COMPARED), bytes_at(b + length - COMPARED));
+    bytes16 equal =
+        (bytes16)(bytes16_at(a + length - COMPARED) == bytes16_at(b + length - COMPARED));
     for (size_t i = COMPARED; i + COMPARED < length; i += COMPARED)
-        equal = _mm_and_si128(equal, _mm_cmpeq_epi8(bytes_at(a + i), bytes_at(b + i)));
-    return _mm_movemask_epi8(equal) == 0xffff;
+        equal &= (bytes16)(bytes16_at(a + i) == bytes16_at(b + i));
+    return bytes16_mask(equal) == 0xffff;
 }
 
 static inline const unsigned char *after_number(const unsigned char *p)
 {
     for (;; p += COMPARED) {
-        __m128i from_dot = _mm_sub_epi8(bytes_at(p), _mm_set1_epi8('.'));
-        __m128i part = _mm_cmpeq_epi8(_mm_min_epu8(from_dot, _mm_set1_epi8('9' - '.')), from_dot);
-        unsigned other = ~(unsigned)_mm_movemask_epi8(part) & 0xffff;
+        bytes16 part = (bytes16)(bytes16_at(p) - '.' <= '9' - '.');
+        uint32_t other = ~bytes16_mask(part) & 0xffff;
         if (other)
             return p + __builtin_ctz(other);
     }
 }
-
-#else
-
-static inline bool same_head(const struct memo_node *node, const unsigned char *p)
-{
-    return memcmp(p, node->head, node->length < COMPARED ? node->length : COMPARED) == 0;
-}
-
-static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
-{
-    return memcmp(a + COMPARED, b + COMPARED, length - COMPARED) == 0;
-}
-
-static inline const unsigned char *after_number(const unsigned char *p)
-{
-    while (*p >= '.' && *p <= '9')
-        p++;
-    return p;
-}
-
-#endif
 
 /* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
 ** come after the text: so none reaches beyond it. `*end` is the byte after both. */

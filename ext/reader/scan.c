@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "bytes16.h"
 
 /* Inlined even where gcc would not, so that `keys` is a constant in each copy. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -17,45 +15,33 @@ struct block {
     uint64_t first;   /* s or c, with which wanted keys begin; 0 unless asked for */
 };
 
-#ifdef __SSE2__
-
-static inline uint64_t mask4(const __m128i *v)
-{
-    return (uint64_t)(uint32_t)_mm_movemask_epi8(v[0]) |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(v[1]) << 16 |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(v[2]) << 32 |
-           (uint64_t)(uint32_t)_mm_movemask_epi8(v[3]) << 48;
-}
-
 /* Declares an array of four vectors; `expression` may use `i`, the index of the vector. */
 #define EACH4(name, expression) \
-    __m128i name[4];            \
+    bytes16 name[4];            \
     for (int i = 0; i < 4; i++) \
-        name[i] = (expression);
+        name[i] = (bytes16)(expression);
 
 ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
 {
     struct block block;
-    EACH4(v, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)))
-    EACH4(quote, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('"')))
-    EACH4(backslash, _mm_cmpeq_epi8(v[i], _mm_set1_epi8('\\')))
+    EACH4(v, bytes16_at(p + 16 * i))
+    EACH4(quote, v[i] == '"')
+    EACH4(backslash, v[i] == '\\')
     /* setting bit 0x20 makes { of [, and } of ] */
-    EACH4(low, _mm_or_si128(v[i], _mm_set1_epi8(0x20)))
-    EACH4(bracket, _mm_or_si128(_mm_cmpeq_epi8(low[i], _mm_set1_epi8('{')),
-                                _mm_cmpeq_epi8(low[i], _mm_set1_epi8('}'))))
-    EACH4(high, _mm_slli_epi16(v[i], 1)) /* bit 6 of each byte becomes bit 7 */
-    block.quote = mask4(quote);
-    block.bracket = mask4(bracket);
-    block.high = mask4(high);
+    EACH4(low, v[i] | 0x20)
+    EACH4(bracket, (low[i] == '{') | (low[i] == '}'))
+    /* doubling makes bit 7, the sign, of bit 6 */
+    EACH4(high, (signed16)(v[i] + v[i]) < 0)
+    block.quote = bytes64_mask(quote);
+    block.bracket = bytes64_mask(bracket);
+    block.high = bytes64_mask(high);
     block.backslash = 0;
-    __m128i any = _mm_or_si128(_mm_or_si128(backslash[0], backslash[1]),
-                               _mm_or_si128(backslash[2], backslash[3]));
-    if (_mm_movemask_epi8(any))
-        block.backslash = mask4(backslash);
+    if (bytes16_mask(backslash[0] | backslash[1] | backslash[2] | backslash[3]))
+        block.backslash = bytes64_mask(backslash);
     block.first = 0;
     if (keys) { /* setting bit 0x10 makes s of c */
-        EACH4(first, _mm_cmpeq_epi8(_mm_or_si128(v[i], _mm_set1_epi8(0x10)), _mm_set1_epi8('s')))
-        block.first = mask4(first);
+        EACH4(first, (v[i] | 0x10) == 's')
+        block.first = bytes64_mask(first);
     }
     return block;
 }
@@ -65,41 +51,13 @@ ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
 static inline const unsigned char *find_special(const unsigned char *p)
 {
     for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i special = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
-                                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))),
-                                       _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)));
-        int mask = _mm_movemask_epi8(special);
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
+        bytes16 v = bytes16_at(p);
+        bytes16 usual = (bytes16)((signed16)v >= 0x20) & ~(bytes16)((v == '"') | (v == '\\'));
+        uint32_t special = ~bytes16_mask(usual) & 0xffff;
+        if (special)
+            return p + __builtin_ctz(special);
     }
 }
-
-#else
-
-ALWAYS_INLINE struct block block_read(const unsigned char *p, bool keys)
-{
-    struct block block = {0};
-    for (int i = 0; i < 64; i++) {
-        unsigned char c = p[i];
-        uint64_t bit = (uint64_t)1 << i;
-        block.quote |= c == '"' ? bit : 0;
-        block.backslash |= c == '\\' ? bit : 0;
-        block.bracket |= (c | 0x20) == '{' || (c | 0x20) == '}' ? bit : 0;
-        block.high |= c & 0x40 ? bit : 0;
-        block.first |= keys && (c == 's' || c == 'c') ? bit : 0;
-    }
-    return block;
-}
-
-static inline const unsigned char *find_special(const unsigned char *p)
-{
-    while (*p != '"' && *p != '\\' && *p >= 0x20 && *p < 0x80)
-        p++;
-    return p;
-}
-
-#endif
 
 /* Bit i of the result is the parity of bits 0 to i: of a mask of quotes, it is 1 from each
 ** opening quote up to, but not including, its closing quote. */
