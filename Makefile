@@ -37,13 +37,13 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = demo test check sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages
+SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo test unit fault replay check strict sanitize tsan valgrind sqlites fuzz bench examples reference format install \
+.PHONY: all charts pages bare help demo test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench examples reference format install \
 	uninstall clean setup setup-pages needed look
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
@@ -54,7 +54,7 @@ charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
@@ -76,13 +76,25 @@ fault: $(FAULT_TESTS)
 
 replay: $(FUZZ_TARGETS)
 
-check: ## everything CI runs: strict, sanitize, tsan, valgrind, fuzz and all tests
-	@for part in strict sanitize tsan valgrind fuzz; do $(MAKE) --no-print-directory $$part || exit 1; done
+check: ## everything CI runs: strict, plain, sanitize, tsan, valgrind, fuzz and all tests
+	@for part in strict plain sanitize tsan valgrind fuzz; do $(MAKE) --no-print-directory $$part || exit 1; done
 	@$(MAKE) --no-print-directory test SLOW=run
 
 strict: needed ## compile with gcc and clang, warnings as errors
 	$(MAKE) --no-print-directory CC=gcc BUILD=build/gcc DIST=build/gcc EXTRA=-Werror all unit
 	$(MAKE) --no-print-directory CC=clang BUILD=build/clang DIST=build/clang EXTRA=-Werror all unit
+
+plain: needed ## run the tests of units without the instructions of a processor (bytes16.h)
+	$(MAKE) --no-print-directory BUILD=build/plain EXTRA='-Werror -U__SSE2__ -U__ARM_NEON' unit replay
+	UNIT=build/plain/unit FUZZ=build/plain/fuzz $(PYTHON) tests/run.py test_unit test_fuzz
+
+# The libraries are those of `dpkg --add-architecture arm64`.
+aarch64: needed ## build for aarch64 and run the tests of units under qemu
+	$(MAKE) --no-print-directory CC=$(CROSS) BUILD=build/aarch64 DIST=build/aarch64 EXTRA=-Werror all unit
+	UNIT=build/aarch64/unit RUNNER=$(QEMU) $(PYTHON) tests/run.py test_unit
+
+CROSS = aarch64-linux-gnu-gcc
+QEMU = qemu-aarch64-static
 
 SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
@@ -175,14 +187,17 @@ needed:
 NEED = $(call command,$(firstword $(CC)),gcc) \
 	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
 	$(call for,demo test check sanitize valgrind sqlites bench pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
-	$(call for,test check sanitize tsan valgrind sqlites bench reference pages setup setup-pages,$(call command,$(PYTHON),python3)) \
+	$(call for,test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages,$(call command,$(PYTHON),python3)) \
 	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
 	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
 	$(call for,valgrind check,$(call command,valgrind,valgrind)) \
-	$(call for,strict fuzz check,$(call command,clang,clang))
+	$(call for,strict fuzz check,$(call command,clang,clang)) \
+	$(call for,aarch64,$(call command,$(CROSS),gcc-aarch64-linux-gnu) $(call command,$(QEMU),qemu-user-static) \
+		$(call library,$(CROSS),z,zlib1g-dev:arm64))
 for = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 command = $$(command -v $(1) >/dev/null || echo $(2))
 header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
+library = $$(echo 'int main(void) { return 0; }' | $(1) $(LDFLAGS) -x c - -l$(2) -o /dev/null 2>/dev/null || echo $(3))
 plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
 fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
 	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)

@@ -1,7 +1,8 @@
 """The unit tests of the layers below SQLite: each TEST of tests/unit/*_test.c is
 a test here. `make unit` builds them.
 
-UNIT  the folder with the programs  (default build/unit)
+UNIT    the folder with the programs  (default build/unit)
+RUNNER  the emulator that runs them   (default none)
 """
 import functools
 import glob
@@ -13,6 +14,7 @@ import unittest
 from support import ROOT
 
 UNIT = os.path.abspath(os.environ.get("UNIT") or os.path.join(ROOT, "build", "unit"))
+RUNNER = os.environ.get("RUNNER", "").split()
 SOURCES = sorted(glob.glob(os.path.join(ROOT, "tests", "unit", "*_test.c")))
 SECONDS = 600
 
@@ -20,7 +22,7 @@ SECONDS = 600
 @functools.lru_cache(maxsize=None)
 def run(program):
     """Exit status and output of a program; it runs once, whatever is asked of it."""
-    done = subprocess.run([os.path.join(UNIT, program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run([*RUNNER, os.path.join(UNIT, program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=SECONDS, check=False)
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
