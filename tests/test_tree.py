@@ -43,6 +43,10 @@ class Tree(unittest.TestCase):
         for path in sources():
             self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 600, path)
 
+    def test_no_comment_was_cut_by_a_formatter(self):
+        for path in sources():
+            self.assertIsNone(re.search(r"^\*\w.*", open(path, encoding="utf-8").read(), re.M), path)
+
     def test_functions_have_at_most_80_lines(self):
         for path in sources():
             lines = open(path, encoding="utf-8").read().split("\n")

@@ -1,7 +1,7 @@
 /*
 ** Writes a figure as Plotly's JSON: {"data": [...], "layout": {...}}. The key of a row is its
 ** number, because names may repeat. Labels on the axis are short; the hover text has the whole
-*name.
+** name.
 */
 #include <math.h>
 

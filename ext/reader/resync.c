@@ -49,8 +49,7 @@ static const char *const document_keys[] = {
 
 /* Whether `p` is likely a place to resume: a brace that begins an event, a bracket that ends the
 ** list of events, or a quote that begins a top-level key. The text before `p` is also checked, but
-*not before the byte `from` of the
-** document. */
+** not before the byte `from` of the document. */
 static bool may_go_on(const struct window *window, int64_t from, bool array_form,
                       const unsigned char *p)
 {

@@ -5,8 +5,7 @@
 ** usage: fault EXTENSION [STATEMENT [KIND]]      in the folder test_fault.py makes
 **
 ** With a KIND every point is tried. Otherwise some kinds pass over some; and of a statement's
-*allocations with
-** the same call stack, only the 1st, 2nd, 3rd, 5th, 9th, 17th, ... is tried.
+** allocations with the same call stack, only the 1st, 2nd, 3rd, 5th, 9th, 17th, ... is tried.
 **
 ** Whatever fails, a statement gives the right answer, or an error that says what
 ** has failed; nothing is left open or allocated when the connection is closed; and
