@@ -161,7 +161,7 @@ class Parts(unittest.TestCase):
     def test_check_and_ci_run_the_same_parts_and_then_every_test(self):
         recipe = re.search(r"(?m)^check:.*\n((?:\t.*\n)+)", self.read("Makefile"))[1]
         parts = re.search(r"for part in (.*?);", recipe)[1].split()
-        self.assertEqual(parts, ["strict", "sanitize", "tsan", "valgrind", "fuzz"])
+        self.assertEqual(parts, ["strict", "plain", "sanitize", "tsan", "valgrind", "fuzz"])
         self.assertRegex(recipe.splitlines()[-1], r"test SLOW=run$")
         ci = self.read(".ci", "run")
         self.assertEqual(re.search(r"for target in (.*?);", ci)[1].split(), parts)
