@@ -172,7 +172,7 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
 static uint32_t label_of_launch(struct attribution *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
-    struct thread_labels *thread = &at->known->labels.threads[columns->track[launch]];
+    struct thread_labels *thread = &at->known->labels.threads[row_place(columns, launch)->track];
     return thread->items[labels_find(thread, columns->ts[launch])].label;
 }
 
@@ -196,7 +196,8 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
-    if (!add_thread(at, columns->track[launch], at->window->track, from, earlier(to, start)) ||
+    if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
+                    earlier(to, start)) ||
         !add_time(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
         return false;
     from = later(from, end);
@@ -285,7 +286,7 @@ static bool *wanted_threads(const struct attribution *at, size_t member)
     int64_t rank = at->trace->members[member].rank;
     for (size_t row = 0; wanted && row < columns->count; row++) {
         if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
-            wanted[columns->track[columns->link[row]]] = true;
+            wanted[row_place(columns, columns->link[row])->track] = true;
         if (!stopper_goes_on(at->stopper, row, at->failure)) {
             memory_free(wanted);
             return NULL;

@@ -34,7 +34,7 @@ struct known_type {
 static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
                                 struct known_type *known)
 {
-    uint32_t cat = file->columns.cat[row];
+    uint32_t cat = row_place(&file->columns, row)->cat;
     known += file->columns.name[row];
     if (!known->known || known->cat != cat)
         *known = (struct known_type){cat, (unsigned char)kernel_types_row(NULL, file, row), true};

@@ -140,13 +140,13 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if (key == KEY_NAME || (key == KEY_KERNEL && device))
             done = put_name(builder, columns->name[row], true, &ids[i]);
         else if (key == KEY_CAT)
-            done = put_name(builder, columns->cat[row], false, &ids[i]);
+            done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
             done = put_text(builder,
                             kernel_type_name(kernel_types_row(&builder->types, builder->file, row)),
                             &ids[i]);
         else if (key == KEY_STREAM && device)
-            done = put_integer(builder, columns->stream[row], &ids[i]);
+            done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if (key == KEY_SHAPES && label != ROW_NONE &&
                  row_is(builder->file, label, CATEGORY_OPERATOR))
             ids[i] = builder->request->shapes[label];

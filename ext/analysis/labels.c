@@ -45,7 +45,7 @@ static bool takes_part(void *argument, size_t row)
         part->step++;
         return false;
     }
-    return part->wanted[columns->track[row]] && columns->ts[row] != NUMBER_NONE &&
+    return part->wanted[row_place(columns, row)->track] && columns->ts[row] != NUMBER_NONE &&
            columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 

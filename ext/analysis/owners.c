@@ -30,7 +30,7 @@ static bool collect_owners(struct owners *owners, const struct trace_file *file,
         for (int level = 0; level < OWNER_LEVELS; level++)
             owner->label[level] = ROW_NONE;
         if (columns->link[row] != ROW_NONE)
-            threads[columns->track[columns->link[row]]] = true;
+            threads[row_place(columns, columns->link[row])->track] = true;
     }
     return true;
 }
@@ -50,7 +50,7 @@ static bool label_owners(struct owners *owners, const struct trace_file *file,
         done = stopper_goes_on(stopper, i, failure);
         if (launch == ROW_NONE)
             continue;
-        struct thread_labels *thread = &labels.threads[columns->track[launch]];
+        struct thread_labels *thread = &labels.threads[row_place(columns, launch)->track];
         owner->label[level] = thread->items[labels_find(thread, columns->ts[launch])].label;
     }
     labels_clear(&labels);

@@ -110,7 +110,7 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
         if (builder->request->grouping == BY_EVERYTHING) {
             key.rank = member->rank;
             key.iteration = iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration];
-            if (!translate(builder, &file->names, columns->cat[row], &key.cat))
+            if (!translate(builder, &file->names, row_place(columns, row)->cat, &key.cat))
                 return false;
         }
         struct summary_row *sum = row_of(builder, &key);

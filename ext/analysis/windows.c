@@ -14,15 +14,16 @@ static bool busiest_thread(const struct trace_file *file, uint32_t *track,
     bool done = operators || failure_memory(failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         if (row_is(file, row, CATEGORY_OPERATOR)) {
-            size_t count = ++operators[columns->track[row]];
+            size_t count = ++operators[row_place(columns, row)->track];
             most = count > most ? count : most;
         }
         done = stopper_goes_on(stopper, row, failure);
     }
     *track = TRACK_NONE;
     for (size_t row = 0; done && row < columns->count && *track == TRACK_NONE && most > 0; row++) {
-        if (row_is(file, row, CATEGORY_OPERATOR) && operators[columns->track[row]] == most)
-            *track = columns->track[row];
+        uint32_t its_track = row_place(columns, row)->track;
+        if (row_is(file, row, CATEGORY_OPERATOR) && operators[its_track] == most)
+            *track = its_track;
         done = stopper_goes_on(stopper, row, failure);
     }
     memory_free(operators);
@@ -50,13 +51,13 @@ static bool collect_windows(struct windows *windows, const struct trace_file *fi
             spare[step->iteration] = windows->count;
             windows->items[windows->count++] =
                 (struct window){step->start, step->end, file->iterations[step->iteration],
-                                step->iteration, columns->track[step->row]};
+                                step->iteration, row_place(columns, step->row)->track};
             continue;
         }
         struct window *window = &windows->items[spare[step->iteration]];
         if (step->start < window->start) {
             window->start = step->start;
-            window->track = columns->track[step->row];
+            window->track = row_place(columns, step->row)->track;
         }
         window->end = step->end > window->end ? step->end : window->end;
     }

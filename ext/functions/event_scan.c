@@ -234,15 +234,16 @@ static bool row_analysed(const struct event_scan *scan, const struct event_part 
 static bool row_wanted(const struct event_scan *scan, const struct event_part *part, size_t row)
 {
     const struct columns *columns = part->columns;
-    return scan->filter.phases[columns->phase[row]] &&
-           scan->filter.kinds >> columns->kind[row] & 1 && columns->ts[row] >= part->low &&
-           columns->ts[row] <= part->high && id_wanted(scan, part, columns->name[row], USE_NAME) &&
-           id_wanted(scan, part, columns->cat[row], USE_CAT) &&
+    const struct place *place = row_place(columns, row);
+    return scan->filter.phases[place->phase] && scan->filter.kinds >> columns->kind[row] & 1 &&
+           columns->ts[row] >= part->low && columns->ts[row] <= part->high &&
+           id_wanted(scan, part, columns->name[row], USE_NAME) &&
+           id_wanted(scan, part, place->cat, USE_CAT) &&
            (!part->steps_wanted || (columns->iteration[row] != STEP_NONE &&
                                     part->steps_wanted[columns->iteration[row]])) &&
            (!rows_of(scan)->limits ||
             (columns->ts[row] != NUMBER_NONE && row_analysed(scan, part, row))) &&
-           integers_have(&scan->filter.streams, columns->stream[row]) &&
+           integers_have(&scan->filter.streams, place->stream) &&
            integers_have(&scan->filter.numbers, columns->event[row]);
 }
 

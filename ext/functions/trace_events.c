@@ -180,7 +180,7 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
                             SQLITE_STATIC);
         break;
     case EVENTS_CAT:
-        put_event_name(context, file, columns->cat[row]);
+        put_event_name(context, file, row_place(columns, row)->cat);
         break;
     case EVENTS_NAME:
         put_event_name(context, file, columns->name[row]);
@@ -194,13 +194,15 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
             sqlite3_result_double(context, microseconds(columns->dur[row]));
         break;
     case EVENTS_PID:
-        put_event_identifier(context, file, &file->tracks.items[columns->track[row]].pid);
+        put_event_identifier(context, file,
+                             &file->tracks.items[row_place(columns, row)->track].pid);
         break;
     case EVENTS_TID:
-        put_event_identifier(context, file, &file->tracks.items[columns->track[row]].tid);
+        put_event_identifier(context, file,
+                             &file->tracks.items[row_place(columns, row)->track].tid);
         break;
     case EVENTS_STREAM:
-        put_event_integer(context, columns->stream[row]);
+        put_event_integer(context, row_place(columns, row)->stream);
         break;
     case EVENTS_CORRELATION:
         put_event_integer(context, columns->correlation[row]);
@@ -216,7 +218,8 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
     case EVENTS_ARGS:
         return put_event_args(context, scan, events, file, row, failure);
     case EVENTS_PH:
-        sqlite3_result_text(context, (const char *)&columns->phase[row], 1, SQLITE_TRANSIENT);
+        sqlite3_result_text(context, (const char *)&row_place(columns, row)->phase, 1,
+                            SQLITE_TRANSIENT);
         break;
     case EVENTS_FILE:
         sqlite3_result_text(context, file->shown, -1, SQLITE_STATIC);

@@ -79,9 +79,9 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
     result_string(result, file->shown);
     result_integer(result, columns->event[row]);
     add_stable_name(of, columns->name[row]);
-    result_name(result, &file->names, columns->cat[row]);
+    result_name(result, &file->names, row_place(columns, row)->cat);
     result_string(result, kernel_type_name(kernel_types_row(types, file, row)));
-    result_number(result, columns->stream[row]);
+    result_number(result, row_place(columns, row)->stream);
     if (columns->ts[row] == NUMBER_NONE || of->origin == NUMBER_NONE)
         result_null(result);
     else

@@ -91,8 +91,9 @@ static struct linked_work *collect_work(const struct trace_file *file, size_t *c
         if (!MEMORY_GROW(work, capacity, *count + 1))
             done = failure_memory(failure);
         else
-            work[(*count)++] = (struct linked_work){
-                .start = columns->ts[row], .track = columns->track[row], .row = (uint32_t)row};
+            work[(*count)++] = (struct linked_work){.start = columns->ts[row],
+                                                    .track = row_place(columns, row)->track,
+                                                    .row = (uint32_t)row};
     }
     if (done && sort_items(work, *count, sizeof *work, work_order, stopper, failure))
         return work;
@@ -114,7 +115,7 @@ static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
         done = stopper_goes_on(stopper, i, failure);
         if (annotation->by != row || columns->ts[row] == NUMBER_NONE)
             continue;
-        struct linked_work key = {columns->ts[row], columns->track[row], 0};
+        struct linked_work key = {columns->ts[row], row_place(columns, row)->track, 0};
         size_t first = 0;
         LOWER_BOUND(first, count, work_order(&work[first], &key) < 0);
         if (first < count && work[first].track == key.track &&

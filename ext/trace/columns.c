@@ -10,15 +10,12 @@ static const struct {
 } arrays[] = {
     {offsetof(struct columns, ts), sizeof(int64_t)},
     {offsetof(struct columns, dur), sizeof(int64_t)},
-    {offsetof(struct columns, stream), sizeof(int64_t)},
     {offsetof(struct columns, correlation), sizeof(int64_t)},
     {offsetof(struct columns, name), sizeof(uint32_t)},
-    {offsetof(struct columns, cat), sizeof(uint32_t)},
-    {offsetof(struct columns, track), sizeof(uint32_t)},
+    {offsetof(struct columns, place), sizeof(uint32_t)},
     {offsetof(struct columns, event), sizeof(uint32_t)},
     {offsetof(struct columns, link), sizeof(uint32_t)},
     {offsetof(struct columns, iteration), sizeof(uint32_t)},
-    {offsetof(struct columns, phase), 1},
     {offsetof(struct columns, kind), 1},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
@@ -60,12 +57,13 @@ size_t columns_memory(const struct columns *columns)
     size_t row = 0;
     for (size_t i = 0; i < ARRAYS; i++)
         row += arrays[i].size;
-    return columns->capacity * row;
+    return columns->capacity * row + places_memory(&columns->places);
 }
 
 void columns_clear(struct columns *columns)
 {
     for (size_t i = 0; i < ARRAYS; i++)
         memory_free(array_of(columns, i));
+    places_clear(&columns->places);
     memset(columns, 0, sizeof *columns);
 }

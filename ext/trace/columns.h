@@ -5,6 +5,7 @@
 #define TRACEDIFF_COLUMNS_H
 
 #include "names.h"
+#include "places.h"
 
 #define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
 #define ROW_NONE UINT32_MAX   /* no link */
@@ -46,16 +47,20 @@ struct columns {
     size_t count, capacity;
     int64_t *ts;          /* ns since 1970, or since the profiler's own zero; NUMBER_NONE */
     int64_t *dur;         /* ns; NUMBER_NONE */
-    int64_t *stream;      /* NUMBER_NONE */
     int64_t *correlation; /* NUMBER_NONE */
-    uint32_t *name, *cat; /* ids, or NAME_NONE */
-    uint32_t *track;      /* number of the track */
+    uint32_t *name;       /* id, or NAME_NONE */
+    uint32_t *place;      /* number of the place: row_place() */
     uint32_t *event;      /* position in traceEvents */
     uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
     uint32_t *iteration;  /* index into trace_file.iterations; STEP_NONE */
-    unsigned char *phase;
-    unsigned char *kind; /* enum kind */
+    unsigned char *kind;  /* enum kind */
+    struct places places;
 };
+
+static inline const struct place *row_place(const struct columns *columns, size_t row)
+{
+    return &columns->places.items[columns->place[row]];
+}
 
 /* Whether a row counts in summaries and diffs (T4). */
 static inline bool row_counts(const struct columns *columns, size_t row)

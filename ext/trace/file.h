@@ -73,7 +73,7 @@ struct trace_file {
 /* Whether a row has a category. */
 static inline bool row_is(const struct trace_file *of, size_t row, enum category category)
 {
-    uint32_t cat = of->columns.cat[row];
+    uint32_t cat = row_place(&of->columns, row)->cat;
     return cat != NAME_NONE && of->categories[cat] == category;
 }
 

@@ -254,7 +254,7 @@ enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace
                                   size_t row)
 {
     const struct name *name = &file->names.items[file->columns.name[row]];
-    uint32_t cat_id = file->columns.cat[row];
+    uint32_t cat_id = row_place(&file->columns, row)->cat;
     const struct name none = {0}, *cat = cat_id == NAME_NONE ? &none : &file->names.items[cat_id];
     return kernel_types_find(types, name->text, name->length, cat->text, cat->length);
 }

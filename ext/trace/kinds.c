@@ -73,8 +73,9 @@ bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct f
         file->tracks.items[i].device = process && process->device;
     }
     for (size_t row = 0; row < columns->count; row++) {
-        uint32_t cat = columns->cat[row], id = columns->name[row];
-        bool device = cat == NAME_NONE && file->tracks.items[columns->track[row]].device;
+        const struct place *place = row_place(columns, row);
+        uint32_t cat = place->cat, id = columns->name[row];
+        bool device = cat == NAME_NONE && file->tracks.items[place->track].device;
         const struct name none = {0}, *name = id == NAME_NONE ? &none : &names[id];
         enum category category = device             ? CATEGORY_KERNEL
                                  : cat == NAME_NONE ? CATEGORY_OTHER

@@ -145,7 +145,7 @@ int64_t *links_first(const struct trace_file *file, const struct stopper *stoppe
     for (size_t track = 0; done && track < file->tracks.count; track++)
         first[track] = INT64_MIN;
     for (size_t row = 0; done && row < columns->count; row++) {
-        int64_t *of_track = &first[columns->track[row]];
+        int64_t *of_track = &first[row_place(columns, row)->track];
         if (columns->kind[row] == KIND_WORK && columns->link[row] != ROW_NONE &&
             columns->ts[row] != NUMBER_NONE &&
             (*of_track == INT64_MIN || columns->ts[row] < *of_track))

@@ -25,7 +25,8 @@ int64_t *links_first(const struct trace_file *file, const struct stopper *stoppe
 static inline bool link_is_backlog(const struct columns *columns, const int64_t *first, size_t row)
 {
     return columns->kind[row] == KIND_WORK && columns->link[row] == ROW_NONE &&
-           columns->ts[row] != NUMBER_NONE && columns->ts[row] < first[columns->track[row]];
+           columns->ts[row] != NUMBER_NONE &&
+           columns->ts[row] < first[row_place(columns, row)->track];
 }
 
 /* Counts device work without a link, which belongs to no step, among the problems of a file,

@@ -10,7 +10,7 @@
 #include "pairs.h"
 #include "steps.h"
 
-enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, PLACES = 512 };
+enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
 
 /* State that is needed only while a file is read. */
 struct loading {
@@ -24,11 +24,12 @@ struct loading {
     size_t external_count, external_capacity;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
-    struct place { /* what the cat, pid and tid of an event say */
+    struct known { /* what a form says; its stream is that of its last event */
         uint64_t form;
-        uint32_t cat, track;
+        struct place place;
+        uint32_t number; /* of the place */
         enum category category;
-    } places[PLACES]; /* those of the forms met last; index: form % PLACES */
+    } known[KNOWN]; /* of the forms met last; index: form % KNOWN */
 };
 
 /* The id of a string; false if out of memory. */
@@ -116,21 +117,32 @@ static bool track_of(struct loading *loading, const struct event *event, uint32_
 }
 
 /* NULL if out of memory. */
-static const struct place *place_of(struct loading *loading, const struct event *event)
+static const struct known *known_of(struct loading *loading, const struct event *event)
 {
     const struct name none = {.text = ""}, *name = &none;
-    struct place *place = &loading->places[event->form % PLACES];
-    if (event->form != 0 && place->form == event->form)
-        return place;
-    place->form = 0;
-    if (!intern_text(loading, event, EVENT_CAT, &place->cat) ||
-        !track_of(loading, event, &place->track))
+    struct known *known = &loading->known[event->form % KNOWN];
+    struct place *place = &known->place;
+    int64_t stream = integer(&event->field[EVENT_STREAM]);
+    bool same = event->form != 0 && known->form == event->form;
+    if (same && place->stream == stream)
+        return known;
+    known->form = 0;
+    if (!same) {
+        if (!intern_text(loading, event, EVENT_CAT, &place->cat) ||
+            !track_of(loading, event, &place->track))
+            return NULL;
+        if (place->cat != NAME_NONE)
+            name = &loading->file->names.items[place->cat];
+        known->category = category_of(name->text, name->length);
+        place->phase = event->phase;
+    }
+    place->stream = stream;
+    if (!places_number(&loading->file->columns.places, place, &known->number)) {
+        failure_memory(loading->failure);
         return NULL;
-    if (place->cat != NAME_NONE)
-        name = &loading->file->names.items[place->cat];
-    place->category = category_of(name->text, name->length);
-    place->form = event->form;
-    return place;
+    }
+    known->form = event->form;
+    return known;
 }
 
 /* Whether a string, with its escapes decoded, begins with a text, or is equal to it if `whole`. */
@@ -258,21 +270,21 @@ static bool take_row(struct loading *loading, const struct event *event)
     uint32_t name;
     if (!intern_text(loading, event, EVENT_NAME, &name))
         return false;
-    const struct place *place = place_of(loading, event);
-    if (!place)
+    const struct known *known = known_of(loading, event);
+    if (!known)
         return false;
     int64_t ts = time_of(loading, event, EVENT_TS);
     int64_t dur = complete ? duration_of(loading, event, ts) : NUMBER_NONE;
     if (name == NAME_NONE && (complete || event->phase == 'B'))
         problem_add(&file->problems, PROBLEM_NO_NAME, event->byte);
-    bool own_span = place->category == CATEGORY_TRACE;
+    bool own_span = known->category == CATEGORY_TRACE;
     if ((complete || event->phase == 'B') && !own_span)
         take_span(file, ts, dur);
     if (edge &&
         !take_edge(loading,
                    (struct edge){.ts = ts,
                                  .byte = event->byte,
-                                 .track = place->track,
+                                 .track = known->place.track,
                                  .name = name,
                                  .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
                                  .own_span = own_span}))
@@ -287,16 +299,13 @@ static bool take_row(struct loading *loading, const struct event *event)
     size_t row = columns->count++;
     columns->ts[row] = ts;
     columns->dur[row] = dur;
-    columns->stream[row] = integer(&event->field[EVENT_STREAM]);
     columns->correlation[row] = integer(&event->field[EVENT_CORRELATION]);
     columns->name[row] = name;
-    columns->cat[row] = place->cat;
-    columns->track[row] = place->track;
+    columns->place[row] = known->number;
     columns->event[row] = (uint32_t)event->position;
     columns->link[row] = ROW_NONE;
     columns->iteration[row] = STEP_NONE;
-    columns->phase[row] = event->phase;
-    return (!complete && !edge) || take_external(loading, event, place->category, (uint32_t)row);
+    return (!complete && !edge) || take_external(loading, event, known->category, (uint32_t)row);
 }
 
 static bool take_event(struct loading *loading, const struct event *event)
@@ -323,7 +332,7 @@ static void add_base_to(struct trace_file *file, size_t row)
         return;
     if (__builtin_add_overflow(*ts, file->base, ts) || *ts == NUMBER_NONE) {
         *ts = NUMBER_NONE;
-        if (columns->phase[row] == 'B') /* a B without a time cannot be paired */
+        if (row_place(columns, row)->phase == 'B') /* a B without a time cannot be paired */
             *dur = NUMBER_NONE;
         problem_add(&file->problems, PROBLEM_TIME, 0);
     } else if (never_ends(*ts, *dur)) {
@@ -350,7 +359,7 @@ static bool add_base(struct loading *loading)
     file->first = file->last = NUMBER_NONE; /* over the rows that have a time */
     for (size_t row = 0; row < columns->count; row++)
         if (columns->kind[row] != KIND_TRACE &&
-            (columns->phase[row] == 'X' || columns->phase[row] == 'B'))
+            (row_place(columns, row)->phase == 'X' || row_place(columns, row)->phase == 'B'))
             take_span(file, columns->ts[row], columns->dur[row]);
     return true;
 }
@@ -367,6 +376,7 @@ static bool finish(struct loading *loading)
         if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
             take_span(file, loading->edges[i].ts, NUMBER_NONE);
     table_clear(&file->tracks.table);
+    table_clear(&file->columns.places.table);
     if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
         !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
                           loading->failure) ||

@@ -19,7 +19,7 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(stopper, row, failure))
             return false;
-        next[columns->track[row]] += takes_part(argument, row);
+        next[row_place(columns, row)->track] += takes_part(argument, row);
     }
     for (size_t track = 0; track <= file->tracks.count; track++) {
         size_t count = next[track];
@@ -35,7 +35,7 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
         if (!takes_part(argument, row))
             continue;
         int64_t dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
-        spans->items[next[columns->track[row]]++] =
+        spans->items[next[row_place(columns, row)->track]++] =
             (struct span){columns->ts[row], dur, (uint32_t)row};
     }
     return true;

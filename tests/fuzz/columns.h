@@ -109,10 +109,11 @@ static void check_file(const struct trace_file *trace)
         MUST(columns->event[row] < trace->events);
         MUST(row == 0 || columns->event[row - 1] < columns->event[row]);
         MUST(columns->name[row] == NAME_NONE || columns->name[row] < trace->names.count);
-        MUST(columns->cat[row] == NAME_NONE || columns->cat[row] < trace->names.count);
-        MUST(columns->track[row] < trace->tracks.count);
+        MUST(row_place(columns, row)->cat == NAME_NONE ||
+             row_place(columns, row)->cat < trace->names.count);
+        MUST(row_place(columns, row)->track < trace->tracks.count);
         MUST(columns->dur[row] == NUMBER_NONE || columns->dur[row] >= 0);
-        MUST(columns->kind[row] <= KIND_SYNC && trace->phases[columns->phase[row]]);
+        MUST(columns->kind[row] <= KIND_SYNC && trace->phases[row_place(columns, row)->phase]);
         if (columns->count <= 2000) {
             check_link(columns, row);
             check_iteration(trace, row);
@@ -123,15 +124,19 @@ static void check_file(const struct trace_file *trace)
 static void put_file(struct text *text, const struct trace_file *trace)
 {
     const struct columns *columns = &trace->columns;
-    const void *const numbers[] = {columns->ts, columns->dur, columns->stream,
-                                   columns->correlation};
-    const uint32_t *const ids[] = {columns->name,  columns->cat,  columns->track,
-                                   columns->event, columns->link, columns->iteration};
-    for (size_t i = 0; i < 4; i++)
+    const void *const numbers[] = {columns->ts, columns->dur, columns->correlation};
+    const uint32_t *const ids[] = {columns->name, columns->place, columns->event, columns->link,
+                                   columns->iteration};
+    for (size_t i = 0; i < 3; i++)
         put_array(text, numbers[i], columns->count, sizeof(int64_t));
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 5; i++)
         put_array(text, ids[i], columns->count, sizeof(uint32_t));
-    put_array(text, columns->phase, columns->count, 1);
+    for (size_t i = 0; i < columns->places.count; i++) {
+        const struct place *place = &columns->places.items[i];
+        put_number(text, place->stream);
+        put_number(text, (int64_t)place->track << 32 | place->cat);
+        put_number(text, place->phase);
+    }
     put_array(text, columns->kind, columns->count, 1);
     put_array(text, trace->iterations, trace->iteration_count, sizeof(int64_t));
     put(text, &trace->problems, sizeof trace->problems);

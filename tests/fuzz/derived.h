@@ -39,8 +39,8 @@ static uint32_t innermost(const struct columns *columns, uint32_t track, int64_t
 {
     uint32_t best = ROW_NONE;
     for (uint32_t i = 0; i < columns->count; i++)
-        if (in_stacks(columns, i) && columns->track[i] == track && columns->ts[i] <= at &&
-            at < end_of(columns, i) &&
+        if (in_stacks(columns, i) && row_place(columns, i)->track == track &&
+            columns->ts[i] <= at && at < end_of(columns, i) &&
             (than == ROW_NONE || (i != than && inner(columns, than, i))) &&
             (best == ROW_NONE || inner(columns, i, best)))
             best = i;
@@ -53,7 +53,8 @@ static void check_stacks(const struct trace_file *trace)
     for (uint32_t row = 0; row < columns->count; row++) {
         bool there = in_stacks(columns, row);
         uint32_t parent =
-            there ? innermost(columns, columns->track[row], columns->ts[row], row) : ROW_NONE;
+            there ? innermost(columns, row_place(columns, row)->track, columns->ts[row], row)
+                  : ROW_NONE;
         MUST(trace->stacks.parent[row] == parent);
         MUST(trace->stacks.depth[row] == (!there               ? DEPTH_NONE
                                           : parent == ROW_NONE ? 0
@@ -67,13 +68,14 @@ static void check_stacks(const struct trace_file *trace)
         for (int64_t at = columns->ts[row], end = end_of(columns, row); at < end;) {
             int64_t next = end;
             for (uint32_t i = 0; i < columns->count; i++)
-                if (in_stacks(columns, i) && columns->track[i] == columns->track[row]) {
+                if (in_stacks(columns, i) &&
+                    row_place(columns, i)->track == row_place(columns, row)->track) {
                     if (columns->ts[i] > at && columns->ts[i] < next)
                         next = columns->ts[i];
                     if (end_of(columns, i) > at && end_of(columns, i) < next)
                         next = end_of(columns, i);
                 }
-            if (innermost(columns, columns->track[row], at, ROW_NONE) == row)
+            if (innermost(columns, row_place(columns, row)->track, at, ROW_NONE) == row)
                 self += (uint64_t)next - (uint64_t)at;
             at = next;
         }

@@ -49,7 +49,7 @@ TEST(columns_of_a_file)
     CHECK_INT(columns->link[4], 3);
     CHECK_INT(columns->link[3], 4);
     CHECK_INT(file->iterations[columns->iteration[4]], 1);
-    CHECK_INT(columns->stream[4], 7);
+    CHECK_INT(row_place(columns, 4)->stream, 7);
     CHECK_INT(columns->kind[4], KIND_WORK);
     CHECK_INT(columns->kind[6], KIND_WORK); /* its process is a GPU (T9) */
     CHECK_INT(file->first, 1000);

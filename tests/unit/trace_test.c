@@ -197,14 +197,14 @@ static bool is(const struct trace_file *file, uint32_t name, const char *expecte
 
 static bool is_device(const struct trace_file *file, size_t row)
 {
-    uint32_t cat = file->columns.cat[row];
+    uint32_t cat = row_place(&file->columns, row)->cat;
     return is(file, cat, "kernel") || is(file, cat, "gpu_memcpy") || is(file, cat, "cuda_sync") ||
            is(file, cat, "gpu_user_annotation");
 }
 
 static bool is_call(const struct trace_file *file, size_t row)
 {
-    uint32_t cat = file->columns.cat[row];
+    uint32_t cat = row_place(&file->columns, row)->cat;
     return is(file, cat, "cuda_runtime") || is(file, cat, "cuda_driver") ||
            is(file, cat, "Runtime") || is(file, cat, "mtia_runtime");
 }
@@ -213,8 +213,8 @@ static bool is_call(const struct trace_file *file, size_t row)
 static bool preferred(const struct trace_file *file, size_t a, size_t b, int64_t start)
 {
     const struct columns *columns = &file->columns;
-    bool driver_a = is(file, columns->cat[a], "cuda_driver");
-    bool driver_b = is(file, columns->cat[b], "cuda_driver");
+    bool driver_a = is(file, row_place(columns, a)->cat, "cuda_driver");
+    bool driver_b = is(file, row_place(columns, b)->cat, "cuda_driver");
     int64_t ts_a = columns->ts[a], ts_b = columns->ts[b];
     if (driver_a != driver_b)
         return driver_b;
@@ -259,8 +259,8 @@ static uint32_t first_within(const struct trace_file *file, size_t row)
     const struct columns *columns = &file->columns;
     uint32_t first = ROW_NONE;
     for (size_t other = 0; other < columns->count; other++)
-        if ((is(file, columns->cat[other], "kernel") ||
-             is(file, columns->cat[other], "gpu_memcpy")) &&
+        if ((is(file, row_place(columns, other)->cat, "kernel") ||
+             is(file, row_place(columns, other)->cat, "gpu_memcpy")) &&
             columns->ts[other] >= columns->ts[row] &&
             columns->ts[other] < columns->ts[row] + columns->dur[row] &&
             plain_link(file, other) != ROW_NONE &&
@@ -272,7 +272,7 @@ static uint32_t first_within(const struct trace_file *file, size_t row)
 static int64_t plain_iteration(const struct trace_file *file, size_t row)
 {
     const struct columns *columns = &file->columns;
-    bool annotation = is(file, columns->cat[row], "gpu_user_annotation");
+    bool annotation = is(file, row_place(columns, row)->cat, "gpu_user_annotation");
     int64_t number = plain_number(file, columns->name[row]), best = -1;
     if (annotation && number >= 0)
         return number;
