@@ -47,17 +47,17 @@ static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
               "a span may be compared with what comes after the text");
 
 /* A byte of an event: in a span, or the one after it. */
-struct place {
+struct spot {
     unsigned char span, offset;
 };
 
 /* What the spans of args, or of an event, say. */
 struct reading {
     struct {
-        struct place begin, end;
+        struct spot begin, end;
         unsigned char kind; /* enum token_kind */
     } value[EVENT_FIELDS];
-    unsigned char args_tail; /* bytes after args; 0: args end at their place */
+    unsigned char args_tail; /* bytes after args; 0: args end at their spot */
     unsigned char phase;     /* as in struct event, and so is `passed_over` */
     bool passed_over;
 };
@@ -169,7 +169,7 @@ static inline void take_values(const struct reading *reading, const unsigned cha
                                int first, int last, struct event *event)
 {
     for (int i = first; i <= last; i++) {
-        struct place begin = reading->value[i].begin, end = reading->value[i].end;
+        struct spot begin = reading->value[i].begin, end = reading->value[i].end;
         const unsigned char *at = spans[begin.span] + begin.offset;
         event->field[i].at = at;
         event->field[i].length = (size_t)(spans[end.span] + end.offset - at);
@@ -354,14 +354,14 @@ static void cut_at_number(struct memo_node *node, const unsigned char *p, struct
     *cut = (struct cut){at, NUMBER};
 }
 
-/* The place of a byte of the event; false if it is within what varies. */
-static bool find_place(const struct lesson *lesson, const unsigned char *at, struct place *place)
+/* The spot of a byte of the event; false if it is within what varies. */
+static bool find_spot(const struct lesson *lesson, const unsigned char *at, struct spot *spot)
 {
     size_t i = lesson->count - 1;
     while (i > 0 && lesson->spans[i] > at)
         i--;
     size_t offset = (size_t)(at - lesson->spans[i]);
-    *place = (struct place){(unsigned char)i, (unsigned char)offset};
+    *spot = (struct spot){(unsigned char)i, (unsigned char)offset};
     return lesson->spans[i] <= at && offset <= lesson->lengths[i];
 }
 
@@ -378,18 +378,18 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
         return true; /* args that came before the phase say what they say in any event */
     for (int i = first; i <= last; i++) {
         const struct token *token = &lesson->event->field[i];
-        struct place *begin = &reading->value[i].begin, *end = &reading->value[i].end;
+        struct spot *begin = &reading->value[i].begin, *end = &reading->value[i].end;
         reading->value[i].kind = (unsigned char)token->kind;
         if (token->kind == TOKEN_NONE)
             continue;
         if (i == EVENT_NAME && is_varied_name(token)) { /* it may be empty */
-            *begin = (struct place){(unsigned char)(lesson->name - 1),
-                                    (unsigned char)lesson->lengths[lesson->name - 1]};
-            *end = (struct place){(unsigned char)lesson->name, 0};
+            *begin = (struct spot){(unsigned char)(lesson->name - 1),
+                                   (unsigned char)lesson->lengths[lesson->name - 1]};
+            *end = (struct spot){(unsigned char)lesson->name, 0};
             reading->value[i].kind = TOKEN_TEXT;
-        } else if (!find_place(lesson, token->at, begin) ||
+        } else if (!find_spot(lesson, token->at, begin) ||
                    (!(i == EVENT_ARGS && reading->args_tail > 0) &&
-                    !find_place(lesson, token->at + token->length, end))) {
+                    !find_spot(lesson, token->at + token->length, end))) {
             return false;
         }
     }
