@@ -40,10 +40,7 @@ static bool resize(struct columns *columns, size_t capacity)
 
 bool columns_reserve(struct columns *columns, size_t needed)
 {
-    if (needed <= columns->capacity)
-        return true;
-    size_t more = columns->capacity + columns->capacity / 2 + 32;
-    return resize(columns, more > needed ? more : needed);
+    return needed <= columns->capacity || resize(columns, needed);
 }
 
 void columns_fit(struct columns *columns)

@@ -69,6 +69,7 @@ static inline bool row_counts(const struct columns *columns, size_t row)
            columns->kind[row] != KIND_TRACE;
 }
 
+/* Makes room for `needed` rows; false if out of memory. */
 bool columns_reserve(struct columns *columns, size_t needed);
 /* Frees the unused capacity. */
 void columns_fit(struct columns *columns);

@@ -245,21 +245,21 @@ static bool take_external(struct loading *loading, const struct event *event,
     return true;
 }
 
-/* Makes room for another row, and for those that the rest of the file is likely to have: at most
-** for four times as many as there are. */
+/* Makes room for another row, and for those that the rest of the file is likely to have: for a
+** quarter to 16 times as many as there are, at first for 1,024 at most. */
 static bool reserve_row(struct loading *loading)
 {
     enum { FIRST = 1024 };
     struct columns *columns = &loading->file->columns;
-    if (columns->count < columns->capacity)
+    size_t count = columns->count;
+    if (count < columns->capacity)
         return true;
-    size_t wanted = FIRST;
-    if (columns->count > 0) {
-        double expected = 1.02 * (double)columns->count / document_part(loading->document);
-        double most = 4.0 * (double)columns->count;
-        wanted = (size_t)(expected < most ? expected : most) + 1;
-    }
-    return columns_reserve(columns, wanted) || failure_memory(loading->failure);
+    double expected = 1.02 * (double)(count + 1) / document_part(loading->document);
+    double most = count > 0 ? 16.0 * (double)count : FIRST;
+    size_t wanted = (size_t)(expected < most ? expected : most) + 1;
+    size_t least = count + count / 4 + 1;
+    return columns_reserve(columns, wanted > least ? wanted : least) ||
+           failure_memory(loading->failure);
 }
 
 static bool take_row(struct loading *loading, const struct event *event)
