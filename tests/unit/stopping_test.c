@@ -17,13 +17,16 @@
 enum {
     EVENTS = 300000,
     SHORT = 5, /* ms: never too long */
-    PART = 12  /* else, the part of the whole that it may take: tools make all of it slower */
+    PART = 12, /* else, the part of the whole that it may take: tools make all of it slower */
+    ROUNDS = 3 /* the best counts: a busy machine makes some of them slower */
 };
 
 /* When a stopper was asked first and last, and the longest it was not: ms of this thread's
 ** processor time. */
 struct asked {
     double first, last, longest;
+    bool too_long; /* something took too long in this round */
+    bool checked;  /* this is the last round */
 };
 
 /* Other processes do not count. */
@@ -47,8 +50,11 @@ static void check_longest(struct asked *asked, const char *during)
 {
     (void)ask(asked);
     double whole = asked->last - asked->first;
+    bool short_enough = asked->longest < SHORT || asked->longest < whole / PART;
     unit_trying("%s: %.1f of %.1f ms without asking", during, asked->longest, whole);
-    CHECK(asked->longest < SHORT || asked->longest < whole / PART);
+    asked->too_long = asked->too_long || !short_enough;
+    if (asked->checked)
+        CHECK(short_enough);
     asked->longest = 0;
     asked->first = asked->last = now();
 }
@@ -102,19 +108,19 @@ static const char *many_events(int threads)
     return path;
 }
 
-static void try_all(int threads)
+/* Whether all was short enough, which is checked in the last round. */
+static bool try_once(const char *path, bool checked)
 {
     struct failure failure = {.code = FAILURE_NONE};
-    struct asked asked = {.last = 0};
+    struct asked asked = {.checked = checked};
     struct stopper stopper = {.stop = ask, .argument = &asked};
-    const char *path = many_events(threads);
     struct owners owners;
     struct windows windows;
     struct intervals lost;
     asked.first = asked.last = now();
     struct trace_file *file = file_load(path, NULL, NULL, &stopper, &failure);
     if (!CHECK(file != NULL))
-        return;
+        return true;
     check_longest(&asked, "reading, pairs, links and steps");
     CHECK(stacks_find(file, &stopper, &failure));
     check_longest(&asked, "call stacks");
@@ -133,6 +139,16 @@ static void try_all(int threads)
     intervals_clear(&lost);
     file_release(file);
     failure_clear(&failure);
+    return !asked.too_long;
+}
+
+static void try_all(int threads)
+{
+    const char *path = many_events(threads);
+    for (int round = 1; round < ROUNDS; round++)
+        if (try_once(path, false))
+            return;
+    (void)try_once(path, true);
 }
 
 TEST(few_long_threads)
