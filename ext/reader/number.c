@@ -129,6 +129,17 @@ static inline size_t leading_digits(const unsigned char *text, size_t length, ui
     return i;
 }
 
+static __attribute__((noinline)) bool any_nanoseconds(const unsigned char *text, size_t length,
+                                                      int64_t *nanoseconds)
+{
+    struct decimal number;
+    bool exact;
+    if (!decimal_read(text, length, &number))
+        return false;
+    number.exponent += 3;
+    return decimal_round(&number, nanoseconds, &exact);
+}
+
 bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanoseconds)
 {
     /* Fast path for nearly every time in a trace: up to 15 digits, or 16 that are not too many,
@@ -146,26 +157,27 @@ bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanos
             return true;
         }
     }
+    return any_nanoseconds(text, length, nanoseconds);
+}
+
+static __attribute__((noinline)) bool any_integer(const unsigned char *text, size_t length,
+                                                  int64_t *integer)
+{
     struct decimal number;
-    bool exact;
-    if (!decimal_read(text, length, &number))
-        return false;
-    number.exponent += 3;
-    return decimal_round(&number, nanoseconds, &exact);
+    bool exact = false;
+    for (size_t i = 0; i < length; i++)
+        if (!is_digit(text[i]) && (text[i] != '-' || i > 0))
+            return false;
+    return decimal_read(text, length, &number) && decimal_round(&number, integer, &exact);
 }
 
 bool number_integer(const unsigned char *text, size_t length, int64_t *integer)
 {
-    struct decimal number;
-    bool exact = false;
     uint64_t few;
     size_t digits = leading_digits(text, length, &few);
     if (digits > 0 && digits == length && (digits == 1 || text[0] != '0')) { /* the usual form */
         *integer = (int64_t)few;
         return true;
     }
-    for (size_t i = 0; i < length; i++)
-        if (!is_digit(text[i]) && (text[i] != '-' || i > 0))
-            return false;
-    return decimal_read(text, length, &number) && decimal_round(&number, integer, &exact);
+    return any_integer(text, length, integer);
 }

@@ -32,23 +32,31 @@ struct loading {
     } known[KNOWN]; /* of the forms met last; index: form % KNOWN */
 };
 
+/* Decodes the escapes of a text into `scratch`; false if out of memory. */
+static bool decode(struct loading *loading, int64_t byte, const unsigned char **text,
+                   size_t *length)
+{
+    if (*length * 3 > loading->scratch_size) {
+        memory_free(loading->scratch);
+        loading->scratch_size = 0;
+        loading->scratch = memory_allocate(*length * 3);
+        if (!loading->scratch)
+            return failure_memory(loading->failure);
+        loading->scratch_size = *length * 3;
+    }
+    *length = text_decode(*text, *length, loading->scratch, &loading->file->problems, byte);
+    *text = loading->scratch;
+    return true;
+}
+
 /* The id of a string; false if out of memory. */
-static bool intern(struct loading *loading, const struct token *token, int64_t byte, uint32_t *id)
+static inline bool intern(struct loading *loading, const struct token *token, int64_t byte,
+                          uint32_t *id)
 {
     const unsigned char *text = token->at;
     size_t length = token->length;
-    if (token->kind == TOKEN_ODD_TEXT) {
-        if (length * 3 > loading->scratch_size) {
-            memory_free(loading->scratch);
-            loading->scratch_size = 0;
-            loading->scratch = memory_allocate(length * 3);
-            if (!loading->scratch)
-                return failure_memory(loading->failure);
-            loading->scratch_size = length * 3;
-        }
-        length = text_decode(text, length, loading->scratch, &loading->file->problems, byte);
-        text = loading->scratch;
-    }
+    if (token->kind == TOKEN_ODD_TEXT && !decode(loading, byte, &text, &length))
+        return false;
     *id = names_intern(&loading->file->names, text, length);
     return *id != NAME_NONE || failure_memory(loading->failure);
 }

@@ -92,12 +92,18 @@ static char *keep_text(struct names *names, const void *text, size_t length)
     return to;
 }
 
-static uint32_t intern(struct names *names, const void *text, size_t length, uint32_t hash)
+/* The id of a text, or NAME_NONE. */
+static inline uint32_t find(const struct names *names, const void *text, size_t length,
+                            uint32_t hash)
 {
     struct text_key key = {names, text, length, hash};
-    uint32_t id = table_find(&names->table, hash, has_text, &key);
-    if (id != NAME_NONE)
-        return id;
+    return table_find(&names->table, hash, has_text, &key);
+}
+
+static __attribute__((noinline)) uint32_t add(struct names *names, const void *text, size_t length,
+                                              uint32_t hash)
+{
+    struct text_key key = {names, text, length, hash};
     if (names->count >= NAME_NONE - 1 || length >= UINT32_MAX ||
         !MEMORY_GROW(names->items, names->capacity, names->count + 1) ||
         !table_reserve(&names->table, names->count, hash_of_name, names))
@@ -105,27 +111,42 @@ static uint32_t intern(struct names *names, const void *text, size_t length, uin
     char *kept = keep_text(names, text, length);
     if (!kept)
         return NAME_NONE;
-    id = (uint32_t)names->count++;
+    uint32_t id = (uint32_t)names->count++;
     *table_slot(&names->table, hash, has_text, &key) = id + 1;
     names->has_nul = names->has_nul || memchr(text, 0, length) != NULL;
-    names->items[id] = (struct name){kept, (uint32_t)length, hash};
+    names->items[id] =
+        (struct name){.text = kept, .length = (uint32_t)length, .hash = hash, .next = id};
     return id;
 }
 
 uint32_t names_intern(struct names *names, const void *text, size_t length)
 {
-    return intern(names, text, length, hash_of(text, length));
+    /* Names come in the same order again and again. */
+    if (names->count > 0) {
+        uint32_t next = names->items[names->last].next;
+        const struct name *name = &names->items[next];
+        if (name->length == length && memcmp(name->text, text, length) == 0)
+            return names->last = next;
+    }
+    uint32_t hash = hash_of(text, length), id = find(names, text, length, hash);
+    if (id == NAME_NONE)
+        id = add(names, text, length, hash);
+    if (id != NAME_NONE) {
+        names->items[names->last].next = id;
+        names->last = id;
+    }
+    return id;
 }
 
 uint32_t names_adopt(struct names *names, const struct name *name)
 {
-    return intern(names, name->text, name->length, name->hash);
+    uint32_t id = find(names, name->text, name->length, name->hash);
+    return id != NAME_NONE ? id : add(names, name->text, name->length, name->hash);
 }
 
 uint32_t names_find(const struct names *names, const void *text, size_t length)
 {
-    struct text_key key = {names, text, length, hash_of(text, length)};
-    return table_find(&names->table, key.hash, has_text, &key);
+    return find(names, text, length, hash_of(text, length));
 }
 
 int name_compare(const struct name *a, const struct name *b)

@@ -13,6 +13,7 @@ struct name {
     const char *text; /* valid UTF-8, NUL-terminated */
     uint32_t length;  /* bytes */
     uint32_t hash;
+    uint32_t next; /* private */
 };
 
 struct names {
@@ -24,6 +25,7 @@ struct names {
     struct table table;
     struct names_block *blocks;
     size_t block_size; /* of the last block that was not made for a single text */
+    uint32_t last;     /* the id given last; item `last`.next followed it the time before */
 };
 
 /* The id of a text, which is added if it is new; NAME_NONE if out of memory. */

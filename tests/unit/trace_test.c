@@ -90,8 +90,8 @@ TEST(names_compare_by_bytes)
     static const char *const ascending[] = {"", "A", "AB", "B", "a", "\x7f", "\xc3\xa9"};
     for (int i = 0; i < 7; i++)
         for (int j = 0; j < 7; j++) {
-            struct name a = {ascending[i], (uint32_t)strlen(ascending[i]), 0};
-            struct name b = {ascending[j], (uint32_t)strlen(ascending[j]), 0};
+            struct name a = {.text = ascending[i], .length = (uint32_t)strlen(ascending[i])};
+            struct name b = {.text = ascending[j], .length = (uint32_t)strlen(ascending[j])};
             int order = name_compare(&a, &b);
             CHECK_INT((order > 0) - (order < 0), (i > j) - (i < j));
         }
