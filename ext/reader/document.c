@@ -391,28 +391,41 @@ static int top_level(struct document *document, struct failure *failure)
     return taken ? 0 : -1;
 }
 
-static const unsigned char *read_object(struct document *document, struct scan *scan,
-                                        const unsigned char *p, void *to)
+static __attribute__((noinline)) const unsigned char *read_unknown(struct document *document,
+                                                                   struct scan *scan,
+                                                                   const unsigned char *p,
+                                                                   struct event *event)
 {
-    struct event *event = to;
-    const unsigned char *stop = NULL;
-    event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
     if (!document->memo && !document->no_memo) {
         document->memo = memo_new();
         document->no_memo = !document->memo;
     }
-    if (document->memo)
-        stop = memo_read(document->memo, scan, p + 1, event);
-    if (!stop)
-        stop = event_read(scan, p + 1, document->wanted, event, &document->problems);
+    const unsigned char *stop =
+        event_read(scan, p + 1, document->wanted, event, &document->problems);
     if (document->memo && stop)
         memo_learn(document->memo, p + 1, stop, event);
     return stop;
 }
 
+static inline const unsigned char *read_event(struct document *document, struct scan *scan,
+                                              const unsigned char *p, struct event *event)
+{
+    const unsigned char *stop = NULL;
+    event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
+    if (document->memo)
+        stop = memo_read(document->memo, scan, p + 1, event);
+    return stop ? stop : read_unknown(document, scan, p, event);
+}
+
+static const unsigned char *read_object(struct document *document, struct scan *scan,
+                                        const unsigned char *p, void *to)
+{
+    return read_event(document, scan, p, to);
+}
+
 /* Reads the event after another one and a comma, if it is in memory as a whole: element() in
 ** short. False, and nothing has changed, if it is not so. */
-static bool next_object(struct document *document, struct event *event)
+static inline bool next_object(struct document *document, struct event *event)
 {
     struct window *in = &document->in;
     if (document->state != STATE_EVENTS || document->comma || document->first ||
@@ -420,7 +433,7 @@ static bool next_object(struct document *document, struct event *event)
         return false;
     struct scan scan = {in->bytes + in->end, NULL};
     const unsigned char *p = scan_space(in->bytes + in->at + 1);
-    const unsigned char *stop = *p == '{' ? read_object(document, &scan, p, event) : NULL;
+    const unsigned char *stop = *p == '{' ? read_event(document, &scan, p, event) : NULL;
     if (!stop)
         return false;
     in->at = (size_t)(stop - in->bytes);

@@ -15,7 +15,8 @@ enum {
     MOST_SPANS = 64, /* in an event */
     LONGEST_SPAN = 255,
     COMPARED = 16,      /* bytes at a time */
-    VARYING = 2,        /* spans that differ in a number for it to vary */
+    VARYING = 3,        /* spans that differ in a number for it to vary */
+    VARYING_ARGS = 8,   /* spans that differ after the brace of args for those to vary */
     LEARNING = 4,       /* events that have to be known for another one to be learnt, ... */
     MOST_CREDIT = 2048, /* ... beside the first ones */
 };
@@ -24,7 +25,6 @@ enum follows {
     NOTHING,
     NUMBER,
     NAME,     /* the contents of the name, up to its quote */
-    ARGS,     /* those of args: the span ends with their brace */
     ARGS_END, /* what comes after args, if that is more than a brace: the span ends with theirs */
     MORE,     /* another span: this one would have been too long */
     END       /* the next event: the span ends with the event's brace */
@@ -36,11 +36,14 @@ struct memo_node {
     const unsigned char *text;    /* all of them */
     struct memo_node *child;      /* the spans that followed it, the last one met first ... */
     struct memo_node *sibling;    /* ... and so on; or NULL */
-    struct memo_node *after_args; /* ARGS: the node whose children follow args */
+    struct memo_node *args;       /* the span with the brace of the args it is in, or NULL */
+    struct memo_node *after_args; /* the node whose children follow the args that begin here */
     const struct reading *says;   /* ARGS_END, END: what the spans so far say */
     uint16_t head_mask;           /* a bit for each byte of `head` */
     unsigned char length, follows, children;
-    bool has_form; /* END: its event's cat, pid and tid are part of spans */
+    unsigned char depth;   /* the number of spans up to this one */
+    unsigned char args_at; /* the byte after the brace of args; 0: it is not in this span */
+    bool has_form;         /* END: its event's cat, pid and tid are part of spans */
 };
 
 static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
@@ -64,13 +67,12 @@ struct reading {
 
 struct memo {
     size_t nodes_used, text_used, readings_used;
-    struct memo_node *unknown; /* after which memo_read() met a span it did not know; or NULL */
-    bool full;                 /* there was no room for a span */
+    bool full; /* there was no room for a span */
     int credit;
     uint64_t forms; /* the form of events that end with node 0 */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
-    unsigned char text[MOST_TEXT];
+    unsigned char text[MOST_TEXT + COMPARED];
 };
 
 /* Forgets everything. */
@@ -89,7 +91,6 @@ struct memo *memo_new(void)
     if (!memo)
         return NULL;
     memo->forms = 0;
-    memo->unknown = NULL;
     memo->credit = MOST_CREDIT;
     begin_anew(memo);
     return memo;
@@ -122,7 +123,7 @@ static inline const unsigned char *after_number(const unsigned char *p)
         bytes16 part = (bytes16)(bytes16_at(p) - '.' <= '9' - '.');
         uint32_t other = ~bytes16_mask(part) & 0xffff;
         if (other)
-            return p + __builtin_ctz(other);
+            return p + (unsigned)__builtin_ctz(other);
     }
 }
 
@@ -197,24 +198,25 @@ static inline void take_event(const struct reading *reading, const unsigned char
 const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
                                struct event *event)
 {
-    const unsigned char *spans[MOST_SPANS];
-    size_t count = 0, args_count = 0;
-    struct memo_node *node = memo->nodes, *args = NULL;
+    const unsigned char *spans[MOST_SPANS], *begin = p;
+    size_t count = 0;
+    struct memo_node *node = memo->nodes;
     enum token_kind name = TOKEN_TEXT;
     struct scan inner = {scan->end, NULL};
-    memo->unknown = NULL;
+    bool unknown = false;
     event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
     for (;;) {
         const unsigned char *end;
         struct memo_node *next = find(node, p, &end);
         if (!next) {
-            memo->unknown = node;
-            p = args ? event_cross_args(&inner, spans[args_count - 1] + args->length, event) : NULL;
+            const struct memo_node *args = node->args;
+            unknown = true;
+            p = args ? event_cross_args(&inner, spans[args->depth - 1] + args->args_at, event)
+                     : NULL;
             if (!p)
                 return NULL;
             node = args->after_args;
-            args = NULL;
-            count = args_count;
+            count = args->depth;
             continue;
         }
         node = next;
@@ -226,22 +228,19 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
             p = scan_string(&inner, p, &name);
             if (!p)
                 return NULL;
-        } else if (node->follows == ARGS) {
-            args = node;
-            args_count = count;
         } else if (node->follows == ARGS_END) {
             take_values(node->says, spans, EVENT_STREAM, EVENT_CORRELATION, event);
-            node = args->after_args;
-            args = NULL;
-            count = args_count;
+            count = node->args->depth;
+            node = node->args->after_args;
         } else if (node->follows == END) {
             take_event(node->says, spans, p, event);
             event->form = node->has_form ? memo->forms + (uint64_t)(node - memo->nodes) : 0;
             if (name == TOKEN_ODD_TEXT)
                 event->field[EVENT_NAME].kind = name;
-            if (event->passed_over) /* its fields are undefined: there is nothing to learn from */
-                memo->unknown = NULL;
-            memo->credit += !memo->unknown && memo->credit < MOST_CREDIT;
+            if (!unknown)
+                memo->credit += memo->credit < MOST_CREDIT;
+            else if (!event->passed_over) /* else its fields are undefined */
+                memo_learn(memo, begin, p, event);
             return p;
         }
     }
@@ -255,17 +254,17 @@ struct lesson {
     const unsigned char *spans[MOST_SPANS];
     size_t lengths[MOST_SPANS];
     size_t count;
-    size_t args_count;      /* spans up to the brace of args; 0: args have not begun ... */
-    bool in_args;           /* ... or ended */
+    bool in_args;
     bool args_last;         /* nothing but the event's brace comes after args */
     size_t name;            /* spans up to the name; 0: it has not come */
-    struct memo_node *args; /* whose span ends with the brace of args */
+    struct memo_node *args; /* whose span has the brace of args; NULL: they have not begun */
 };
 
 /* The span that is to be kept. */
 struct cut {
     size_t length;
     enum follows follows;
+    size_t args_at; /* as in struct memo_node */
 };
 
 static bool is_varied_name(const struct token *name)
@@ -283,7 +282,19 @@ static void cut_before(const struct lesson *lesson, const unsigned char *at, enu
                        struct cut *cut)
 {
     if (at && at >= lesson->at && (size_t)(at - lesson->at) < cut->length)
-        *cut = (struct cut){(size_t)(at - lesson->at), follows};
+        *cut = (struct cut){.length = (size_t)(at - lesson->at), .follows = follows};
+}
+
+/* The byte after the brace of args that are yet to come, or NULL. */
+static const unsigned char *args_to_come(const struct lesson *lesson)
+{
+    const struct token *args = &lesson->event->field[EVENT_ARGS];
+    return has_spans(args) && !lesson->args ? args->at + 1 : NULL;
+}
+
+static bool is_odd(const unsigned char *text, size_t length)
+{
+    return memchr(text, '\\', length) || memchr(text, 0, length);
 }
 
 /* Cuts at what varies always. NOTHING follows: rule 5. */
@@ -291,20 +302,21 @@ static struct cut widest_cut(const struct lesson *lesson)
 {
     static const enum event_field times[] = {EVENT_TS, EVENT_DUR};
     const struct token *field = lesson->event->field, *args = &field[EVENT_ARGS];
-    struct cut cut = {(size_t)(lesson->stop - lesson->at), END};
+    const unsigned char *brace_end = args_to_come(lesson);
+    struct cut cut = {.length = (size_t)(lesson->stop - lesson->at), .follows = END};
     cut_before(lesson, lesson->at + LONGEST_SPAN, MORE, &cut);
     if (is_varied_name(&field[EVENT_NAME]) && !lesson->name)
         cut_before(lesson, field[EVENT_NAME].at, NAME, &cut);
-    if (lesson->in_args && !lesson->args_last)
+    if ((brace_end || lesson->in_args) && !lesson->args_last)
         cut_before(lesson, args->at + args->length, ARGS_END, &cut);
-    if (has_spans(args) && !lesson->args_count)
-        cut_before(lesson, args->at + 1, ARGS, &cut);
     for (int i = 0; i < 2; i++) {
         const struct token *time = &field[times[i]];
         if (time->kind != TOKEN_NONE && is_digit(*time->at))
             cut_before(lesson, time->at, NUMBER, &cut);
     }
-    if (memchr(lesson->at, '\\', cut.length) || memchr(lesson->at, 0, cut.length))
+    if (is_odd(lesson->at, cut.length))
+        cut_before(lesson, brace_end, MORE, &cut);
+    if (is_odd(lesson->at, cut.length))
         cut.follows = NOTHING;
     return cut;
 }
@@ -319,15 +331,23 @@ static size_t number_that_differs(const struct memo_node *node, const unsigned c
                                   size_t length)
 {
     size_t shorter = node->length < length ? node->length : length, i = 0;
+    while (i < shorter && memcmp(p + i, node->text + i, COMPARED) == 0)
+        i += COMPARED;
     while (i < shorter && p[i] == node->text[i])
         i++;
-    if (i == shorter)
+    if (i >= shorter)
         return 0;
     while (i > 0 && is_part_of_number(p[i - 1]))
         i--;
     while (p[i] == node->text[i] && !is_digit(p[i]))
         i++;
     return is_digit(p[i]) && is_digit(node->text[i]) ? i : 0;
+}
+
+static void forget(struct memo_node *node, struct memo_node **link)
+{
+    *link = (*link)->sibling;
+    node->children--;
 }
 
 /* Cuts at a number in which enough children of a node differ from what is at `p`, and forgets
@@ -344,14 +364,51 @@ static void cut_at_number(struct memo_node *node, const unsigned char *p, struct
     if (at == 0)
         return;
     for (struct memo_node **link = &node->child; *link;) {
-        if (number_that_differs(*link, p, cut->length) == at) {
-            *link = (*link)->sibling;
-            node->children--;
-        } else {
+        if (number_that_differs(*link, p, cut->length) == at)
+            forget(node, link);
+        else
             link = &(*link)->sibling;
-        }
     }
-    *cut = (struct cut){at, NUMBER};
+    *cut = (struct cut){.length = at, .follows = NUMBER};
+}
+
+static bool same_up_to_args(const struct memo_node *node, const unsigned char *p, size_t args_at)
+{
+    return node->args_at == args_at && memcmp(node->text, p, args_at) == 0;
+}
+
+/* Cuts after the brace of args, if enough children of a node are like what is at `p` up to there,
+** and forgets those. */
+static void cut_at_args(struct memo_node *node, const unsigned char *p, size_t args_at,
+                        struct cut *cut)
+{
+    int found = 0;
+    for (const struct memo_node *child = node->child; child; child = child->sibling)
+        found += same_up_to_args(child, p, args_at);
+    if (found < VARYING_ARGS)
+        return;
+    for (struct memo_node **link = &node->child; *link;) {
+        if (same_up_to_args(*link, p, args_at))
+            forget(node, link);
+        else
+            link = &(*link)->sibling;
+    }
+    *cut = (struct cut){.length = args_at, .follows = MORE};
+}
+
+/* Where to cut what follows a node. NOTHING follows: it is not to be learnt. */
+static struct cut find_cut(struct memo_node *node, const struct lesson *lesson)
+{
+    const unsigned char *brace_end = args_to_come(lesson);
+    struct cut cut = widest_cut(lesson);
+    if (cut.follows == NOTHING)
+        return cut;
+    cut_at_number(node, lesson->at, &cut);
+    size_t args_at = brace_end > lesson->at ? (size_t)(brace_end - lesson->at) : 0;
+    if (args_at > 0 && cut.length > args_at)
+        cut_at_args(node, lesson->at, args_at, &cut);
+    cut.args_at = cut.length >= args_at ? args_at : 0;
+    return cut;
 }
 
 /* The spot of a byte of the event; false if it is within what varies. */
@@ -425,7 +482,8 @@ static struct memo_node *append(struct memo *memo, struct memo_node *parent,
                                .sibling = parent->child,
                                .head_mask = (uint16_t)((1U << head) - 1),
                                .length = (unsigned char)cut.length,
-                               .follows = (unsigned char)cut.follows};
+                               .follows = (unsigned char)cut.follows,
+                               .args_at = (unsigned char)cut.args_at};
     memcpy(node->head, at, head);
     parent->child = node;
     parent->children++;
@@ -460,9 +518,10 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
 {
     struct reading reading;
     const struct reading *says = NULL;
+    bool in_args = lesson->in_args || cut.args_at > 0;
     if (cut.follows == ARGS_END || cut.follows == END) {
         int first = cut.follows == END ? EVENT_NAME : EVENT_STREAM;
-        int last = cut.follows == END && !lesson->in_args ? EVENT_ARGS : EVENT_CORRELATION;
+        int last = cut.follows == END && !in_args ? EVENT_ARGS : EVENT_CORRELATION;
         if (!note_values(lesson, first, last, &reading))
             return NULL;
         says = keep_reading(memo, &reading);
@@ -473,9 +532,11 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
     if (!node)
         return NULL;
     node->says = says;
+    node->depth = (unsigned char)lesson->count;
+    node->args = cut.args_at > 0 ? node : in_args ? lesson->args : NULL;
     node->has_form = cut.follows == END && is_constant(says, EVENT_CAT) &&
                      is_constant(says, EVENT_PID) && is_constant(says, EVENT_TID);
-    if (cut.follows == ARGS) {
+    if (cut.args_at > 0) {
         node->after_args = &memo->nodes[memo->nodes_used++];
         *node->after_args = (struct memo_node){.follows = NOTHING};
     }
@@ -486,16 +547,15 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
 static struct memo_node *next_span(struct memo *memo, struct memo_node *node, struct lesson *lesson)
 {
     struct memo_node *known = find(node, lesson->at, &lesson->next);
-    struct cut cut = {0, NOTHING};
+    struct cut cut = {.length = 0};
     if (lesson->count == MOST_SPANS)
         return NULL;
     if (known) {
         cut.length = known->length;
     } else {
-        cut = widest_cut(lesson);
+        cut = find_cut(node, lesson);
         if (cut.follows == NOTHING)
             return NULL;
-        cut_at_number(node, lesson->at, &cut);
         lesson->next = lesson->at + cut.length;
         if (cut.follows == NUMBER)
             lesson->next = after_number(lesson->next);
@@ -511,7 +571,7 @@ static struct memo_node *leave_args(struct lesson *lesson)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
     lesson->at = args->at + args->length;
-    lesson->count = lesson->args_count;
+    lesson->count = lesson->args->depth;
     lesson->in_args = false;
     return lesson->args->after_args;
 }
@@ -520,13 +580,13 @@ static struct memo_node *leave_args(struct lesson *lesson)
 static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
 {
     lesson->at = lesson->next;
+    if (node->args_at > 0) {
+        lesson->in_args = true;
+        lesson->args = node;
+    }
     if (node->follows == NAME) {
         lesson->at += lesson->event->field[EVENT_NAME].length;
         lesson->name = lesson->count;
-    } else if (node->follows == ARGS) {
-        lesson->args_count = lesson->count;
-        lesson->in_args = true;
-        lesson->args = node;
     } else if (node->follows == ARGS_END) {
         return leave_args(lesson);
     }
@@ -537,7 +597,7 @@ static __attribute__((noinline)) void learn(struct memo *memo, struct lesson *le
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
     const unsigned char *end = has_spans(args) ? args->at + args->length : NULL;
-    lesson->count = lesson->args_count = lesson->name = 0;
+    lesson->count = lesson->name = 0;
     lesson->in_args = false;
     lesson->args = NULL;
     lesson->args_last =
@@ -553,11 +613,9 @@ static __attribute__((noinline)) void learn(struct memo *memo, struct lesson *le
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
                 const struct event *event)
 {
-    if (!memo->unknown || memo->credit < LEARNING || event->flawed || event->phase == 0 ||
-        is_digit(event->phase))
+    if (memo->credit < LEARNING || event->flawed || event->phase == 0 || is_digit(event->phase))
         return;
     memo->credit -= LEARNING;
-    memo->unknown = NULL;
     if (memo->full) /* what was met long ago makes room for what is met now */
         begin_anew(memo);
     struct lesson lesson; /* too large to be cleared for nothing */

@@ -7,10 +7,11 @@
 **
 ** 1. event_read() is the definition. It reads every event that the memo does not know, and the
 **    memo learns from what it read.
-** 2. A span ends before a number that varies, before the contents of a name or of args, after
-**    args, and after the event. What varies is a run of digits, dots and slashes, or
-**    the contents of a name: neither can change how event_read() reads the rest. A run has no
-**    brackets and no quotes, is part of one value, and of no key that is looked for.
+** 2. A span ends before a number that varies, before the contents of a name, after args, and after
+**    the event; where args begin in many ways, after their brace. What varies is a run of digits,
+**    dots and slashes, or the contents of a name: neither can change how event_read() reads the
+**    rest. A run has no brackets and no quotes, is part of one value, and of no key that is looked
+**    for.
 ** 3. ts and dur vary. Of other numbers, one is taken to vary when some events have differed in
 **    it; until then it is part of a span.
 ** 4. Spans form a tree: what is known of a span holds after the spans before it. So the same
@@ -19,7 +20,7 @@
 **    for a phase.
 ** 6. Where args are not known, event.c crosses them.
 **
-** Memory: 540 KiB, of which a trace that repeats itself touches half.
+** Memory: 570 KiB, of which a trace that repeats itself touches half.
 */
 #ifndef TRACEDIFF_MEMO_H
 #define TRACEDIFF_MEMO_H
@@ -35,12 +36,12 @@ struct memo *memo_new(void);
 void memo_free(struct memo *memo);
 
 /* As event_read(), but NULL says only that the memo does not know the event: what `event` holds
-** is then undefined but for its byte. */
+** is then undefined but for its byte. Learns args that it did not know. */
 const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
                                struct event *event);
 
-/* Learns an event that begins after the brace before `p` and ends before `stop`, if memo_read()
-** has just met a span in it that it did not know. */
+/* Learns an event that begins after the brace before `p` and ends before `stop`, which memo_read()
+** has just not known. */
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
                 const struct event *event);
 

@@ -12,11 +12,6 @@ void window_clear(struct window *window)
     failure_clear(&window->damage);
 }
 
-int64_t window_byte(const struct window *window, size_t index)
-{
-    return window->origin + (int64_t)index + 1;
-}
-
 /* Makes room to read `more` bytes after the `kept` bytes. */
 static enum more make_room(struct window *window, size_t kept, size_t more, struct failure *failure)
 {

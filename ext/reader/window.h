@@ -45,6 +45,9 @@ enum { WINDOW_END = -1, WINDOW_FAILED = -2 };
 int window_peek(struct window *window, struct failure *failure);
 
 /* The byte of the document, from 1, at an index. */
-int64_t window_byte(const struct window *window, size_t index);
+static inline int64_t window_byte(const struct window *window, size_t index)
+{
+    return window->origin + (int64_t)index + 1;
+}
 
 #endif
