@@ -2,7 +2,15 @@
 
 #include "../reader/memory.h"
 
-struct launch_call {
+/* Calls that can launch, by bucket: the low bits of their correlation. Correlations are mostly
+** numbers in a row, so that most buckets have one call. */
+struct calls {
+    uint32_t *rows;  /* within a bucket by call_order() */
+    uint32_t *begin; /* by bucket: the index in `rows` of its first; one more than there are */
+    size_t buckets;  /* a power of two */
+};
+
+struct call {
     int64_t correlation;
     int64_t start;
     bool driver;
@@ -13,35 +21,101 @@ struct launch_call {
 ** start, then earlier in the file. */
 static int call_order(const void *a, const void *b)
 {
-    const struct launch_call *x = a, *y = b;
+    const struct call *x = a, *y = b;
     int order = COMPARE(x->correlation, y->correlation);
     order = order ? order : COMPARE(x->driver, y->driver);
     return order ? order : COMPARE(x->start, y->start);
-}
-
-/* The launch of a device event, by rule 1; ROW_NONE if it has none. */
-static uint32_t launch_of(const struct launch_call *calls, size_t count, int64_t correlation,
-                          int64_t start)
-{
-    size_t first = 0;
-    LOWER_BOUND(first, count, calls[first].correlation < correlation);
-    if (first == count || calls[first].correlation != correlation)
-        return ROW_NONE;
-    size_t end = first, after = first; /* end of the preferred calls; first one after the event */
-    LOWER_BOUND(end, count,
-                calls[end].correlation == correlation && calls[end].driver == calls[first].driver);
-    LOWER_BOUND(after, end, calls[after].start <= start);
-    if (after > first)
-        return calls[after - 1].row;
-    while (after + 1 < end && calls[after + 1].start == calls[first].start)
-        after++;
-    return calls[after].row;
 }
 
 static bool can_launch(const struct columns *columns, size_t row)
 {
     return (columns->kind[row] == KIND_CALL || columns->kind[row] == KIND_DRIVER_CALL) &&
            columns->correlation[row] > 0 && columns->ts[row] != NUMBER_NONE;
+}
+
+static size_t bucket_of(const struct calls *calls, int64_t correlation)
+{
+    return (size_t)correlation & (calls->buckets - 1);
+}
+
+/* Sorts the calls of a bucket. */
+static bool sort_bucket(const struct columns *columns, uint32_t *rows, size_t count,
+                        const struct stopper *stopper, struct failure *failure)
+{
+    struct call *sorted = memory_allocate(count * sizeof *sorted);
+    bool done = sorted || failure_memory(failure);
+    for (size_t i = 0; done && i < count; i++) {
+        uint32_t row = rows[i];
+        sorted[i] = (struct call){columns->correlation[row], columns->ts[row],
+                                  columns->kind[row] == KIND_DRIVER_CALL, row};
+        done = stopper_goes_on(stopper, i, failure);
+    }
+    done = done && sort_items(sorted, count, sizeof *sorted, call_order, stopper, failure);
+    for (size_t i = 0; done && i < count; i++)
+        rows[i] = sorted[i].row;
+    memory_free(sorted);
+    return done;
+}
+
+/* Finds the calls of a file; `calls` must be zeroed. False on failure. */
+static bool calls_find(struct calls *calls, const struct columns *columns,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    calls->buckets = 1;
+    while (calls->buckets < columns->count / 2)
+        calls->buckets *= 2;
+    calls->begin = memory_zeroed(calls->buckets + 2, sizeof *calls->begin);
+    bool done = calls->begin || failure_memory(failure);
+    /* The number of calls of bucket b is counted at b + 2. Summed up, b + 1 is where its next call
+    ** goes, and in the end where it ends. */
+    for (size_t row = 0; done && row < columns->count; row++) {
+        if (can_launch(columns, row))
+            calls->begin[bucket_of(calls, columns->correlation[row]) + 2]++;
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    for (size_t i = 2; done && i < calls->buckets + 2; i++) {
+        calls->begin[i] += calls->begin[i - 1];
+        done = stopper_goes_on(stopper, i, failure);
+    }
+    if (done) {
+        calls->rows =
+            memory_allocate(((size_t)calls->begin[calls->buckets + 1] + 1) * sizeof *calls->rows);
+        done = calls->rows || failure_memory(failure);
+    }
+    for (size_t row = 0; done && row < columns->count; row++) {
+        if (can_launch(columns, row))
+            calls->rows[calls->begin[bucket_of(calls, columns->correlation[row]) + 1]++] =
+                (uint32_t)row;
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    for (size_t i = 0; done && i < calls->buckets; i++) {
+        uint32_t first = calls->begin[i], count = calls->begin[i + 1] - first;
+        done = stopper_goes_on(stopper, i, failure) &&
+               (count < 2 || sort_bucket(columns, calls->rows + first, count, stopper, failure));
+    }
+    return done;
+}
+
+/* The launch of a device event, by rule 1; ROW_NONE if it has none. */
+static uint32_t launch_of(const struct calls *calls, const struct columns *columns, size_t event)
+{
+    const uint32_t *rows = calls->rows;
+    int64_t correlation = columns->correlation[event], start = columns->ts[event];
+    size_t bucket = bucket_of(calls, correlation);
+    size_t first = calls->begin[bucket], count = calls->begin[bucket + 1];
+    LOWER_BOUND(first, count, columns->correlation[rows[first]] < correlation);
+    if (first == count || columns->correlation[rows[first]] != correlation)
+        return ROW_NONE;
+    size_t end = first, after = first; /* end of the preferred calls; first one after the event */
+    LOWER_BOUND(end, count,
+                columns->correlation[rows[end]] == correlation &&
+                    columns->kind[rows[end]] == columns->kind[rows[first]]);
+    LOWER_BOUND(after, end, columns->ts[rows[after]] <= start);
+    if (after > first)
+        return rows[after - 1];
+    while (after + 1 < end && columns->ts[rows[after + 1]] == columns->ts[rows[first]])
+        after++;
+    return rows[after];
 }
 
 /* Rule 2, for rows in the order of the file. A row without a time comes last. */
@@ -51,79 +125,16 @@ static bool starts_before(const struct columns *columns, size_t row, size_t othe
            (columns->ts[other] == NUMBER_NONE || columns->ts[row] < columns->ts[other]);
 }
 
-/* An index from correlation to call. Correlations of calls are mostly a dense range without
-** doubles; an array by correlation then replaces sorting. */
-struct call_index {
-    uint32_t *rows; /* of the calls, by correlation - lowest; ROW_NONE: none */
-    int64_t lowest, size;
-};
-
-/* Makes an index; `rows` stays NULL if the correlations are not dense and distinct. */
-static bool make_call_index(struct call_index *index, const struct launch_call *calls, size_t count,
-                            const struct stopper *stopper, struct failure *failure)
-{
-    int64_t highest = calls[0].correlation;
-    *index = (struct call_index){NULL, highest, 0};
-    for (size_t i = 1; i < count; i++) {
-        if (!stopper_goes_on(stopper, i, failure))
-            return false;
-        if (calls[i].correlation < index->lowest)
-            index->lowest = calls[i].correlation;
-        if (calls[i].correlation > highest)
-            highest = calls[i].correlation;
-    }
-    if ((uint64_t)(highest - index->lowest) / 8 >= count)
-        return true;
-    index->size = highest - index->lowest + 1;
-    index->rows = memory_filled((size_t)index->size, sizeof *index->rows);
-    if (!index->rows)
-        return failure_memory(failure);
-    for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(stopper, i, failure))
-            return false;
-        uint32_t *row = &index->rows[calls[i].correlation - index->lowest];
-        if (*row != ROW_NONE) {
-            memory_free(index->rows);
-            index->rows = NULL;
-            return true;
-        }
-        *row = calls[i].row;
-    }
-    return true;
-}
-
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
-    struct call_index index = {NULL, 0, 0};
-    struct launch_call *calls = NULL;
-    size_t count = 0, capacity = 0;
-    bool done = true;
+    struct calls calls = {.rows = NULL};
+    bool done = calls_find(&calls, columns, stopper, failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);
-        if (!can_launch(columns, row))
+        if (!kind_is_device(columns->kind[row]) || columns->correlation[row] <= 0)
             continue;
-        if (!MEMORY_GROW(calls, capacity, count + 1))
-            done = failure_memory(failure);
-        else
-            calls[count++] =
-                (struct launch_call){columns->correlation[row], columns->ts[row],
-                                     columns->kind[row] == KIND_DRIVER_CALL, (uint32_t)row};
-    }
-    if (count == 0)
-        return done;
-    done = done && make_call_index(&index, calls, count, stopper, failure) &&
-           (index.rows || sort_items(calls, count, sizeof *calls, call_order, stopper, failure));
-    for (size_t row = 0; done && row < columns->count; row++) {
-        int64_t correlation = columns->correlation[row];
-        uint32_t launch = ROW_NONE;
-        done = stopper_goes_on(stopper, row, failure);
-        if (!kind_is_device(columns->kind[row]) || correlation <= 0)
-            continue;
-        if (!index.rows)
-            launch = launch_of(calls, count, correlation, columns->ts[row]);
-        else if (correlation >= index.lowest && correlation - index.lowest < index.size)
-            launch = index.rows[correlation - index.lowest];
+        uint32_t launch = launch_of(&calls, columns, row);
         if (launch == ROW_NONE)
             continue;
         columns->link[row] = launch;
@@ -131,8 +142,8 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (first == ROW_NONE || starts_before(columns, row, first))
             columns->link[launch] = (uint32_t)row;
     }
-    memory_free(calls);
-    memory_free(index.rows);
+    memory_free(calls.rows);
+    memory_free(calls.begin);
     return done;
 }
 

@@ -9,13 +9,11 @@
 
 #include "../reader/stopper.h"
 
-/* What a function that orders items returns for two values: less than, equal to or greater than 0.
- */
+/* What a function that orders items returns for two values: less than, equal to, greater than 0. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* As qsort, but stable, and quick if the items are in order. False on FAILURE_MEMORY and
- *FAILURE_INTERRUPTED: all items are then
- ** still there, in an unspecified order. */
+/* As qsort, but stable, and quick if the items are in order. On FAILURE_MEMORY and
+** FAILURE_INTERRUPTED it returns false, and all items are still there, in an unspecified order. */
 bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);
 
