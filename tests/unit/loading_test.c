@@ -57,6 +57,60 @@ TEST(columns_of_a_file)
     file_release(file);
 }
 
+/* Operators, launches and their kernels. With `again`, correlations come twice. */
+static const char *many_events(int count, bool again)
+{
+    size_t room = (size_t)count * 130 + 100, length = 0;
+    char *text = malloc(room);
+    CHECK(text != NULL);
+    length += (size_t)snprintf(text, room, "{\"traceEvents\": [");
+    for (int i = 0; i < count; i++) {
+        static const char *const what[] = {"\"cat\":\"cpu_op\",\"name\":\"o\",\"pid\":1",
+                                           "\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1",
+                                           "\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0"};
+        length += (size_t)snprintf(text + length, room - length,
+                                   "{\"ph\":\"X\",%s,\"tid\":7,\"ts\":%d,\"dur\":1,"
+                                   "\"args\":{\"correlation\":%d}}%s",
+                                   what[i % 3], i, 1 + (again ? i % (count / 2) : i) / 3,
+                                   i + 1 < count ? ",\n" : "]}");
+    }
+    const char *path = unit_file(text, length);
+    free(text);
+    return path;
+}
+
+/* What a file keeps, and the most that is held while it is read, in bytes. */
+static void measure(int count, bool again, int64_t *kept, int64_t *most)
+{
+    struct failure failure = {.code = FAILURE_NONE};
+    const char *path = many_events(count, again);
+    int64_t before = unit_bytes;
+    unit_most = 0;
+    struct trace_file *file = file_load(path, NULL, NULL, &no_stopper, &failure);
+    if (!CHECK(file != NULL))
+        return;
+    CHECK_INT(file->columns.count, count);
+    CHECK(file->columns.link[1] != ROW_NONE);
+    *kept = unit_bytes - before;
+    *most = unit_most - before;
+    file_release(file);
+}
+
+TEST(memory_of_a_row)
+{
+    enum { FEW = 60000, MANY = 240000 };
+    for (int again = 0; again < 2; again++) {
+        int64_t few[2] = {0}, many[2] = {0};
+        measure(FEW, again, &few[0], &few[1]);
+        measure(MANY, again, &many[0], &many[1]);
+        int64_t kept = many[0] - few[0], most = many[1] - few[1], rows = MANY - FEW;
+        unit_trying("%.1f bytes a row are kept, %.1f at most", (double)kept / (double)rows,
+                    (double)most / (double)rows);
+        CHECK(kept <= 48 * rows);
+        CHECK(most <= kept + 8 * rows);
+    }
+}
+
 TEST(times_that_are_none)
 {
     static const char text[] =

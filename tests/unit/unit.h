@@ -17,6 +17,7 @@
 #ifndef TRACEDIFF_UNIT_H
 #define TRACEDIFF_UNIT_H
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -132,6 +133,8 @@ static inline bool unit_check_bytes(const char *file, int line, const char *what
 /* Memory, as ext/sqlite/database.c gives it: no bytes are no block. */
 
 static _Atomic int64_t unit_live;    /* blocks that have not been freed */
+static _Atomic int64_t unit_bytes;   /* in those blocks */
+static _Atomic int64_t unit_most;    /* the most bytes there were at a time */
 static _Atomic int64_t unit_asked;   /* how often there was a call for memory */
 static _Atomic int64_t unit_fail_at; /* the call that gets none; 0: all get some */
 static atomic_bool unit_fail_on;     /* nor do those after it */
@@ -151,11 +154,19 @@ static inline bool unit_no_memory(void)
     return unit_fail_at > 0 && (unit_fail_on ? asked >= unit_fail_at : asked == unit_fail_at);
 }
 
+static inline void unit_count_bytes(int64_t more)
+{
+    int64_t bytes = unit_bytes += more;
+    if (bytes > unit_most) /* of several threads, one may be missed */
+        unit_most = bytes;
+}
+
 void *memory_allocate(size_t size)
 {
     void *block = size == 0 || unit_no_memory() ? NULL : malloc(size);
     if (block) {
         unit_live++;
+        unit_count_bytes((int64_t)malloc_usable_size(block));
 #ifndef UNIT_MEASURES_TIME
         memset(block, 0xa5, size); /* whoever relies on zeros will see */
 #endif
@@ -167,12 +178,19 @@ void *memory_resize(void *block, size_t size)
 {
     if (!block)
         return memory_allocate(size);
-    return size == 0 || unit_no_memory() ? NULL : realloc(block, size);
+    if (size == 0 || unit_no_memory())
+        return NULL;
+    int64_t before = (int64_t)malloc_usable_size(block);
+    void *resized = realloc(block, size);
+    if (resized)
+        unit_count_bytes((int64_t)malloc_usable_size(resized) - before);
+    return resized;
 }
 
 void memory_free(void *block)
 {
     unit_live -= block != NULL;
+    unit_bytes -= block ? (int64_t)malloc_usable_size(block) : 0;
     free(block);
 }
 
