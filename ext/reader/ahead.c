@@ -9,6 +9,7 @@ enum { BUFFERS = 2, BUFFER_SIZE = 256 * 1024 };
 
 struct buffer {
     ptrdiff_t got; /* bytes, or the last result of `read` */
+    int64_t position;
     struct failure failure;
     unsigned char bytes[BUFFER_SIZE];
 };
@@ -63,7 +64,8 @@ static void *fill_buffers(void *argument)
     struct buffer *buffer;
     bool more = true;
     while (more && (buffer = empty_buffer(ahead))) {
-        buffer->got = ahead->read(ahead->argument, buffer->bytes, BUFFER_SIZE, &buffer->failure);
+        buffer->got = ahead->read(ahead->argument, buffer->bytes, BUFFER_SIZE, &buffer->position,
+                                  &buffer->failure);
         more = buffer->got > 0;
         count(ahead, &ahead->filled);
     }
@@ -115,10 +117,12 @@ static struct buffer *filled_buffer(struct ahead *ahead)
     return &ahead->buffers[ahead->emptied % BUFFERS];
 }
 
-ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, struct failure *failure)
+ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_t *position,
+                     struct failure *failure)
 {
     struct buffer *buffer = filled_buffer(ahead);
     ptrdiff_t got = buffer->got;
+    *position = buffer->position;
     if (got <= 0) {
         failure_move(failure, &buffer->failure);
         buffer->got = 0; /* a failure is given once */

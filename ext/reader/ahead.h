@@ -11,11 +11,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "failure.h"
 
-/* Reads up to `room` bytes. Returns the number of bytes read, 0 at the end, -1 on failure. */
-typedef ptrdiff_t ahead_reader(void *argument, unsigned char *to, size_t room,
+/* Reads up to `room` bytes, and sets `*position` to where it is then in what it reads from. Returns
+** the number of bytes read, 0 at the end, -1 on failure. */
+typedef ptrdiff_t ahead_reader(void *argument, unsigned char *to, size_t room, int64_t *position,
                                struct failure *failure);
 
 struct ahead;
@@ -26,7 +28,8 @@ struct ahead;
 struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument);
 
 /* As `read`. */
-ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, struct failure *failure);
+ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_t *position,
+                     struct failure *failure);
 
 /* Waits until the thread has ended, for which it reads at most one more buffer. Nothing can be
 ** read afterwards. */

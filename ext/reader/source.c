@@ -31,9 +31,9 @@ struct source {
     int64_t read;                  /* bytes read from the file */
     int64_t member;                /* gzip: the byte of the file, from 1, where the member begins */
     int64_t trailing;
-    _Atomic int64_t position; /* as source_position() */
-    atomic_int *idle;         /* borrowed; NULL: no thread is to be started */
     struct ahead *ahead; /* owned; until it has stopped it owns the fields above, from in_member */
+    int64_t position;    /* as source_position() */
+    atomic_int *idle;    /* borrowed; NULL: no thread is to be started */
     struct decoder_buffers buffers; /* `in` is the rest of the input */
     unsigned char input[INPUT_SIZE];
 };
@@ -203,7 +203,7 @@ bool source_unsure(const struct source *source)
 
 int64_t source_position(const struct source *source)
 {
-    return atomic_load_explicit(&source->position, memory_order_relaxed);
+    return source->position;
 }
 
 const char *source_decoder(void)
@@ -328,16 +328,17 @@ static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room
     return (ptrdiff_t)(room - buffers->out_left);
 }
 
-static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, struct failure *failure)
+static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, int64_t *now,
+                          struct failure *failure)
 {
     struct source *source = argument;
-    if (source->ended)
-        return 0;
+    ptrdiff_t got = 0;
     if (room > INT32_MAX)
         room = INT32_MAX;
-    ptrdiff_t got = source->decoder ? read_gzip(source, to, room, failure)
-                                    : read_plain(source, to, room, failure);
-    atomic_store_explicit(&source->position, position(source) - 1, memory_order_relaxed);
+    if (!source->ended)
+        got = source->decoder ? read_gzip(source, to, room, failure)
+                              : read_plain(source, to, room, failure);
+    *now = position(source) - 1;
     return got;
 }
 
@@ -346,6 +347,6 @@ ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
 {
     if (!source->ahead && source->idle && source->identity.size - source->read >= WORTH_A_THREAD)
         source->ahead = ahead_start(source->idle, read_now, source);
-    return source->ahead ? ahead_read(source->ahead, to, room, failure)
-                         : read_now(source, to, room, failure);
+    return source->ahead ? ahead_read(source->ahead, to, room, &source->position, failure)
+                         : read_now(source, to, room, &source->position, failure);
 }

@@ -56,7 +56,7 @@ bool source_identify(const char *path, struct identity *identity, struct failure
 ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
                       struct failure *failure);
 
-/* Bytes of the file that were read so far, also ahead; of gzip, those that were decompressed. */
+/* The bytes of the file in which what was given so far lies; of gzip, before decompression. */
 int64_t source_position(const struct source *source);
 
 /* The byte of the file, from 1, where data after the gzip data begins; 0 without such data.

@@ -26,15 +26,19 @@ static bool unsure;
 
 static bool in_thread; /* files are read ahead */
 
-static ptrdiff_t read_source(void *source, unsigned char *to, size_t room, struct failure *failed)
+static ptrdiff_t read_source(void *source, unsigned char *to, size_t room, int64_t *position,
+                             struct failure *failed)
 {
-    return source_read(source, to, room, failed);
+    ptrdiff_t count = source_read(source, to, room, failed);
+    *position = source_position(source);
+    return count;
 }
 
 /* Reads a file to its end, so many bytes at a time. */
 static void read_by(bool by_zlib, const char *path, size_t room)
 {
     ptrdiff_t count = 0;
+    int64_t position = 0, before = 0;
     length = 0;
     failure_clear(&failure);
     struct source *source = source_open(path, by_zlib, &failure);
@@ -43,9 +47,13 @@ static void read_by(bool by_zlib, const char *path, size_t room)
     atomic_int idle = in_thread;
     struct ahead *ahead = ahead_start(&idle, read_source, source);
     CHECK((ahead != NULL) == in_thread);
-    while ((count = ahead ? ahead_read(ahead, got + length, room, &failure)
-                          : source_read(source, got + length, room, &failure)) > 0)
-        length += (size_t)count;
+    do {
+        count = ahead ? ahead_read(ahead, got + length, room, &position, &failure)
+                      : read_source(source, got + length, room, &position, &failure);
+        length += count > 0 ? (size_t)count : 0;
+        CHECK(position >= before && position <= source_identity(source)->size);
+        before = position;
+    } while (count > 0);
     CHECK_INT(count, failure.code == FAILURE_NONE ? 0 : -1);
     ahead_close(ahead);
     CHECK_INT(idle, in_thread);
