@@ -24,7 +24,7 @@ from support import EXAMPLES, connect, corpus, series, slow
 from traces import File, Style
 
 SEED = int(os.environ.get("SEED") or 1)
-SERIES = series(1, 4)  # random pairs of traces for each test
+SERIES = series(1, 3)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
 WITHOUT_TRACE = {"tracediff_help"}
