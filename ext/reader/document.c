@@ -407,9 +407,10 @@ static __attribute__((noinline)) const unsigned char *read_unknown(struct docume
     return stop;
 }
 
-static inline const unsigned char *read_event(struct document *document, struct scan *scan,
-                                              const unsigned char *p, struct event *event)
+static const unsigned char *read_object(struct document *document, struct scan *scan,
+                                        const unsigned char *p, void *to)
 {
+    struct event *event = to;
     const unsigned char *stop = NULL;
     event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
     if (document->memo)
@@ -417,14 +418,7 @@ static inline const unsigned char *read_event(struct document *document, struct 
     return stop ? stop : read_unknown(document, scan, p, event);
 }
 
-static const unsigned char *read_object(struct document *document, struct scan *scan,
-                                        const unsigned char *p, void *to)
-{
-    return read_event(document, scan, p, to);
-}
-
-/* Reads the event after another one and a comma, if it is in memory as a whole: element() in
-** short. False, and nothing has changed, if it is not so. */
+/* element() in short, for an event that is in memory as a whole. If false, nothing has changed. */
 static inline bool next_object(struct document *document, struct event *event)
 {
     struct window *in = &document->in;
@@ -433,7 +427,7 @@ static inline bool next_object(struct document *document, struct event *event)
         return false;
     struct scan scan = {in->bytes + in->end, NULL};
     const unsigned char *p = scan_space(in->bytes + in->at + 1);
-    const unsigned char *stop = *p == '{' ? read_event(document, &scan, p, event) : NULL;
+    const unsigned char *stop = *p == '{' ? read_object(document, &scan, p, event) : NULL;
     if (!stop)
         return false;
     in->at = (size_t)(stop - in->bytes);

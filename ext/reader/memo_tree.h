@@ -1,0 +1,133 @@
+/*
+** What a memo is made of (memo.h): memo.c reads events with it, lesson.c adds to it.
+*/
+#ifndef TRACEDIFF_MEMO_TREE_H
+#define TRACEDIFF_MEMO_TREE_H
+
+#include <assert.h>
+
+#include "bytes16.h"
+#include "memo.h"
+
+enum {
+    MOST_NODES = 4096,
+    MOST_TEXT = 256 * 1024,
+    MOST_READINGS = 512,
+    MOST_SPANS = 64, /* in an event */
+    LONGEST_SPAN = 255,
+    COMPARED = 16,     /* bytes at a time */
+    MOST_CREDIT = 2048 /* what a memo begins with, and the most it saves (lesson.c) */
+};
+
+enum follows {
+    NOTHING,
+    NUMBER,
+    NAME,     /* the contents of the name, up to its quote */
+    ARGS_END, /* what comes after args, if that is more than a brace: the span ends with theirs */
+    MORE,     /* another span: this one would have been too long */
+    END       /* the next event: the span ends with the event's brace */
+};
+
+/* A span. Node 0 is what comes before all, and has no text. */
+struct memo_node {
+    unsigned char head[COMPARED]; /* its first bytes */
+    const unsigned char *text;    /* all of them */
+    struct memo_node *child;      /* the spans that followed it, the last one met first ... */
+    struct memo_node *sibling;    /* ... and so on; or NULL */
+    struct memo_node *args;       /* the span with the brace of the args it is in, or NULL */
+    struct memo_node *after_args; /* the node whose children follow the args that begin here */
+    const struct reading *says;   /* ARGS_END, END: what the spans so far say */
+    uint16_t head_mask;           /* a bit for each byte of `head` */
+    unsigned char length, follows, children;
+    unsigned char depth;   /* the number of spans up to this one */
+    unsigned char args_at; /* the byte after the brace of args; 0: it is not in this span */
+    bool has_form;         /* END: its event's cat, pid and tid are part of spans */
+};
+
+static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
+              "a span may be compared with what comes after the text");
+
+/* A byte of an event: in a span, or the one after it. */
+struct spot {
+    unsigned char span, offset;
+};
+
+/* What the spans of args, or of an event, say. */
+struct reading {
+    struct {
+        struct spot begin, end;
+        unsigned char kind; /* enum token_kind */
+    } value[EVENT_FIELDS];
+    unsigned char args_tail; /* bytes after args; 0: args end at their spot */
+    unsigned char phase;     /* as in struct event, and so is `passed_over` */
+    bool passed_over;
+};
+
+struct memo {
+    size_t nodes_used, text_used, readings_used;
+    bool full; /* there was no room for a span */
+    int credit;
+    uint64_t forms; /* the form of events that end with node 0 */
+    struct memo_node nodes[MOST_NODES];
+    struct reading readings[MOST_READINGS];
+    unsigned char text[MOST_TEXT + COMPARED];
+};
+
+static inline bool same_head(const struct memo_node *node, const unsigned char *p)
+{
+    uint32_t equal = bytes16_mask((bytes16)(bytes16_at(p) == bytes16_at(node->head)));
+    return (~equal & node->head_mask) == 0;
+}
+
+/* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */
+static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
+{
+    bytes16 equal =
+        (bytes16)(bytes16_at(a + length - COMPARED) == bytes16_at(b + length - COMPARED));
+    for (size_t i = COMPARED; i + COMPARED < length; i += COMPARED)
+        equal &= (bytes16)(bytes16_at(a + i) == bytes16_at(b + i));
+    return bytes16_mask(equal) == 0xffff;
+}
+
+static inline const unsigned char *after_number(const unsigned char *p)
+{
+    for (;; p += COMPARED) {
+        bytes16 part = (bytes16)(bytes16_at(p) - '.' <= '9' - '.');
+        uint32_t other = ~bytes16_mask(part) & 0xffff;
+        if (other)
+            return p + (unsigned)__builtin_ctz(other);
+    }
+}
+
+/* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
+** come after the text: so none reaches beyond it. `*end` is the byte after both. */
+static inline bool matches(const struct memo_node *node, const unsigned char *p,
+                           const unsigned char **end)
+{
+    size_t length = node->length;
+    if (!same_head(node, p) || (length > COMPARED && !same_tail(p, node->text, length)))
+        return false;
+    *end = p + length;
+    if (node->follows == NUMBER) {
+        *end = after_number(p + length);
+        return *end > p + length;
+    }
+    return true;
+}
+
+/* As memo_find(), and the child becomes the first. */
+struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
+                                         const unsigned char **end);
+
+/* The span after `node` that is at `p`, up to `*end`; NULL if it is not known. */
+static inline struct memo_node *memo_find(struct memo_node *node, const unsigned char *p,
+                                          const unsigned char **end)
+{
+    struct memo_node *first = node->child;
+    return first && matches(first, p, end) ? first : memo_find_among_others(node, p, end);
+}
+
+/* Forgets everything. */
+void memo_begin_anew(struct memo *memo);
+
+#endif
