@@ -156,7 +156,7 @@ static inline bool unit_no_memory(void)
 
 static inline void unit_count_bytes(int64_t more)
 {
-    int64_t bytes = unit_bytes += more;
+    int64_t bytes = atomic_fetch_add(&unit_bytes, more) + more;
     if (bytes > unit_most) /* of several threads, one may be missed */
         unit_most = bytes;
 }
