@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "../trace/hash.h"
 #include "../trace/short_name.h"
 #include "busy.h"
 #include "replays.h"
@@ -21,7 +22,7 @@ struct step_place {
 /* The data from which the steps of one file are computed. */
 struct known_file {
     bool made;
-    struct labels labels;
+    struct labels labels[LEVEL_COUNT]; /* of the attribution's lines */
     struct busy busy;
     bool has_work;
     size_t stretch;        /* the stretch of busy found last */
@@ -31,9 +32,16 @@ struct known_file {
     char *scratch;         /* room for the longest name */
 };
 
+/* The rows whose names explain an instant, or ROW_NONE: as the names of struct attributed. */
+struct origin {
+    uint32_t row[LEVEL_COUNT];
+};
+
 struct attribution {
     const struct trace *trace;
-    enum label_level level;
+    enum label_level level;             /* LEVEL_COUNT: paths */
+    enum label_level line[LEVEL_COUNT]; /* the levels at which threads have labels */
+    size_t line_count;
     const struct stopper *stopper;
     struct names names;
     struct step_place *places; /* by rank, then iteration */
@@ -47,12 +55,7 @@ struct attribution {
     const struct window *window;
     struct known_file *known;
     struct attributed_step *to;
-    /* The parts of the current step, in one list for each name: by name id + 1, the index of the
-    ** last part + 1; 0: none. `before` continues the list. */
-    uint32_t *last;
-    size_t last_capacity;
-    uint32_t *before; /* by part: the part before it in its list */
-    size_t before_capacity;
+    struct table parts; /* of the current step, by class and names */
 };
 
 const char *step_class_name(enum step_class step_class)
@@ -84,56 +87,92 @@ static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
     return true;
 }
 
-static bool add_row(struct attribution *at, enum step_class step_class, uint32_t name,
-                    wide_time time)
+static uint64_t hash_of_part(const struct attributed *part)
+{
+    uint64_t hash = hash_key() ^ (uint64_t)part->step_class;
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        hash = hash_mixed(hash ^ part->name[i], UINT64_C(0x9e3779b97f4a7c15));
+    return hash;
+}
+
+static uint64_t hash_of_row(const void *step, uint32_t row)
+{
+    return hash_of_part(&((const struct attributed_step *)step)->rows[row]);
+}
+
+struct part_key {
+    const struct attributed_step *step;
+    const struct attributed *part;
+};
+
+static bool is_part(const void *key, uint32_t row)
+{
+    const struct attributed *part = ((const struct part_key *)key)->part;
+    const struct attributed *other = &((const struct part_key *)key)->step->rows[row];
+    return other->step_class == part->step_class &&
+           memcmp(other->name, part->name, sizeof part->name) == 0;
+}
+
+/* Adds a part of the step, or its time to the part of its class and names. */
+static bool add_part(struct attribution *at, const struct attributed *part)
 {
     struct attributed_step *to = at->to;
+    struct part_key key = {to, part};
     if (!MEMORY_GROW(to->rows, to->capacity, to->count + 1) ||
-        !MEMORY_GROW(at->before, at->before_capacity, to->count + 1))
+        !table_reserve(&at->parts, to->count, hash_of_row, to))
         return failure_memory(at->failure);
-    at->before[to->count] = 0;
-    to->rows[to->count++] = (struct attributed){step_class, name, time};
-    return true;
-}
-
-/* Makes room in `last` for a name. */
-static bool reserve_last(struct attribution *at, size_t name)
-{
-    size_t known = at->last_capacity;
-    if (name < known)
+    uint32_t *slot = table_slot(&at->parts, hash_of_part(part), is_part, &key);
+    if (*slot) {
+        to->rows[*slot - 1].time += part->time;
         return true;
-    if (!MEMORY_GROW(at->last, at->last_capacity, name + 1))
-        return failure_memory(at->failure);
-    memset(at->last + known, 0, (at->last_capacity - known) * sizeof *at->last);
+    }
+    to->rows[to->count++] = *part;
+    *slot = (uint32_t)to->count;
     return true;
 }
 
-/* Adds the time from one instant to another, if there is any, to a class and to the name of a
-** row. */
-static bool add_time(struct attribution *at, enum step_class step_class, uint32_t row, int64_t from,
-                     int64_t to)
+static const struct origin nowhere = {{ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}};
+
+/* Adds the time from one instant to another, if there is any, to a class and to the names of some
+** rows. */
+static bool add_time(struct attribution *at, enum step_class step_class,
+                     const struct origin *origin, int64_t from, int64_t to)
 {
-    uint32_t name;
+    struct attributed part = {.step_class = step_class, .time = (wide_time)to - from};
     if (from >= to)
         return true;
-    if (!stopper_goes_on(at->stopper, at->steps++, at->failure) || !name_of(at, row, &name))
+    if (!stopper_goes_on(at->stopper, at->steps++, at->failure))
         return false;
-    size_t slot = name == NAME_NONE ? 0 : (size_t)name + 1;
-    wide_time time = (wide_time)to - from;
-    if (!reserve_last(at, slot))
-        return false;
-    for (uint32_t i = at->last[slot]; i > 0; i = at->before[i - 1]) {
-        struct attributed *known = &at->to->rows[i - 1];
-        if (known->step_class == step_class) {
-            known->time += time;
-            return true;
-        }
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (!name_of(at, origin->row[i], &part.name[i]))
+            return false;
+    return add_part(at, &part);
+}
+
+/* Where a name that does not depend on the level stands: of calls, and of device work. */
+static uint32_t *own_name(const struct attribution *at, struct origin *origin,
+                          enum label_level level)
+{
+    return &origin->row[at->level == LEVEL_COUNT ? level : 0];
+}
+
+/* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
+** which one of these changes, if that is earlier. */
+static uint32_t find_labels(struct attribution *at, uint32_t track, int64_t instant,
+                            struct origin *origin, int64_t *end)
+{
+    uint32_t inside = IN_NOTHING;
+    *origin = nowhere;
+    for (size_t line = 0; line < at->line_count; line++) {
+        enum label_level level = at->line[line];
+        struct thread_labels *thread = &at->known->labels[level].threads[track];
+        size_t i = labels_find(thread, instant);
+        inside = thread->items[i].inside;
+        *own_name(at, origin, level) = thread->items[i].label;
+        if (i + 1 < thread->count && thread->items[i + 1].start < *end)
+            *end = thread->items[i + 1].start;
     }
-    if (!add_row(at, step_class, name, time))
-        return false;
-    at->before[at->to->count - 1] = at->last[slot];
-    at->last[slot] = (uint32_t)at->to->count;
-    return true;
+    return inside;
 }
 
 /* A5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
@@ -147,33 +186,34 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
     if (from >= to)
         return true;
     if (track == TRACK_NONE)
-        return other == TRACK_NONE ? add_time(at, classes[2], ROW_NONE, from, to)
+        return other == TRACK_NONE ? add_time(at, classes[2], &nowhere, from, to)
                                    : add_thread(at, other, TRACK_NONE, from, to);
-    struct thread_labels *thread = &at->known->labels.threads[track];
-    for (size_t i = labels_find(thread, from); from < to; i++) {
-        const struct label_stretch *stretch = &thread->items[i];
-        int64_t end = i + 1 < thread->count && stretch[1].start < to ? stretch[1].start : to;
+    for (int64_t end = to; from < to; from = end, end = to) {
+        struct origin origin;
+        uint32_t inside = find_labels(at, track, from, &origin, &end);
         bool done;
-        if (stretch->inside == IN_NOTHING)
+        if (inside == IN_NOTHING) {
             done = add_thread(at, other == track ? TRACK_NONE : other, TRACK_NONE, from, end);
-        else if (stretch->inside == IN_EVENT)
-            done = add_time(at, classes[1], stretch->label, from, end);
-        else
-            done = add_time(at, classes[0], stretch->inside, from, end);
+        } else if (inside == IN_EVENT) {
+            done = add_time(at, classes[1], &origin, from, end);
+        } else {
+            *own_name(at, &origin, LEVEL_OP) = inside;
+            done = add_time(at, classes[0], &origin, from, end);
+        }
         if (!done)
             return false;
-        thread->hint = i;
-        from = end;
     }
     return true;
 }
 
-/* The row of the label of a launch; ROW_NONE if it has none. */
-static uint32_t label_of_launch(struct attribution *at, uint32_t launch)
+/* The labels of a launch. */
+static struct origin origin_of_launch(struct attribution *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
-    struct thread_labels *thread = &at->known->labels.threads[row_place(columns, launch)->track];
-    return thread->items[labels_find(thread, columns->ts[launch])].label;
+    struct origin origin;
+    int64_t end = INT64_MAX;
+    find_labels(at, row_place(columns, launch)->track, columns->ts[launch], &origin, &end);
+    return origin;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -196,17 +236,18 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
+    struct origin origin = origin_of_launch(at, launch), call = origin;
+    *own_name(at, &call, LEVEL_OP) = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
                     earlier(to, start)) ||
-        !add_time(at, CLASS_IDLE_LAUNCH, launch, later(from, start), earlier(to, end)))
+        !add_time(at, CLASS_IDLE_LAUNCH, &call, later(from, start), earlier(to, end)))
         return false;
     from = later(from, end);
     if (from >= to)
         return true;
     wide_time wait = (wide_time)columns->ts[next] - later(stretch->start, end);
-    return wait > LONGEST_WAIT
-               ? add_time(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, to)
-               : add_time(at, CLASS_IDLE_WAIT, label_of_launch(at, launch), from, to);
+    return wait > LONGEST_WAIT ? add_time(at, CLASS_IDLE_UNRECORDED, &nowhere, from, to)
+                               : add_time(at, CLASS_IDLE_WAIT, &origin, from, to);
 }
 
 /* A4 to A7: adds a stretch in which the device is idle. */
@@ -224,7 +265,7 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
         bool inside = next && next->start <= from;
         wide_time change = !next ? to : inside ? next->end : next->start;
         int64_t until = change < to ? (int64_t)change : to;
-        if (!(inside ? add_time(at, CLASS_IDLE_UNRECORDED, ROW_NONE, from, until)
+        if (!(inside ? add_time(at, CLASS_IDLE_UNRECORDED, &nowhere, from, until)
                      : add_waiting(at, stretch, from, until)))
             return false;
         from = until;
@@ -240,10 +281,10 @@ static bool add_busy(struct attribution *at, const struct busy_stretch *stretch,
                                               [KERNEL_COMMUNICATION] = CLASS_COMM,
                                               [KERNEL_MEMORY] = CLASS_MEMORY};
     uint32_t launch = at->file->columns.link[stretch->row];
-    bool own_name =
-        stretch->type == KERNEL_COMMUNICATION || at->level == LEVEL_KERNEL || launch == ROW_NONE;
-    return add_time(at, classes[stretch->type],
-                    own_name ? stretch->row : label_of_launch(at, launch), from, to);
+    struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
+    if (stretch->type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE)
+        *own_name(at, &origin, LEVEL_KERNEL) = stretch->row;
+    return add_time(at, classes[stretch->type], &origin, from, to);
 }
 
 /* The index of the device's stretch that holds an instant. Windows mostly come in order, so the
@@ -318,7 +359,8 @@ static void forget(struct known_file *known)
     memory_free(known->ids);
     memory_free(known->scratch);
     intervals_clear(&known->lost);
-    labels_clear(&known->labels);
+    for (int level = 0; level < LEVEL_COUNT; level++)
+        labels_clear(&known->labels[level]);
     busy_clear(&known->busy);
     *known = (struct known_file){.made = false};
 }
@@ -339,30 +381,38 @@ static bool know(struct attribution *at, size_t member)
     known->has_work = done && known->busy.count > 1;
     known->made =
         done && make_ids(at) &&
-        labels_make(&known->labels, at->file, at->level, wanted, at->stopper, at->failure) &&
         (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure));
+    for (size_t line = 0; line < at->line_count; line++)
+        known->made = known->made && labels_make(&known->labels[at->line[line]], at->file,
+                                                 at->line[line], wanted, at->stopper, at->failure);
     memory_free(wanted);
     if (!known->made)
         forget(known);
     return known->made;
 }
 
-/* A part with its name. qsort comparators take no context, so the pointer is copied in. */
+/* A part with its names. The order takes no context, so the pointer is copied in. */
 struct sortable_part {
     struct attributed row;
-    const struct name *name; /* or NULL */
+    const struct names *names;
 };
 
-static int row_order(const void *a, const void *b)
+static int part_order(const void *a, const void *b)
 {
     const struct sortable_part *x = a, *y = b;
     if (x->row.time != y->row.time)
         return COMPARE(y->row.time, x->row.time);
     if (x->row.step_class != y->row.step_class)
         return strcmp(step_class_name(x->row.step_class), step_class_name(y->row.step_class));
-    if (!x->name || !y->name)
-        return (x->name != NULL) - (y->name != NULL);
-    return name_compare(x->name, y->name);
+    for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
+        uint32_t left = x->row.name[level], right = y->row.name[level];
+        if (left == right)
+            continue;
+        if (left == NAME_NONE || right == NAME_NONE)
+            return left == NAME_NONE ? -1 : 1;
+        return name_compare(&x->names->items[left], &x->names->items[right]);
+    }
+    return 0;
 }
 
 static bool sort_parts(struct attribution *at)
@@ -371,12 +421,9 @@ static bool sort_parts(struct attribution *at)
     struct sortable_part *order = memory_zeroed(step->count, sizeof *order);
     if (!order)
         return failure_memory(at->failure);
-    for (size_t i = 0; i < step->count; i++) {
-        uint32_t name = step->rows[i].name;
-        order[i] = (struct sortable_part){step->rows[i],
-                                          name == NAME_NONE ? NULL : &at->names.items[name]};
-    }
-    bool done = sort_items(order, step->count, sizeof *order, row_order, at->stopper, at->failure);
+    for (size_t i = 0; i < step->count; i++)
+        order[i] = (struct sortable_part){step->rows[i], &at->names};
+    bool done = sort_items(order, step->count, sizeof *order, part_order, at->stopper, at->failure);
     for (size_t i = 0; i < step->count; i++)
         step->rows[i] = order[i].row;
     memory_free(order);
@@ -395,11 +442,11 @@ bool attribution_step(struct attribution *at, size_t number, struct attributed_s
     step->rank = place->rank;
     step->iteration = place->window.iteration;
     step->count = 0;
+    static const struct attributed none = {
+        .step_class = CLASS_NONE, .name = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE}};
+    table_clear(&at->parts);
     bool done = know(at, place->member) &&
-                (place->window.start < place->window.end ? add_window(at)
-                                                         : add_row(at, CLASS_NONE, NAME_NONE, 0));
-    for (size_t i = 0; i < step->count && at->last_capacity > 0; i++)
-        at->last[step->rows[i].name == NAME_NONE ? 0 : (size_t)step->rows[i].name + 1] = 0;
+                (place->window.start < place->window.end ? add_window(at) : add_part(at, &none));
     for (size_t i = 0; i < step->count && done; i++)
         if (step->rows[i].time > INT64_MAX)
             done = failure_set(failure, FAILURE_REQUEST,
@@ -460,6 +507,11 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     }
     at->trace = trace;
     at->level = level;
+    if (level < LEVEL_COUNT)
+        at->line[at->line_count++] = level;
+    else
+        while (at->line_count < LEVEL_KERNEL)
+            at->line[at->line_count] = (enum label_level)at->line_count, at->line_count++;
     at->stopper = stopper;
     at->failure = failure;
     at->files = memory_zeroed(trace->count, sizeof *at->files);
@@ -491,8 +543,7 @@ void attribution_free(struct attribution *at)
         forget(&at->files[i]);
     memory_free(at->files);
     memory_free(at->places);
-    memory_free(at->last);
-    memory_free(at->before);
+    table_clear(&at->parts);
     names_clear(&at->names);
     memory_free(at);
 }

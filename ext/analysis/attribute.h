@@ -1,6 +1,6 @@
 /*
-** Attributes the time of each step, by rules A1 to A10: every instant of a step belongs to one
-** class and one name, so the parts of a step sum to its length exactly.
+** Attributes the time of each step, by rules A1 to A12: every instant of a step belongs to one
+** class and one name or path of names, so the parts of a step sum to its length exactly.
 */
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H
@@ -31,15 +31,16 @@ enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 
 /* A part of a step. */
 struct attributed {
-    enum step_class step_class;
-    uint32_t name;  /* id in attribution_names(), or NAME_NONE */
     wide_time time; /* ns */
+    enum step_class step_class;
+    uint32_t name[LEVEL_COUNT]; /* ids in attribution_names(), or NAME_NONE; by level, if a path was
+                                ** asked for (A12), else the first is the only one */
 };
 
 struct attributed_step {
     int64_t rank;
     int64_t iteration;       /* NUMBER_NONE: the file has no steps */
-    struct attributed *rows; /* by time descending, then class, then name; owned */
+    struct attributed *rows; /* by time descending, then class, then names; owned */
     size_t count, capacity;
 };
 
@@ -48,7 +49,8 @@ struct attributed_step {
 ** of the number of steps. */
 struct attribution;
 
-/* The trace must outlive the attribution; the choice need not. NULL on failure. */
+/* With LEVEL_COUNT for a level, parts have paths. The trace must outlive the attribution; the choice
+** need not. NULL on failure. */
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
                                     enum label_level level, enum step_clock clock,
                                     const struct stopper *stopper, struct failure *failure);

@@ -8,7 +8,14 @@
 #include "../trace/file.h"
 #include "../trace/sort.h"
 
-enum label_level { LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE, LEVEL_ANNOTATION, LEVEL_KERNEL };
+enum label_level {
+    LEVEL_OP,
+    LEVEL_TOP_OP,
+    LEVEL_MODULE,
+    LEVEL_ANNOTATION,
+    LEVEL_KERNEL,
+    LEVEL_COUNT
+};
 
 #define IN_NOTHING ROW_NONE
 #define IN_EVENT (ROW_NONE - 1) /* the innermost event is not a call */

@@ -1,24 +1,12 @@
 /*
 ** trace_step_time: where the time of each step went.
 */
-#include "../analysis/attribute.h"
-#include "../reader/memory.h"
 #include "call_trace.h"
-
-#define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
-
-enum {
-    STEP_TIME_RANK,
-    STEP_TIME_ITERATION,
-    STEP_TIME_CLASS,
-    STEP_TIME_NAME,
-    STEP_TIME_TIME,
-    STEP_TIME_TIME_NS
-};
+#include "step_parts.h"
 
 static const struct column columns_of_step_time[] = {
-    {"rank", "INTEGER", "rank"},
-    {"iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"},
+    {STEP_RANK_COLUMN},
+    {STEP_ITERATION_COLUMN},
     {"class", "TEXT",
      "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
      "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
@@ -28,200 +16,21 @@ static const struct column columns_of_step_time[] = {
     {"time_ns", "INTEGER", "ns"},
 };
 
-enum { STEP_TIME_TRACE, STEP_TIME_RANKS, STEP_TIME_ITERATIONS, STEP_TIME_LEVEL, STEP_TIME_CLOCK };
-
 static const struct argument arguments_of_step_time[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {"level", "TEXT", false,
      "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
-    {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
+    {STEP_CLOCK_ARGUMENT},
 };
-
-/* The steps of a call. The parts of a step are found when it is first read, and kept for later
-** reads until they take KEPT_STEPS bytes in all. */
-struct step_rows {
-    struct rows rows; /* must be first */
-    struct database *database;
-    struct call_trace opened;
-    struct attribution *attribution;
-    struct attributed_step *kept; /* by step; count 0: not kept */
-    size_t room;                  /* bytes that may still be kept */
-};
-
-struct step_scan {
-    struct row_scan base; /* must be first */
-    size_t next;          /* the next step */
-    const struct attributed_step *step;
-    struct attributed_step own; /* the step, if it is not kept */
-    size_t part;                /* the next of its parts */
-    int64_t number;             /* of the next row */
-};
-
-/* Finds the parts of the next step. */
-static int find_next_step(struct step_scan *scan, struct failure *failure)
-{
-    struct step_rows *steps = (struct step_rows *)scan->base.rows;
-    struct attributed_step *kept = &steps->kept[scan->next];
-    scan->part = 0;
-    scan->step = kept;
-    if (kept->count == 0) {
-        database_begin_work(steps->database);
-        bool found = attribution_step(steps->attribution, scan->next, &scan->own, failure);
-        database_end_work(steps->database);
-        if (!found)
-            return SQLITE_ERROR;
-        size_t size = scan->own.capacity * sizeof *scan->own.rows;
-        scan->step = &scan->own;
-        if (size <= steps->room) {
-            *kept = scan->own;
-            scan->own = (struct attributed_step){.count = 0};
-            scan->step = kept;
-            steps->room -= size;
-            steps->rows.memory += size;
-        }
-    }
-    scan->next++;
-    return SQLITE_OK;
-}
-
-static int step_time_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,
-                           struct failure *failure)
-{
-    (void)wish;
-    (void)failure;
-    struct step_scan *it = *scan ? (struct step_scan *)*scan : memory_zeroed(1, sizeof *it);
-    if (!it)
-        return SQLITE_NOMEM;
-    *it = (struct step_scan){.base = {rows}, .own = it->own};
-    *scan = &it->base;
-    return SQLITE_OK;
-}
-
-static int step_time_next(struct row_scan *base, struct position *position, bool *end,
-                          struct failure *failure)
-{
-    struct step_scan *scan = (struct step_scan *)base;
-    const struct step_rows *steps = (const struct step_rows *)base->rows;
-    *end = false;
-    while (!scan->step || scan->part == scan->step->count) {
-        *end = scan->next == attribution_count(steps->attribution);
-        int code = *end ? SQLITE_OK : find_next_step(scan, failure);
-        if (*end || code != SQLITE_OK)
-            return code;
-    }
-    *position = (struct position){scan->number++, scan->next - 1, (int64_t)scan->part++};
-    return SQLITE_OK;
-}
-
-static void step_time_end(struct row_scan *base)
-{
-    struct step_scan *scan = (struct step_scan *)base;
-    memory_free(scan->own.rows);
-    memory_free(scan);
-}
-
-static int step_time_column(struct rows *rows, struct row_scan *scan,
-                            const struct position *position, int column, sqlite3_context *context,
-                            struct failure *failure)
-{
-    const struct step_rows *steps = (const struct step_rows *)rows;
-    const struct attributed_step *step = ((const struct step_scan *)scan)->step;
-    const struct attributed *part = &step->rows[position->part_row];
-    (void)failure;
-    switch (column) {
-    case STEP_TIME_RANK:
-        sqlite3_result_int64(context, step->rank);
-        break;
-    case STEP_TIME_ITERATION:
-        if (step->iteration != NUMBER_NONE)
-            sqlite3_result_int64(context, step->iteration);
-        break;
-    case STEP_TIME_CLASS:
-        if (part->step_class != CLASS_NONE)
-            sqlite3_result_text(context, step_class_name(part->step_class), -1, SQLITE_STATIC);
-        break;
-    case STEP_TIME_NAME:
-        if (part->name != NAME_NONE) {
-            const struct name *name = &attribution_names(steps->attribution)->items[part->name];
-            sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
-        }
-        break;
-    case STEP_TIME_TIME:
-        sqlite3_result_double(context, microseconds(part->time));
-        break;
-    case STEP_TIME_TIME_NS:
-        sqlite3_result_int64(context, (int64_t)part->time);
-        break;
-    }
-    return SQLITE_OK;
-}
-
-static void step_time_destroy(struct rows *rows)
-{
-    struct step_rows *steps = (struct step_rows *)rows;
-    size_t count = steps->attribution ? attribution_count(steps->attribution) : 0;
-    for (size_t i = 0; steps->kept && i < count; i++)
-        memory_free(steps->kept[i].rows);
-    memory_free(steps->kept);
-    attribution_free(steps->attribution);
-    call_trace_close(&steps->opened);
-    memory_free(steps);
-}
-
-static const struct rows_methods step_time_methods = {
-    .begin = step_time_begin,
-    .next = step_time_next,
-    .end = step_time_end,
-    .column = step_time_column,
-    .destroy = step_time_destroy,
-};
-
-static bool find_steps(struct call *call, struct step_rows *steps)
-{
-    static const char *const levels[] = {[LEVEL_OP] = "op",
-                                         [LEVEL_TOP_OP] = "top_op",
-                                         [LEVEL_MODULE] = "module",
-                                         [LEVEL_ANNOTATION] = "annotation",
-                                         [LEVEL_KERNEL] = "kernel"};
-    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    static const struct call_trace_request request = {
-        .trace = STEP_TIME_TRACE,
-        .ranks = STEP_TIME_RANKS,
-        .iterations = STEP_TIME_ITERATIONS,
-        .default_iterations = SELECT_STEADY,
-        .use = TRACE_FOR_DIFF,
-        .quoted = true}; /* a statement may name two traces */
-    const struct stopper *stopper = &call->database->cache.stopper;
-    int level, clock;
-    if (argument_word(call, STEP_TIME_LEVEL, levels, COUNT_OF(levels), &level) &&
-        argument_word(call, STEP_TIME_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
-        call_trace_open(call, &request, &steps->opened))
-        steps->attribution =
-            attribution_new(&steps->opened.trace, &steps->opened.steps, (enum label_level)level,
-                            (enum step_clock)clock, stopper, &call->failure);
-    if (!steps->attribution)
-        return false;
-    steps->kept = memory_zeroed(attribution_count(steps->attribution), sizeof *steps->kept);
-    return steps->kept || failure_memory(&call->failure);
-}
 
 static int step_time_produce(struct call *call, struct rows **rows)
 {
-    struct step_rows *steps = memory_zeroed(1, sizeof *steps);
-    if (!steps)
-        return SQLITE_NOMEM;
-    steps->rows.methods = &step_time_methods;
-    steps->database = call->database;
-    steps->room = KEPT_STEPS;
-    if (!find_steps(call, steps)) {
-        step_time_destroy(&steps->rows);
-        return SQLITE_ERROR;
-    }
-    steps->rows.memory = call_trace_memory(&steps->opened);
-    *rows = &steps->rows;
-    return SQLITE_OK;
+    static const unsigned char names[] = {0};
+    static const struct step_parts columns = {
+        .by_level = true, .names = names, .name_count = COUNT_OF(names)};
+    return step_parts_produce(call, rows, &columns);
 }
 
 const struct table_function trace_step_time_function = {

@@ -16,6 +16,7 @@
     FUNCTION(trace_ops) \
     FUNCTION(trace_diff) \
     FUNCTION(trace_step_time) \
+    FUNCTION(trace_step_path) \
     FUNCTION(trace_kernel_owners) \
     FUNCTION(trace_diff_by) \
     FUNCTION(trace_diff_report) \

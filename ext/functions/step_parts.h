@@ -1,0 +1,32 @@
+/*
+** The rows of trace_step_time and trace_step_path: the parts of each step.
+*/
+#ifndef TRACEDIFF_STEP_PARTS_H
+#define TRACEDIFF_STEP_PARTS_H
+
+#include "../analysis/attribute.h"
+#include "../sqlite/table_function.h"
+
+/* Columns: these, the names, time and time_ns. */
+enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
+
+/* Arguments: these, the level if there is one, and the clock. */
+enum { STEP_PARTS_TRACE, STEP_PARTS_RANKS, STEP_PARTS_ITERATIONS };
+
+struct step_parts {
+    bool by_level;              /* names are those of a level; else paths */
+    const unsigned char *names; /* by column of names: the index in attributed.name */
+    int name_count;
+};
+
+/* A complete producer. */
+int step_parts_produce(struct call *call, struct rows **rows, const struct step_parts *columns);
+
+/* Descriptions of columns and arguments. */
+#define STEP_RANK_COLUMN "rank", "INTEGER", "rank"
+#define STEP_ITERATION_COLUMN \
+    "iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"
+#define STEP_CLOCK_ARGUMENT \
+    "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
+
+#endif

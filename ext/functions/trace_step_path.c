@@ -1,0 +1,42 @@
+/*
+** trace_step_path: where the time of each step went, by all levels at once.
+*/
+#include "call_trace.h"
+#include "step_parts.h"
+
+static const struct column columns_of_step_path[] = {
+    {STEP_RANK_COLUMN},
+    {STEP_ITERATION_COLUMN},
+    {"class", "TEXT", "as trace_step_time has it"},
+    {"annotation", "TEXT", "innermost user annotation around the launch, or around the host"},
+    {"module", "TEXT", "innermost nn.Module around it, else top_op"},
+    {"top_op", "TEXT", "outermost operator around it, else the outermost event"},
+    {"op", "TEXT", "the call that launched or that the host was in; else the innermost operator"},
+    {"kernel", "TEXT", "the device work; NULL while the device is idle"},
+    {"time", "REAL", "us"},
+    {"time_ns", "INTEGER", "ns"},
+};
+
+static const struct argument arguments_of_step_path[] = {
+    {TRACE_ARGUMENT},
+    {RANKS_ARGUMENT},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {STEP_CLOCK_ARGUMENT},
+};
+
+static int step_path_produce(struct call *call, struct rows **rows)
+{
+    static const unsigned char names[] = {LEVEL_ANNOTATION, LEVEL_MODULE, LEVEL_TOP_OP, LEVEL_OP,
+                                          LEVEL_KERNEL};
+    static const struct step_parts columns = {.names = names, .name_count = COUNT_OF(names)};
+    return step_parts_produce(call, rows, &columns);
+}
+
+const struct table_function trace_step_path_function = {
+    .name = "trace_step_path",
+    .text = "where the time of each step went, by annotation, module, operator and kernel",
+    COLUMNS(columns_of_step_path),
+    ARGUMENTS(arguments_of_step_path),
+    .reads_files = true,
+    .produce = step_path_produce,
+};

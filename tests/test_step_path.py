@@ -1,0 +1,93 @@
+"""trace_step_path (rule A12): its rows cut those of trace_step_time finer, at every level and clock."""
+import os
+import unittest
+from collections import Counter
+
+from made import InFolder, document, event, kernel, launch, step, write
+from support import EXAMPLES, connect, corpus, slow
+
+LEVELS = ("op", "top_op", "module", "annotation", "kernel")
+CALLS = ("idle_call", "idle_launch", "call")
+WORK = ("compute", "comm", "memory")
+
+
+def name_of(class_, names, level):
+    """The name that trace_step_time has for a path, by the last sentence of A12; False if the path does not tell."""
+    kernel_, op = names["kernel"], names["op"]
+    if class_ == "comm" or (class_ in WORK and level == "kernel"):
+        return kernel_
+    if class_ in WORK and op is None:  # work without a launch, or with one outside of all events
+        return False
+    if class_ in CALLS:
+        return op
+    return names["op" if level == "kernel" else level]
+
+
+class Paths(unittest.TestCase):
+    def check(self, db, path, clock, level):
+        time = Counter()
+        for *key, time_ns in db.execute("SELECT rank, iteration, class, name, time_ns"
+                                        " FROM trace_step_time(?, 'all', 'all', ?, ?)", (path, level, clock)):
+            time[tuple(key)] += time_ns
+        unsure = Counter()
+        for rank, iteration, class_, *names, time_ns in db.execute(
+                "SELECT rank, iteration, class, annotation, module, top_op, op, kernel, time_ns"
+                " FROM trace_step_path(?, 'all', 'all', ?)", (path, clock)):
+            names = dict(zip(("annotation", "module", "top_op", "op", "kernel"), names))
+            self.assertEqual(names["kernel"] is not None, class_ in WORK)
+            name = name_of(class_, names, level)
+            if name is False:
+                unsure[rank, iteration, class_, names["kernel"]] += time_ns
+            else:
+                time[rank, iteration, class_, name] -= time_ns
+        left = {key: value for key, value in time.items() if value}
+        self.assertTrue(all(value > 0 for value in left.values()), left)
+        self.assertEqual(sum(left.values()), sum(unsure.values()))
+        for *key, name in left:
+            self.assertTrue(name is None or (*key, name) in unsure, name)
+
+    def check_trace(self, db, path):
+        for clock in ("device", "host"):
+            for level in LEVELS:
+                with self.subTest(path, clock=clock, level=level):
+                    self.check(db, path, clock, level)
+
+    def test_examples(self):
+        db = connect()
+        for folder in ("gpu", "cpu"):
+            self.check_trace(db, os.path.join(EXAMPLES, folder, "test"))
+
+    @slow
+    def test_real_traces(self):
+        db = connect()
+        for path in (("hta", "trace_diff", "control"), ("hta", "trace_diff", "test"), ("hta", "amd_trace"),
+                     ("hta", "cpu_only"), ("hta", "critical_path", "simple_add"), ("kineto", "resnet50_workers_0*")):
+            folder, pattern = corpus(*path[:-1]), path[-1]
+            self.check_trace(db, os.path.join(folder, pattern))
+
+
+class Rows(InFolder):
+    def paths(self, clock="device"):
+        return self.rows("SELECT class, annotation, module, top_op, op, kernel, time_ns"
+                         " FROM trace_step_path('d', 0, 0, ?)", clock)
+
+    def test_a_launch_and_what_is_around_it(self):
+        around = [event("forward", 10, 60, cat="user_annotation"),
+                  event("nn.Module: Net", 12, 50, cat="python_function"), event("aten::linear", 15, 40),
+                  event("aten::mm", 20, 20)]
+        write("d/a.json", document(step(0, 0, 100), *around, launch(25, 5, 1), kernel("k", 45, 30, 1)))
+        forward, net = "forward", "nn.Module: Net"
+        inside = (forward, net, "aten::linear")
+        self.assertEqual(self.paths("host"), [
+            ("idle_unrecorded", None, None, None, None, None, 35000),
+            ("compute", *inside, "aten::mm", "k", 30000),
+            ("idle_wait", *inside, "aten::mm", None, 15000),
+            ("idle_host", *inside, "aten::linear", None, 5000),
+            ("idle_host", *inside, "aten::mm", None, 5000),
+            ("idle_launch", *inside, "cudaLaunchKernel", None, 5000),
+            ("idle_host", forward, net, forward, net, None, 3000),
+            ("idle_host", *[forward] * 4, None, 2000)])
+
+    def test_nothing_is_recorded(self):
+        write("d/a.json", document(step(0, 0, 100)))
+        self.assertEqual(self.paths(), [("unrecorded", None, None, None, None, None, 100000)])
