@@ -37,11 +37,19 @@ static const struct {
                         "FROM trace_step_time(" GPU ", 0, 12)\n"
                         "ORDER BY time DESC\n"
                         "LIMIT 5;"},
+    {"trace_step_path", "SELECT class, annotation, round(sum(time), 1) AS us\n"
+                        "FROM trace_step_path(" GPU ", 0, 12)\n"
+                        "GROUP BY class, annotation\n"
+                        "ORDER BY us DESC\n"
+                        "LIMIT 5;"},
     {"trace_step_diff",
      "SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,\n"
      "       round(diff_time, 1) AS diff\n"
      "FROM trace_step_diff(" PAIR ")\n"
      "LIMIT 6;"},
+    {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
+                          "FROM trace_step_causes(" PAIR ")\n"
+                          "LIMIT 5;"},
     {"trace_kernel_owners", "SELECT iteration, trace_short_name(name) AS name, op, top_op, shapes\n"
                             "FROM trace_kernel_owners(" GPU ")\n"
                             "WHERE op = 'aten::copy_'\n"
