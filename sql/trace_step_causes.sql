@@ -29,9 +29,9 @@
 --   2. Work of the device belongs to an area: its annotation, else its nn.Module, else 'backward' if
 --      autograd launched it, else its outermost operator. A part is a class, an area and a name: the
 --      outermost operator, or the kernel of communication.
---   3. 'replaced': in an area and class, the parts that one side lacks, if they take 1 % of the
---      difference or more, with those that lost a quarter or more of their time to them, are one
---      cause: what replaced what counts net.
+--   3. 'replaced': in an area and class, the parts that came, if they take 1 % of the difference or
+--      more, and those that went or lost a quarter of their time, are one cause: what replaced what
+--      counts net. If none came, it is the parts that went and those that gained.
 --   4. 'communication': each kernel of an area. 'changed': each other part.
 --   5. 'host late': the device waits because the host has not launched. A name that makes up a fifth of
 --      all such lateness and 5 % of the difference is a cause, the others are one.
@@ -92,7 +92,8 @@ kinds AS (
     WHEN class IN ('idle_unrecorded', 'unrecorded') THEN 'not recorded'
     WHEN late THEN 'host late'
     WHEN class = 'comm' THEN 'communication'
-    WHEN swapped AND sum(swapped) OVER (PARTITION BY class, area) > 1 THEN 'replaced'
+    WHEN swapped AND sum(swapped AND diff > 0) OVER (PARTITION BY class, area) > 0
+         AND sum(swapped AND diff < 0) OVER (PARTITION BY class, area) > 0 THEN 'replaced'
     ELSE 'changed' END AS kind,
     late AND diff <> 0 AND 5 * abs(diff) >= all_late AND 20 * abs(diff) >= delta AS is_named
   FROM flagged),

@@ -96,6 +96,11 @@ class Rules(InFolder):
         write("test/a.json", self.trace(("gelu", "fwd", 10), ("norm", "fwd", 30)))
         self.assertIn(("changed", "compute", "fwd", "norm", 1, 0, 1, 30.0), self.causes())
 
+    def test_two_that_came_replace_nothing(self):
+        write("control/a.json", self.trace(("gelu", "fwd", 10)))
+        write("test/a.json", self.trace(("gelu", "fwd", 10), ("norm", "fwd", 30), ("drop", "fwd", 20)))
+        self.assertEqual([row[3] for row in self.causes() if row[0] == "changed"], ["norm", "drop"])
+
     def test_no_annotation(self):
         write("control/a.json", self.trace(("MulBackward0", None, 10), ("aten::mul", None, 10)))
         write("test/a.json", self.trace(("MulBackward0", None, 20), ("aten::mul", None, 15)))
