@@ -47,6 +47,7 @@ static const struct {
      "       round(diff_time, 1) AS diff\n"
      "FROM trace_step_diff(" PAIR ")\n"
      "LIMIT 6;"},
+    {"trace_summary", "SELECT text\nFROM trace_summary(" PAIR ");"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},

@@ -62,7 +62,7 @@ static bool is_odd(const unsigned char *text, size_t length)
     return memchr(text, '\\', length) || memchr(text, 0, length);
 }
 
-/* Cuts at what varies always. NOTHING follows: rule 5. */
+/* Cuts at what varies always. NOTHING follows: memo.h, rule 5. */
 static struct cut widest_cut(const struct lesson *lesson)
 {
     static const enum event_field times[] = {EVENT_TS, EVENT_DUR};
@@ -116,7 +116,7 @@ static void forget(struct memo_node *node, struct memo_node **link)
 }
 
 /* Cuts at a number in which enough children of a node differ from what is at `p`, and forgets
-** those (rule 3). */
+** those (memo.h, rule 3). */
 static void cut_at_number(struct memo_node *node, const unsigned char *p, struct cut *cut)
 {
     unsigned char found[LONGEST_SPAN + 1] = {0};

@@ -1,0 +1,152 @@
+"""trace_summary: its lines for the examples and for real traces, and what holds for any pair."""
+import os
+import unittest
+
+from made import InFolder, document, event, run, step, write
+from support import EXAMPLES, connect, corpus, slow
+
+GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+CPU = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
+
+
+def lines(*arguments):
+    return [text for text, in connect().execute(f"SELECT text FROM trace_summary({', '.join('?' * len(arguments))})",
+                                                arguments)]
+
+
+class Lines(unittest.TestCase):
+    maxDiff = None
+
+    def test_what_is_planted_in_the_example(self):
+        self.assertEqual(lines(*GPU), [
+            "test is slower: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)",
+            "4 steps of 3.044-3.072 ms, 4 of 3.728-3.755: all of test's are longer; rank 0, device clock",
+            "  +0.300 ms   44 %  communication  nccl:all_reduce, not hidden",
+            "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
+            "  -0.168 ms  -25 %  compute        aten::_fused_adamw_ takes over from 5 operators (AdamW.step)",
+            "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
+            "  +0.096 ms   14 %  copies         copies: aten::clone (DistributedDataParallel.forward)",
+            "  -0.004 ms   -1 %                 15 smaller parts"])
+
+    def test_the_same_trace_twice(self):
+        self.assertEqual(lines(GPU[0], GPU[0]), [
+            "no difference: 3.05 -> 3.05 ms a step, 0 ms",
+            "4 steps of 3.04-3.07 ms, 4 of 3.04-3.07: all parts are equal; rank 0, device clock"])
+
+    @slow
+    def test_other_devices_ranks_and_shapes(self):
+        self.assertEqual(lines(corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")), [
+            "test is slower: 77.1 -> 117.9 ms a step, +40.9 ms (+53 %)",
+            "4 steps of 76.3-78.5 ms, 4 of 114.8-123.1: all of test's are longer; ranks 3 and 1, device clock",
+            "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
+            "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
+            "caution: 44 % of common operators' time is at common shapes: same model?",
+            "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18 operators (backward)",
+            "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators (forward:over_arch)",
+            "    -9.3 ms  -23 %  host late      waiting for the host",
+            "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward)",
+            "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op (backward)",
+            "    +5.7 ms   14 %  copies         copies of CompiledFunction (forward:over_arch)",
+            "    +4.6 ms   11 %                 63 smaller parts"])
+
+    @slow
+    def test_a_loader_without_workers(self):
+        self.assertEqual(lines(corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4")), [
+            "test is faster: 177.9 -> 135.0 ms a step, -42.9 ms (-24 %)",
+            "4 steps of 174.6-182.2 ms, 4 of 123.0-163.5: all of test's are shorter; rank 0, device clock",
+            "caution: step 9 of test takes 163.5 ms, its median is 126.7",
+            "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this process",
+            "   +11.9 ms  -28 %  host late      waiting for the host, elsewhere",
+            "    +2.4 ms   -6 %  not recorded   idle, nothing recorded of the host",
+            "    +1.2 ms   -3 %  copies         copies: aten::to",
+            "    +0.5 ms   -1 %                 25 smaller parts"])
+
+
+class AnyPair(InFolder):
+    def check(self, *arguments):
+        """Lines and characters are few, and the ms add up to the verdict and to trace_step_diff."""
+        marks = ", ".join("?" * len(arguments))
+        rows = self.rows(f"SELECT line, kind, text, control_ms, test_ms, diff_ms, share FROM trace_summary({marks})",
+                         *arguments)
+        with self.subTest(arguments):
+            self.assertEqual([row[0] for row in rows], list(range(1, len(rows) + 1)))
+            self.assertLessEqual(len(rows), 12)
+            for _, _, text, *_ in rows:
+                self.assertLessEqual(len(text), 100)
+                self.assertNotIn("\n", text)
+            self.assertEqual([row[1] for row in rows[:2]], ["verdict", "coverage"])
+            (control, test), = self.rows("SELECT sum(control_time) / 1000, sum(test_time) / 1000"
+                                         f" FROM trace_step_diff({marks})", *arguments)
+            for found, expected in zip(rows[0][3:], (control, test, test - control)):
+                self.assertAlmostEqual(found, expected, delta=1e-6 * max(1, control))
+            parts = [row for row in rows if row[1] in ("cause", "rest")]
+            if parts:
+                self.assertAlmostEqual(sum(row[5] for row in parts), test - control, delta=1e-6 * max(1, control))
+            else:
+                self.assertIn("no difference", rows[0][2])
+        return [row[2] for row in rows]
+
+    def test_examples(self):
+        for pair in (GPU, GPU[::-1], CPU, CPU[::-1], (GPU[0], CPU[0]), (CPU[1], GPU[1])):
+            self.check(*pair)
+            self.check(*pair, "all", "all", "all", "all")
+
+    def test_ranks_of_one_run(self):
+        found = self.check(GPU[1], GPU[1], 0, 1)
+        self.assertIn("caution: rank 0 of 2 is compared with rank 1 of 2", found)
+
+    def test_no_steps(self):
+        write("a.json", document(event("op", 0, 100)))
+        write("b.json", document(event("op", 0, 150)))
+        self.assertEqual(self.check("a.json", "b.json"), [
+            "test is slower: 0.100 -> 0.150 ms a trace, +0.050 ms (+50 %)",
+            "whole traces of 0.100 ms and 0.150: all of test's are longer; rank 0, host clock",
+            "  +0.050 ms  100 %  host           op"])
+
+    def test_no_events(self):
+        write("a.json", document())
+        write("b.json", document(event("op", 0, 100)))
+        for pair, missing in ((("a.json", "b.json"), "control"), (("b.json", "a.json"), "test"),
+                              (("a.json", "a.json"), "control and in test")):
+            self.assertEqual(self.rows("SELECT line, kind, text FROM trace_summary(?, ?)", *pair),
+                             [(1, "verdict", f"nothing to compare: no events in {missing}")])
+
+    def test_steps_of_one_side(self):
+        write("a.json", document(event("op", 0, 100)))
+        write("b.json", run())
+        self.assertIn("caution: control has no steps: its whole trace is compared with a step",
+                      self.check("a.json", "b.json"))
+
+    def test_few_steps(self):
+        write("a.json", document(step(0, 0, 100), event("op", 0, 100)))
+        write("b.json", document(step(0, 0, 150), event("op", 0, 150)))
+        self.assertEqual(self.check("a.json", "b.json")[2:4], [
+            "caution: control has 1 step: too few to tell how much steps vary",
+            "caution: test has 1 step: too few to tell how much steps vary"])
+
+    def test_steps_that_overlap(self):
+        def trace(*lengths):
+            ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
+            return document(*(step(number, 1000 * start, 1000 * length)
+                              for number, (start, length) in enumerate(zip(ends, lengths))),
+                            event("op", 0, 1000 * ends[-1]))
+        write("a.json", trace(5, 10, 14, 10, 5))
+        write("b.json", trace(5, 11, 12, 14, 5))
+        found = self.check("a.json", "b.json")
+        self.assertTrue(found[0].startswith("no clear difference: 11.33 -> 12.33 ms a step, +1.00 ms"), found[0])
+        self.assertIn(": they overlap; rank 0, host clock", found[1])
+
+    def test_hostile_names(self):
+        name = "a\nb'; DROP TABLE x; --%s%n\"" + "é" * 200
+        write("a.json", document(*(step(number, 100 * number, 100) for number in range(5)), event(name, 0, 500)))
+        write("b.json", document(*(step(number, 200 * number, 200) for number in range(5)), event(name, 0, 1000)))
+        found = self.check("a.json", "b.json")
+        self.assertTrue(found[2].startswith("  +0.100 ms  100 %  host           a b'; DROP TABLE x; --%s%n"), found[2])
+
+    @slow
+    def test_real_traces(self):
+        for control, test in ((("hta", "trace_diff", "control"), ("hta", "amd_trace")),
+                              (("hta", "trace_compare", "base"), ("hta", "trace_compare", "test")),
+                              (("hta", "critical_path", "simple_add"), ("hta", "cpu_only"))):
+            self.check(corpus(*control), corpus(*test))
+            self.check(corpus(*test), corpus(*control))
