@@ -45,6 +45,8 @@ VALUES = {
 EVENTS = {"event", "parent", "link", "launch", "operator"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
+SUMMARY = {"trace_summary"}                # rounds, and says what is wrong with a trace
+DIRECTED = {"top_count_increases", "trace_step_causes", *SUMMARY}  # ask what came, or what replaced what
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
 
@@ -264,7 +266,7 @@ def ranks_moved(rng, files):
         made[name] = File(file.events, {**file.head, "distributedInfo": info}, file.base)
     return Change(made, back={column: lambda value, row: value - by for column in ("rank", "last_rank")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
-                  or name.endswith("report"))
+                  or name.endswith("report") or name in SUMMARY)  # which name ranks
 
 
 def unrelated_rank(rng, files):
@@ -277,7 +279,7 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return name.endswith("report") or "all" in asked or everything
+        return name.endswith("report") or name in SUMMARY or "all" in asked or everything
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)
 
@@ -606,7 +608,7 @@ class Relations(InFolder):
                              for name, file in files.items()}, f"scaled/{side}")
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if column not in TEXT | {"html", "problems", "file"}]
-                if not compared or name in OF_TEXT:
+                if not compared or name in OF_TEXT | SUMMARY:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)
@@ -653,7 +655,7 @@ class Relations(InFolder):
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if not column.endswith("_pct") and column != "html"]
-                if "control" not in arguments or not compared or name == "top_count_increases":
+                if "control" not in arguments or not compared or name in DIRECTED:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)
@@ -1037,7 +1039,7 @@ class Ties(InFolder):
                          launch(ABSENT, 5, 2), event("Memcpy HtoD (a)", ABSENT, 5, **copy)):
             timeless = {key: value for key, value in timeless.items() if value is not ABSENT}
             self.same(document(*timed), document(*timed, timeless),
-                      skip=("trace_events", "trace_files", "trace_kernel_owners", "cuda_kernel_launch_stats"))
+                      skip=("trace_events", "trace_files", "trace_kernel_owners", "cuda_kernel_launch_stats", *SUMMARY))
 
     def test_a_file_given_twice(self):
         write("runs/a.json", document(step(0, 0, 10), event("op", 1, 5)))
