@@ -23,10 +23,10 @@
 --   1. The verdict is 'no difference' if all causes are 0, and 'no clear difference' if the difference
 --      is less than 0.5 % of control's step, or less than the larger range of the steps of a side while
 --      the ranges overlap. One recording a side says nothing about another one.
---   2. Cautions, the first four of: a side has no steps, the devices differ, ranks or world sizes
---      differ, ranks were not recorded, a side has fewer than three steps, a step takes more than 1.15
---      times the median of its side, less than 90 % of the time of operators of both sides is at shapes
---      of both sides, a file has problems (work without a launch is none here).
+--   2. Cautions, the first four of: a side has no steps, or no device work, the devices differ, ranks
+--      or world sizes differ, ranks were not recorded, a side has fewer than three steps, a step takes
+--      more than 1.15 times the median of its side, less than 90 % of the time of operators of both
+--      sides is at shapes of both sides, a file has problems (work without a launch is none here).
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
 --   4. Numbers have as many decimals as the difference needs for three digits, at most 3.
@@ -123,11 +123,15 @@ caution AS (
   FROM steps JOIN side USING (side)
   WHERE steps = 0 AND EXISTS (SELECT 1 FROM steps AS other WHERE other.steps > 0)
   UNION ALL
-  SELECT 2, 'devices differ: ' || c.device || ' / ' || t.device
+  SELECT 2, side.word || ' has no device work: its host is compared with a device'
+  FROM steps JOIN side USING (side)
+  WHERE of_host AND EXISTS (SELECT 1 FROM steps AS other WHERE NOT other.of_host)
+  UNION ALL
+  SELECT 3, 'devices differ: ' || c.device || ' / ' || t.device
   FROM files AS c CROSS JOIN files AS t
   WHERE c.side = 0 AND t.side = 1 AND c.device <> t.device
   UNION ALL
-  SELECT 3, 'rank ' || sc.rank || coalesce(' of ' || c.world, '') || ' is compared with rank ' || st.rank
+  SELECT 4, 'rank ' || sc.rank || coalesce(' of ' || c.world, '') || ' is compared with rank ' || st.rank
          || coalesce(' of ' || t.world, '')
          || CASE WHEN c.recorded = 1 AND t.recorded = 1 AND max(c.world, t.world) > 1
                  THEN '; no other rank is recorded' ELSE '' END
@@ -135,30 +139,30 @@ caution AS (
   WHERE c.side = 0 AND t.side = 1 AND sc.side = 0 AND st.side = 1 AND sc.ranks = 1 AND st.ranks = 1
     AND (sc.rank <> st.rank OR c.world <> t.world)
   UNION ALL
-  SELECT 4, 'of ' || side.word || ', ' || recorded || ' of ' || world || ' ranks '
-         || CASE recorded WHEN 1 THEN 'is' ELSE 'are' END || ' recorded'
-  FROM files JOIN side USING (side) JOIN steps USING (side)
-  WHERE recorded < world
-    AND (SELECT count(*) FROM files AS other JOIN steps AS of_other USING (side)
-         WHERE other.world = files.world AND of_other.rank = steps.rank) = 2
+  SELECT 5, CASE WHEN c.recorded = t.recorded THEN c.recorded ELSE c.recorded || ' and ' || t.recorded END
+         || ' of ' || c.world || ' ranks recorded: who waits for whom is not known'
+  FROM files AS c CROSS JOIN files AS t CROSS JOIN steps AS sc CROSS JOIN steps AS st
+  WHERE c.side = 0 AND t.side = 1 AND sc.side = 0 AND st.side = 1
+    AND c.world = t.world AND min(c.recorded, t.recorded) < c.world
+    AND NOT (sc.ranks = 1 AND st.ranks = 1 AND sc.rank <> st.rank)
   UNION ALL
-  SELECT 5, side.word || ' has ' || CASE steps WHEN 1 THEN '1 step' ELSE '2 steps' END
+  SELECT 6, side.word || ' has ' || CASE steps WHEN 1 THEN '1 step' ELSE '2 steps' END
          || ': too few to tell how much steps vary'
   FROM steps JOIN side USING (side)
   WHERE steps IN (1, 2)
   UNION ALL
-  SELECT 6, 'step ' || iteration || ' of ' || side.word || ' takes ' || printf('%.*f', digits, ms / size)
+  SELECT 7, 'step ' || iteration || ' of ' || side.word || ' takes ' || printf('%.*f', digits, ms / size)
          || ' ' || name || ', its median is ' || printf('%.*f', digits, median / size)
   FROM judged CROSS JOIN (SELECT side, iteration, max(ms) AS ms FROM step GROUP BY side) AS longest
        JOIN steps USING (side) JOIN side USING (side)
   WHERE ms > 1.15 * median AND steps > 2
   UNION ALL
-  SELECT 7, printf('%.0f', 100 * coalesce(same, 0) / time)
+  SELECT 8, printf('%.0f', 100 * coalesce(same, 0) / time)
          || ' % of common operators'' time is at common shapes: same model?'
   FROM common
   WHERE coalesce(same, 0) < 0.9 * time
   UNION ALL
-  SELECT 8, side.word || ': ' || bad || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END
+  SELECT 9, side.word || ': ' || bad || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END
          || ' problems (trace_files)'
   FROM files JOIN side USING (side)
   WHERE bad > 0),

@@ -95,6 +95,20 @@ class AnyPair(InFolder):
         found = self.check(GPU[1], GPU[1], 0, 1)
         self.assertIn("caution: rank 0 of 2 is compared with rank 1 of 2", found)
 
+    def test_ranks_that_were_not_recorded(self):
+        info = {"backend": "nccl", "rank": 0, "world_size": 8}
+        for side, length in (("a", 10), ("b", 20)):
+            write(f"{side}.json", {"distributedInfo": info, **run(slower=length // 10)})
+        self.assertIn("caution: 1 of 8 ranks recorded: who waits for whom is not known",
+                      self.check("a.json", "b.json"))
+
+    def test_device_work_of_one_side(self):
+        write("a.json", run())
+        write("b.json", document(*(step(number, 1000 * number, 900) for number in range(5)), event("op", 0, 5000)))
+        for pair in (("a.json", "b.json"), ("b.json", "a.json")):
+            side = "test" if pair[1] == "b.json" else "control"
+            self.assertIn(f"caution: {side} has no device work: its host is compared with a device", self.check(*pair))
+
     def test_no_steps(self):
         write("a.json", document(event("op", 0, 100)))
         write("b.json", document(event("op", 0, 150)))

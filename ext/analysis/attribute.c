@@ -507,11 +507,9 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     }
     at->trace = trace;
     at->level = level;
-    if (level < LEVEL_COUNT)
-        at->line[at->line_count++] = level;
-    else
-        while (at->line_count < LEVEL_KERNEL)
-            at->line[at->line_count] = (enum label_level)at->line_count, at->line_count++;
+    for (int line = 0; line < LEVEL_COUNT; line++)
+        if (level == LEVEL_COUNT ? line != LEVEL_KERNEL : line == (int)level)
+            at->line[at->line_count++] = (enum label_level)line;
     at->stopper = stopper;
     at->failure = failure;
     at->files = memory_zeroed(trace->count, sizeof *at->files);
