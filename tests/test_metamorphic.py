@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 
 import traces
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus, series, slow
+from support import EXAMPLES, connect, corpus, series, slow, slowest
 from traces import File, Style
 
 SEED = int(os.environ.get("SEED") or 1)
@@ -541,7 +541,7 @@ class Metamorphic(InFolder):
         changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 2)
         self.assert_none(self.check(example(), rng, changes, calls=0), "examples/gpu")
 
-    @slow
+    @slowest
     def test_real_traces(self):
         """With CORPUS; each with some of the changes, by SEED."""
         for folders in REAL if SERIES > 1 else REAL[1:3]:

@@ -3,7 +3,7 @@ import os
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus, slow
+from support import EXAMPLES, connect, corpus, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
@@ -33,7 +33,7 @@ class Partition(unittest.TestCase):
         self.check(GPU[0], os.path.join(EXAMPLES, "cpu", "test"))
         self.check(GPU[0], GPU[0])
 
-    @slow
+    @slowest
     def test_real_traces(self):
         for control, test in ((("hta", "trace_diff", "control"), ("hta", "trace_diff", "test")),
                               (("kineto", "resnet50_workers_0"), ("kineto", "resnet50_workers_4")),

@@ -4,7 +4,7 @@ import unittest
 from collections import Counter
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus, slow
+from support import EXAMPLES, connect, corpus, slowest
 
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 CALLS = ("idle_call", "idle_launch", "call")
@@ -57,7 +57,7 @@ class Paths(unittest.TestCase):
         for folder in ("gpu", "cpu"):
             self.check_trace(db, os.path.join(EXAMPLES, folder, "test"))
 
-    @slow
+    @slowest
     def test_real_traces(self):
         db = connect()
         for path in (("hta", "trace_diff", "control"), ("hta", "trace_diff", "test"), ("hta", "amd_trace"),

@@ -3,7 +3,7 @@ import os
 import unittest
 
 from made import InFolder, document, event, run, step, write
-from support import EXAMPLES, connect, corpus, slow
+from support import EXAMPLES, connect, corpus, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 CPU = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
@@ -157,7 +157,7 @@ class AnyPair(InFolder):
         found = self.check("a.json", "b.json")
         self.assertTrue(found[2].startswith("  +0.100 ms  100 %  host           a b'; DROP TABLE x; --%s%n"), found[2])
 
-    @slow
+    @slowest
     def test_real_traces(self):
         for control, test in ((("hta", "trace_diff", "control"), ("hta", "amd_trace")),
                               (("hta", "trace_compare", "base"), ("hta", "trace_compare", "test")),
