@@ -29,7 +29,8 @@
 --      sides is at shapes of both sides, a file has problems (work without a launch is none here).
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
---   4. Numbers have as many decimals as the difference needs for three digits, at most 3.
+--   4. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
+--      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said.
 WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms,
          max(class IN ('call', 'host', 'unrecorded')) AS of_host
@@ -73,12 +74,14 @@ means AS (
 unit AS (
   SELECT *, CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS name,
          CASE WHEN in_seconds THEN 1000.0 ELSE 1.0 END AS size,
-         CASE WHEN identical THEN c ELSE abs(d) END / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of
+         CASE WHEN abs(d) < 0.005 * c THEN c ELSE abs(d) END
+           / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of
   FROM means),
 style AS MATERIALIZED (
   SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2
                  ELSE 3 END AS digits,
-         100.0 * d / nullif(c, 0) AS percent
+         CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
+              ELSE 0.0005 END * size AS least, 100.0 * d / nullif(c, 0) AS percent
   FROM unit),
 judged AS MATERIALIZED (
   SELECT style.*, c.low > t.high AS all_shorter, t.low > c.high AS all_longer,
@@ -172,8 +175,7 @@ shown AS MATERIALIZED (
   SELECT cause.*, diff_time / 1000 AS ms
   FROM cause CROSS JOIN judged
   WHERE place <= 9 - (SELECT count(*) FROM cautions) AND abs(diff_time) >= 10 * abs(d)
-    AND abs(diff_time) / 1000 / size >= CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005
-                                        ELSE 0.0005 END),
+    AND abs(diff_time) / 1000 >= least),
 word AS (
   SELECT name AS word FROM shown WHERE class IS NOT 'comm' UNION SELECT area FROM shown),
 bare AS (
@@ -225,11 +227,19 @@ rest AS (
          total(diff_time) / 1000 AS ms, total(share) AS share
   FROM cause
   WHERE place NOT IN (SELECT place FROM shown)),
+piece AS (
+  SELECT 4 AS part, place, 'cause' AS kind, tag, what, class, name, control_ms, test_ms, ms, share
+  FROM said
+  UNION ALL
+  SELECT 5, 1, 'rest', '', parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END,
+         NULL, NULL, control_ms, test_ms, ms, share
+  FROM rest
+  WHERE parts > 0 AND EXISTS (SELECT 1 FROM means WHERE NOT identical)),
 line AS (
   SELECT 1 AS part, 1 AS place, 'verdict' AS kind,
          verdict || ': ' || printf('%.*f', digits, c / size) || ' -> ' || printf('%.*f', digits, t / size)
          || ' ' || judged.name || ' ' || per || ', '
-         || CASE WHEN identical THEN '0 ' || judged.name
+         || CASE WHEN abs(d) < least THEN '0 ' || judged.name
                  ELSE printf('%+.*f', digits, d / size) || ' ' || judged.name
                       || coalesce(' (' || CASE WHEN abs(percent) >= 9.95 THEN printf('%+.0f', percent)
                                                WHEN abs(percent) >= 0.995 THEN printf('%+.1f', percent)
@@ -249,19 +259,12 @@ line AS (
   SELECT 3, place, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL
   FROM cautions
   UNION ALL
-  SELECT 4, place, 'cause',
-         printf('%8s %-2s %4s %%  %-13s  %s', printf('%+.*f', digits, ms / size), judged.name,
-         coalesce(printf('%.0f', 100 * said.share), '-'), tag, what),
-         class, said.name, control_ms, test_ms, ms, said.share
-  FROM said CROSS JOIN judged
-  UNION ALL
-  SELECT 5, 1, 'rest',
-         printf('%8s %-2s %4s %%  %-13s  %s', printf('%+.*f', digits, ms / size), judged.name,
-         coalesce(printf('%.0f', 100 * rest.share), '-'), '',
-         parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END),
-         NULL, NULL, control_ms, test_ms, ms, rest.share
-  FROM rest CROSS JOIN judged
-  WHERE parts > 0 AND NOT identical
+  SELECT part, place, kind,
+         printf('%8s %-2s %6s  %-13s  %s',
+                CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, judged.name,
+                CASE WHEN verdict LIKE 'test is%' THEN printf('%.0f %%', 100 * share) ELSE '' END, tag, what),
+         class, piece.name, control_ms, test_ms, ms, share
+  FROM piece CROSS JOIN judged
   UNION ALL
   SELECT 1, 1, 'verdict', 'nothing to compare: no events in ' || empty, NULL, NULL, NULL, NULL, NULL, NULL
   FROM (SELECT group_concat(word, ' and in ') AS empty

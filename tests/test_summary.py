@@ -93,7 +93,10 @@ class AnyPair(InFolder):
 
     def test_ranks_of_one_run(self):
         found = self.check(GPU[1], GPU[1], 0, 1)
-        self.assertIn("caution: rank 0 of 2 is compared with rank 1 of 2", found)
+        self.assertEqual(found[0], "no clear difference: 3.74 -> 3.74 ms a step, 0 ms")
+        self.assertIn(": they overlap; ranks 0 and 1, device clock", found[1])
+        self.assertIn("   +0.18 ms         compute        EmbeddingBackward0 (backward)", found)
+        self.assertRegex(found[-1], r"^       0 ms                        \d+ smaller parts$")
 
     def test_ranks_that_were_not_recorded(self):
         info = {"backend": "nccl", "rank": 0, "world_size": 8}
@@ -148,6 +151,7 @@ class AnyPair(InFolder):
         write("b.json", trace(5, 11, 12, 14, 5))
         found = self.check("a.json", "b.json")
         self.assertTrue(found[0].startswith("no clear difference: 11.33 -> 12.33 ms a step, +1.00 ms"), found[0])
+        self.assertIn("   +1.00 ms         host           op", found)
         self.assertIn(": they overlap; rank 0, host clock", found[1])
 
     def test_hostile_names(self):
