@@ -35,6 +35,12 @@ SELECT writefile('build/step.html', visualize_step_diff(
          class, name, control_time, test_time)) > 0 AS written
 FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
 
+-- Rank against rank: which one do the others wait for, and why?
+SELECT kind, trace_short_name(name) AS name, round(control_time, 1) AS rank_0,
+       round(test_time, 1) AS rank_1, round(diff_time, 1) AS diff
+FROM trace_step_causes('examples/gpu/test', 'examples/gpu/test', 0, 1)
+WHERE abs(diff_time) >= 1;
+
 -- A trace without device work, by the user's annotations:
 SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,
        round(diff_time, 1) AS diff
