@@ -22,7 +22,7 @@ struct step_place {
 /* The data from which the steps of one file are computed. */
 struct known_file {
     bool made;
-    struct labels labels[LEVEL_COUNT]; /* of the attribution's lines */
+    struct labels labels[LEVEL_COUNT]; /* by level; made for label_levels */
     struct busy busy;
     bool has_work;
     size_t stretch;        /* the stretch of busy found last */
@@ -39,9 +39,9 @@ struct origin {
 
 struct attribution {
     const struct trace *trace;
-    enum label_level level;             /* LEVEL_COUNT: paths */
-    enum label_level line[LEVEL_COUNT]; /* the levels at which threads have labels */
-    size_t line_count;
+    enum label_level level; /* LEVEL_COUNT: paths */
+    enum label_level label_levels[LEVEL_COUNT];
+    size_t label_level_count;
     const struct stopper *stopper;
     struct names names;
     struct step_place *places; /* by rank, then iteration */
@@ -149,9 +149,8 @@ static bool add_time(struct attribution *at, enum step_class step_class,
     return add_part(at, &part);
 }
 
-/* Where a name that does not depend on the level stands: of calls, and of device work. */
-static uint32_t *own_name(const struct attribution *at, struct origin *origin,
-                          enum label_level level)
+/* The element of an origin for a level: paths have one for each level, other parts only the first. */
+static uint32_t *row_at(const struct attribution *at, struct origin *origin, enum label_level level)
 {
     return &origin->row[at->level == LEVEL_COUNT ? level : 0];
 }
@@ -163,12 +162,12 @@ static uint32_t find_labels(struct attribution *at, uint32_t track, int64_t inst
 {
     uint32_t inside = IN_NOTHING;
     *origin = nowhere;
-    for (size_t line = 0; line < at->line_count; line++) {
-        enum label_level level = at->line[line];
+    for (size_t n = 0; n < at->label_level_count; n++) {
+        enum label_level level = at->label_levels[n];
         struct thread_labels *thread = &at->known->labels[level].threads[track];
         size_t i = labels_find(thread, instant);
         inside = thread->items[i].inside;
-        *own_name(at, origin, level) = thread->items[i].label;
+        *row_at(at, origin, level) = thread->items[i].label;
         if (i + 1 < thread->count && thread->items[i + 1].start < *end)
             *end = thread->items[i + 1].start;
     }
@@ -197,7 +196,7 @@ static bool add_thread(struct attribution *at, uint32_t track, uint32_t other, i
         } else if (inside == IN_EVENT) {
             done = add_time(at, classes[1], &origin, from, end);
         } else {
-            *own_name(at, &origin, LEVEL_OP) = inside;
+            *row_at(at, &origin, LEVEL_OP) = inside;
             done = add_time(at, classes[0], &origin, from, end);
         }
         if (!done)
@@ -237,7 +236,7 @@ static bool add_waiting(struct attribution *at, const struct busy_stretch *stret
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
     struct origin origin = origin_of_launch(at, launch), call = origin;
-    *own_name(at, &call, LEVEL_OP) = launch;
+    *row_at(at, &call, LEVEL_OP) = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
                     earlier(to, start)) ||
         !add_time(at, CLASS_IDLE_LAUNCH, &call, later(from, start), earlier(to, end)))
@@ -283,7 +282,7 @@ static bool add_busy(struct attribution *at, const struct busy_stretch *stretch,
     uint32_t launch = at->file->columns.link[stretch->row];
     struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
     if (stretch->type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE)
-        *own_name(at, &origin, LEVEL_KERNEL) = stretch->row;
+        *row_at(at, &origin, LEVEL_KERNEL) = stretch->row;
     return add_time(at, classes[stretch->type], &origin, from, to);
 }
 
@@ -382,9 +381,11 @@ static bool know(struct attribution *at, size_t member)
     known->made =
         done && make_ids(at) &&
         (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure));
-    for (size_t line = 0; line < at->line_count; line++)
-        known->made = known->made && labels_make(&known->labels[at->line[line]], at->file,
-                                                 at->line[line], wanted, at->stopper, at->failure);
+    for (size_t n = 0; n < at->label_level_count; n++) {
+        enum label_level level = at->label_levels[n];
+        known->made = known->made && labels_make(&known->labels[level], at->file, level, wanted,
+                                                 at->stopper, at->failure);
+    }
     memory_free(wanted);
     if (!known->made)
         forget(known);
@@ -507,9 +508,9 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     }
     at->trace = trace;
     at->level = level;
-    for (int line = 0; line < LEVEL_COUNT; line++)
-        if (level == LEVEL_COUNT ? line != LEVEL_KERNEL : line == (int)level)
-            at->line[at->line_count++] = (enum label_level)line;
+    for (int n = 0; n < LEVEL_COUNT; n++)
+        if (level == LEVEL_COUNT ? n != LEVEL_KERNEL : n == (int)level)
+            at->label_levels[at->label_level_count++] = (enum label_level)n;
     at->stopper = stopper;
     at->failure = failure;
     at->files = memory_zeroed(trace->count, sizeof *at->files);

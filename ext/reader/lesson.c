@@ -96,11 +96,11 @@ static size_t number_that_differs(const struct memo_node *node, const unsigned c
                                   size_t length)
 {
     size_t shorter = node->length < length ? node->length : length, i = 0;
-    while (i < shorter && memcmp(p + i, node->text + i, COMPARED) == 0)
+    while (i + COMPARED <= shorter && memcmp(p + i, node->text + i, COMPARED) == 0)
         i += COMPARED;
     while (i < shorter && p[i] == node->text[i])
         i++;
-    if (i >= shorter)
+    if (i == shorter)
         return 0;
     while (i > 0 && is_part_of_number(p[i - 1]))
         i--;
@@ -187,7 +187,8 @@ static bool find_spot(const struct lesson *lesson, const unsigned char *at, stru
     return lesson->spans[i] <= at && offset <= lesson->lengths[i];
 }
 
-/* Notes what the spans say of the fields from `first` to `last`. False if they do not say it. */
+/* Fills in where the fields from `first` to `last` are among the spans. Returns false if a field
+** begins or ends within what varies. */
 static bool note_values(const struct lesson *lesson, int first, int last, struct reading *reading)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
@@ -218,7 +219,7 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
     return true;
 }
 
-/* Forgets the child of a node that was met least lately. */
+/* Removes the last child of a node: the one met longest ago. */
 static void forget_last(struct memo_node *node)
 {
     struct memo_node **link = &node->child;
@@ -228,7 +229,7 @@ static void forget_last(struct memo_node *node)
     node->children--;
 }
 
-/* Adds a child to a node; NULL if there is no room. */
+/* Adds a child to a node. If the memo is full, returns NULL and sets memo->full. */
 static struct memo_node *append(struct memo *memo, struct memo_node *parent,
                                 const unsigned char *at, struct cut cut)
 {
@@ -255,7 +256,8 @@ static struct memo_node *append(struct memo *memo, struct memo_node *parent,
     return node;
 }
 
-/* Keeps what spans say, once; NULL if there is no room. */
+/* Stores a reading, unless an equal one is stored already, and returns the stored one. If there are
+** MOST_READINGS others, returns NULL and sets memo->full. */
 static const struct reading *keep_reading(struct memo *memo, const struct reading *reading)
 {
     for (size_t i = 0; i < memo->readings_used; i++)
@@ -276,8 +278,8 @@ static bool is_constant(const struct reading *reading, enum event_field field)
                                                                 reading->value[field].end.span);
 }
 
-/* Adds the span at lesson->at, which is already the last of the lesson; NULL if there is no
-** room, or nothing to learn. */
+/* Adds the span at lesson->at, which is already the last of the lesson. Returns NULL if the memo is
+** full, or if the spans do not say where the fields of the event are. */
 static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
                                   const struct lesson *lesson, struct cut cut)
 {

@@ -70,7 +70,7 @@ struct memo {
     uint64_t forms; /* the form of events that end with node 0 */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
-    unsigned char text[MOST_TEXT + COMPARED];
+    unsigned char text[MOST_TEXT];
 };
 
 static inline bool same_head(const struct memo_node *node, const unsigned char *p)
@@ -115,7 +115,7 @@ static inline bool matches(const struct memo_node *node, const unsigned char *p,
     return true;
 }
 
-/* As memo_find(), and the child becomes the first. */
+/* As memo_find(), but the child that is found also becomes the first. */
 struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
                                          const unsigned char **end);
 
@@ -127,7 +127,7 @@ static inline struct memo_node *memo_find(struct memo_node *node, const unsigned
     return first && matches(first, p, end) ? first : memo_find_among_others(node, p, end);
 }
 
-/* Forgets everything. */
+/* Removes all spans and readings. */
 void memo_begin_anew(struct memo *memo);
 
 #endif
