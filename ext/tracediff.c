@@ -62,7 +62,7 @@ static int register_all(sqlite3 *db, char **error, bool files)
     struct database *database = database_new(db);
     if (!database)
         return SQLITE_NOMEM;
-    int code = SQLITE_OK;
+    int code = table_function_find_all(database);
     struct function plain;
     const struct table_function *function;
     for (int i = 0; code == SQLITE_OK && function_at(i, &plain); i++)

@@ -18,7 +18,8 @@ enum {
 
 struct database {
     sqlite3 *db;
-    bool created[MOST_FUNCTIONS][2]; /* by function number: the modules registered with it */
+    bool there[MOST_FUNCTIONS][2];   /* by function number: modules that were already registered, */
+    bool created[MOST_FUNCTIONS][2]; /* and those registered with this */
     int references;                  /* modules (S22), functions, tables, the running entry point */
     struct cache cache;
     struct kernel_types kernel_types;

@@ -5,6 +5,7 @@
 #include "../reader/memory.h"
 #include "../reader/text.h"
 #include "arguments.h"
+#include "registry.h"
 
 #define UNUSED_MEMORY ((size_t)64 << 20)
 
@@ -491,28 +492,34 @@ static void registration_free(void *client)
     memory_free(registration);
 }
 
-/* Finds out whether a module of this name is already registered. Returns a SQLite result code. */
-static int is_registered(sqlite3 *db, const char *name, bool *registered)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "PRAGMA module_list", -1, &statement, NULL);
-    while (code == SQLITE_OK && !*registered && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *there = (const char *)sqlite3_column_text(statement, 0);
-        if (!there)
-            code = SQLITE_NOMEM;
-        else
-            *registered = sqlite3_stricmp(there, name) == 0;
-    }
-    int finalized = sqlite3_finalize(statement);
-    return code == SQLITE_OK ? finalized : code;
-}
-
 /* The two modules of a function: `NAME` and `tracediff:NAME`. */
 enum { PLAIN, HIDDEN };
 
 static const char *module_name(const struct table_function *function, int which, char *to, int size)
 {
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
+}
+
+int table_function_find_all(struct database *database)
+{
+    static const char prefix[] = "tracediff:";
+    sqlite3_stmt *statement = NULL;
+    const struct table_function *function;
+    int code = sqlite3_prepare_v2(database->db, "PRAGMA module_list", -1, &statement, NULL);
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        if (!name) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+        int which = sqlite3_strnicmp(name, prefix, sizeof prefix - 1) == 0 ? HIDDEN : PLAIN;
+        name += which == HIDDEN ? sizeof prefix - 1 : 0;
+        for (int i = 0; i < MOST_FUNCTIONS && (function = table_function_at(i)) != NULL; i++)
+            if (sqlite3_stricmp(name, function->name) == 0)
+                database->there[i][which] = true;
+    }
+    int finalized = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? finalized : code;
 }
 
 /* Whether a function fits the fixed-size arrays above and of struct database. */
@@ -531,16 +538,14 @@ int table_function_register(struct database *database, const struct table_functi
     int code = has_room(function, number) ? SQLITE_OK : SQLITE_TOOBIG;
     for (int which = PLAIN; which <= HIDDEN && code == SQLITE_OK; which++) {
         char name[64];
-        bool registered = false;
-        module_name(function, which, name, sizeof name);
-        code = is_registered(database->db, name, &registered);
-        if (code != SQLITE_OK || registered)
+        if (database->there[number][which])
             continue;
         struct registration *registration = memory_allocate(sizeof *registration);
         if (!registration)
             return SQLITE_NOMEM;
         *registration = (struct registration){function, database};
         database->references++;
+        module_name(function, which, name, sizeof name);
         code = sqlite3_create_module_v2(database->db, name,
                                         which == PLAIN ? &function_module : &hidden_module,
                                         registration, registration_free);
