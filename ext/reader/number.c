@@ -93,40 +93,50 @@ static bool decimal_round(const struct decimal *number, int64_t *result, bool *e
     return true;
 }
 
-/* The number that 8 digits make, the first of which is the lowest byte; false if they are not
-** digits. */
-static inline bool eight_digits(const unsigned char *text, uint64_t *number)
+/* The first 8 bytes of a text, the first of which is the lowest byte; zeros if it is shorter. */
+static inline uint64_t first_bytes(const unsigned char *text, size_t length)
 {
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
+    uint64_t word = 0;
+    if (length >= sizeof word) {
+        memcpy(&word, text, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
+        word = __builtin_bswap64(word);
 #endif
-    uint64_t high = word & UINT64_C(0xf0f0f0f0f0f0f0f0);
-    uint64_t over = (word + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0);
-    if (high != UINT64_C(0x3030303030303030) || over != high)
-        return false;
-    word -= UINT64_C(0x3030303030303030);
-    word = word * 10 + (word >> 8); /* of two digits, in every other byte */
-    word = (word & UINT64_C(0x000000ff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-           (word >> 16 & UINT64_C(0x000000ff000000ff)) * (1 + (UINT64_C(10000) << 32));
-    *number = word >> 32;
-    return true;
+    } else {
+        for (size_t i = 0; i < length; i++)
+            word |= (uint64_t)text[i] << 8 * i;
+    }
+    return word;
 }
 
-/* The digits that `text` begins with, 16 at most, and their number. */
+/* The digits that a word of first_bytes() begins with, and their number. */
+static inline size_t first_digits(uint64_t word, uint64_t *number)
+{
+    const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    word ^= UINT64_C(0x3030303030303030);
+    uint64_t other = (word + UINT64_C(0x7676767676767676)) | word; /* 0x80 in what is no digit */
+    other &= UINT64_C(0x8080808080808080);
+    size_t digits = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
+    word = digits > 0 ? word << 8 * (8 - digits) : 0; /* with zeros before them */
+    word = word * 10 + (word >> 8); /* of two digits, in every other byte */
+    word = (word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
+           (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32));
+    *number = word >> 32;
+    return digits;
+}
+
+/* The digits that a text begins with, 16 at most, and their number. */
 static inline size_t leading_digits(const unsigned char *text, size_t length, uint64_t *number)
 {
-    uint64_t value = 0, eight;
-    size_t i = 0;
-    while (i + 8 <= length && i < 16 && eight_digits(text + i, &eight)) {
-        value = value * 100000000 + eight;
-        i += 8;
-    }
-    for (; i < length && i < 16 && is_digit(text[i]); i++)
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    *number = value;
-    return i;
+    static const unsigned scale[] = {1,      10,      100,      1000,     10000,
+                                     100000, 1000000, 10000000, 100000000};
+    uint64_t more;
+    size_t digits = first_digits(first_bytes(text, length), number);
+    if (digits < 8 || length == 8)
+        return digits;
+    digits = first_digits(first_bytes(text + 8, length - 8), &more);
+    *number = *number * scale[digits] + more;
+    return 8 + digits;
 }
 
 static __attribute__((noinline)) bool any_nanoseconds(const unsigned char *text, size_t length,
