@@ -623,7 +623,7 @@ class Relations(InFolder):
                     self.assert_rows(wanted, found, (name, call, factor))
 
     OPPOSITE = {"added": "deleted", "deleted": "added", "increased": "decreased", "decreased": "increased", "+": "-",
-                "-": "+"}
+                "-": "+", "control": "test", "test": "control"}
 
     def swapped(self, row):
         made = {}
@@ -631,7 +631,7 @@ class Relations(InFolder):
             other = re.sub("^(control|test)_", lambda side: "test_" if side[1] == "control" else "control_", column)
             if column.startswith("diff_") and isinstance(value, (int, float)):
                 value = -value + 0.0 if isinstance(value, float) else -value
-            elif column in ("change", "counts_change", "counts_change_categories"):
+            elif column in ("change", "counts_change", "counts_change_categories", "side"):
                 value = self.OPPOSITE.get(value, value)
             made[other] = value
         return made

@@ -51,6 +51,12 @@ static const struct {
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
+    {"trace_tree_diff",
+     "SELECT substr('          ', 1, 2 * depth) || trace_short_name(name) AS name, side,\n"
+     "       round(control_time, 1) AS control, round(test_time, 1) AS test,\n"
+     "       round(diff_time, 1) AS diff\n"
+     "FROM trace_tree_diff(" PAIR ")\n"
+     "WHERE path LIKE 'step;Optimizer%';"},
     {"trace_kernel_owners", "SELECT iteration, trace_short_name(name) AS name, op, top_op, shapes\n"
                             "FROM trace_kernel_owners(" GPU ")\n"
                             "WHERE op = 'aten::copy_'\n"
