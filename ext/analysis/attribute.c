@@ -22,7 +22,7 @@ struct step_place {
 /* The data from which the steps of one file are computed. */
 struct known_file {
     bool made;
-    struct labels labels[LEVEL_COUNT]; /* by level; made for label_levels */
+    struct labels labels;
     struct busy busy;
     bool has_work;
     size_t stretch;        /* the stretch of busy found last */
@@ -40,8 +40,7 @@ struct origin {
 struct attribution {
     const struct trace *trace;
     enum label_level level; /* LEVEL_COUNT: paths */
-    enum label_level label_levels[LEVEL_COUNT];
-    size_t label_level_count;
+    unsigned label_levels;  /* a bit for each label that is needed */
     const struct stopper *stopper;
     struct names names;
     struct step_place *places; /* by rank, then iteration */
@@ -156,22 +155,20 @@ static uint32_t *row_at(const struct attribution *at, struct origin *origin, enu
 }
 
 /* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
-** which one of these changes, if that is earlier. */
+** which that or a label changes, if that is earlier. */
 static uint32_t find_labels(struct attribution *at, uint32_t track, int64_t instant,
                             struct origin *origin, int64_t *end)
 {
-    uint32_t inside = IN_NOTHING;
+    struct thread_labels *thread = &at->known->labels.threads[track];
+    size_t i = labels_find(thread, instant);
+    const struct label_stretch *stretch = &thread->items[i];
     *origin = nowhere;
-    for (size_t n = 0; n < at->label_level_count; n++) {
-        enum label_level level = at->label_levels[n];
-        struct thread_labels *thread = &at->known->labels[level].threads[track];
-        size_t i = labels_find(thread, instant);
-        inside = thread->items[i].inside;
-        *row_at(at, origin, level) = thread->items[i].label;
-        if (i + 1 < thread->count && thread->items[i + 1].start < *end)
-            *end = thread->items[i + 1].start;
-    }
-    return inside;
+    for (int level = 0; level < LABEL_LEVELS; level++)
+        if (at->label_levels >> level & 1)
+            *row_at(at, origin, (enum label_level)level) = stretch->label[level];
+    if (i + 1 < thread->count && stretch[1].start < *end)
+        *end = stretch[1].start;
+    return stretch->inside;
 }
 
 /* A5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
@@ -358,8 +355,7 @@ static void forget(struct known_file *known)
     memory_free(known->ids);
     memory_free(known->scratch);
     intervals_clear(&known->lost);
-    for (int level = 0; level < LEVEL_COUNT; level++)
-        labels_clear(&known->labels[level]);
+    labels_clear(&known->labels);
     busy_clear(&known->busy);
     *known = (struct known_file){.made = false};
 }
@@ -380,12 +376,8 @@ static bool know(struct attribution *at, size_t member)
     known->has_work = done && known->busy.count > 1;
     known->made =
         done && make_ids(at) &&
-        (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure));
-    for (size_t n = 0; n < at->label_level_count; n++) {
-        enum label_level level = at->label_levels[n];
-        known->made = known->made && labels_make(&known->labels[level], at->file, level, wanted,
-                                                 at->stopper, at->failure);
-    }
+        (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure)) &&
+        labels_make(&known->labels, at->file, at->label_levels, wanted, at->stopper, at->failure);
     memory_free(wanted);
     if (!known->made)
         forget(known);
@@ -508,9 +500,9 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     }
     at->trace = trace;
     at->level = level;
-    for (int n = 0; n < LEVEL_COUNT; n++)
-        if (level == LEVEL_COUNT ? n != LEVEL_KERNEL : n == (int)level)
-            at->label_levels[at->label_level_count++] = (enum label_level)n;
+    at->label_levels = level == LEVEL_COUNT    ? (1u << LABEL_LEVELS) - 1
+                       : level == LEVEL_KERNEL ? 1u << LEVEL_OP
+                                               : 1u << level;
     at->stopper = stopper;
     at->failure = failure;
     at->files = memory_zeroed(trace->count, sizeof *at->files);

@@ -1,26 +1,57 @@
 #include "labels.h"
 
+#include <string.h>
+
 #include "../reader/memory.h"
 #include "../trace/spans.h"
 
+enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS };
+
+/* The lines of a thread: what it is in, then those that labels are taken from. */
+enum {
+    LINE_INSIDE,
+    LINE_INNER_OPERATOR,
+    LINE_INNER_EVENT,
+    LINE_OUTER_OPERATOR,
+    LINE_OUTER_EVENT,
+    LINE_MODULE,
+    LINE_ANNOTATION,
+    LINES
+};
+
+static const struct {
+    enum among among;
+    bool outermost;
+} kinds_of_lines[LINES] = {[LINE_INSIDE] = {AMONG_ALL, false},
+                           [LINE_INNER_OPERATOR] = {AMONG_OPERATORS, false},
+                           [LINE_INNER_EVENT] = {AMONG_EVENTS, false},
+                           [LINE_OUTER_OPERATOR] = {AMONG_OPERATORS, true},
+                           [LINE_OUTER_EVENT] = {AMONG_EVENTS, true},
+                           [LINE_MODULE] = {AMONG_MODULES, false},
+                           [LINE_ANNOTATION] = {AMONG_ANNOTATIONS, false}};
+
+/* A11.4: the lines of each level, best first; ended by LINE_INSIDE. */
+static const unsigned char lines_of_levels[LABEL_LEVELS][4] = {
+    [LEVEL_OP] = {LINE_INNER_OPERATOR, LINE_INNER_EVENT},
+    [LEVEL_TOP_OP] = {LINE_OUTER_OPERATOR, LINE_OUTER_EVENT},
+    [LEVEL_MODULE] = {LINE_MODULE, LINE_OUTER_OPERATOR, LINE_OUTER_EVENT},
+    [LEVEL_ANNOTATION] = {LINE_ANNOTATION}};
+
 /* The innermost or the outermost of some events of a thread, at each instant. */
 struct label_line {
-    enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS } among;
-    bool outermost;
+    bool wanted;
     struct span_line line;
     size_t next;
     uint32_t now; /* the current event, while lines are joined */
 };
-
-enum { MOST_LINES = 4 };
 
 struct label_builder {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
     struct spans spans;
-    struct label_line lines[MOST_LINES]; /* what the thread is in, then labels, best first */
-    size_t line_count;
+    unsigned levels; /* wanted */
+    struct label_line lines[LINES];
     enum among among;         /* of the current line */
     size_t change_capacity;   /* of each line */
     const struct span **open; /* room for as many */
@@ -90,24 +121,13 @@ static bool find_outermost(const struct label_builder *builder, struct span_line
     return true;
 }
 
-/* A11.3 and A11.4. */
-static void choose_lines(struct label_builder *builder, enum label_level level)
+static void choose_lines(struct label_builder *builder)
 {
-    static const struct label_line by_level[][MOST_LINES] = {
-        [LEVEL_OP] = {{.among = AMONG_ALL}, {.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}},
-        [LEVEL_TOP_OP] = {{.among = AMONG_ALL},
-                          {.among = AMONG_OPERATORS, .outermost = true},
-                          {.among = AMONG_EVENTS, .outermost = true}},
-        [LEVEL_MODULE] = {{.among = AMONG_ALL},
-                          {.among = AMONG_MODULES},
-                          {.among = AMONG_OPERATORS, .outermost = true},
-                          {.among = AMONG_EVENTS, .outermost = true}},
-        [LEVEL_ANNOTATION] = {{.among = AMONG_ALL}, {.among = AMONG_ANNOTATIONS}},
-        [LEVEL_KERNEL] = {
-            {.among = AMONG_ALL}, {.among = AMONG_OPERATORS}, {.among = AMONG_EVENTS}}};
-    do
-        builder->lines[builder->line_count] = by_level[level][builder->line_count];
-    while (++builder->line_count < MOST_LINES && by_level[level][builder->line_count].among);
+    builder->lines[LINE_INSIDE].wanted = true;
+    for (int level = 0; level < LABEL_LEVELS; level++)
+        if (builder->levels >> level & 1)
+            for (const unsigned char *line = lines_of_levels[level]; *line; line++)
+                builder->lines[*line].wanted = true;
 }
 
 /* Makes room for the changes of a thread with `count` spans. */
@@ -120,9 +140,10 @@ static bool make_room(struct label_builder *builder, size_t count)
     if (!memory_assign(&builder->open,
                        memory_resize(builder->open, needed * sizeof *builder->open)))
         return failure_memory(builder->failure);
-    for (size_t i = 0; i < builder->line_count; i++) {
+    for (int i = 0; i < LINES; i++) {
         struct span_change **items = &builder->lines[i].line.items;
-        if (!memory_assign(items, memory_resize(*items, needed * sizeof **items)))
+        if (builder->lines[i].wanted &&
+            !memory_assign(items, memory_resize(*items, needed * sizeof **items)))
             return failure_memory(builder->failure);
     }
     builder->change_capacity = needed;
@@ -137,26 +158,38 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
     return kind == KIND_CALL || kind == KIND_DRIVER_CALL ? row : IN_EVENT;
 }
 
-/* Joins the lines of a thread into stretches. */
-static bool join_lines(struct label_builder *builder, struct thread_labels *thread)
+/* A11.3 and A11.4: the stretch that begins at an instant, from the current events of the lines. */
+static struct label_stretch stretch_at(const struct label_builder *builder, int64_t start)
 {
-    size_t most = 1;
-    for (size_t i = 0; i < builder->line_count; i++) {
+    struct label_stretch stretch = {
+        start, inside_of(&builder->file->columns, builder->lines[LINE_INSIDE].now), {0}};
+    for (int level = 0; level < LABEL_LEVELS; level++) {
+        const unsigned char *line = lines_of_levels[level];
+        stretch.label[level] = ROW_NONE;
+        for (; *line && stretch.label[level] == ROW_NONE && builder->levels >> level & 1; line++)
+            stretch.label[level] = builder->lines[*line].now;
+    }
+    return stretch;
+}
+
+/* Joins the lines of a thread into stretches. */
+static bool join_lines(struct label_builder *builder, struct thread_labels *thread, size_t spans)
+{
+    for (int i = 0; i < LINES; i++) {
         builder->lines[i].next = 0;
         builder->lines[i].now = ROW_NONE;
-        most += builder->lines[i].line.count;
     }
-    thread->items = memory_allocate(most * sizeof *thread->items);
+    thread->items = memory_allocate((2 * spans + 2) * sizeof *thread->items);
     if (!thread->items)
         return failure_memory(builder->failure);
-    thread->items[0] = (struct label_stretch){INT64_MIN, IN_NOTHING, ROW_NONE};
+    thread->items[0] = stretch_at(builder, INT64_MIN);
     thread->count = 1;
     for (size_t step = 0;; step++) {
         int64_t now = INT64_MAX;
         bool more = false;
         if (!stopper_goes_on(builder->stopper, step, builder->failure))
             return false;
-        for (size_t i = 0; i < builder->line_count; i++) {
+        for (int i = 0; i < LINES; i++) {
             const struct label_line *line = &builder->lines[i];
             if (line->next < line->line.count && line->line.items[line->next].start <= now) {
                 now = line->line.items[line->next].start;
@@ -165,18 +198,16 @@ static bool join_lines(struct label_builder *builder, struct thread_labels *thre
         }
         if (!more)
             return true;
-        uint32_t label = ROW_NONE;
-        for (size_t i = 0; i < builder->line_count; i++) {
+        for (int i = 0; i < LINES; i++) {
             struct label_line *line = &builder->lines[i];
             if (line->next < line->line.count && line->line.items[line->next].start == now)
                 line->now = line->line.items[line->next++].row;
-            if (i > 0 && label == ROW_NONE)
-                label = line->now;
         }
-        uint32_t inside = inside_of(&builder->file->columns, builder->lines[0].now);
+        struct label_stretch stretch = stretch_at(builder, now);
         const struct label_stretch *last = &thread->items[thread->count - 1];
-        if (last->inside != inside || last->label != label)
-            thread->items[thread->count++] = (struct label_stretch){now, inside, label};
+        if (last->inside != stretch.inside ||
+            memcmp(last->label, stretch.label, sizeof stretch.label) != 0)
+            thread->items[thread->count++] = stretch;
     }
 }
 
@@ -185,28 +216,30 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
 {
     if (!make_room(builder, count))
         return false;
-    for (size_t i = 0; i < builder->line_count; i++) {
+    for (int i = 0; i < LINES; i++) {
         struct label_line *line = &builder->lines[i];
-        builder->among = line->among;
+        builder->among = kinds_of_lines[i].among;
         line->line.count = 0;
-        if (!(line->outermost
+        if (line->wanted &&
+            !(kinds_of_lines[i].outermost
                   ? find_outermost(builder, &line->line, spans, count)
                   : span_line_innermost(&line->line, spans, count, is_among, builder, builder->open,
                                         builder->stopper, builder->failure)))
             return false;
     }
-    if (!join_lines(builder, thread))
+    if (!join_lines(builder, thread, count))
         return false;
     (void)memory_assign(&thread->items,
                         memory_resize(thread->items, thread->count * sizeof *thread->items));
     return true;
 }
 
-bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
+bool labels_make(struct labels *labels, const struct trace_file *file, unsigned levels,
                  const bool *wanted, const struct stopper *stopper, struct failure *failure)
 {
-    struct label_builder builder = {.file = file, .stopper = stopper, .failure = failure};
-    choose_lines(&builder, level);
+    struct label_builder builder = {
+        .file = file, .stopper = stopper, .failure = failure, .levels = levels};
+    choose_lines(&builder);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
     struct label_rows part = {file, wanted, 0};
@@ -218,7 +251,7 @@ bool labels_make(struct labels *labels, const struct trace_file *file, enum labe
             done = make_thread(&builder, &labels->threads[track],
                                builder.spans.items + builder.spans.first[track],
                                builder.spans.first[track + 1] - builder.spans.first[track]);
-    for (size_t i = 0; i < builder.line_count; i++)
+    for (int i = 0; i < LINES; i++)
         memory_free(builder.lines[i].line.items);
     memory_free(builder.open);
     spans_clear(&builder.spans);

@@ -17,14 +17,16 @@ enum label_level {
     LEVEL_COUNT
 };
 
+enum { LABEL_LEVELS = LEVEL_KERNEL }; /* op, top_op, module, annotation */
+
 #define IN_NOTHING ROW_NONE
 #define IN_EVENT (ROW_NONE - 1) /* the innermost event is not a call */
 
-/* A stretch of time in which a thread is in one thing and has one label. */
+/* A stretch of time in which a thread is in one thing and has one label of each level. */
 struct label_stretch {
-    int64_t start;   /* ns; the stretch lasts until the start of the next one */
-    uint32_t inside; /* row of the call it is in, IN_EVENT or IN_NOTHING (A11.3) */
-    uint32_t label;  /* row of the label (A11.4); ROW_NONE */
+    int64_t start;                /* ns; the stretch lasts until the start of the next one */
+    uint32_t inside;              /* row of the call it is in, IN_EVENT or IN_NOTHING (A11.3) */
+    uint32_t label[LABEL_LEVELS]; /* rows (A11.4); ROW_NONE: none, or the level is not wanted */
 };
 
 struct thread_labels {
@@ -43,8 +45,9 @@ static inline bool label_is_module(const struct name *name)
     return begins(name->text, name->text + name->length, "nn.Module: ");
 }
 
-/* Makes the stretches of the threads that are `wanted`, by track. Takes n log n in their events. */
-bool labels_make(struct labels *labels, const struct trace_file *file, enum label_level level,
+/* Makes the stretches of the threads that are `wanted`, by track. `levels` has one bit for each
+** level wanted. Takes n log n in their events. */
+bool labels_make(struct labels *labels, const struct trace_file *file, unsigned levels,
                  const bool *wanted, const struct stopper *stopper, struct failure *failure);
 
 /* The index of the stretch of a thread that holds an instant. Quick if the instants of

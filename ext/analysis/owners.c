@@ -1,5 +1,7 @@
 #include "owners.h"
 
+#include <string.h>
+
 #include "../reader/memory.h"
 
 static bool is_wanted(const struct columns *columns, const unsigned char *chosen, size_t row)
@@ -27,7 +29,7 @@ static bool collect_owners(struct owners *owners, const struct trace_file *file,
             continue;
         struct owner *owner = &owners->items[owners->count++];
         owner->row = (uint32_t)row;
-        for (int level = 0; level < OWNER_LEVELS; level++)
+        for (int level = 0; level < LABEL_LEVELS; level++)
             owner->label[level] = ROW_NONE;
         if (columns->link[row] != ROW_NONE)
             threads[row_place(columns, columns->link[row])->track] = true;
@@ -35,13 +37,13 @@ static bool collect_owners(struct owners *owners, const struct trace_file *file,
     return true;
 }
 
-static bool label_owners(struct owners *owners, const struct trace_file *file,
-                         enum label_level level, const bool *threads, const struct stopper *stopper,
+static bool label_owners(struct owners *owners, const struct trace_file *file, unsigned levels,
+                         const bool *threads, const struct stopper *stopper,
                          struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     struct labels labels;
-    if (!labels_make(&labels, file, level, threads, stopper, failure))
+    if (!labels_make(&labels, file, levels, threads, stopper, failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners->count && done; i++) {
@@ -51,7 +53,8 @@ static bool label_owners(struct owners *owners, const struct trace_file *file,
         if (launch == ROW_NONE)
             continue;
         struct thread_labels *thread = &labels.threads[row_place(columns, launch)->track];
-        owner->label[level] = thread->items[labels_find(thread, columns->ts[launch])].label;
+        memcpy(owner->label, thread->items[labels_find(thread, columns->ts[launch])].label,
+               sizeof owner->label);
     }
     labels_clear(&labels);
     return done;
@@ -64,9 +67,8 @@ bool owners_find(struct owners *owners, const struct trace_file *file, const uns
     *owners = (struct owners){NULL, 0};
     bool done = threads ? collect_owners(owners, file, chosen, threads, stopper, failure)
                         : failure_memory(failure);
-    for (int level = 0; level < OWNER_LEVELS && done; level++)
-        if (levels >> level & 1)
-            done = label_owners(owners, file, (enum label_level)level, threads, stopper, failure);
+    if (done && levels)
+        done = label_owners(owners, file, levels, threads, stopper, failure);
     memory_free(threads);
     if (!done)
         owners_clear(owners);

@@ -7,12 +7,10 @@
 
 #include "labels.h"
 
-enum { OWNER_LEVELS = LEVEL_KERNEL }; /* op, top_op, module, annotation */
-
 /* An event of device work. Its labels are rows, or ROW_NONE. */
 struct owner {
     uint32_t row;
-    uint32_t label[OWNER_LEVELS]; /* by enum label_level */
+    uint32_t label[LABEL_LEVELS]; /* by enum label_level */
 };
 
 struct owners {

@@ -8,7 +8,7 @@
 #include "call_trace.h"
 #include "shapes.h"
 
-enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + OWNER_LEVELS };
+enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS };
 
 static const struct column columns_of_owners[] = {
     {"rank", "INTEGER", "rank"},
@@ -88,7 +88,7 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
         result_real(result, microseconds((wide_time)columns->ts[row] - of->origin));
     result_real(result, microseconds(columns->dur[row]));
     result_number(result, link == ROW_NONE ? NUMBER_NONE : columns->event[link]);
-    for (int level = 0; level < OWNER_LEVELS; level++) {
+    for (int level = 0; level < LABEL_LEVELS; level++) {
         uint32_t label = owner->label[level];
         add_stable_name(of, label == ROW_NONE ? NAME_NONE : columns->name[label]);
     }
@@ -115,7 +115,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     const struct stopper *stopper = &call->database->cache.stopper;
     struct failure *failure = &call->failure;
     bool shapes = call_wants(call, OWNERS_SHAPES);
-    unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << OWNER_LEVELS) - 1);
+    unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << LABEL_LEVELS) - 1);
     if (!member->chosen)
         return;
     struct owners_file of = {.call = call,
