@@ -40,9 +40,11 @@
 WITH part AS (
   SELECT 0 AS side, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock)
+  WHERE time_ns > 0 OR class IS NULL
   UNION ALL
   SELECT 1, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock)),
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock)
+  WHERE time_ns > 0 OR class IS NULL),
 counted AS (
   SELECT *, row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS begins
   FROM part),

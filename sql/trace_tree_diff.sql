@@ -9,126 +9,136 @@
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 -- Columns
---   path               TEXT     names from the step down to the row's, joined by ';': a folded stack
+--   path               TEXT     the names from the step down to this one, joined by ';': a folded stack
 --   depth              INTEGER  0 for the step
---   name               TEXT     last name of the path
---   class              TEXT     as trace_step_time has it; NULL if the time is of several
---   side               TEXT     'both', 'control' or 'test': who has it
---   control_time       REAL     us a step in control, with everything below it
---   test_time          REAL     us a step in test, the same
+--   name               TEXT     the last name of the path
+--   class              TEXT     as trace_step_time has it; NULL if the parts are of several
+--   side               TEXT     who has it: 'both', 'control' or 'test'
+--   control_time       REAL     us a step in control, with everything below
+--   test_time          REAL     us a step in test, with everything below
 --   diff_time          REAL     us a step, test minus control
---   control_self_time  REAL     us a step in control, without what is below it
---   test_self_time     REAL     us a step in test, the same
+--   control_self_time  REAL     us a step in control, without what is below
+--   test_self_time     REAL     us a step in test, without what is below
 --   diff_self_time     REAL     us a step, test minus control
---   control_ns         INTEGER  ns, of all steps of control, with everything below it
---   test_ns            INTEGER  ns, of all steps of test, the same
---   control_self_ns    INTEGER  ns, of all steps of control, without what is below it
---   test_self_ns       INTEGER  ns, of all steps of test, the same
--- Grain: one row per path, parents before children, siblings by control_time + test_time
--- descending, then name.
+--   control_ns         INTEGER  ns, of all steps of control, with everything below
+--   test_ns            INTEGER  ns, of all steps of test, with everything below
+--   control_self_ns    INTEGER  ns, of all steps of control, without what is below
+--   test_self_ns       INTEGER  ns, of all steps of test, without what is below
+--   control_kernels    REAL     events of device work a step in control, with everything below
+--   test_kernels       REAL     events of device work a step in test, with everything below
+-- Grain: one row per path, parents before their children, the longer of siblings first (control_time
+-- + test_time), then by name.
 -- Rules:
---   1. The parts of a step are those of trace_step_path. The step is the sum of all self times, and
---      equals the sum of trace_step_diff.
---   2. Below the step, work of the device, and of the host in a trace without device work: area,
---      top_op, op, trace_short_name of the kernel. The area is that of trace_step_causes.
---   3. While the device is idle: 'device idle', class, top_op, op.
---   4. A level that is NULL, or equal to the level above it, is left out. Time of neither name is
---      that of its class ('unrecorded').
---   5. Both sides have one tree: rows of the same path are one. Names are stable names.
---   6. In the names of a path, '%', ';', line feeds and carriage returns are written %25, %3B, %0A
---      and %0D: a path has one frame for each name.
+--   1. The parts of a step are those of trace_step_path. So the self times sum to the step, which
+--      is the sum over trace_step_diff, to the ns.
+--   2. Work is found by area (as in trace_step_causes), top_op, op, and trace_short_name of the
+--      kernel; so is time of the host in a trace without device work. Work of the device without a
+--      launch is directly below the step.
+--   3. While the device is idle: 'device idle', class, top_op, op. Time of the host of which nothing
+--      is recorded: 'unrecorded'.
+--   4. A level that is NULL or equal to the one above it is left out.
+--   5. Names are stable names; those of control and test that are the same are one row.
+--   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
+--      hidden has no time.
+--   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE part AS (
-  SELECT 0 AS side, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock)
+  SELECT 0 AS side, class, annotation, module, top_op, op, kernel, time_ns, kernels, steps
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   UNION ALL
-  SELECT 1, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock)),
-counted AS (
-  SELECT *, row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS begins
-  FROM part),
-summed AS (
-  SELECT class, annotation, module, top_op, op, kernel,
-         sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
-         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
-         min(side) AS first_side, max(side) AS last_side,
-         sum(sum(CASE side WHEN 0 THEN begins ELSE 0 END)) OVER () AS control_windows,
-         sum(sum(CASE side WHEN 1 THEN begins ELSE 0 END)) OVER () AS test_windows
-  FROM counted
-  GROUP BY class, annotation, module, top_op, op, kernel),
-leveled AS (
-  SELECT *, CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE
+  SELECT 1, class, annotation, module, top_op, op, kernel, time_ns, kernels, steps
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
+leveled AS MATERIALIZED (
+  SELECT side, class, time_ns, kernels, steps,
+         CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE
            coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
                     CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward'
                            OR top_op GLOB '*Backward[0-9]'
                            OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END,
                     top_op) END AS area,
-         CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS idle,
-         trace_short_name(kernel) AS work
-  FROM summed),
-named AS (
-  SELECT *, area AS name_1, nullif(idle, area) AS name_2,
-         nullif(top_op, coalesce(idle, area)) AS name_3,
-         nullif(op, coalesce(top_op, idle, area)) AS name_4,
-         nullif(work, coalesce(op, top_op, idle, area)) AS name_5
+         CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state,
+         top_op, op, trace_short_name(kernel) AS kernel
+  FROM part),
+named AS MATERIALIZED (
+  SELECT side, class, time_ns, kernels, steps, area AS name_1, state AS name_2,
+         nullif(top_op, coalesce(state, area)) AS name_3,
+         nullif(op, coalesce(top_op, state, area)) AS name_4,
+         nullif(kernel, coalesce(op, top_op, area)) AS name_5
   FROM leveled),
-framed AS (
+framed AS MATERIALIZED (
   SELECT *,
-    ';' || replace(replace(replace(replace(name_1, '%', '%25'), ';', '%3B'), char(10), '%0A'), char(13), '%0D')
-      AS frame_1,
-    ';' || name_2 AS frame_2,
-    ';' || replace(replace(replace(replace(name_3, '%', '%25'), ';', '%3B'), char(10), '%0A'), char(13), '%0D')
-      AS frame_3,
-    ';' || replace(replace(replace(replace(name_4, '%', '%25'), ';', '%3B'), char(10), '%0A'), char(13), '%0D')
-      AS frame_4,
-    ';' || replace(replace(replace(replace(name_5, '%', '%25'), ';', '%3B'), char(10), '%0A'), char(13), '%0D')
-      AS frame_5
+         coalesce(';' || replace(replace(replace(name_1, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
+           AS frame_1,
+         coalesce(';' || name_2, '') AS frame_2,
+         coalesce(';' || replace(replace(replace(name_3, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
+           AS frame_3,
+         coalesce(';' || replace(replace(replace(name_4, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
+           AS frame_4,
+         coalesce(';' || replace(replace(replace(name_5, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
+           AS frame_5
   FROM named),
-prefixed AS (
-  SELECT *, 'step' || coalesce(frame_1, '') AS path_1,
-         'step' || coalesce(frame_1, '') || coalesce(frame_2, '') AS path_2,
-         'step' || coalesce(frame_1, '') || coalesce(frame_2, '') || coalesce(frame_3, '') AS path_3,
-         'step' || coalesce(frame_1, '') || coalesce(frame_2, '') || coalesce(frame_3, '')
-                || coalesce(frame_4, '') AS path_4,
-         'step' || coalesce(frame_1, '') || coalesce(frame_2, '') || coalesce(frame_3, '')
-                || coalesce(frame_4, '') || coalesce(frame_5, '') AS path_5
-  FROM framed),
 placed AS (
-  SELECT NULL AS parent, 'step' AS path, 'step' AS name, path_5 = 'step' AS is_self, prefixed.* FROM prefixed
-  UNION ALL SELECT 'step', path_1, name_1, path_1 = path_5, * FROM prefixed WHERE name_1 IS NOT NULL
-  UNION ALL SELECT path_1, path_2, name_2, path_2 = path_5, * FROM prefixed WHERE name_2 IS NOT NULL
-  UNION ALL SELECT path_2, path_3, name_3, path_3 = path_5, * FROM prefixed WHERE name_3 IS NOT NULL
-  UNION ALL SELECT path_3, path_4, name_4, path_4 = path_5, * FROM prefixed WHERE name_4 IS NOT NULL
-  UNION ALL SELECT path_4, path_5, name_5, 1, * FROM prefixed WHERE name_5 IS NOT NULL),
-node AS (
-  SELECT path, min(parent) AS parent, min(name) AS name, min(class) AS first_class, max(class) AS last_class,
-         min(first_side) AS first_side, max(last_side) AS last_side,
-         sum(control_ns) AS control_ns, sum(test_ns) AS test_ns,
-         sum(CASE WHEN is_self THEN control_ns ELSE 0 END) AS control_self_ns,
-         sum(CASE WHEN is_self THEN test_ns ELSE 0 END) AS test_self_ns,
-         min(control_windows) AS control_windows, min(test_windows) AS test_windows
-  FROM placed
-  GROUP BY path),
-sibling AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY parent ORDER BY control_ns * test_windows
-                               + test_ns * control_windows DESC, name) AS place
-  FROM node
-  LIMIT -1),
-tree AS (
-  SELECT path, 0 AS depth, '' AS place FROM sibling WHERE parent IS NULL
+  SELECT '' AS parent, 'step' AS frame, 'step' AS name,
+         frame_1 || frame_2 || frame_3 || frame_4 || frame_5 AS below, side, class, time_ns, kernels
+  FROM framed
   UNION ALL
-  SELECT sibling.path, depth + 1, tree.place || printf('%09d', sibling.place)
-  FROM tree CROSS JOIN sibling ON sibling.parent = tree.path)
-SELECT path, depth, name, CASE WHEN first_class = last_class THEN first_class END AS class,
-       CASE WHEN first_side < last_side THEN 'both' WHEN last_side = 0 THEN 'control' ELSE 'test' END
-         AS side,
-       control_ns / (1000.0 * control_windows) AS control_time,
-       test_ns / (1000.0 * test_windows) AS test_time,
-       (test_ns * control_windows - control_ns * test_windows)
-         / (1000.0 * control_windows * test_windows) AS diff_time,
-       control_self_ns / (1000.0 * control_windows) AS control_self_time,
-       test_self_ns / (1000.0 * test_windows) AS test_self_time,
-       (test_self_ns * control_windows - control_self_ns * test_windows)
-         / (1000.0 * control_windows * test_windows) AS diff_self_time,
-       control_ns, test_ns, control_self_ns, test_self_ns
-FROM tree CROSS JOIN sibling USING (path)
-ORDER BY tree.place;
+  SELECT 'step', frame_1, name_1, frame_2 || frame_3 || frame_4 || frame_5,
+         side, class, time_ns, kernels
+  FROM framed WHERE name_1 IS NOT NULL
+  UNION ALL
+  SELECT 'step' || frame_1, frame_2, name_2, frame_3 || frame_4 || frame_5,
+         side, class, time_ns, kernels
+  FROM framed WHERE name_2 IS NOT NULL
+  UNION ALL
+  SELECT 'step' || frame_1 || frame_2, frame_3, name_3, frame_4 || frame_5,
+         side, class, time_ns, kernels
+  FROM framed WHERE name_3 IS NOT NULL
+  UNION ALL
+  SELECT 'step' || frame_1 || frame_2 || frame_3, frame_4, name_4, frame_5,
+         side, class, time_ns, kernels
+  FROM framed WHERE name_4 IS NOT NULL
+  UNION ALL
+  SELECT 'step' || frame_1 || frame_2 || frame_3 || frame_4, frame_5, name_5, '',
+         side, class, time_ns, kernels
+  FROM framed WHERE name_5 IS NOT NULL),
+node AS MATERIALIZED (
+  SELECT parent || frame AS path, parent, name,
+         CASE WHEN min(class) = max(class) THEN min(class) END AS class,
+         min(side) AS first_side, max(side) AS last_side,
+         sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
+         sum(CASE WHEN side = 0 AND below = '' THEN time_ns ELSE 0 END) AS control_self_ns,
+         sum(CASE WHEN side = 1 AND below = '' THEN time_ns ELSE 0 END) AS test_self_ns,
+         sum(CASE side WHEN 0 THEN kernels ELSE 0 END) AS control_kernels,
+         sum(CASE side WHEN 1 THEN kernels ELSE 0 END) AS test_kernels
+  FROM placed
+  GROUP BY 1
+  LIMIT -1),
+counted AS MATERIALIZED (
+  SELECT max(CASE side WHEN 0 THEN steps END) AS control_steps,
+         max(CASE side WHEN 1 THEN steps END) AS test_steps
+  FROM named),
+tree AS (
+  SELECT 0 AS depth, control_ns * test_steps + test_ns * control_steps AS size, node.*,
+         control_steps, test_steps
+  FROM node CROSS JOIN counted
+  WHERE parent = ''
+  UNION ALL
+  SELECT depth + 1, node.control_ns * test_steps + node.test_ns * control_steps, node.*,
+         control_steps, test_steps
+  FROM tree CROSS JOIN node ON node.parent = tree.path
+  ORDER BY depth DESC, size DESC, name) -- the deepest first: a row is followed by what is below it
+SELECT path, depth, name, class,
+       CASE WHEN first_side < last_side THEN 'both' WHEN last_side = 0 THEN 'control'
+            ELSE 'test' END AS side,
+       control_ns / (1000.0 * control_steps) AS control_time,
+       test_ns / (1000.0 * test_steps) AS test_time,
+       (test_ns * control_steps - control_ns * test_steps)
+         / (1000.0 * control_steps * test_steps) AS diff_time,
+       control_self_ns / (1000.0 * control_steps) AS control_self_time,
+       test_self_ns / (1000.0 * test_steps) AS test_self_time,
+       (test_self_ns * control_steps - control_self_ns * test_steps)
+         / (1000.0 * control_steps * test_steps) AS diff_self_time,
+       control_ns, test_ns, control_self_ns, test_self_ns,
+       control_kernels * 1.0 / control_steps AS control_kernels,
+       test_kernels * 1.0 / test_steps AS test_kernels
+FROM tree;

@@ -14,7 +14,7 @@ FAR = MOST // 1000  # us
 ENDLESS = "ts + dur is beyond 64 bits"
 # What may be said; each is preceded by the function's name.
 SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\)"
-                  r"|'t/[^']*': a part of a step is beyond 64 bits of nanoseconds")
+                  r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)")
 
 
 def us(ns):

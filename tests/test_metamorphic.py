@@ -35,7 +35,7 @@ VALUES = {
     "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
     "iterations": ITERATIONS, "control_iteration": ITERATIONS, "test_iteration": ITERATIONS,
     "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
-    "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
+    "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name", "stream,kernel_type", "cat,top_op"),
     "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),
     "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),
@@ -698,6 +698,7 @@ class Relations(InFolder):
                         if argument == "ranks" and call.get("iterations") in (1, "[1,2]"):
                             call.pop("iterations")  # an error where one rank does not have them
                         call.pop(argument, None)
+                        call.pop("per", None)  # sums over ranks and steps
                         every = self.ask(name, {**call, argument: "all"})
                         if isinstance(every, str):
                             continue

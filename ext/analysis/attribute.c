@@ -123,6 +123,7 @@ static bool add_part(struct attribution *at, const struct attributed *part)
     uint32_t *slot = table_slot(&at->parts, hash_of_part(part), is_part, &key);
     if (*slot) {
         to->rows[*slot - 1].time += part->time;
+        to->rows[*slot - 1].kernels += part->kernels;
         return true;
     }
     to->rows[to->count++] = *part;
@@ -132,20 +133,23 @@ static bool add_part(struct attribution *at, const struct attributed *part)
 
 static const struct origin nowhere = {{ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}};
 
-/* Adds the time from one instant to another, if there is any, to a class and to the names of some
-** rows. */
-static bool add_time(struct attribution *at, enum step_class step_class,
-                     const struct origin *origin, int64_t from, int64_t to)
+/* Adds a part to a class and to the names of some rows. */
+static bool add_named(struct attribution *at, struct attributed part, const struct origin *origin)
 {
-    struct attributed part = {.step_class = step_class, .time = (wide_time)to - from};
-    if (from >= to)
-        return true;
     if (!stopper_goes_on(at->stopper, at->steps++, at->failure))
         return false;
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (!name_of(at, origin->row[i], &part.name[i]))
             return false;
     return add_part(at, &part);
+}
+
+/* Adds the time from one instant to another, if there is any. */
+static bool add_time(struct attribution *at, enum step_class step_class,
+                     const struct origin *origin, int64_t from, int64_t to)
+{
+    struct attributed part = {.step_class = step_class, .time = (wide_time)to - from};
+    return from >= to || add_named(at, part, origin);
 }
 
 /* The element of an origin for a level: paths have one for each level, other parts only the first. */
@@ -269,18 +273,42 @@ static bool add_idle(struct attribution *at, const struct busy_stretch *stretch,
     return true;
 }
 
+static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
+                                                [KERNEL_COMMUNICATION] = CLASS_COMM,
+                                                [KERNEL_MEMORY] = CLASS_MEMORY};
+
+/* A3.2 and A3.3: the rows whose names device work has. */
+static struct origin origin_of_work(struct attribution *at, uint32_t row, enum kernel_type type)
+{
+    uint32_t launch = at->file->columns.link[row];
+    struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
+    if (type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE)
+        *row_at(at, &origin, LEVEL_KERNEL) = row;
+    return origin;
+}
+
 /* A3: adds a stretch in which the device is busy. */
 static bool add_busy(struct attribution *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    static const enum step_class classes[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
-                                              [KERNEL_COMMUNICATION] = CLASS_COMM,
-                                              [KERNEL_MEMORY] = CLASS_MEMORY};
-    uint32_t launch = at->file->columns.link[stretch->row];
-    struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
-    if (stretch->type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE)
-        *row_at(at, &origin, LEVEL_KERNEL) = stretch->row;
-    return add_time(at, classes[stretch->type], &origin, from, to);
+    struct origin origin = origin_of_work(at, stretch->row, stretch->type);
+    return add_time(at, class_of_type[stretch->type], &origin, from, to);
+}
+
+/* A12.5: counts the device work that starts in the window. */
+static bool add_kernels(struct attribution *at)
+{
+    const struct busy *busy = &at->known->busy;
+    size_t i = 0;
+    LOWER_BOUND(i, busy->work_count, busy->work[i].start < at->window->start);
+    for (; i < busy->work_count && busy->work[i].start < at->window->end; i++) {
+        const struct busy_work *work = &busy->work[i];
+        struct attributed part = {.step_class = class_of_type[work->type], .kernels = 1};
+        struct origin origin = origin_of_work(at, work->row, work->type);
+        if (!add_named(at, part, &origin))
+            return false;
+    }
+    return true;
 }
 
 /* The index of the device's stretch that holds an instant. Windows mostly come in order, so the
@@ -311,7 +339,7 @@ static bool add_window(struct attribution *at)
         at->known->stretch = i;
         from = to;
     }
-    return true;
+    return at->level != LEVEL_COUNT || add_kernels(at);
 }
 
 /* By track, the threads whose labels are needed: those of launches, and those of the steps of a
@@ -395,6 +423,8 @@ static int part_order(const void *a, const void *b)
     const struct sortable_part *x = a, *y = b;
     if (x->row.time != y->row.time)
         return COMPARE(y->row.time, x->row.time);
+    if (x->row.step_class == CLASS_NONE || y->row.step_class == CLASS_NONE)
+        return COMPARE(x->row.step_class, y->row.step_class);
     if (x->row.step_class != y->row.step_class)
         return strcmp(step_class_name(x->row.step_class), step_class_name(y->row.step_class));
     for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
@@ -423,32 +453,57 @@ static bool sort_parts(struct attribution *at)
     return done;
 }
 
-bool attribution_step(struct attribution *at, size_t number, struct attributed_step *step,
-                      struct failure *failure)
+/* Adds the parts of a step to those in at->to. */
+static bool add_step(struct attribution *at, size_t number)
 {
+    static const struct attributed none = {
+        .step_class = CLASS_NONE, .name = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE}};
     const struct step_place *place = &at->places[number];
-    at->failure = failure;
     at->file = at->trace->members[place->member].file;
     at->window = &place->window;
     at->known = &at->files[place->member];
-    at->to = step;
-    step->rank = place->rank;
-    step->iteration = place->window.iteration;
-    step->count = 0;
-    static const struct attributed none = {
-        .step_class = CLASS_NONE, .name = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE}};
+    return know(at, place->member) &&
+           (place->window.start < place->window.end ? add_window(at) : add_part(at, &none));
+}
+
+/* Computes the sums of the parts of some steps. */
+static bool add_steps(struct attribution *at, size_t first, size_t count,
+                      struct attributed_step *to, struct failure *failure)
+{
+    at->failure = failure;
+    at->to = to;
+    to->steps = count;
+    to->count = 0;
     table_clear(&at->parts);
-    bool done = know(at, place->member) &&
-                (place->window.start < place->window.end ? add_window(at) : add_part(at, &none));
-    for (size_t i = 0; i < step->count && done; i++)
-        if (step->rows[i].time > INT64_MAX)
-            done = failure_set(failure, FAILURE_REQUEST,
-                               "'%s': a part of a step is beyond 64 bits of nanoseconds",
-                               at->file->path);
+    bool done = true;
+    for (size_t i = first; i < first + count && done; i++)
+        done = add_step(at, i);
+    for (size_t i = 0; i < to->count && done; i++)
+        if (to->rows[i].time > INT64_MAX)
+            done =
+                failure_set(failure, FAILURE_REQUEST,
+                            count == 1 ? "'%s': a part of a step is beyond 64 bits of nanoseconds"
+                                       : "'%s': a part of all steps is beyond 64 bits",
+                            at->file->path);
     done = done && sort_parts(at);
     if (!done)
-        step->count = 0;
+        to->count = 0;
     return done;
+}
+
+bool attribution_step(struct attribution *at, size_t number, struct attributed_step *step,
+                      struct failure *failure)
+{
+    step->rank = at->places[number].rank;
+    step->iteration = at->places[number].window.iteration;
+    return add_steps(at, number, 1, step, failure);
+}
+
+bool attribution_total(struct attribution *at, struct attributed_step *total,
+                       struct failure *failure)
+{
+    total->rank = total->iteration = NUMBER_NONE;
+    return add_steps(at, 0, at->count, total, failure);
 }
 
 static bool has_work(const struct columns *columns)

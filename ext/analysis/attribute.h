@@ -33,13 +33,15 @@ enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 struct attributed {
     wide_time time; /* ns */
     enum step_class step_class;
+    uint32_t kernels;           /* of a path: the device work that starts in the step (A12) */
     uint32_t name[LEVEL_COUNT]; /* ids in attribution_names(), or NAME_NONE; by level, if a path was
                                 ** asked for (A12), else the first is the only one */
 };
 
 struct attributed_step {
-    int64_t rank;
-    int64_t iteration;       /* NUMBER_NONE: the file has no steps */
+    int64_t rank;            /* NUMBER_NONE: parts of all steps */
+    int64_t iteration;       /* NUMBER_NONE: the file has no steps, or parts of all steps */
+    size_t steps;            /* whose parts these are */
     struct attributed *rows; /* by time descending, then class, then names; owned */
     size_t count, capacity;
 };
@@ -62,6 +64,10 @@ size_t attribution_count(const struct attribution *attribution);
 ** rank one after the other is quick, because the data of its files is kept in between. */
 bool attribution_step(struct attribution *attribution, size_t number, struct attributed_step *step,
                       struct failure *failure);
+
+/* The same for the sums of the parts of all steps. */
+bool attribution_total(struct attribution *attribution, struct attributed_step *total,
+                       struct failure *failure);
 
 /* The names of the parts computed so far. */
 const struct names *attribution_names(const struct attribution *attribution);

@@ -4,12 +4,6 @@
 
 enum { TYPES = KERNEL_NONE };
 
-struct busy_work {
-    int64_t start, end; /* ns */
-    uint32_t row;
-    enum kernel_type type;
-};
-
 /* The instants that work of one type owns, as ascending intervals that do not overlap. */
 struct type_line {
     struct busy_work *items;
@@ -148,9 +142,10 @@ bool busy_make(struct busy *busy, const struct trace_file *file, const struct st
                struct failure *failure)
 {
     struct busy_builder builder = {.file = file, .stopper = stopper, .failure = failure};
-    *busy = (struct busy){NULL, 0};
+    *busy = (struct busy){.count = 0};
     bool done = collect_work(&builder) && make_lines(&builder) && put_together(&builder, busy);
-    memory_free(builder.work);
+    busy->work = builder.work;
+    busy->work_count = builder.count;
     for (int type = 0; type < TYPES; type++)
         memory_free(builder.lines[type].items);
     if (!done)
@@ -161,5 +156,6 @@ bool busy_make(struct busy *busy, const struct trace_file *file, const struct st
 void busy_clear(struct busy *busy)
 {
     memory_free(busy->items);
-    *busy = (struct busy){NULL, 0};
+    memory_free(busy->work);
+    *busy = (struct busy){.count = 0};
 }

@@ -16,10 +16,18 @@ struct busy_stretch {
     enum kernel_type type;
 };
 
+struct busy_work {
+    int64_t start, end; /* ns */
+    uint32_t row;
+    enum kernel_type type;
+};
+
 /* All of time. The first stretch begins before all events. */
 struct busy {
     struct busy_stretch *items; /* owned */
     size_t count;
+    struct busy_work *work; /* that takes part, by start, then order of the file; owned */
+    size_t work_count;
 };
 
 /* Whether a row takes part (A1). */

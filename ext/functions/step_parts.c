@@ -5,14 +5,16 @@
 
 #define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
 
-/* The steps of a call. The parts of a step are found when it is first read, and kept for later
-** reads until they take KEPT_STEPS bytes in all. */
+/* The steps of a call, or one for all of them. The parts of a step are found when it is first read,
+** and kept for later reads until they take KEPT_STEPS bytes in all. */
 struct step_rows {
     struct rows rows; /* must be first */
     const struct step_parts *columns;
     struct database *database;
     struct call_trace opened;
     struct attribution *attribution;
+    size_t count;
+    bool total;                   /* the only step is the sum of all */
     struct attributed_step *kept; /* by step; count 0: not kept */
     size_t room;                  /* bytes that may still be kept */
 };
@@ -35,7 +37,9 @@ static int find_next_step(struct step_scan *scan, struct failure *failure)
     scan->step = kept;
     if (kept->count == 0) {
         database_begin_work(steps->database);
-        bool found = attribution_step(steps->attribution, scan->next, &scan->own, failure);
+        bool found = steps->total
+                         ? attribution_total(steps->attribution, &scan->own, failure)
+                         : attribution_step(steps->attribution, scan->next, &scan->own, failure);
         database_end_work(steps->database);
         if (!found)
             return SQLITE_ERROR;
@@ -73,7 +77,7 @@ static int step_parts_next(struct row_scan *base, struct position *position, boo
     const struct step_rows *steps = (const struct step_rows *)base->rows;
     *end = false;
     while (!scan->step || scan->part == scan->step->count) {
-        *end = scan->next == attribution_count(steps->attribution);
+        *end = scan->next == steps->count;
         int code = *end ? SQLITE_OK : find_next_step(scan, failure);
         if (*end || code != SQLITE_OK)
             return code;
@@ -106,7 +110,7 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
     const struct attributed *part = &step->rows[position->part_row];
     int after_names = column - STEP_PARTS_NAMES - steps->columns->name_count;
     (void)failure;
-    if (column == STEP_PARTS_RANK)
+    if (column == STEP_PARTS_RANK && step->rank != NUMBER_NONE)
         sqlite3_result_int64(context, step->rank);
     else if (column == STEP_PARTS_ITERATION && step->iteration != NUMBER_NONE)
         sqlite3_result_int64(context, step->iteration);
@@ -118,14 +122,17 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_double(context, microseconds(part->time));
     else if (after_names == 1)
         sqlite3_result_int64(context, (int64_t)part->time);
+    else if (after_names == 2)
+        sqlite3_result_int64(context, part->kernels);
+    else if (after_names == 3)
+        sqlite3_result_int64(context, (sqlite3_int64)step->steps);
     return SQLITE_OK;
 }
 
 static void step_parts_destroy(struct rows *rows)
 {
     struct step_rows *steps = (struct step_rows *)rows;
-    size_t count = steps->attribution ? attribution_count(steps->attribution) : 0;
-    for (size_t i = 0; steps->kept && i < count; i++)
+    for (size_t i = 0; steps->kept && i < steps->count; i++)
         memory_free(steps->kept[i].rows);
     memory_free(steps->kept);
     attribution_free(steps->attribution);
@@ -149,6 +156,7 @@ static bool find_steps(struct call *call, struct step_rows *steps)
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
+    static const char *const sums[] = {"step", "trace"};
     static const struct call_trace_request request = {
         .trace = STEP_PARTS_TRACE,
         .ranks = STEP_PARTS_RANKS,
@@ -157,17 +165,22 @@ static bool find_steps(struct call *call, struct step_rows *steps)
         .use = TRACE_FOR_DIFF,
         .quoted = true}; /* a statement may name two traces */
     const struct stopper *stopper = &call->database->cache.stopper;
-    int level = LEVEL_COUNT, clock, next = STEP_PARTS_ITERATIONS + 1;
-    if ((!steps->columns->by_level ||
-         argument_word(call, next++, levels, COUNT_OF(levels), &level)) &&
-        argument_word(call, next, clocks, COUNT_OF(clocks), &clock) &&
+    bool by_level = steps->columns->by_level;
+    int level = LEVEL_COUNT, clock, per = 0, next = STEP_PARTS_ITERATIONS + 1;
+    if ((!by_level || argument_word(call, next++, levels, COUNT_OF(levels), &level)) &&
+        argument_word(call, next++, clocks, COUNT_OF(clocks), &clock) &&
+        (by_level || argument_word(call, next, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened))
         steps->attribution =
             attribution_new(&steps->opened.trace, &steps->opened.steps, (enum label_level)level,
                             (enum step_clock)clock, stopper, &call->failure);
     if (!steps->attribution)
         return false;
-    steps->kept = memory_zeroed(attribution_count(steps->attribution), sizeof *steps->kept);
+    steps->total = per != 0;
+    steps->count = attribution_count(steps->attribution);
+    if (steps->total && steps->count > 1)
+        steps->count = 1;
+    steps->kept = memory_zeroed(steps->count, sizeof *steps->kept);
     return steps->kept || failure_memory(&call->failure);
 }
 

@@ -7,10 +7,10 @@
 #include "../analysis/attribute.h"
 #include "../sqlite/table_function.h"
 
-/* Columns: these, the names, time and time_ns. */
+/* Columns: these, the names, time, time_ns; of paths also kernels and steps. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
-/* Arguments: these, the level if there is one, and the clock. */
+/* Arguments: these, the level if there is one, the clock, and of paths what they are sums over. */
 enum { STEP_PARTS_TRACE, STEP_PARTS_RANKS, STEP_PARTS_ITERATIONS };
 
 struct step_parts {
@@ -22,10 +22,7 @@ struct step_parts {
 /* A complete producer. */
 int step_parts_produce(struct call *call, struct rows **rows, const struct step_parts *columns);
 
-/* Descriptions of columns and arguments. */
-#define STEP_RANK_COLUMN "rank", "INTEGER", "rank"
-#define STEP_ITERATION_COLUMN \
-    "iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"
+/* Description of an argument. */
 #define STEP_CLOCK_ARGUMENT \
     "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
 

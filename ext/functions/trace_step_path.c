@@ -5,8 +5,9 @@
 #include "step_parts.h"
 
 static const struct column columns_of_step_path[] = {
-    {STEP_RANK_COLUMN},
-    {STEP_ITERATION_COLUMN},
+    {"rank", "INTEGER", "rank; NULL in sums over all steps"},
+    {"iteration", "INTEGER",
+     "number of the ProfilerStep; NULL in these and in a file without steps"},
     {"class", "TEXT", "as trace_step_time has it"},
     {"annotation", "TEXT", "innermost user annotation around the launch, or around the host"},
     {"module", "TEXT", "innermost nn.Module around it, else top_op"},
@@ -15,6 +16,9 @@ static const struct column columns_of_step_path[] = {
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
+    {"kernels", "INTEGER",
+     "events of device work that start in the step; of hidden ones time is 0"},
+    {"steps", "INTEGER", "steps that the row is a sum over"},
 };
 
 static const struct argument arguments_of_step_path[] = {
@@ -22,6 +26,8 @@ static const struct argument arguments_of_step_path[] = {
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
+    {"per", "TEXT", false,
+     "rows are of each 'step', or sums over all steps of the 'trace'; default 'step'"},
 };
 
 static int step_path_produce(struct call *call, struct rows **rows)

@@ -5,8 +5,8 @@
 #include "step_parts.h"
 
 static const struct column columns_of_step_time[] = {
-    {STEP_RANK_COLUMN},
-    {STEP_ITERATION_COLUMN},
+    {"rank", "INTEGER", "rank"},
+    {"iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"},
     {"class", "TEXT",
      "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
      "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
