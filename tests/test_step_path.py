@@ -3,8 +3,11 @@ import os
 import unittest
 from collections import Counter
 
+import oracle
+import oracle_steps
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus, slowest
+from support import EXAMPLES, connect, corpus, series, slowest
+from test_step_time import random_trace
 
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 CALLS = ("idle_call", "idle_launch", "call")
@@ -63,6 +66,52 @@ class Paths(unittest.TestCase):
         for path in (("hta", "trace_diff", "control"), ("hta", "trace_diff", "test"), ("hta", "amd_trace"),
                      ("hta", "cpu_only"), ("hta", "critical_path", "simple_add"), ("kineto", "resnet50_workers_0")):
             self.check_trace(db, corpus(*path))
+
+
+class Sums(unittest.TestCase):
+    def test_of_the_trace_are_those_of_its_steps(self):
+        db = connect()
+        for path in (os.path.join(EXAMPLES, folder, "test") for folder in ("gpu", "cpu")):
+            for given in ("NULL, NULL, NULL", "'all', 'all', 'device'", "1, 'all', 'host'"):
+                query = ("SELECT {} FROM trace_step_path(?, {}, '{}') GROUP BY class, annotation, module, top_op, op, kernel"
+                         " ORDER BY sum(time_ns) DESC, class, kernel, op, annotation, module, top_op")
+                names = "class, annotation, module, top_op, op, kernel"
+                steps, = db.execute("SELECT count(*) FROM (SELECT DISTINCT rank, iteration"
+                                    f" FROM trace_step_path(?, {given}))", (path,)).fetchone()
+                wanted = db.execute(query.format(f"{names}, sum(time_ns), sum(kernels)", given, "step"), (path,)).fetchall()
+                found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, steps, time", given,
+                                                "trace"), (path,)).fetchall()
+                self.assertEqual(found, [(*row, 1, None, None, steps, row[6] / 1000) for row in wanted])
+
+
+class Kernels(InFolder):
+    """A12.5, against the rules word for word."""
+
+    def counted(self, file, clock):
+        found, attributed = Counter(), oracle_steps.Attributed(file)
+        for window in oracle_steps.windows_of(file, clock):
+            for work in attributed.work:
+                if window.start <= work.ts_ns < window.end:
+                    launch_ = attributed.rows.get(work.link)
+                    names = [attributed.of_launch(launch_, level) for level in ("annotation", "module", "top_op", "op")]
+                    found[window.iteration, oracle_steps.CLASSES[oracle_steps.kind(work)], *names,
+                          oracle_steps.stable(work.name)] += 1
+        return found
+
+    def test_random_traces(self):
+        kernels = hidden = 0
+        for seed in range(series(60, 300)):
+            path = write(f"{seed % 8}.json", random_trace(seed))
+            file = oracle.read_trace(path).files[0]
+            for clock in ("device", "host"):
+                rows = self.rows("SELECT iteration, class, annotation, module, top_op, op, kernel, kernels, time_ns"
+                                 " FROM trace_step_path(?, 0, 'all', ?)", path, clock)
+                with self.subTest(seed=seed, clock=clock):
+                    self.assertEqual({row[:7]: row[7] for row in rows if row[7]}, self.counted(file, clock))
+                kernels += sum(row[7] for row in rows)
+                hidden += sum(row[7] > 0 and row[8] == 0 for row in rows)
+        self.assertGreater(kernels, 300)
+        self.assertGreater(hidden, 30)
 
 
 class Rows(InFolder):
