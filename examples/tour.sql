@@ -41,6 +41,26 @@ SELECT kind, trace_short_name(name) AS name, round(control_time, 1) AS rank_0,
 FROM trace_step_causes('examples/gpu/test', 'examples/gpu/test', 0, 1)
 WHERE abs(diff_time) >= 1;
 
+-- Where in the program? The step as a tree.
+SELECT substr('      ', 1, 2 * depth) || substr(trace_short_name(name), 1, 50) AS name, side,
+       round(control_time, 1) AS control, round(test_time, 1) AS test, round(diff_time, 1) AS diff
+FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE depth <= 2 AND abs(diff_time) >= 90;
+
+-- As folded stacks for flamegraph.pl, inferno and speedscope: ns a step of test.
+.mode list
+SELECT printf('%s %.0f', path, 1000 * test_self_time) AS stack
+FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE test_self_ns > 0
+LIMIT 3;
+
+-- For a differential flame graph: ns a step of both.
+SELECT printf('%s %.0f %.0f', path, 1000 * control_self_time, 1000 * test_self_time) AS stack
+FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE control_self_ns <> test_self_ns AND path LIKE 'step;device idle;%'
+LIMIT 3;
+.mode box
+
 -- A trace without device work, by the user's annotations:
 SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,
        round(diff_time, 1) AS diff

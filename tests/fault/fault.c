@@ -195,7 +195,9 @@ static const struct trial {
             "SELECT name, counts FROM x WHERE iterations = 'all'; DROP TABLE x"},
     {.name = "trace_step_time",
      .sql = "SELECT * FROM trace_step_time('a', 'all', 'all', 'module')"},
-    {.name = "trace_step_path", .sql = "SELECT * FROM trace_step_path('a', 'all', 'all')"},
+    {.name = "trace_step_path",
+     .sql = "SELECT * FROM trace_step_path('a', 'all', 'all');"
+            "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
