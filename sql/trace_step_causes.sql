@@ -38,18 +38,15 @@
 --   6. 'queued' (idle_wait) and 'not recorded' (idle_unrecorded) are one cause each. A trace without
 --      device work has the parts of its host as areas of their own.
 WITH part AS (
-  SELECT 0 AS side, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock)
+  SELECT 0 AS side, steps, class, annotation, module, top_op, op, kernel, time_ns
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   WHERE time_ns > 0 OR class IS NULL
   UNION ALL
-  SELECT 1, rank, iteration, class, annotation, module, top_op, op, kernel, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock)
+  SELECT 1, steps, class, annotation, module, top_op, op, kernel, time_ns
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
   WHERE time_ns > 0 OR class IS NULL),
-counted AS (
-  SELECT *, row_number() OVER (PARTITION BY side, rank, iteration) = 1 AS begins
-  FROM part),
 placed AS (
-  SELECT side, begins, class, time_ns,
+  SELECT side, steps, class, time_ns,
          CASE WHEN class IN ('compute', 'comm', 'memory') THEN
            coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
                     CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward'
@@ -60,12 +57,12 @@ placed AS (
               WHEN class IN ('idle_call', 'idle_launch', 'call') THEN op
               WHEN class IN ('compute', 'memory') THEN coalesce(top_op, kernel)
               ELSE top_op END AS name
-  FROM counted),
+  FROM part),
 summed AS (
   SELECT class, area, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
-         sum(sum(CASE side WHEN 0 THEN begins ELSE 0 END)) OVER () AS control_windows,
-         sum(sum(CASE side WHEN 1 THEN begins ELSE 0 END)) OVER () AS test_windows
+         max(max(CASE side WHEN 0 THEN steps ELSE 0 END)) OVER () AS control_windows,
+         max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
   FROM placed
   GROUP BY class, area, name),
 meant AS (
