@@ -99,8 +99,8 @@ class Kernels(InFolder):
         return found
 
     def test_random_traces(self):
-        kernels = hidden = 0
-        for seed in range(series(60, 300)):
+        kernels, hidden, count = 0, 0, series(60, 300)
+        for seed in range(count):
             path = write(f"{seed % 8}.json", random_trace(seed))
             file = oracle.read_trace(path).files[0]
             for clock in ("device", "host"):
@@ -110,8 +110,8 @@ class Kernels(InFolder):
                     self.assertEqual({row[:7]: row[7] for row in rows if row[7]}, self.counted(file, clock))
                 kernels += sum(row[7] for row in rows)
                 hidden += sum(row[7] > 0 and row[8] == 0 for row in rows)
-        self.assertGreater(kernels, 300)
-        self.assertGreater(hidden, 30)
+        self.assertGreater(kernels, 2 * count)
+        self.assertGreater(hidden, count // 10)
 
 
 class Rows(InFolder):
