@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "memory.h"
+#include "scan.h"
 
-enum { BUFFERS = 2, BUFFER_SIZE = 256 * 1024 };
+/* One is lent, one waits, so that the thread goes on at once, and one is being filled. */
+enum { BUFFERS = 3 };
 
 struct buffer {
     ptrdiff_t got; /* bytes, or the last result of `read` */
     int64_t position;
     struct failure failure;
-    unsigned char bytes[BUFFER_SIZE];
+    unsigned char before[AHEAD_BEFORE];
+    unsigned char bytes[AHEAD_SIZE + SCAN_PADDING];
 };
 
 struct ahead {
@@ -20,7 +23,8 @@ struct ahead {
     atomic_int *idle; /* borrowed */
     pthread_t thread;
     bool joined;
-    size_t used; /* bytes of the first filled buffer that were given */
+    bool lent;   /* the first filled buffer is */
+    size_t used; /* bytes of the next one that were given */
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* signalled when one of the following changes */
     size_t filled, emptied; /* number of buffers, in all */
@@ -64,7 +68,7 @@ static void *fill_buffers(void *argument)
     struct buffer *buffer;
     bool more = true;
     while (more && (buffer = empty_buffer(ahead))) {
-        buffer->got = ahead->read(ahead->argument, buffer->bytes, BUFFER_SIZE, &buffer->position,
+        buffer->got = ahead->read(ahead->argument, buffer->bytes, AHEAD_SIZE, &buffer->position,
                                   &buffer->failure);
         more = buffer->got > 0;
         count(ahead, &ahead->filled);
@@ -105,37 +109,69 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument)
     return NULL;
 }
 
-/* Waits for a buffer that is filled. */
-static struct buffer *filled_buffer(struct ahead *ahead)
+/* Waits for the buffer to give next. Sets `*got` to its bytes that were not given yet, or to the
+** last result of `read`. */
+static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *position,
+                                  struct failure *failure)
 {
-    if (ahead->used == 0) { /* else it is known to be */
+    size_t next = ahead->emptied + ahead->lent;
+    if (ahead->used == 0) { /* else it is known to be filled */
         pthread_mutex_lock(&ahead->mutex);
-        while (ahead->filled == ahead->emptied)
+        while (ahead->filled == next)
             pthread_cond_wait(&ahead->changed, &ahead->mutex);
         pthread_mutex_unlock(&ahead->mutex);
     }
-    return &ahead->buffers[ahead->emptied % BUFFERS];
+    struct buffer *buffer = &ahead->buffers[next % BUFFERS];
+    *position = buffer->position;
+    *got = buffer->got;
+    if (buffer->got > 0) {
+        *got -= (ptrdiff_t)ahead->used;
+    } else {
+        failure_move(failure, &buffer->failure);
+        buffer->got = 0; /* a failure is given once */
+    }
+    return buffer;
+}
+
+static void give_back(struct ahead *ahead)
+{
+    if (ahead->lent)
+        count(ahead, &ahead->emptied);
+    ahead->lent = false;
 }
 
 ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_t *position,
                      struct failure *failure)
 {
-    struct buffer *buffer = filled_buffer(ahead);
-    ptrdiff_t got = buffer->got;
-    *position = buffer->position;
-    if (got <= 0) {
-        failure_move(failure, &buffer->failure);
-        buffer->got = 0; /* a failure is given once */
-        return got;
-    }
-    size_t left = (size_t)got - ahead->used, given = left < room ? left : room;
+    ptrdiff_t left;
+    give_back(ahead);
+    struct buffer *buffer = next_buffer(ahead, &left, position, failure);
+    if (left <= 0)
+        return left;
+    size_t given = (size_t)left < room ? (size_t)left : room;
     memcpy(to, buffer->bytes + ahead->used, given);
     ahead->used += given;
-    if (given == left) {
+    if (given == (size_t)left) {
         ahead->used = 0;
         count(ahead, &ahead->emptied);
     }
     return (ptrdiff_t)given;
+}
+
+ptrdiff_t ahead_lend(struct ahead *ahead, const unsigned char *before, size_t length,
+                     unsigned char **bytes, int64_t *position, struct failure *failure)
+{
+    ptrdiff_t left;
+    struct buffer *buffer = next_buffer(ahead, &left, position, failure);
+    if (left <= 0)
+        return left;
+    *bytes = buffer->before + AHEAD_BEFORE + ahead->used - length;
+    if (length > 0)
+        memcpy(*bytes, before, length);
+    give_back(ahead);
+    ahead->lent = true;
+    ahead->used = 0;
+    return left;
 }
 
 void ahead_stop(struct ahead *ahead)

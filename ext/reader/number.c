@@ -118,7 +118,7 @@ static inline size_t first_digits(uint64_t word, uint64_t *number)
     other &= UINT64_C(0x8080808080808080);
     size_t digits = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
     word = digits > 0 ? word << 8 * (8 - digits) : 0; /* with zeros before them */
-    word = word * 10 + (word >> 8); /* of two digits, in every other byte */
+    word = word * 10 + (word >> 8);                   /* of two digits, in every other byte */
     word = (word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
            (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32));
     *number = word >> 32;
@@ -128,8 +128,7 @@ static inline size_t first_digits(uint64_t word, uint64_t *number)
 /* The digits that a text begins with, 16 at most, and their number. */
 static inline size_t leading_digits(const unsigned char *text, size_t length, uint64_t *number)
 {
-    static const unsigned scale[] = {1,      10,      100,      1000,     10000,
-                                     100000, 1000000, 10000000, 100000000};
+    static const unsigned scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t more;
     size_t digits = first_digits(first_bytes(text, length), number);
     if (digits < 8 || length == 8)

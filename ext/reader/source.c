@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ahead.h"
 #include "decoder.h"
 #include "memory.h"
 
@@ -342,11 +341,22 @@ static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, int64_
     return got;
 }
 
-ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
-                      struct failure *failure)
+bool source_lends(struct source *source)
 {
     if (!source->ahead && source->idle && source->identity.size - source->read >= WORTH_A_THREAD)
         source->ahead = ahead_start(source->idle, read_now, source);
-    return source->ahead ? ahead_read(source->ahead, to, room, &source->position, failure)
-                         : read_now(source, to, room, &source->position, failure);
+    return source->ahead != NULL;
+}
+
+ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
+                      struct failure *failure)
+{
+    return source_lends(source) ? ahead_read(source->ahead, to, room, &source->position, failure)
+                                : read_now(source, to, room, &source->position, failure);
+}
+
+ptrdiff_t source_lend(struct source *source, const unsigned char *before, size_t length,
+                      unsigned char **bytes, struct failure *failure)
+{
+    return ahead_lend(source->ahead, before, length, bytes, &source->position, failure);
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ahead.h"
 #include "failure.h"
 
 /* Two openings of a path with equal identities have the same file with the same content. */
@@ -56,6 +57,16 @@ bool source_identify(const char *path, struct identity *identity, struct failure
 ptrdiff_t source_read(struct source *source, unsigned char *to, size_t room,
                       struct failure *failure);
 
+enum { SOURCE_LENT = AHEAD_SIZE, SOURCE_LENT_BEFORE = AHEAD_BEFORE };
+
+/* Whether a thread reads ahead, so that source_lend() can be used; it is started if need be. */
+bool source_lends(struct source *source);
+
+/* As source_read(), but gives up to SOURCE_LENT bytes where they are, after a copy of `length`
+** others, at most SOURCE_LENT_BEFORE: ahead_lend(). */
+ptrdiff_t source_lend(struct source *source, const unsigned char *before, size_t length,
+                      unsigned char **bytes, struct failure *failure);
+
 /* The bytes of the file in which what was given so far lies; of gzip, before decompression. */
 int64_t source_position(const struct source *source);
 
@@ -64,8 +75,7 @@ int64_t source_position(const struct source *source);
 int64_t source_trailing(const struct source *source);
 
 /* Whether the bytes so far, or those read ahead, come from a decoder other than zlib and no
- *checksum has confirmed
- ** them. That decoder may give other bytes than zlib for damaged data. */
+** checksum has confirmed them. That decoder may give other bytes than zlib for damaged data. */
 bool source_unsure(const struct source *source);
 
 /* Name and version of the fastest gzip decoder available, such as `zlib 1.2.13`. */

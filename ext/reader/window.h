@@ -14,12 +14,13 @@
 
 struct window {
     struct source *source; /* owned */
-    size_t chunk;          /* bytes read at a time */
+    size_t chunk;          /* bytes read at a time, of which a source lends more or fewer */
     size_t longest;        /* at most this, plus a chunk, is retained */
     struct stopper stopper;
 
-    unsigned char *bytes; /* owned */
-    size_t capacity;      /* without the padding */
+    unsigned char *bytes; /* `own`, or lent by the source */
+    unsigned char *own;   /* owned */
+    size_t capacity;      /* of `own`, without the padding */
     size_t at, end;
     int64_t origin;        /* number of bytes of the document before bytes[0] */
     bool last;             /* nothing follows bytes[end] */

@@ -414,3 +414,57 @@ TEST(failures)
     failure_clear(&failure);
     document_close(document);
 }
+
+/* What is read of a large file, with a thread that reads ahead if `idle` is 1. */
+static uint64_t digest(const char *path, int processors)
+{
+    static bool wanted[256];
+    struct failure failure = {.code = FAILURE_NONE};
+    atomic_int idle = processors;
+    struct document_options options = {.wanted = wanted, .idle = &idle};
+    struct event event;
+    uint64_t digest = 0;
+    memset(wanted, true, sizeof wanted);
+    struct document *document = document_open(path, &options, &failure);
+    while (document_next(document, &event, &failure) > 0) {
+        const struct token *args = &event.field[EVENT_ARGS];
+        digest = digest * 31 + (uint64_t)event.byte * 7 + (uint64_t)event.position;
+        for (size_t i = 0; i < args->length; i++)
+            digest = digest * 31 + args->at[i];
+    }
+    CHECK_INT(failure.code, FAILURE_NONE);
+    digest = digest * 31 + (uint64_t)document_bytes(document);
+    digest = digest * 31 + document_outcome(document);
+    document_close(document);
+    CHECK_INT(idle, processors);
+    return digest;
+}
+
+/* Events of all lengths lie across the ends of the buffers that a thread fills and lends. */
+TEST(large_files_with_a_thread)
+{
+    static const size_t lengths[] = {10, 200, 1000, 65000, 66000, 262000, 263000, 700000};
+    enum { SIZE = 3 * 1024 * 1024 };
+    static char text[SIZE + 1024 * 1024];
+    for (int round = 0; round < 4; round++) {
+        size_t length = (size_t)sprintf(text, "[");
+        while (length < SIZE) {
+            size_t args = lengths[unit_random(unit_random(50) ? 3 : 8)] + unit_random(3000);
+            length +=
+                (size_t)sprintf(text + length, "%s{\"ph\":\"X\",\"name\":\"a\",\"args\":{\"x\":\"",
+                                length > 1 ? "," : "");
+            for (size_t i = 0; i < args; i++)
+                text[length++] = (char)('A' + unit_random(26));
+            length += (size_t)sprintf(text + length, "\"}}");
+        }
+        text[length++] = ']';
+        unit_trying("round %d", round);
+        const char *path = unit_gzip_file(text, length, "wb1");
+        static unsigned char zipped[SIZE];
+        size_t size = unit_file_bytes(zipped, sizeof zipped);
+        if (round % 2) /* the data is truncated */
+            path = unit_file(zipped, size - 1 - unit_random((uint32_t)size / 2));
+        uint64_t alone = digest(path, 0);
+        CHECK(digest(path, 1) == alone);
+    }
+}
