@@ -7,10 +7,13 @@
 -- Columns
 --   rank                    INTEGER  rank
 --   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals; NULL without communication
+--   hidden_time             REAL     us of communication that overlaps computation; NULL without communication
+--   exposed_time            REAL     us of communication that does not; NULL without communication
 -- Grain: one row per rank that has device work, by rank.
 -- Rules:
 --   1. Communication and computation are device work of these types (K1 to K4).
 --   2. Both are sets of instants: an instant counts once, however many kernels run.
+--   3. hidden_time and exposed_time add up to the time in which communication runs.
 -- Reference: HTA TraceAnalysis.get_comm_comp_overlap
 -- Differs from HTA: the category tells the type (D26, D27); nanoseconds are kept (D4); a rank without
 --   device work has no row (D39); device work without a launch is cut with the last step by its own
@@ -18,13 +21,18 @@
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
-  WHERE device = 'GPU')
+  WHERE device = 'GPU'),
+time AS (
+  SELECT rank,
+         trace_overlap_time(ts_ns, dur_ns, type = 'COMMUNICATION')
+           FILTER (WHERE type <> 'MEMORY') AS hidden,
+         trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMMUNICATION') AS communication
+  FROM work
+  WHERE type IS NOT NULL
+  GROUP BY rank)
 SELECT rank,
-       round(100.0 * trace_overlap_time(ts_ns, dur_ns, type = 'COMMUNICATION')
-                       FILTER (WHERE type <> 'MEMORY') /
-             trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMMUNICATION'), 2)
-         AS comp_comm_overlap_pctg
-FROM work
-WHERE type IS NOT NULL
-GROUP BY rank
+       round(100.0 * hidden / communication, 2) AS comp_comm_overlap_pctg,
+       CASE WHEN communication > 0 THEN hidden / 1000.0 END AS hidden_time,
+       CASE WHEN communication > 0 THEN (communication - hidden) / 1000.0 END AS exposed_time
+FROM time
 ORDER BY rank;

@@ -11,6 +11,7 @@
 --   idle_category    TEXT     host_wait, kernel_wait or other
 --   idle_time        REAL     us
 --   idle_time_ratio  REAL     share of the stream's idle time, 0 to 1; NULL if it has none
+--   busy_time        REAL     us in which work of the stream runs, the same in its three rows
 -- Grain: three rows per rank and stream with device work, by rank and stream.
 -- Rules:
 --   1. A gap precedes each device work of a stream except the first. It goes from the latest end of
@@ -19,6 +20,8 @@
 --   2. Up to the end of the call that launched the work, the gap is host_wait.
 --   3. What is left of it, or a gap without such a call, is kernel_wait if it is shorter than
 --      consecutive_kernel_delay, else other.
+--   4. busy_time and the three idle times add up to the time from the first start of the stream's work
+--      to its last end.
 -- Reference: HTA TraceAnalysis.get_idle_time_breakdown
 -- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
 --   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
@@ -34,34 +37,36 @@ call AS MATERIALIZED (
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1),
 launched AS (
-  SELECT rank, stream, ts_ns, call_end,
+  SELECT rank, stream, ts_ns, ts_ns + dur_ns AS end_ns, call_end,
          max(ts_ns + dur_ns) OVER (
            PARTITION BY rank, stream ORDER BY ts_ns, call_end
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
   FROM work
   LEFT JOIN call ON call.file = work.file AND call.event = work.link),
 gap AS (
-  SELECT rank, stream,
+  SELECT rank, stream, ts_ns, end_ns,
          CASE WHEN idle_from < ts_ns THEN ts_ns - idle_from ELSE 0 END AS length,
          CASE WHEN idle_from < ts_ns AND idle_from < call_end
               THEN CASE WHEN call_end < ts_ns THEN call_end ELSE ts_ns END - idle_from
               ELSE 0 END AS host
   FROM launched),
 part AS (
-  SELECT rank, stream, host, length - host AS rest,
+  SELECT rank, stream, ts_ns, end_ns, length, host, length - host AS rest,
          length - host < 1000 * coalesce(:consecutive_kernel_delay, 30) AS short
   FROM gap),
 total AS (
   SELECT rank, stream,
          coalesce(sum(host), 0) AS host_wait,
          coalesce(sum(rest) FILTER (WHERE short), 0) AS kernel_wait,
-         coalesce(sum(rest) FILTER (WHERE NOT short), 0) AS other
+         coalesce(sum(rest) FILTER (WHERE NOT short), 0) AS other,
+         max(end_ns) - min(ts_ns) - sum(length) AS busy
   FROM part
   GROUP BY rank, stream)
 SELECT rank, stream, column1 AS idle_category,
        CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
        END / 1000.0 AS idle_time,
        CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
-       END * 1.0 / nullif(host_wait + kernel_wait + other, 0) AS idle_time_ratio
+       END * 1.0 / nullif(host_wait + kernel_wait + other, 0) AS idle_time_ratio,
+       busy / 1000.0 AS busy_time
 FROM total, (VALUES ('host_wait'), ('kernel_wait'), ('other'))
 ORDER BY rank, stream, idle_category;

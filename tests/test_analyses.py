@@ -119,6 +119,21 @@ class Analyses(unittest.TestCase):
                                        " AND cat = 'kernel'", GPU, include), [(last - 1 + include,)])
 
 
+    def test_times_add_up(self):
+        """busy_time and the idle times to the window of a stream, hidden and exposed to all communication."""
+        work = "trace_events(?, NULL, 'all', 0) WHERE device = 'GPU' AND trace_kernel_type(name, cat)"
+        self.assertEqual(
+            self.rows("SELECT rank, stream, round(sum(idle_time) + avg(busy_time), 3), round(avg(busy_time), 3)"
+                      f" FROM {call('idle_time_breakdown')} GROUP BY 1, 2", GPU),
+            self.rows("SELECT rank, stream, round((max(ts_ns + dur_ns) - min(ts_ns)) / 1000.0, 3),"
+                      f" trace_busy_time(ts_ns, dur_ns) / 1000.0 FROM {work} IS NOT NULL AND stream IS NOT NULL GROUP BY 1, 2", GPU))
+        self.assertEqual(
+            self.rows(f"SELECT rank, hidden_time + exposed_time, round(100 * hidden_time / (hidden_time + exposed_time), 2)"
+                      f" FROM {call('comm_comp_overlap')}", GPU),
+            self.rows(f"SELECT rank, trace_busy_time(ts_ns, dur_ns) / 1000.0, (SELECT comp_comm_overlap_pctg"
+                      f" FROM comm_comp_overlap(?, trace_events.rank)) FROM {work} = 'COMMUNICATION' GROUP BY 1", GPU, GPU))
+
+
 class Others(InFolder):
     """Traces on which HTA fails."""
 
@@ -151,13 +166,13 @@ class Others(InFolder):
         self.assertEqual(self.rows(f"SELECT * FROM {call('temporal_breakdown')}", path),
                          [(3, 16.0, 8.0, 0.0, 24.0, 66.67, 33.33, 0.0)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('idle_time_breakdown')}", path),
-                         [(3, 0, "host_wait", 7.75, 7.75 / 16), (3, 0, "kernel_wait", 8.25, 8.25 / 16),
-                          (3, 0, "other", 0.0, 0.0)])
+                         [(3, 0, "host_wait", 7.75, 7.75 / 16, 8.0), (3, 0, "kernel_wait", 8.25, 8.25 / 16, 8.0),
+                          (3, 0, "other", 0.0, 0.0, 8.0)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('cuda_kernel_launch_stats')}", path),
                          [(3, 1, 2.0, 4.0, 6.75, path, 0), (3, 2, 2.0, 4.0, 8.25, path, 2)])
         self.assertEqual(self.rows(f"SELECT ts, stream, queue_length FROM {call('queue_length_time_series')}", path),
                          [(0.0, 0, 1), (8.75, 0, 0), (18.5, 0, 1), (28.75, 0, 0)])
-        self.assertEqual(self.rows(f"SELECT * FROM {call('comm_comp_overlap')}", path), [(3, None)])
+        self.assertEqual(self.rows(f"SELECT * FROM {call('comm_comp_overlap')}", path), [(3, None, None, None)])
 
     def test_a_graph_launch_has_many_kernels(self):
         path = self.put(self.event("cudaGraphLaunch", "cuda_runtime", 0, 5, correlation=1),

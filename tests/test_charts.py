@@ -27,16 +27,23 @@ HOSTILE = [
     "x" * 5000, "🙂" * 600,
 ]
 
-# Each function, and a query that it takes its rows from.
+# Each function, and a query that it takes its rows from. What follows `|` is optional.
+STEPS = f"FROM %s('{TEST}') AS it LEFT JOIN trace_steps('{TEST}') AS step ON step.rank = it.rank AND" \
+        " it.ts >= step.ts AND it.ts < step.ts + step.dur"
+SIDES = f"(SELECT 'test' AS side, * FROM temporal_breakdown('{TEST}') UNION ALL" \
+        f" SELECT 'control', * FROM temporal_breakdown('{CONTROL}'))"
 ANALYSES = {
-    "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time"
-                                    f" FROM temporal_breakdown('{TEST}')",
-    "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time FROM idle_time_breakdown('{TEST}')",
+    "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time | side FROM {SIDES}",
+    "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time | busy_time"
+                                     f" FROM idle_time_breakdown('{TEST}')",
     "visualize_gpu_kernel_type_breakdown": f"SELECT kernel_type, sum FROM gpu_kernel_type_breakdown('{TEST}')",
-    "visualize_gpu_kernel_breakdown": f"SELECT name, sum, max, min, mean FROM gpu_kernel_breakdown('{TEST}', 0)",
-    "visualize_comm_comp_overlap": f"SELECT rank, comp_comm_overlap_pctg FROM comm_comp_overlap('{TEST}')",
-    "visualize_queue_length_time_series": f"SELECT rank, stream, ts, queue_length FROM queue_length_time_series('{TEST}')",
-    "visualize_memory_bw_time_series": f"SELECT rank, name, ts, memory_bw_gbps FROM memory_bw_time_series('{TEST}')",
+    "visualize_gpu_kernel_breakdown": f"SELECT name, sum, max, min, mean FROM gpu_kernel_breakdown('{TEST}')",
+    "visualize_comm_comp_overlap": f"SELECT rank, comp_comm_overlap_pctg | hidden_time, exposed_time"
+                                   f" FROM comm_comp_overlap('{TEST}')",
+    "visualize_queue_length_time_series": f"SELECT it.rank, it.stream, it.ts, it.queue_length | step.ts"
+                                          f" {STEPS % 'queue_length_time_series'}",
+    "visualize_memory_bw_time_series": f"SELECT it.rank, it.name, it.ts, it.memory_bw_gbps | step.ts"
+                                       f" {STEPS % 'memory_bw_time_series'}",
     "visualize_cuda_kernel_launch_stats": f"SELECT cpu_duration, gpu_duration, launch_delay"
                                           f" FROM cuda_kernel_launch_stats('{TEST}')",
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
@@ -46,23 +53,40 @@ ANALYSES = {
 }
 
 
-def columns_of(query):
-    return re.match(r"SELECT (.*?) FROM", query)[1]
+def rows_of(db, query):
+    return db.execute(query.replace(" |", ",")).fetchall()
 
 
-def picture(db, function, query, *more):
-    """The result of a function over the rows of a query."""
-    marks = "".join(", ?" for _ in more)
-    return db.execute(f"SELECT {function}({columns_of(query)}{marks}) FROM ({query})", more).fetchone()[0]
+def draw(db, function, rows, *more, optional=0):
+    """The result of a function over rows, whose last `optional` columns are optional."""
+    columns = [f"column{i + 1}" for i in range(len(rows[0]))]
+    given = columns[:len(columns) - optional] + ["?"] * len(more)
+    if optional:
+        given += ["NULL"] * (2 - len(more)) + columns[-optional:]
+    db.execute("DROP TABLE IF EXISTS temp.given_rows")
+    db.execute(f"CREATE TEMP TABLE given_rows({', '.join(columns)})")
+    db.executemany(f"INSERT INTO given_rows VALUES ({', '.join('?' * len(columns))})", rows)
+    return db.execute(f"SELECT {function}({', '.join(given)}) FROM (SELECT * FROM given_rows ORDER BY rowid)",
+                      more).fetchone()[0]
+
+
+def figure_of(db, function, rows, optional=0):
+    return json.loads(draw(db, function, rows, None, "plotly", optional=optional))
+
+
+def picture(db, function, *more, plain=False):
+    """The same over the rows of its query; `plain`: without what is optional."""
+    query = ANALYSES[function]
+    if plain:
+        query = re.sub(r" \|.*? FROM", " FROM", query, count=1)
+    head = query.split(" FROM ")[0]
+    return draw(db, function, rows_of(db, query), *more,
+                optional=head.partition("|")[2].count(",") + 1 if "|" in head else 0)
 
 
 def diff(db, rows, *more, function="visualize_duration_diff"):
     """The same over rows of (name, control, test)."""
-    db.execute("CREATE TEMP TABLE IF NOT EXISTS given(name, a, b)")
-    db.execute("DELETE FROM given")
-    db.executemany("INSERT INTO given VALUES (?, ?, ?)", rows)
-    marks = "".join(", ?" for _ in more)
-    return db.execute(f"SELECT {function}(name, a, b{marks}) FROM (SELECT * FROM given ORDER BY rowid)", more).fetchone()[0]
+    return draw(db, function, rows, *more) if rows else db.execute(f"SELECT {function}(1, 2, 3) WHERE 0").fetchone()[0]
 
 
 def made(count, seed=1):
@@ -74,6 +98,21 @@ def made(count, seed=1):
 def hover_text(label):
     """A label of Plotly as the text it stands for."""
     return html.unescape(label.replace("<br>", ""))
+
+
+def names_of(trace):
+    return [hover_text(item[0]) for item in trace["customdata"]]
+
+
+def bars_of(figure):
+    """{(name, series): value}"""
+    return {(name, trace["name"]): value for trace in figure["data"] if trace["type"] == "bar"
+            for name, value in zip(names_of(trace), trace["x"]) if value is not None}
+
+
+def ends_of(figure):
+    """{name: text at the end of its bars}"""
+    return dict(zip(names_of(figure["data"][0]), figure["data"][-1]["text"]))
 
 
 class Figures(unittest.TestCase):
@@ -90,38 +129,81 @@ class Figures(unittest.TestCase):
             self.db.execute(sql).fetchall()
         self.assertEqual(str(caught.exception), text)
 
-    def test_values_are_exact_and_in_order(self):
-        rows = made(200) + [("tiny", 1e-9, 0.1 + 0.2), ("large", 1e300, 2**53 + 2), ("negative", -1.5, -0.001),
-                            ("odd", 1 / 3, 123456789.123456789), ("integer", 2**62, 0)]
+    def test_values_and_their_order(self):
+        rows = made(200) + [("thousandth", 0.001, 0.1 + 0.2), ("negative", -1.5, -0.001), ("third", 1 / 3, 0)]
         data = self.figure(rows)["data"]
         self.assertEqual([trace["name"] for trace in data], ["control", "test", "difference"])
-        self.assertEqual(data[0]["x"], [float(control) for _, control, _ in rows])
-        self.assertEqual(data[1]["x"], [float(test) for _, _, test in rows])
-        self.assertEqual(data[2]["x"], [float(test) - float(control) for _, control, test in rows])
-        self.assertEqual([hover_text(label) for label in data[0]["customdata"]], [name for name, _, _ in rows])
+        for trace, number in ((data[0], 1), (data[1], 2)):
+            self.assertEqual([f"{value:.9f}" for value in trace["x"]], [f"{row[number] / 1000:.9f}" for row in rows])
+            self.assertEqual(names_of(trace), [row[0] for row in rows])
+        self.assertEqual([f"{value:.9f}" for value in data[2]["customdata"]],
+                         [f"{(test - control) / 1000:.9f}" for _, control, test in rows])
+
+    def test_numbers_are_as_people_read_them(self):
+        """No exponents and no digits that are only rounding."""
+        for rows in (made(50), [("a", 0.1 + 0.2, 1e-9), ("b", 2.2 - 1e-15, 1 / 3)], [("large", 1e300, 2**62)], [("a", 0, -0.0)],
+                     [("a", 5.4, 7.6)]):
+            numbers = []
+            json.loads(diff(self.db, rows, None, "plotly"), parse_float=numbers.append, parse_int=numbers.append)
+            for number in numbers:
+                self.assertRegex(number, r"^-?\d+(\.\d{0,8}[1-9])?$")
+        figure = self.figure([("a", 7.6, 5.4), ("b", 1, 2)])
+        self.assertEqual(figure["data"][2]["text"], ["▼ −2.2 µs", "▲ +1.0 µs"])
+
+    def test_units_come_from_the_data(self):
+        for most, axis, text, hover in ((900.4, "duration (µs)", "▲ +900 µs", "900.4 µs"), (1500, "duration (ms)", "▲ +1.5 ms", "1.5 ms"),
+                                        (9999999, "duration (ms)", "▲ +10,000 ms", "9,999.999 ms"),
+                                        (12345678, "duration (s)", "▲ +12.3 s", "12.346 s")):
+            figure = self.figure([("a", 0, most)])
+            self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], axis)
+            self.assertEqual(figure["data"][1]["customdata"], [["a", hover]])
+            self.assertEqual(figure["data"][2]["text"], [text])
+        figure = self.figure([("a", 10000, 20000)], function="visualize_counts_diff")
+        self.assertEqual([figure["layout"]["xaxis"]["title"]["text"], figure["data"][2]["text"]], ["events", ["▲ +10,000"]])
+
+    def test_control_and_test_are_a_pair(self):
+        figure = self.figure([("longer", 1000, 3000), ("shorter", 3000, 1000), ("same", 5, 5), ("new", None, 7), ("a", 1, 1.001)])
+        self.assertEqual([trace["type"] for trace in figure["data"]], ["bar", "bar", "scatter"])
+        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:2]], ["#6b7480", "#1f2328"])
+        self.assertEqual(ends_of(figure), {"longer": "▲ +2.00 ms", "shorter": "▼ −2.00 ms", "same": "0 ms", "new": "", "a": "0 ms"})
+        self.assertEqual(figure["data"][2]["textfont"]["color"], ["#c2500a", "#0b67a8", "#6b7480", "#6b7480", "#6b7480"])
+        self.assertEqual(figure["data"][2]["x"], [3, 3, 0.005, 0.007, 0.001001])
+        self.assertEqual(figure["layout"]["xaxis"]["rangemode"], "tozero")
 
     def test_names(self):
         figure = self.figure([(name, 1, 2) for name in HOSTILE])
-        for name, label, tick in zip(HOSTILE, figure["data"][0]["customdata"], figure["layout"]["yaxis"]["ticktext"]):
+        for name, (label, _), tick in zip(HOSTILE, figure["data"][0]["customdata"], figure["layout"]["yaxis"]["ticktext"]):
             with self.subTest(name[:40]):
                 name = re.sub(r"[\x00-\x1f]", " ", name)
-                found = hover_text(label)
-                if len(name) <= 480:
-                    self.assertEqual(found, name)
-                else:
-                    begin, end = found.split("…")
-                    self.assertTrue(name.startswith(begin) and name.endswith(end) and len(found) == 480)
-                self.assertLessEqual(len(hover_text(tick)), 34)
-                self.assertNotRegex(label.replace("<br>", "") + tick, "[<>]")
-                self.assertLessEqual(max(len(html.unescape(line)) for line in label.split("<br>")), 48)
+                self.assertEqual(hover_text(label), name[:480])
+                for text, width, lines in ((label, 48, 10), (tick, 36, 4)):
+                    self.assertNotRegex(text.replace("<br>", ""), "[<>…]")
+                    self.assertLessEqual(max(len(html.unescape(line)) for line in text.split("<br>")), width)
+                    self.assertLessEqual(text.count("<br>"), lines - 1)
 
-    def test_short_names_tell_kernels_apart(self):
-        apply = "void at::native::(anonymous namespace)::apply<List<4>, {}<float> >(int)"
-        names = [apply.format("FunctorOfAdd"), "aten::add", apply.format("FunctorOfMul"), apply.format("X"),
-                 "void gemm<1>(int)", "void gemm<23>(int)", "same<1>(int)", "same<1>(int)"]
+    def test_labels_break_before_words(self):
+        names = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL", "the quick brown fox jumps over the lazy dog", "a" * 50,
+                 "aten::_foreach_addcmul_::and_the_rest", "x" * 30 + "é" * 100]
         ticks = self.figure([(name, 1, 2) for name in names])["layout"]["yaxis"]["ticktext"]
-        self.assertEqual(ticks, ["apply FunctorOfAdd", "aten::add", "apply FunctorOfMul", "apply X", "gemm 1", "gemm 23",
-                                 "same", "same"])
+        self.assertEqual(ticks, ["ncclDevKernel_AllReduce_Sum_f32_<br>RING_LL", "the quick brown fox jumps over the <br>lazy dog",
+                                 "a" * 36 + "<br>" + "a" * 14, "aten::_foreach_addcmul_::and_the_<br>rest",
+                                 "x" * 30 + "é" * 6 + "<br>" + "é" * 36 + "<br>" + "é" * 36])
+
+    def test_short_names(self):
+        apply = "void at::native::(anonymous namespace)::apply<List<4>, {}<float> >(int)"
+        names = {apply.format("FunctorOfAdd"): "(anonymous namespace)::apply · FunctorOfAdd<float> >(int)",
+                 apply.format("X"): "(anonymous namespace)::apply · X<float> >(int)",
+                 "void gemm<1>(int)": "gemm · 1>(int)", "void gemm<23>(int)": "gemm · 23>(int)", "aten::add": "aten::add",
+                 "CloneBackward0": "CloneBackward0",
+                 "autograd::engine::evaluate_function: CloneBackward0": "CloneBackward0 · autograd::engine::evaluate_function:",
+                 "torch::autograd::CppNode<Lookup>": "Lookup", "## forward ##": "forward", "nn.Module: Net": "Net",
+                 "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": "DataLoader next batch, from workers",
+                 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__": "DataLoader next batch, in this process"}
+        ticks = self.figure([(name, 1, 2) for name in [*names, "same<1>(int)", "same<1>(int)"]])["layout"]["yaxis"]["ticktext"]
+        self.assertEqual([hover_text(tick) for tick in ticks], [*names.values(), "same", "same #2"])
+        long = ["f" * 90 + "<" + "x" * 50 + side + ">(int)" for side in "ab"]
+        ticks = self.figure([(name, 1, 2) for name in long])["layout"]["yaxis"]["ticktext"]
+        self.assertEqual([hover_text(tick) for tick in ticks], ["f" * 69 + " · " + "x" * 36, "f" * 69 + " · " + "x" * 36 + " #2"])
 
     def test_json_cannot_end_a_script(self):
         text = diff(self.db, [(name, 1, 2) for name in HOSTILE], "".join(HOSTILE[:9]), "plotly")
@@ -131,12 +213,12 @@ class Figures(unittest.TestCase):
     def test_no_utf8(self):
         text = self.db.execute("SELECT visualize_counts_diff(CAST(x'61ff80c0afeda080f4908080e28241' AS TEXT), 1, 2, NULL,"
                                " 'plotly')").fetchone()[0]
-        self.assertEqual(json.loads(text)["data"][0]["customdata"], ["a" + "\ufffd" * 13 + "A"])
+        self.assertEqual(names_of(json.loads(text)["data"][0]), ["a" + "\ufffd" * 13 + "A"])
 
     def test_missing(self):
         figure = self.figure([("a", None, 2), (None, 1, 1), ("b", 1, None), ("c", math.inf, 1)])
-        self.assertEqual([trace["x"] for trace in figure["data"]],
-                         [[None, 1, None], [2, None, 1], [None, None, None]])
+        self.assertEqual([trace["x"] for trace in figure["data"][:2]], [[None, 1, None], [2, None, 1]])
+        self.assertEqual(figure["data"][2]["text"], ["", "", ""])
         self.assertIsNone(diff(self.db, []))
         self.assertEqual(json.loads(diff(self.db, [(None, 1, 1)], None, "plotly"))["data"][0]["x"], [])
 
@@ -164,29 +246,146 @@ class Figures(unittest.TestCase):
             with self.subTest(names[0]):
                 self.assertLess(len(diff(self.db, [(names + str(i), i, 1 / (i + 3)) for i in range(20000)]).encode()), 1.5e6)
 
-    def test_series_by_text(self):
-        figure = json.loads(picture(self.db, "visualize_idle_time_breakdown", ANALYSES["visualize_idle_time_breakdown"],
-                                    None, "plotly"))
-        found = {(name, trace["name"]): value for trace in figure["data"]
-                 for name, value in zip(trace["customdata"], trace["x"])}
-        rows = self.db.execute(ANALYSES["visualize_idle_time_breakdown"]).fetchall()
-        self.assertEqual(found, {(f"rank {rank}, stream {stream}", category): value for rank, stream, category, value in rows})
+    def rows(self, function):
+        return rows_of(self.db, ANALYSES[function])
+
+    def test_temporal_breakdown(self):
+        """Percents of the time, control above test of each rank."""
+        name = "visualize_temporal_breakdown"
+        figure = json.loads(picture(self.db, name, None, "plotly"))
+        self.assertEqual(names_of(figure["data"][0]), [f"rank {rank}, {side}" for rank in (0, 1) for side in ("control", "test")])
+        self.assertEqual([trace["name"] for trace in figure["data"]], ["compute", "other work", "idle"])
+        bars = bars_of(figure)
+        for rank, idle, compute, other, side in self.rows(name):
+            for series, time in (("idle", idle), ("compute", compute), ("other work", other)):
+                self.assertAlmostEqual(bars[f"rank {rank}, {side}", series], 100 * time / (idle + compute + other))
+        self.assertEqual(figure["layout"]["xaxis"]["range"], [0, 100])
+        self.assertRegex(figure["data"][0]["customdata"][0][1], r"^\d+\.\d+ ms \(73 %\)$")
+        # other ranks: two groups
+        rows = [(rank, 1, 2, 1, side) for rank, side in ((3, "test"), (0, "control"), (4, "test"), (3, "control"))]
+        figure = figure_of(self.db, name, rows, optional=1)
+        self.assertEqual(names_of(figure["data"][0]), ["rank 0, control", "rank 3, control", "rank 3, test", "rank 4, test"])
+        # one side, in the order given
+        figure = figure_of(self.db, name, [(rank, 1, 2, 1) for rank in (2, 0, 1)])
+        self.assertEqual(names_of(figure["data"][0]), ["rank 2", "rank 0", "rank 1"])
+        self.assertEqual(figure["data"][0]["text"], ["50 %"] * 3)
+
+    def test_idle_time_breakdown(self):
+        """A bar is the window of a stream; the busiest stream of a rank comes first."""
+        name = "visualize_idle_time_breakdown"
+        figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
+        self.assertEqual(figure["data"][0]["name"], "busy")
+        bars, windows = bars_of(figure), {}
+        for rank, stream, category, idle, busy in rows:
+            self.assertAlmostEqual(bars[f"rank {rank}, stream {stream}", category], idle / 1000)
+            self.assertAlmostEqual(bars[f"rank {rank}, stream {stream}", "busy"], busy / 1000)
+            windows[rank, stream] = windows.get((rank, stream), busy) + idle
+        for rank, stream, window in self.db.execute(
+                f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE stream IS NOT NULL"
+                " AND device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL GROUP BY 1, 2"):
+            self.assertAlmostEqual(windows[rank, stream], window, places=2)
+        self.assertEqual(names_of(figure["data"][0]), [f"rank {rank}, stream {stream}" for rank in (0, 1) for stream in (7, 20, 24)])
+        self.assertRegex(ends_of(figure)["rank 0, stream 7"], "^ busy 6[0-9] %$")
+        figure = figure_of(self.db, name, [(0, 5, "host_wait", 1, 2), (0, 7, "host_wait", 1, 9), (1, 3, "host_wait", 1, 1)], optional=1)
+        self.assertEqual(names_of(figure["data"][0]), ["rank 0, stream 7", "rank 0, stream 5", "rank 1, stream 3"])
+        # without busy_time as given
+        figure = json.loads(picture(self.db, name, None, "plotly", plain=True))
+        self.assertEqual([trace["name"] for trace in figure["data"][:-1]], ["host_wait", "kernel_wait", "other"])
+        self.assertEqual(bars_of(figure), {(f"rank {rank}, stream {stream}", category): round(time / 1000, 9)
+                                           for rank, stream, category, time, _ in rows})
         self.error("visualize_idle_time_breakdown: more than 64 series: select fewer",
                    "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 65)"
                    " SELECT visualize_idle_time_breakdown(0, 7, i, 1) FROM n")
 
+    def test_gpu_kernel_type_breakdown(self):
+        """Sorted bars; an overlap is part of its first type."""
+        name = "visualize_gpu_kernel_type_breakdown"
+        figure = figure_of(self.db, name, [("MEMORY", 5), ("A overlapping B overlapping C", 1), ("A", 3), ("A overlapping MEMORY", 4),
+                                           ("B overlapping C", 7)])
+        self.assertEqual(bars_of(figure), {("A", "alone"): 3, ("A", "overlapping B overlapping C"): 1, ("A", "overlapping MEMORY"): 4,
+                                           ("B", "overlapping C"): 7, ("MEMORY", "alone"): 5})
+        self.assertEqual(ends_of(figure), {"A": " 8 µs (40 %)", "B": " 7 µs (35 %)", "MEMORY": " 5 µs (25 %)"})
+        self.assertEqual(list(ends_of(figure)), ["A", "B", "MEMORY"])
+        self.assertEqual(figure["layout"]["barmode"], "stack")
+
+    def test_gpu_kernel_breakdown(self):
+        """Bars by sum, shares as text, others last, min to max on a log axis; no pie."""
+        name = "visualize_gpu_kernel_breakdown"
+        figure = figure_of(self.db, name, [("b", 10, 5, 5, 5), ("others", 1000, 400, 1, 10), ("a", 40, 20, 4, 10), ("b", 20, 8, 1, 4),
+                                           ("others", 930, 900, 30, 465)])
+        bar, means, ends = figure["data"]
+        self.assertEqual([bar["type"], bar["x"], names_of(bar)], ["bar", [0.04, 0.03, 1.93], ["a", "b", "others"]])
+        self.assertEqual(ends["text"], [" 2.0 %", " 1.5 %", " 96 %"])
+        self.assertEqual(means["x"], [10, round(30 / 7, 9), round(1930 / 102, 9)])
+        self.assertEqual([row[1] for row in means["customdata"]],
+                         ["10.000 µs<br>min: 4.000 µs<br>max: 20.000 µs", "4.286 µs<br>min: 1.000 µs<br>max: 8.000 µs",
+                          "18.922 µs<br>min: 1.000 µs<br>max: 900.000 µs"])
+        self.assertEqual([means["xaxis"], means["error_x"]["array"][0], means["error_x"]["arrayminus"][0]], ["x2", 10, 6])
+        axis = figure["layout"]["xaxis2"]
+        self.assertEqual([axis["type"], axis["range"], axis["ticktext"], axis["title"]["text"]],
+                         ["log", [0, 3], ["1", "10", "100", "1,000"], "min, mean, max (µs)"])
+        rows = self.rows(name)
+        figure = json.loads(picture(self.db, name, None, "plotly"))
+        self.assertAlmostEqual(sum(figure["data"][0]["x"]), sum(row[1] for row in rows) / 1000)
+        self.assertEqual(names_of(figure["data"][0])[-1], "others")
+        self.assertEqual(figure["data"][0]["x"][:-1], sorted(figure["data"][0]["x"][:-1], reverse=True))
+        # a kernel of no length has a line to the end of the axis
+        figure = figure_of(self.db, name, [("a", 10, 10, 0, 5), ("b", 0, 0, 0, 0)])
+        self.assertEqual(figure["data"][1]["error_x"]["arrayminus"], [4, -1])
+
+    def test_comm_comp_overlap(self):
+        """Times hidden and not hidden; percents without times."""
+        name = "visualize_comm_comp_overlap"
+        figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
+        self.assertEqual(bars_of(figure), {(f"rank {rank}", series): round(time / 1000, 9) for rank, _, hidden, exposed in rows
+                                           for series, time in (("hidden", hidden), ("not hidden", exposed))})
+        self.assertEqual(ends_of(figure), {f"rank {row[0]}": f" hidden {row[1]:.0f} %" for row in rows})
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "communication (ms)")
+        figure = json.loads(picture(self.db, name, None, "plotly", plain=True))
+        self.assertEqual(bars_of(figure), {(f"rank {row[0]}", series): value for row in rows
+                                           for series, value in (("hidden", row[1]), ("not hidden", round(100 - row[1], 9)))})
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "communication (%)")
+        self.assertEqual(figure["data"][0]["customdata"][0][1], f"{rows[0][1]} %")
+
+    def test_queue_length(self):
+        """From 0 on, steps behind, lines that stay low in the legend only."""
+        name = "visualize_queue_length_time_series"
+        rows = [(0, 7, 5000.5, 0, 4990), (0, 7, 6000.5, 200, 4990), (0, 7, 9000.5, 0, 9000), (0, 8, 5500.5, 2, 4990),
+                (0, 9, 5500.5, 3, None)]
+        figure = figure_of(self.db, name, rows, optional=1)
+        self.assertEqual([(line["name"], line.get("visible", True)) for line in figure["data"]],
+                         [("rank 0, stream 7", True), ("rank 0, stream 8", "legendonly"), ("rank 0, stream 9", True)])
+        self.assertEqual([figure["data"][0]["x"], figure["data"][0]["y"]], [[0.0105, 1.0105, 4.0105], [0, 200, 0]])
+        self.assertEqual([[shape["x0"], shape["layer"], shape["yref"]] for shape in figure["layout"]["shapes"]],
+                         [[0, "below", "paper"], [4.01, "below", "paper"]])
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time; dotted lines: steps (ms)")
+        figure = figure_of(self.db, name, [row[:4] for row in rows])
+        self.assertEqual([figure["data"][0]["x"], figure["layout"]["shapes"]], [[0, 1, 4], []])
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time (ms)")
+
+    def test_memory_bandwidth(self):
+        """A dot where a copy begins, on a logarithmic axis."""
+        rows = [(0, "Memcpy HtoD", ts, bandwidth) for ts, bandwidth in ((10, 12), (20, 0), (30, 5), (35, 8), (40, 3), (50, 0), (60, 0.02),
+                                                                        (70, 0))]
+        figure = figure_of(self.db, "visualize_memory_bw_time_series", rows)
+        dots, = figure["data"]
+        self.assertEqual([dots["mode"], dots["x"], dots["y"]], ["markers", [0, 20, 25, 50], [12, 5, 8, 0.02]])
+        axis = figure["layout"]["yaxis"]
+        self.assertEqual([axis["type"], axis["range"], axis["ticktext"]], ["log", [-2, 2], ["0.01", "0.1", "1", "10", "100"]])
+        copies, = self.db.execute(f"SELECT count(*) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE device = 'GPU'"
+                                  " AND trace_kernel_type(name, cat) = 'MEMORY'").fetchone()
+        figure = json.loads(picture(self.db, "visualize_memory_bw_time_series", None, "plotly"))
+        self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), copies)
+
     @slow
     def test_long_lines_are_thinned_and_keep_extremes(self):
         chance = random.Random(2)
-        points = [(i * 0.5, chance.gauss(0, 1)) for i in range(100000)]
+        points = [(i * 0.5, round(chance.gauss(0, 1), 6)) for i in range(100000)]
         points[31415] = (31415 * 0.5, 1000.0)
         points[27182] = (27182 * 0.5, -1000.0)
-        self.db.execute("CREATE TEMP TABLE point(x, y)")
-        self.db.executemany("INSERT INTO point VALUES (?, ?)", points)
-        figure = json.loads(self.db.execute("SELECT visualize_queue_length_time_series(0, 7, x, y, NULL, 'plotly')"
-                                            " FROM point").fetchone()[0])
+        figure = figure_of(self.db, "visualize_queue_length_time_series", [(0, 7, x, y) for x, y in points])
         line = figure["data"][0]
-        kept = list(zip(line["x"], line["y"]))
+        kept = list(zip((round(x * 1000, 6) for x in line["x"]), line["y"]))
         self.assertTrue(6000 < len(kept) <= 8000)
         self.assertTrue({points[0], points[31415], points[27182], points[-1]} <= set(kept) <= set(points))
         self.assertEqual(line["x"], sorted(line["x"]))
@@ -204,34 +403,43 @@ class Figures(unittest.TestCase):
                 f" SELECT visualize_queue_length_time_series(0, 7, {x}, i = 777, NULL, 'plotly') FROM n").fetchone()[0])
             self.assertLessEqual(len(figure["data"][0]["x"]), 8000)
             self.assertEqual(max(figure["data"][0]["y"]), 1)
+            self.assertEqual(min(figure["data"][0]["x"]), 0)
 
     def test_histograms_count_every_value(self):
-        query = ANALYSES["visualize_cuda_kernel_launch_stats"]
-        figure = json.loads(picture(self.db, "visualize_cuda_kernel_launch_stats", query, None, "plotly"))
-        rows = self.db.execute(query).fetchall()
+        """Three columns of shares; bins from the first to the last that has values."""
+        name = "visualize_cuda_kernel_launch_stats"
+        figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
 
-        def within(name, value):
-            numbers = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]+", name)]
-            return numbers[0] <= value < numbers[1] if len(numbers) == 2 else value == 0
+        def within(bin, value):
+            begin, _, end = bin.rpartition("–")
+            unit = bin.split()[-1]
+            size = {"µs": 1, "ms": 1000}
+            first = float(begin.split()[0]) * size[begin.split()[1] if " " in begin else unit]
+            return first <= value < float(end.split()[0]) * size[unit]
+        self.assertEqual([trace.get("xaxis") for trace in figure["data"]], ["x", "x2", "x3"])
         for i, trace in enumerate(figure["data"]):
-            self.assertEqual(sum(trace["x"]), len(rows))
-            for name, count in zip(trace["customdata"], trace["x"]):
-                self.assertEqual(count, sum(within(name, row[i]) for row in rows), name)
-        edges = json.loads(self.db.execute("SELECT visualize_cuda_kernel_launch_stats(column1, 0, -1, NULL, 'plotly') FROM"
-                                           " (VALUES (1), (1.999), (2), (1e9), (9e99), (0.0001), (0.001), (NULL))")
-                           .fetchone()[0])["data"]
-        counts = {name: x for name, x in zip(edges[0]["customdata"], edges[0]["x"]) if x}
-        self.assertEqual(counts, {"1 to 2 µs": 2, "2 to 5 µs": 1, "1,000,000,000 µs or more": 2, "below 0.001 µs": 1,
-                                  "0.001 to 0.002 µs": 1})
+            self.assertAlmostEqual(sum(trace["x"]), 100)
+            for (bin, text), share in zip(trace["customdata"], trace["x"]):
+                count = sum(within(bin, row[i]) for row in rows)
+                self.assertEqual(int(text.split()[0]), count, bin)
+                self.assertAlmostEqual(share, 100 * count / len(rows))
+        values = [1, 1.999, 2, 1e9, 9e99, 0.0001, 0.499, 0.5, 500, None]
+        edges = figure_of(self.db, name, [(value, 0, -1) for value in values])["data"]
+        self.assertEqual([(bin, text) for bin, text in edges[0]["customdata"] if not text.startswith("0 ")],
+                         [("below 0.5 µs", "2 (22 %)"), ("0.5–1 µs", "1 (11 %)"), ("1–2 µs", "2 (22 %)"), ("2–5 µs", "1 (11 %)"),
+                          ("500 µs–1 ms", "1 (11 %)"), ("from 1000 s", "2 (22 %)")])
+        self.assertEqual(names_of(edges[0])[:4], ["below 0 µs", "0 µs", "below 0.5 µs", "0.5–1 µs"])
+        self.assertEqual(names_of(figure_of(self.db, name, [(0, 0, 0), (0, 2, 0)])["data"][0]),
+                         ["0 µs", "below 0.5 µs", "0.5–1 µs", "1–2 µs", "2–5 µs"])
 
     def test_one_statement_each_in_python_plotly(self):
         """Debian's python3-plotly knows every attribute."""
         check = "import json, sys, plotly.io; plotly.io.from_json(sys.stdin.read())"
         if subprocess.run(["/usr/bin/python3", "-c", "import plotly"], capture_output=True).returncode:
             self.skipTest("no python3-plotly")
-        for function, query in ANALYSES.items():
+        for function in ANALYSES:
             with self.subTest(function):
-                text = picture(self.db, function, query, None, "plotly")
+                text = picture(self.db, function, None, "plotly")
                 done = subprocess.run(["/usr/bin/python3", "-c", check], input=text, capture_output=True, text=True,
                                       env={**os.environ, "LD_PRELOAD": ""})
                 self.assertEqual(done.stderr, "")
@@ -281,45 +489,60 @@ class Bars(unittest.TestCase):
 class Waterfall(unittest.TestCase):
     """visualize_step_diff."""
 
+    def figure(self, rows):
+        return figure_of(connect(), "visualize_step_diff", rows)
+
     def bars(self, rows):
         """[(name, begin, length, what)] from top to bottom."""
-        db = connect()
-        db.execute("CREATE TABLE given(class, name, a, b)")
-        db.executemany("INSERT INTO given VALUES (?, ?, ?, ?)", rows)
-        figure = json.loads(db.execute("SELECT visualize_step_diff(class, name, a, b, NULL, 'plotly') FROM given").fetchone()[0])
-        found = [(int(y), hover_text(details[0]), base, x, trace["name"]) for trace in figure["data"]
+        figure = self.figure(rows)
+        found = [(int(y), hover_text(details[0]), base, x, trace["name"]) for trace in figure["data"] if trace["type"] == "bar"
                  for y, x, base, details in zip(trace["y"], trace["x"], trace["base"], trace["customdata"])]
         self.assertEqual(figure["layout"]["barmode"], "overlay")
+        self.assertEqual(len(found) + 1, len(figure["layout"]["yaxis"]["ticktext"]))
         return [bar[1:] for bar in sorted(found)]
 
     def test_from_control_to_test(self):
-        self.assertEqual(self.bars([("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]),
-                         [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
-                          ("compute: a", 16, 2, "longer"), ("1 other part", 18, 0, "longer"),
-                          ("step of test", 0, 18, "test")])
+        """The axis is the difference: 0 is the step of control."""
+        rows = [("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]
+        self.assertEqual(self.bars(rows), [("idle_unrecorded", 0, -5, "shorter"), ("a [compute]", -5, 2, "longer"),
+                                           ("step of test", 0, -3, "test")])
+        figure = self.figure(rows)
+        self.assertEqual(figure["layout"]["yaxis"]["ticktext"],
+                         ["step of control: 21 µs", "idle_unrecorded", "a [compute]", "step of test: 18 µs"])
+        self.assertEqual(figure["data"][-1]["text"], ["", "▼ −5 µs", "▲ +2 µs", "▼ −3 µs (−14 %)"])
+        self.assertEqual(figure["data"][0]["customdata"], [["a [compute]", "control: 10 µs<br>test: 12 µs<br>difference: +2 µs"]])
+        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:3]], ["#c2500a", "#0b67a8", "#1f2328"])
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "difference from the step of control (µs)")
 
     def test_the_largest_parts_and_the_rest(self):
         chance = random.Random(3)
         rows = [("compute", f"op{i}", chance.randrange(1000), chance.randrange(1000)) for i in range(100)]
+        rows += [("compute", f"same{i}", 7, 7) for i in range(5)]
         bars = self.bars(rows)
-        self.assertEqual(len(bars), 19)
-        largest = sorted((abs(test - control) for _, _, control, test in rows), reverse=True)[:16]
-        self.assertEqual([abs(bar[2]) for bar in bars[1:17]], largest)
-        self.assertEqual(bars[17][0], "84 other parts")
-        level = sum(control for _, _, control, _ in rows)
-        self.assertEqual(bars[0], ("step of control", 0, level, "control"))
-        for _, begin, length, _ in bars[1:-1]:
-            self.assertEqual(begin, level)
+        self.assertEqual(len(bars), 12)
+        changes = sorted((test - control for _, _, control, test in rows), key=abs, reverse=True)
+        self.assertEqual([abs(round(bar[2] * 1000)) for bar in bars[:10]], [abs(change) for change in changes[:10]])
+        rest = changes[10:]
+        more, less = (sum(change for change in rest if change * sign > 0) / 1000 for sign in (1, -1))
+        self.assertEqual(bars[10][0], f"90 smaller parts (+{more:.2f} longer, −{-less:.2f} shorter; 5 unchanged)")
+        level = 0
+        for _, begin, length, _ in bars[:-1]:
+            self.assertAlmostEqual(begin, level)
             level += length
-        self.assertEqual(bars[-1], ("step of test", 0, level, "test"))
-        self.assertEqual(level, sum(test for _, _, _, test in rows))
+        self.assertAlmostEqual(bars[-1][2], level)
+        self.assertAlmostEqual(level, sum(changes) / 1000)
+
+    def test_small_and_unchanged_parts(self):
+        """Parts below 1 % of the difference are summed up; those that are the same are not counted."""
+        self.assertEqual(self.bars([("compute", "a", 0, 1000), ("compute", "b", 5, 14), ("comm", None, 3, 3)]),
+                         [("a [compute]", 0, 1, "longer"), ("1 smaller part (+0.01 longer; 1 unchanged)", 1, 0.009, "longer"),
+                          ("step of test", 0, 1.009, "test")])
 
     def test_odd_rows(self):
         self.assertEqual(self.bars([("compute", "a", None, 3), ("comm", "b", 2, None)]),
-                         [("step of control", 0, 2, "control"), ("compute: a", 2, 3, "longer"), ("comm: b", 5, -2, "shorter"),
-                          ("step of test", 0, 3, "test")])
-        self.assertEqual(self.bars([("compute", "a", 0, 0)]),
-                         [("step of control", 0, 0, "control"), ("1 other part", 0, 0, "longer"), ("step of test", 0, 0, "test")])
+                         [("a [compute]", 0, 3, "longer"), ("b [comm]", 3, -2, "shorter"), ("step of test", 0, 1, "test")])
+        self.assertEqual(self.bars([("compute", "a", 0, 0)]), [("step of test", 0, 0, "test")])
+        self.assertEqual(self.figure([("compute", "a", 5, 5)])["data"][-1]["text"], ["", "0 µs (0 %)"])
         self.assertIsNone(connect().execute("SELECT visualize_step_diff(1, 2, 3, 4) WHERE 0").fetchone()[0])
 
 
@@ -361,37 +584,101 @@ class Pages(unittest.TestCase):
     def press(self, page, text):
         page.value("[...document.querySelectorAll('button')].find(it => it.textContent === %s).click()" % json.dumps(text))
 
+    # What is cut, or lies upon something else: texts of the figure outside of it, labels upon each other.
+    COLLISIONS = """(() => {
+        const texts = [...document.querySelectorAll('.figure svg text')].filter(it => it.textContent.trim() &&
+            getComputedStyle(it).opacity !== '0' && it.style.display !== 'none' && !it.closest('.hoverlayer'));
+        const outside = texts.filter(it => { const box = it.getBoundingClientRect();
+            return box.width > 0 && (box.left < -1 || box.right > innerWidth + 1); });
+        const found = outside.map(it => 'outside: ' + it.textContent);
+        for (const kind of ['.ytick text', '.annotation text', '.xaxislayer-above .xtick text', '.textpoint text']) {
+            const boxes = [...document.querySelectorAll(kind)].map(it => [it.getBoundingClientRect(), it.textContent]);
+            boxes.sort(([a], [b]) => a.top - b.top || a.left - b.left);
+            boxes.forEach(([a, name], i) => { const next = boxes[i + 1]; if (!next) return; const b = next[0];
+                if (a.right > b.left + 2 && b.right > a.left + 2 && a.bottom > b.top + 4 && b.bottom > a.top + 4)
+                    found.push(kind + ': ' + name + ' | ' + next[1]); });
+        }
+        return found; })()"""
+
     @slow
     def test_every_analysis(self):
-        """Offline, no error, as many marks as rows, and the values of the rows."""
-        for function, query in ANALYSES.items():
+        """Offline, no error, as many marks as rows, the values of the rows, and nothing cut."""
+        for function in ANALYSES:
             for width, dark in ((1280, False), (390, True)):
                 with self.subTest(function, width=width):
-                    page = self.open(picture(self.db, function, query), width=width, dark=dark, mobile=width < 400)
+                    page = self.open(picture(self.db, function), width=width, dark=dark, mobile=width < 400)
                     drawn = page.value("document.querySelector('.figure').data")
-                    source = json.loads(picture(self.db, function, query, None, "plotly"))["data"]
+                    source = json.loads(picture(self.db, function, None, "plotly"))["data"]
                     for a, b in zip(drawn, source):
-                        for key in ("x", "y", "values"):
+                        for key in ("x", "y", "text"):
                             self.assertEqual(a.get(key), b.get(key))
-                    marks = page.value("[document.querySelectorAll('.bars .point').length, document.querySelectorAll('.slice')"
-                                       ".length, document.querySelectorAll('.scatterlayer .trace').length]")
-                    kinds = [[len(t["y"]) if t["type"] == "bar" else 0, len(t["values"]) if t["type"] == "pie" else 0,
-                              t["type"] == "scatter"] for t in source]
-                    self.assertEqual(marks, [sum(column) for column in zip(*kinds)])
+                    marks = page.value("[document.querySelectorAll('.bars .point').length, document.querySelectorAll('.scatterlayer"
+                                       " .point').length]")
+                    seen = [trace for trace in source if trace.get("visible") != "legendonly"]
+                    self.assertEqual(marks, [sum(len(trace["y"]) for trace in seen if trace["type"] == "bar"),
+                                             sum(len(trace["y"]) for trace in seen if trace.get("mode") == "markers")])
                     self.assertLessEqual(page.value("document.documentElement.scrollWidth"), width)
+                    self.assertEqual(page.value(self.COLLISIONS), [])
                     self.assertEqual(page.value("getComputedStyle(document.body).backgroundColor"),
                                      "rgb(21, 24, 28)" if dark else "rgb(255, 255, 255)")
                     rows = page.value("[...document.querySelectorAll('tbody tr')].length")
-                    self.assertEqual(rows, sum(len(t["y"]) for t in source) if "base" in source[0] else
+                    self.assertEqual(rows, len(source[-1]["y"]) if "base" in source[0] else
                                      len(source[0]["y"]) if source[0]["type"] == "bar" else
-                                     len(source[0]["values"]) if source[0]["type"] == "pie" else
-                                     sum(len(t["x"]) for t in source))
+                                     sum(len(trace["x"]) for trace in source))
+                    self.assertNotIn("…", page.value("document.body.innerText"))
                     self.assertEqual(page.problems(), [])
+
+    def test_one_toolbar_that_shows_on_hover_and_focus(self):
+        page = self.open(diff(self.db, made(5)))
+        seen = "[...document.querySelectorAll('.tools')].map(it => getComputedStyle(it).opacity).join()"
+        page.move(1, 1)
+        self.assertEqual(page.value(seen), "0")
+        page.move(640, 200)
+        page.wait(f"{seen} === '1'")
+        page.move(1, 1)
+        page.wait(f"{seen} === '0'")
+        page.value("document.querySelector('.tools button').focus()")
+        self.assertEqual(page.value(seen), "1")
+        page = self.open(diff(self.db, made(5)), width=390, mobile=True)
+        self.assertEqual(page.value(seen), "1")
+
+    def test_colours_of_a_dark_page(self):
+        colours = ("(data => [data[0].marker.color, data[1].marker.color, ...data[2].textfont.color])"
+                   "(document.querySelector('.figure').data)")
+        swatches = "[...document.querySelectorAll('.legend i')].map(it => getComputedStyle(it).backgroundColor)"
+        rows = [("#1f2328", 1, 3), ("b", 3, 1), ("c", 1, 1)]
+        page = self.open(diff(self.db, rows))
+        self.assertEqual(page.value(colours), ["#6b7480", "#1f2328", "#c2500a", "#0b67a8", "#6b7480"])
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.wait(f"{colours}[0] === '#8b96a3'")
+        self.assertEqual(page.value(colours), ["#8b96a3", "#e4e8ec", "#ff9d5c", "#6cb8f2", "#8b96a3"])
+        self.assertEqual(page.value(swatches), ["rgb(139, 150, 163)", "rgb(228, 232, 236)"])
+        self.assertEqual(page.value("document.querySelector('.figure').data[0].customdata[0][0]"), "#1f2328")
+
+    def test_long_labels_are_above_the_bars_of_a_phone(self):
+        rows = [(f"a kernel with a long name, which goes on and on and does not end soon, it is number {i} of many", i + 1, 9)
+                for i in range(8)]
+        page = self.open(diff(self.db, rows), width=390, mobile=True)
+        labels = page.value("[...document.querySelectorAll('.annotation text')].map(it => it.textContent)")
+        self.assertEqual(labels, [row[0] for row in rows])
+        self.assertEqual(page.value(self.COLLISIONS), [])
+        self.assertEqual(page.value("document.querySelectorAll('.ytick').length"), 0)
+        widest = page.value("Math.max(...[...document.querySelectorAll('.bars path')].map(it => it.getBoundingClientRect().width))")
+        self.assertGreater(widest, 200)
+
+    def test_tables_have_units(self):
+        page = self.open(diff(self.db, [("a", 1234567.5, 2000), ("b", 0, 1)]))
+        self.assertEqual(page.value("[...document.querySelectorAll('th.n')].map(it => it.textContent)"),
+                         ["control (ms)", "test (ms)", "difference (ms)"])
+        self.assertEqual(page.value("[...document.querySelectorAll('td')].map(it => it.textContent)"),
+                         ["1,234.568", "2.000", "−1,232.568", "0.000", "0.001", "0.001"])
+        page.value("document.querySelectorAll('thead button')[3].click()")
+        self.assertEqual(page.value("document.querySelector('tbody th').textContent"), "b")
 
     def test_hundreds_of_rows(self):
         rows = made(200)
         page = self.open(diff(self.db, rows))
-        self.assertEqual(page.value("document.querySelectorAll('.bars .point').length"), 600)
+        self.assertEqual(page.value("document.querySelectorAll('.bars .point').length"), 400)
         overlaps = page.value("""(() => {
             const boxes = [...document.querySelectorAll('.ytick text')].map(it => it.getBoundingClientRect());
             return [boxes.length, boxes.some((box, i) => i && box.top < boxes[i - 1].bottom - 4)]; })()""")
@@ -405,7 +692,7 @@ class Pages(unittest.TestCase):
         page.move(x, y)
         page.wait("document.querySelector('.hoverlayer').textContent")
         text = page.value("document.querySelector('.hoverlayer').textContent")
-        self.assertEqual(text, f"{rows[2][0]}test: {rows[2][2]:,.3f}".rstrip("0").rstrip(".") + " µs")
+        self.assertEqual(text, f"{rows[2][0]}test: {rows[2][2] / 1000:,.3f} ms")
 
     def test_hostile_names_are_text(self):
         rows = [(name, 2, 1) for name in HOSTILE]
@@ -429,14 +716,14 @@ class Pages(unittest.TestCase):
         first = ("[...document.querySelectorAll('.ytick text')].sort((a, b) => a.getBoundingClientRect().y"
                  " - b.getBoundingClientRect().y)[0].textContent")
         self.assertIn("kernel_0", page.value(first))
-        page.value("(() => { const it = document.querySelector('select'); it.value = '2';"
+        page.value("(() => { const it = document.querySelector('select'); it.value = 2;"
                    " it.dispatchEvent(new Event('change')); })()")
         largest = max(range(20), key=lambda i: abs(rows[i][2] - rows[i][1]))
-        page.wait(f"{first} === 'at::native::kernel_{largest}'")
+        page.wait(f"{first} === 'kernel_{largest}'")
+        page.value("[...document.querySelectorAll('.legend button')][0].click()")
+        page.wait("document.querySelectorAll('.bars .point').length === 20")
         page.value("[...document.querySelectorAll('.legend button')][0].click()")
         page.wait("document.querySelectorAll('.bars .point').length === 40")
-        page.value("[...document.querySelectorAll('.legend button')][0].click()")
-        page.wait("document.querySelectorAll('.bars .point').length === 60")
         span = "(range => Math.abs(range[1] - range[0]))(document.querySelector('.figure').layout.xaxis.range)"
         before = page.value(span)
         self.press(page, "Zoom in")
@@ -460,8 +747,8 @@ class Pages(unittest.TestCase):
     def test_table_sorts(self):
         rows = made(20)
         page = self.open(diff(self.db, rows))
-        column = "[...document.querySelectorAll('tbody tr')].map(row => +row.cells[1].textContent)"
-        values = [control for _, control, _ in rows]
+        column = "[...document.querySelectorAll('tbody tr')].map(row => +row.cells[1].textContent.replace(/,/g, ''))"
+        values = [round(control / 1000, 3) for _, control, _ in rows]
         self.assertEqual(page.value(column), values)
         page.value("document.querySelectorAll('thead button')[1].click()")
         self.assertEqual(page.value(column), sorted(values, reverse=True))
@@ -487,7 +774,7 @@ class Pages(unittest.TestCase):
             root = xml.etree.ElementTree.fromstring(svg[svg.index("<"):])
             self.assertTrue(root.tag.endswith("svg"))
             texts = ["".join(it.itertext()) for it in root.iter() if it.tag.endswith("}text")]
-            for expected in ("A & <B>", "control", "test", "difference", HOSTILE[1], HOSTILE[3]):
+            for expected in ("A & <B>", "control", "test", "▲ +1 µs", HOSTILE[1], HOSTILE[3]):
                 self.assertIn(expected, texts)
             self.assertRegex(self.saved(page, "PNG"), r"^\S+ \d{4,}$")
             self.assertEqual(page.problems(), [])
@@ -510,7 +797,7 @@ class Pages(unittest.TestCase):
             self.assertLessEqual(page.value("document.documentElement.scrollWidth"), how.get("width", 1280))
         headings = page.value("[...document.querySelectorAll('h2')].map(it => it.textContent)")
         statements = page.value("[...document.querySelectorAll('.sql pre')].map(it => it.textContent)")
-        figures = page.value("[...document.querySelectorAll('.figure')].map(it => it.source)")
+        figures = page.value("[...document.querySelectorAll('.figure')].map(it => JSON.parse(it.nextElementSibling.textContent))")
         queries = sorted(os.listdir(os.path.join(ROOT, "sql", "report")))
         self.assertEqual([len(headings), len(statements), len(figures)], [len(queries)] * 3)
         for heading, statement, figure in zip(headings, statements, figures):
@@ -550,9 +837,8 @@ class Bare(unittest.TestCase):
     def test_figures_are_the_same(self):
         self.assertIn("no charts", self.db.execute("SELECT tracediff_debug()").fetchone()[0])
         with_library = connect()
-        for function, query in ANALYSES.items():
-            self.assertEqual(picture(self.db, function, query, None, "plotly"),
-                             picture(with_library, function, query, None, "plotly"))
+        for function in ANALYSES:
+            self.assertEqual(picture(self.db, function, None, "plotly"), picture(with_library, function, None, "plotly"))
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
     @slow
@@ -563,9 +849,9 @@ class Bare(unittest.TestCase):
         self.addCleanup(chromium.close)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.html")
-            for function, query in ANALYSES.items():
+            for function in ANALYSES:
                 with self.subTest(function):
-                    text = picture(self.db, function, query)
+                    text = picture(self.db, function)
                     self.assertLess(len(text), 600000)
                     with open(path, "w", encoding="utf-8") as file:
                         file.write(text)
@@ -573,7 +859,8 @@ class Bare(unittest.TestCase):
                     self.assertIn("built without Plotly", page.value("document.querySelector('.missing').textContent"))
                     self.assertTrue(page.value("document.querySelector('tbody tr').checkVisibility()"))
                     page.value("document.querySelectorAll('thead button')[1].click()")
-                    values = page.value("[...document.querySelectorAll('tbody tr')].map(row => +row.cells[1].textContent)")
+                    values = page.value("[...document.querySelectorAll('tbody tr')].map(row => +row.cells[1].textContent"
+                                        ".replace(/,/g, '').replace('−', '-'))")
                     self.assertEqual(values, sorted(values, reverse=True))
                     self.assertEqual(page.problems(), [])
                     page.close()

@@ -7,36 +7,57 @@
 
 #include <stdbool.h>
 
-/* Colours of series. Those without a meaning come last. */
-#define BLUE "#4c8bd6"   /* control, computation */
-#define ORANGE "#f08a24" /* test, other work */
-#define GREEN "#3ba272"  /* shorter */
-#define RED "#e0564f"    /* longer */
-#define PURPLE "#b565c9" /* difference */
-#define GREY "#9a9aa0"   /* idle */
-#define OCHRE "#c9a227"
-#define TEAL "#2fa7b8"
-#define VIOLET "#7a6ff0"
-#define OLIVE "#8fae3c"
-#define PINK "#d9709a"
-#define BROWN "#a07855"
+/* Colours of a direction and of a side; a page has others for dark screens (page.js). */
+#define MORE "#c2500a"
+#define LESS "#0b67a8"
+#define CONTROL_GREY "#6b7480"
+#define TEST_INK "#1f2328"
+
+/* Colours of series, to be seen on a light and on a dark page. Those without a meaning come
+** last. */
+#define TEAL "#1b8a7a" /* computation, a busy device, what is hidden */
+#define OCHRE "#b07d00"
+#define GREY "#9aa3ad" /* idle */
+#define VIOLET "#8e63c7"
+#define CYAN "#2a93b5"
+#define PINK "#c9588f"
+#define OLIVE "#7d8f1f"
+#define BROWN "#a3704c"
 
 enum chart_kind {
-    CHART_BARS,       /* bars side by side, a group for each name */
+    CHART_PAIRS,      /* two bars, control and test, for each name, and their difference */
+    CHART_WATERFALL,  /* from control's step to test's, part by part */
     CHART_STACK,      /* bars stacked, one stack for each name */
-    CHART_PIE,        /* a slice for each name: its first value */
-    CHART_RANGES,     /* a pie of the first value, and bars from low to high */
+    CHART_OVERLAP,    /* a stack of two: hidden and not hidden */
+    CHART_RANGES,     /* a bar of the first value, and a range from low to high around another */
     CHART_LINES,      /* step lines: a value holds until the next one */
-    CHART_WATERFALL,  /* from the sum of the first values to that of the second ones */
-    CHART_HISTOGRAMS, /* counts of each column's values, by bin */
+    CHART_DOTS,       /* a dot where a value rises, on a logarithmic axis */
+    CHART_HISTOGRAMS, /* how each column's values are distributed, side by side */
 };
+
+/* What numbers are. Times are in us, and shown in the unit that fits them. */
+enum chart_unit { UNIT_TIME, UNIT_COUNT, UNIT_BANDWIDTH, UNIT_PERCENT };
+
+enum chart_order {
+    ORDER_GIVEN,
+    ORDER_SIDES, /* of each rank control above test; two groups if the ranks differ */
+    ORDER_BASE,  /* of each rank the greatest base first */
+    ORDER_SUM,   /* the greatest sum first, `others` last */
+};
+
+/* What is written at the end of a stack. */
+enum chart_end { END_NONE, END_FIRST, END_SUM };
 
 enum chart_role {
     CHART_NONE,   /* ends the list of columns */
     CHART_NAME,   /* text on the axis; several are joined */
     CHART_DETAIL, /* like CHART_NAME, but may be missing */
+    CHART_TAG,    /* text after a detail, in brackets; alone if there is no detail */
+    CHART_FOLDED, /* text on the axis; what follows ` overlapping ` names a series */
     CHART_SERIES, /* text that names a series; several are joined */
     CHART_AT,     /* a number: the position on the x axis */
+    CHART_MARK,   /* a number: the position of a line behind the others */
+    CHART_BASE,   /* a number of a row whose values texts name: its first series */
     CHART_VALUE,  /* a number: a series of its own, or of the series that texts name */
     CHART_LOW,
     CHART_HIGH,
@@ -50,6 +71,7 @@ struct chart_column {
     const char *text;   /* description of the argument */
     const char *title;  /* title of a series, or prefix of a name or text: `rank ` */
     const char *colour; /* NULL: the next one of `colours` */
+    bool optional;      /* given after title and format; comes after the others */
 };
 
 struct chart {
@@ -57,11 +79,12 @@ struct chart {
     const char *text;     /* description in one line */
     const char *title;
     enum chart_kind kind;
-    const char *axis; /* title of the value axis */
-    const char *at;   /* title of the x axis of lines */
-    const char *unit; /* after a value, including the space */
-    bool difference;  /* adds a third series, the second value minus the first */
-    bool shorten;     /* names are long, as those of kernels: shorten them on the axis */
+    const char *axis; /* title of the value axis, without its unit */
+    enum chart_unit unit;
+    enum chart_order order;
+    enum chart_end end; /* of a stack */
+    bool percent;       /* of a stack: bars are percent of their sum */
+    bool shorten;       /* names are long, as those of kernels: shorten them on the axis */
     struct chart_column columns[MOST_CHART_COLUMNS + 1];
 };
 

@@ -4,33 +4,19 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "waterfall.h"
 
 enum {
     MOST_COST = 800 * 1000, /* bytes that rows may take in a page */
-    ROW_COST = 160,         /* bytes of a row without its name */
-    NUMBER_COST = 50,       /* bytes of a number, in the figure and in its table */
-    MOST_POINTS = 8000,     /* of all lines together */
-    POINTS_OF_A_BUCKET = 4,
+    ROW_COST = 220,         /* bytes of a row without its name */
+    NUMBER_COST = 60,       /* bytes of a number, in the figure and in its table */
+    MOST_MARKS = 500,
 };
 
-/* Bins of a histogram of times:
-** 1. one for negative values, one for 0, one for values below 0.001, one for 1e9 and more;
-** 2. from 0.001 to 1e9, three for each decade: 1 to 2, 2 to 5, 5 to 10. A bin includes its lower
-**    bound, not its upper bound. */
-enum {
-    BIN_NEGATIVE,
-    BIN_ZERO,
-    BIN_TINY, /* positive, below the first decade */
-    BIN_FIRST,
-    BIN_DECADES = 12,
-    BIN_LARGE = BIN_FIRST + 3 * BIN_DECADES, /* from the end of the last decade on */
-    BINS
-};
+static const char fold[] = " overlapping ";
 
 void figure_begin(struct figure *figure, const struct chart *chart)
 {
-    *figure = (struct figure){.chart = chart};
+    *figure = (struct figure){.chart = chart, .unit = chart->unit};
 }
 
 void figure_clear(struct figure *figure)
@@ -40,37 +26,74 @@ void figure_clear(struct figure *figure)
         memory_free(figure->series[i].y);
     }
     memory_free(figure->rows);
+    memory_free(figure->marks);
     writer_clear(&figure->names);
     writer_clear(&figure->title);
     *figure = (struct figure){0};
 }
 
-/* Appends the joined texts of a role to the names; false if a text is missing. */
-static bool join_texts(struct figure *figure, const struct chart_cell *cells, enum chart_role role,
-                       struct text_span *span)
+/* The part of a text that belongs to a name or to a series. */
+static struct chart_cell part_of(const struct chart_cell *cell, enum chart_role role, bool name)
 {
+    struct chart_cell part = *cell;
+    if (role != CHART_FOLDED || !part.text)
+        return part;
+    for (size_t i = 0; i + sizeof fold - 1 <= cell->length; i++)
+        if (memcmp(cell->text + i, fold, sizeof fold - 1) == 0) {
+            part.text += name ? 0 : i + 1;
+            part.length = name ? i : cell->length - i - 1;
+            return part;
+        }
+    return name ? part : (struct chart_cell){.text = "alone", .length = 5};
+}
+
+/* Appends the joined texts of a name, or of a series; false if a text is missing. `*first` is the
+** length of the first one. */
+static bool join_texts(struct figure *figure, const struct chart_cell *cells, bool name,
+                       struct text_span *span, size_t *first)
+{
+    const char *tag = NULL;
+    size_t tag_length = 0;
     span->at = figure->names.length;
+    *first = 0;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
         const struct chart_column *column = &figure->chart->columns[i];
-        if (column->role != role && !(role == CHART_NAME && column->role == CHART_DETAIL))
+        enum chart_role role = column->role;
+        if (!(role == CHART_FOLDED || (!name && role == CHART_SERIES) ||
+              (name && (role == CHART_NAME || role == CHART_DETAIL || role == CHART_TAG))))
             continue;
-        if (!cells[i].text && column->role == CHART_DETAIL)
+        struct chart_cell cell = part_of(&cells[i], role, name);
+        if (!cell.text && role == CHART_DETAIL)
             continue;
-        if (!cells[i].text) {
+        if (!cell.text) {
             figure->names.length = span->at;
             return false;
         }
+        if (role == CHART_TAG) {
+            tag = cell.text;
+            tag_length = cell.length;
+            continue;
+        }
         if (figure->names.length > span->at)
-            write_string(&figure->names, column->role == CHART_DETAIL ? ": " : ", ");
+            write_string(&figure->names, ", ");
         if (column->title)
             write_string(&figure->names, column->title);
-        write_bytes(&figure->names, cells[i].text, cells[i].length);
+        write_bytes(&figure->names, cell.text, cell.length);
+        if (*first == 0)
+            *first = figure->names.length - span->at;
+    }
+    bool alone = *first == 0;
+    if (tag) {
+        write_string(&figure->names, alone ? "" : " [");
+        write_bytes(&figure->names, tag, tag_length);
+        write_string(&figure->names, alone ? "" : "]");
     }
     span->length = figure->names.length - span->at;
+    *first = *first > 0 ? *first : span->length;
     return true;
 }
 
-static bool same_text(const struct figure *figure, struct text_span a, struct text_span b)
+bool figure_same(const struct figure *figure, struct text_span a, struct text_span b)
 {
     return a.length == b.length &&
            (a.length == 0 ||
@@ -102,7 +125,7 @@ static struct series *series_named(struct figure *figure, const struct chart_col
                                    struct text_span title)
 {
     for (int i = 0; i < figure->series_count; i++) {
-        if (!same_text(figure, figure->series[i].title, title))
+        if (!figure_same(figure, figure->series[i].title, title))
             continue;
         figure->names.length = title.at;
         return &figure->series[i];
@@ -133,7 +156,7 @@ static size_t cost_of(const struct figure *figure, struct text_span name)
 }
 
 /* Begins a row; false if it is only counted, or out of memory. */
-static bool begin_row(struct figure *figure, struct text_span name)
+static bool begin_row(struct figure *figure, struct text_span name, size_t first)
 {
     figure->seen++;
     size_t cost = cost_of(figure, name);
@@ -148,43 +171,80 @@ static bool begin_row(struct figure *figure, struct text_span name)
     }
     figure->cost += cost;
     figure->kept++;
-    figure->rows[figure->row_count++] = name;
+    figure->rows[figure->row_count++] = (struct chart_row){name, first};
     return true;
+}
+
+static bool has_difference(const struct figure *figure)
+{
+    return figure->chart->kind == CHART_PAIRS || figure->chart->kind == CHART_WATERFALL;
 }
 
 /* Adds a series for each column of values, and one for their difference. */
 static void add_column_series(struct figure *figure)
 {
-    static const struct chart_column difference = {CHART_VALUE, "difference", "test minus control",
-                                                   "difference", PURPLE};
+    static const struct chart_column difference = {.title = "difference"};
     for (int i = 0; i < MOST_CHART_COLUMNS; i++)
         if (figure->chart->columns[i].role >= CHART_VALUE)
             add_series(figure, &figure->chart->columns[i], (struct text_span){0});
-    if (figure->chart->difference)
+    if (has_difference(figure))
         add_series(figure, &difference, (struct text_span){0});
+}
+
+/* The row of a name, which is at the end of the names and is removed there; 0: none, else its
+** number from 1 on. */
+static size_t row_named(struct figure *figure, struct text_span name)
+{
+    size_t row = figure->row_count;
+    while (row > 0 && !figure_same(figure, figure->rows[row - 1].name, name))
+        row--;
+    if (row > 0)
+        figure->names.length = name.at;
+    return row;
+}
+
+/* Merges the last row into an earlier one of its name. The numbers of events are sums divided by
+** means. */
+static void merge_range(struct figure *figure, size_t into)
+{
+    size_t row = figure->series[0].count - 1;
+    double *sum = figure->series[0].y, *high = figure->series[1].y, *low = figure->series[2].y;
+    double *mean = figure->series[3].y, count = sum[into] / mean[into] + sum[row] / mean[row];
+    sum[into] += sum[row];
+    high[into] = fmax(high[into], high[row]);
+    low[into] = fmin(low[into], low[row]);
+    mean[into] = isfinite(sum[into] / count) ? sum[into] / count : NAN;
+    for (int i = 0; i < figure->series_count; i++)
+        figure->series[i].count--;
 }
 
 /* Adds a row in which each number belongs to a series of its own. */
 static void add_wide(struct figure *figure, const struct chart_cell *cells)
 {
     struct text_span name = {0};
+    size_t first = 0, into = 0;
     if (figure->series_count == 0)
         add_column_series(figure);
     if (figure->failed)
         return;
-    if (figure->chart->kind != CHART_HISTOGRAMS &&
-        (!join_texts(figure, cells, CHART_NAME, &name) || figure->names.failed ||
-         !begin_row(figure, name)))
-        return;
+    if (figure->chart->kind != CHART_HISTOGRAMS) {
+        if (!join_texts(figure, cells, true, &name, &first) || figure->names.failed)
+            return;
+        into = figure->chart->kind == CHART_RANGES ? row_named(figure, name) : 0;
+        if (into == 0 && !begin_row(figure, name, first))
+            return;
+    }
     int at = 0;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++)
         if (figure->chart->columns[i].role >= CHART_VALUE)
             push_value(figure, &figure->series[at++], cells[i].number);
-    if (figure->chart->difference && !figure->failed) {
+    if (has_difference(figure) && !figure->failed) {
         size_t row = figure->row_count - 1;
         push_value(figure, &figure->series[at],
                    figure->series[1].y[row] - figure->series[0].y[row]);
     }
+    if (into > 0 && !figure->failed)
+        merge_range(figure, into - 1);
 }
 
 static int column_of(const struct chart *chart, enum chart_role role)
@@ -198,24 +258,23 @@ static int column_of(const struct chart *chart, enum chart_role role)
 /* Adds a row with one number, which belongs to the series that its texts name. */
 static void add_long(struct figure *figure, const struct chart_cell *cells)
 {
-    int value = column_of(figure->chart, CHART_VALUE);
+    int value = column_of(figure->chart, CHART_VALUE), base = column_of(figure->chart, CHART_BASE);
     struct text_span name, title;
-    size_t row = 0;
-    if (!join_texts(figure, cells, CHART_NAME, &name))
+    size_t first, row, ignored;
+    if (!join_texts(figure, cells, true, &name, &first))
         return;
-    for (row = figure->row_count; row > 0 && !same_text(figure, figure->rows[row - 1], name);)
-        row--;
-    if (row > 0)
-        figure->names.length = name.at;
-    if (!join_texts(figure, cells, CHART_SERIES, &title)) {
-        figure->names.length = name.at;
+    row = row_named(figure, name);
+    if (!join_texts(figure, cells, false, &title, &ignored)) {
+        figure->names.length = row > 0 ? figure->names.length : name.at;
         return;
     }
+    if (base >= 0 && figure->series_count == 0)
+        add_series(figure, &figure->chart->columns[base], (struct text_span){0});
     struct series *series = series_named(figure, &figure->chart->columns[value], title);
     if (!series || figure->names.failed)
         return;
     if (row == 0) {
-        if (!begin_row(figure, name))
+        if (!begin_row(figure, name, first))
             return;
         row = figure->row_count;
         for (int i = 0; i < figure->series_count; i++)
@@ -223,14 +282,30 @@ static void add_long(struct figure *figure, const struct chart_cell *cells)
     }
     if (!figure->failed && isfinite(cells[value].number))
         series->y[row - 1] = cells[value].number;
+    if (!figure->failed && base >= 0 && isfinite(cells[base].number))
+        figure->series[0].y[row - 1] = cells[base].number;
+}
+
+static void add_mark(struct figure *figure, double at)
+{
+    size_t i = figure->mark_count;
+    while (i > 0 && figure->marks[i - 1] != at)
+        i--;
+    if (i > 0 || !isfinite(at) || figure->mark_count == MOST_MARKS)
+        return;
+    if (MEMORY_GROW(figure->marks, figure->mark_capacity, figure->mark_count + 1))
+        figure->marks[figure->mark_count++] = at;
+    else
+        figure->failed = true;
 }
 
 static void add_point(struct figure *figure, const struct chart_cell *cells)
 {
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
     struct text_span title;
+    size_t ignored;
     if (!isfinite(cells[at].number) || !isfinite(cells[value].number) ||
-        !join_texts(figure, cells, CHART_SERIES, &title))
+        !join_texts(figure, cells, false, &title, &ignored))
         return;
     struct series *series = series_named(figure, &figure->chart->columns[value], title);
     if (!series || figure->names.failed)
@@ -241,157 +316,48 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
     }
     series->x[series->count] = cells[at].number;
     push_value(figure, series, cells[value].number);
+    add_mark(figure, cells[column_of(figure->chart, CHART_MARK)].number);
     figure->seen++;
+}
+
+bool figure_has_points(const struct figure *figure)
+{
+    return figure->chart->kind == CHART_LINES || figure->chart->kind == CHART_DOTS;
+}
+
+bool figure_is_stack(const struct figure *figure)
+{
+    return figure->chart->kind == CHART_STACK || figure->chart->kind == CHART_OVERLAP;
+}
+
+double figure_sum(const struct figure *figure, size_t row)
+{
+    double sum = 0;
+    for (int i = 0; i < figure->series_count; i++)
+        sum += isnan(figure->series[i].y[row]) ? 0 : figure->series[i].y[row];
+    return sum;
+}
+
+double figure_total(const struct figure *figure, int series)
+{
+    double sum = 0;
+    for (size_t row = 0; row < figure->row_count; row++)
+        sum += isnan(figure->series[series].y[row]) ? 0 : figure->series[series].y[row];
+    return sum;
 }
 
 void figure_add(struct figure *figure, const struct chart_cell *cells)
 {
     if (figure->failed || figure->too_many)
         return;
-    if (figure->chart->kind == CHART_LINES)
+    if (figure_has_points(figure))
         add_point(figure, cells);
-    else if (column_of(figure->chart, CHART_SERIES) >= 0)
+    else if (column_of(figure->chart, CHART_SERIES) >= 0 ||
+             column_of(figure->chart, CHART_FOLDED) >= 0)
         add_long(figure, cells);
     else
         add_wide(figure, cells);
     figure->failed = figure->failed || figure->names.failed;
-}
-
-/* The lower bounds of the bins from BIN_FIRST to BIN_LARGE. They are literals, not computed, so
-** that each equals the double that a parser makes of the same decimals. */
-static const double ends[] = {
-    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,   5,   10,
-    20,    50,    100,   200,  500,  1e3,  2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5,
-    5e5,   1e6,   2e6,   5e6,  1e7,  2e7,  5e7, 1e8, 2e8, 5e8, 1e9,
-};
-
-static int bin_of(double value)
-{
-    if (value <= 0)
-        return value < 0 ? BIN_NEGATIVE : BIN_ZERO;
-    int bin = BIN_TINY;
-    while (bin < BIN_LARGE && value >= ends[bin + 1 - BIN_FIRST])
-        bin++;
-    return bin;
-}
-
-static void write_end(struct writer *to, double end)
-{
-    if (end < 1)
-        write_number(to, end);
-    else
-        write_grouped(to, (int64_t)end);
-}
-
-static void bin_name(struct writer *to, int bin)
-{
-    if (bin == BIN_NEGATIVE || bin == BIN_ZERO) {
-        write_string(to, bin == BIN_ZERO ? "0 µs" : "below 0 µs");
-        return;
-    }
-    if (bin == BIN_TINY) {
-        write_string(to, "below ");
-    } else {
-        write_end(to, ends[bin - BIN_FIRST]);
-        write_string(to, bin == BIN_LARGE ? " µs or more" : " to ");
-    }
-    if (bin == BIN_LARGE)
-        return;
-    write_end(to, ends[bin + 1 - BIN_FIRST]);
-    write_string(to, " µs");
-}
-
-/* Replaces values with counts: a row for each bin from the first to the last that is not empty. */
-static bool count_values(struct figure *figure)
-{
-    int first = BINS, last = -1;
-    int64_t counts[MOST_SERIES][BINS] = {{0}};
-    for (int i = 0; i < figure->series_count; i++) {
-        struct series *series = &figure->series[i];
-        for (size_t row = 0; row < series->count; row++) {
-            if (isnan(series->y[row]))
-                continue;
-            int bin = bin_of(series->y[row]);
-            counts[i][bin]++;
-            first = bin < first ? bin : first;
-            last = bin > last ? bin : last;
-        }
-        series->count = 0;
-    }
-    for (int bin = first; bin <= last && !figure->failed; bin++) {
-        struct text_span name = {figure->names.length, 0};
-        bin_name(&figure->names, bin);
-        name.length = figure->names.length - name.at;
-        if (figure->names.failed || !begin_row(figure, name))
-            return false;
-        for (int i = 0; i < figure->series_count; i++)
-            push_value(figure, &figure->series[i], (double)counts[i][bin]);
-    }
-    return !figure->failed;
-}
-
-/* The bucket of a point. `width` is 0 if buckets have equally many points. */
-static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets, double width)
-{
-    if (width == 0)
-        return (size_t)((double)i / (double)count * (double)buckets);
-    size_t bucket = (size_t)((x[i] - x[0]) / width);
-    return bucket < buckets ? bucket : buckets - 1;
-}
-
-/* Reduces the points of a long line without changing how it looks. Thins in place. Returns how
-** many points are left, at most four per bucket.
-** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have
-**    equally many points instead.
-** 2. Each bucket keeps its first, lowest, highest and last point, in their order. So no extreme is
-**    lost, and steps stay where they are. */
-static size_t thin(double *x, double *y, size_t count, size_t buckets)
-{
-    if (count <= 4 * buckets)
-        return count;
-    double first = x[0], width = (x[count - 1] - first) / (double)buckets;
-    for (size_t i = 1; i < count && width > 0; i++)
-        if (x[i] < x[i - 1])
-            width = 0;
-    if (!(width > 0))
-        width = 0;
-    size_t kept = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        size_t bucket = bucket_of(x, begin, count, buckets, width), low = begin, high = begin;
-        for (end = begin + 1; end < count && bucket_of(x, end, count, buckets, width) == bucket;
-             end++) {
-            low = y[end] < y[low] ? end : low;
-            high = y[end] > y[high] ? end : high;
-        }
-        size_t points[] = {begin, low < high ? low : high, low < high ? high : low, end - 1};
-        for (int i = 0; i < 4; i++) {
-            if (i > 0 && points[i] == points[i - 1])
-                continue;
-            x[kept] = x[points[i]];
-            y[kept++] = y[points[i]];
-        }
-    }
-    return kept;
-}
-
-bool figure_finish(struct figure *figure)
-{
-    if (figure->failed || figure->title.failed)
-        return false;
-    if (figure->chart->kind == CHART_HISTOGRAMS)
-        return count_values(figure);
-    if (figure->chart->kind == CHART_WATERFALL)
-        return waterfall_make(figure);
-    if (figure->chart->kind != CHART_LINES)
-        return true;
-    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
-    buckets /= figure->series_count > 0 ? (size_t)figure->series_count : 1;
-    for (int i = 0; i < figure->series_count; i++) {
-        struct series *series = &figure->series[i];
-        series->count = thin(series->x, series->y, series->count, buckets);
-        figure->kept += (int64_t)series->count;
-    }
-    return true;
 }
 
 const char *figure_text(const struct figure *figure, struct text_span span)
@@ -418,10 +384,75 @@ void figure_title(const struct figure *figure, struct writer *to)
         write_string(to, figure->chart->title);
     if (figure->kept >= figure->seen)
         return;
-    bool lines = figure->chart->kind == CHART_LINES;
+    bool lines = figure_has_points(figure);
     write_string(to, lines ? " (" : " (the first ");
     write_grouped(to, figure->kept);
     write_string(to, " of ");
     write_grouped(to, figure->seen);
     write_string(to, lines ? " points, extremes kept)" : " rows)");
+}
+
+/* The greatest size of a number, or of a difference, of series that share an axis. */
+static double greatest_of(const struct figure *figure, int from, int to)
+{
+    double greatest = 0;
+    for (int i = from; i < to; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            if (fabs(figure->series[i].y[at]) > greatest)
+                greatest = fabs(figure->series[i].y[at]);
+    return greatest;
+}
+
+struct scale scale_of(enum chart_unit unit, double greatest)
+{
+    static const char *const texts[] = {
+        [UNIT_COUNT] = "", [UNIT_BANDWIDTH] = " GB/s", [UNIT_PERCENT] = " %"};
+    if (unit != UNIT_TIME)
+        return (struct scale){.divisor = 1, .unit = texts[unit]};
+    if (greatest < 1e3)
+        return (struct scale){.divisor = 1, .unit = " µs"};
+    return greatest < 1e7 ? (struct scale){.divisor = 1e3, .unit = " ms"}
+                          : (struct scale){.divisor = 1e6, .unit = " s"};
+}
+
+int brief_of(double greatest)
+{
+    int decimals = 0;
+    for (; decimals < 3 && greatest > 0 && greatest < 100; decimals++)
+        greatest *= 10;
+    return decimals;
+}
+
+struct scale figure_scale(const struct figure *figure, int series)
+{
+    int from = 0, to = figure->series_count;
+    if (figure->chart->kind == CHART_RANGES) {
+        from = series > 0;
+        to = series > 0 ? to : 1;
+    }
+    double greatest = greatest_of(figure, from, to);
+    if (figure->chart->kind == CHART_RANGES && series > 0)
+        greatest = greatest_of(figure, to - 1, to); /* the means */
+    struct scale scale = scale_of(figure->unit, greatest);
+    for (int i = from; i < to; i++)
+        for (size_t at = 0; at < figure->series[i].count && scale.decimals < 3; at++)
+            if (!isnan(figure->series[i].y[at])) {
+                int needed = decimals_of(figure->series[i].y[at] / scale.divisor, 3);
+                scale.decimals = needed > scale.decimals ? needed : scale.decimals;
+            }
+    double reference = has_difference(figure) ? greatest_of(figure, to - 1, to) : greatest;
+    int brief = brief_of((reference > 0 ? reference : greatest) / scale.divisor);
+    scale.brief = brief < scale.decimals ? brief : scale.decimals;
+    return scale;
+}
+
+struct scale figure_time_scale(const struct figure *figure)
+{
+    double greatest = 0;
+    for (int i = 0; i < figure->series_count; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            greatest = fmax(greatest, figure->series[i].x[at]);
+    struct scale scale = scale_of(UNIT_TIME, greatest);
+    scale.decimals = 3;
+    return scale;
 }

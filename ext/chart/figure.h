@@ -3,10 +3,10 @@
 **
 ** 1. Rows keep the order given. A row without a name, a series or a position on the x axis is left
 **    out. A number that is missing or not finite is a gap.
-** 2. If texts name the series of a value, rows of the same name are merged.
+** 2. If texts name the series of a value, and in CHART_RANGES, rows of the same name are merged.
 ** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted.
-** 4. Finishing a figure thins its lines and counts the values of histograms. The title tells how
-**    much is not shown.
+** 4. Finishing a figure (arrange.c) puts rows into their order, thins lines and counts the values of
+**    histograms. The title tells how much is not shown.
 */
 #ifndef TRACEDIFF_FIGURE_H
 #define TRACEDIFF_FIGURE_H
@@ -33,6 +33,11 @@ struct text_span {
     size_t at, length; /* bytes in figure.names */
 };
 
+struct chart_row {
+    struct text_span name;
+    size_t first; /* bytes of the first text of the name; 0: not to be shortened */
+};
+
 struct series {
     const struct chart_column *column;
     struct text_span title;
@@ -43,10 +48,13 @@ struct series {
 
 struct figure {
     const struct chart *chart;
-    struct writer names;    /* all texts, concatenated */
-    struct writer title;    /* empty: the chart's title */
-    struct text_span *rows; /* names of the rows */
+    struct writer names; /* all texts, concatenated */
+    struct writer title; /* empty: the chart's title */
+    enum chart_unit unit;
+    struct chart_row *rows;
     size_t row_count, row_capacity;
+    double *marks; /* positions of lines behind */
+    size_t mark_count, mark_capacity;
     struct series series[MOST_SERIES];
     int series_count;
     int64_t seen;  /* rows with a name, or points of lines, that were given */
@@ -73,8 +81,38 @@ void figure_write(const struct figure *figure, struct writer *to);
 
 /* A text of the figure; never NULL. */
 const char *figure_text(const struct figure *figure, struct text_span span);
+bool figure_same(const struct figure *figure, struct text_span a, struct text_span b);
 
 /* The title of a series; not terminated. */
 const char *figure_series(const struct figure *figure, int i, size_t *length);
+
+/* Whether series have points, on an axis of time, and not rows. */
+bool figure_has_points(const struct figure *figure);
+
+/* Whether a row's bars are stacked. */
+bool figure_is_stack(const struct figure *figure);
+
+/* The sum of a row's values, and of a series. */
+double figure_sum(const struct figure *figure, size_t row);
+double figure_total(const struct figure *figure, int series);
+
+/* How numbers are shown. */
+struct scale {
+    double divisor;   /* of us, for the unit */
+    const char *unit; /* with a space before it; may be empty */
+    int decimals;     /* as many as the numbers have, at most 3 */
+    int brief;        /* as many as the greatest one, or the greatest difference, needs */
+};
+
+/* The decimals that show three digits of a number, at most 3. */
+int brief_of(double greatest);
+
+struct scale scale_of(enum chart_unit unit, double greatest);
+
+/* The scale of a series, and of those on the same axis. */
+struct scale figure_scale(const struct figure *figure, int series);
+
+/* The scale of the axis of time of points. */
+struct scale figure_time_scale(const struct figure *figure);
 
 #endif

@@ -30,55 +30,71 @@ void page_begin(struct writer *to, const char *title, size_t length)
                          "without Plotly. <code>make charts</code> builds it with.</p>\n");
 }
 
-static void write_head(const struct figure *figure, struct writer *to)
+/* Writes the head of a column, with the unit of its numbers. */
+static void write_head(struct writer *to, const char *title, size_t length, const char *unit)
 {
-    size_t length;
-    bool lines = figure->chart->kind == CHART_LINES;
-    write_string(to, lines ? "<th>series<th class=\"n\">" : "<th>name");
-    if (lines) {
-        write_string(to, figure->chart->at);
-        write_string(to, "<th class=\"n\">");
-        write_string(to, figure->chart->axis);
-        return;
-    }
-    for (int i = 0; i < figure->series_count; i++) {
-        const char *title = figure_series(figure, i, &length);
-        write_string(to, "<th class=\"n\">");
-        write_html(to, title, length);
+    write_string(to, "<th class=\"n\">");
+    write_html(to, title, length);
+    if (*unit) {
+        write_string(to, " (");
+        write_string(to, unit + 1);
+        write_string(to, ")");
     }
 }
 
-static void write_cell(struct writer *to, double number)
+static void write_cell(struct writer *to, double number, struct scale scale)
 {
     write_string(to, "<td>");
     if (!isnan(number))
-        write_shown(to, number);
+        write_amount(to, number / scale.divisor, scale.decimals);
 }
 
-static void write_table(const struct figure *figure, struct writer *to)
+static void write_point_rows(const struct figure *figure, struct writer *to)
 {
-    write_string(to, "<table><thead><tr>");
-    write_head(figure, to);
+    struct scale scale = figure_scale(figure, 0), time = figure_time_scale(figure);
+    const char *axis = figure->chart->axis;
+    write_string(to, "<th>series");
+    write_head(to, "time", 4, time.unit);
+    write_head(to, axis, strlen(axis), scale.unit);
     write_string(to, "</thead><tbody>\n");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        struct text_span name = figure->rows[row];
-        write_string(to, "<tr><th>");
-        write_html(to, figure_text(figure, name), name.length);
-        for (int i = 0; i < figure->series_count; i++)
-            write_cell(to, figure->series[i].y[row]);
-        write_string(to, "</tr>\n");
-    }
-    for (int i = 0; i < figure->series_count && figure->chart->kind == CHART_LINES; i++) {
+    for (int i = 0; i < figure->series_count; i++) {
         size_t length;
         const char *title = figure_series(figure, i, &length);
         for (size_t at = 0; at < figure->series[i].count; at++) {
             write_string(to, "<tr><th>");
             write_html(to, title, length);
-            write_cell(to, figure->series[i].x[at]);
-            write_cell(to, figure->series[i].y[at]);
+            write_cell(to, figure->series[i].x[at], time);
+            write_cell(to, figure->series[i].y[at], scale);
             write_string(to, "</tr>\n");
         }
     }
+}
+
+static void write_named_rows(const struct figure *figure, struct writer *to)
+{
+    struct scale scales[MOST_SERIES];
+    write_string(to, "<th>name");
+    for (int i = 0; i < figure->series_count; i++) {
+        size_t length;
+        const char *title = figure_series(figure, i, &length);
+        scales[i] = figure_scale(figure, i);
+        write_head(to, title, length, scales[i].unit);
+    }
+    write_string(to, "</thead><tbody>\n");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct text_span name = figure->rows[row].name;
+        write_string(to, "<tr><th>");
+        write_html(to, figure_text(figure, name), name.length);
+        for (int i = 0; i < figure->series_count; i++)
+            write_cell(to, figure->series[i].y[row], scales[i]);
+        write_string(to, "</tr>\n");
+    }
+}
+
+static void write_table(const struct figure *figure, struct writer *to)
+{
+    write_string(to, "<table><thead><tr>");
+    (figure_has_points(figure) ? write_point_rows : write_named_rows)(figure, to);
     write_string(to, "</tbody></table>");
 }
 

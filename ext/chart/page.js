@@ -7,9 +7,11 @@ for (const table of document.querySelectorAll("table")) {
     button.append(...head.childNodes);
     head.append(button);
     button.onclick = () => {
-      const down = head.ariaSort ? head.ariaSort !== "descending" : head.className === "n";
-      const value = row => row.cells[column].textContent;
-      const order = head.className === "n"
+      const number = head.className === "n";
+      const down = head.ariaSort ? head.ariaSort !== "descending" : number;
+      const text = row => row.cells[column].textContent;
+      const value = row => number ? text(row).replace(/,/g, "").replace("−", "-") : text(row);
+      const order = number
         ? (a, b) => (value(b) !== "") - (value(a) !== "") || (down ? value(b) - value(a) : value(a) - value(b))
         : (a, b) => (down ? -1 : 1) * (value(a) < value(b) ? -1 : value(a) > value(b));
       for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
@@ -34,116 +36,150 @@ for (const table of document.querySelectorAll("table")) {
   const touch = matchMedia("(pointer: coarse)");
   const figures = [...document.querySelectorAll("div.figure")];
 
-  // What depends on the screen, not on the figure.
-  const look = (layout, printing) => {
-    const night = dark.matches && !printing;
-    const ink = night ? "#e4e8ec" : "#1f2328", paper = night ? "#15181c" : "#ffffff";
-    const line = night ? "#343b43" : "#d8dee4";
-    const small = narrow.matches && !printing;
-    const top = layout.xaxis?.side === "top" && layout.yaxis.domain[1] === 1 ? 48 : 12;
-    const axis = old => old && {...old, gridcolor: line, zerolinecolor: night ? "#7d8894" : "#59636e",
-      tickfont: {size: small ? 10 : 12}, title: {...old.title, font: {size: small ? 11 : 13}}};
-    // a label is characters and entities
-    const brief = label => {
-      const parts = label.match(/&[#\w]+;|[^]/gu) || [];
-      return small && parts.length > 20 ? [...parts.slice(0, 8), "…", ...parts.slice(-11)].join("") : label;
-    };
-    const x = axis(layout.xaxis), y = axis(layout.yaxis);
-    if (y && y.ticktext) y.ticktext = y.ticktext.map(brief);
-    if (x && small) x.nticks = 5;
-    return {...layout, title: undefined, ...(x && {xaxis: x, yaxis: y}),
-      paper_bgcolor: paper, plot_bgcolor: paper, dragmode: touch.matches ? false : "zoom",
-      showlegend: false, height: layout.height - layout.margin.t + top,
-      margin: {...layout.margin, t: top},
-      hoverlabel: {...layout.hoverlabel, bgcolor: night ? "#2b323a" : "#ffffff", bordercolor: line,
+  // The colours of chart.h that are others on a dark page.
+  const night = {"#1f2328": "#e4e8ec", "#6b7480": "#8b96a3", "#c2500a": "#ff9d5c", "#0b67a8": "#6cb8f2"};
+  const parse = (div, printing) => {
+    const shade = colour => dark.matches && !printing && night[colour] || colour;
+    return JSON.parse(div.nextElementSibling.textContent, (key, value) =>
+      key === "color" ? Array.isArray(value) ? value.map(shade) : shade(value) : value);
+  };
+
+  // A label is characters, entities and breaks: the same in lines of another width, broken as write_label() does.
+  const wrap = (label, width) => {
+    const parts = label.replace(/<br>/g, "").match(/&[#\w]+;|[^]/gu) || [], lines = [];
+    const ends = it => /^([ _:,)/]|&gt;)$/.test(it);
+    for (let at = 0, end; at < parts.length; at = end) {
+      for (end = at + width; end < parts.length && end > at + width / 2; end--)
+        if (ends(parts[end - 1]) && !ends(parts[end])) break;
+      if (end <= at + width / 2) end = at + width;
+      lines.push(parts.slice(at, end).join(""));
+    }
+    return lines;
+  };
+
+  // On a narrow screen long labels are above the bars.
+  const labelled = (layout, size) => {
+    const axis = layout.yaxis, width = Math.floor((innerWidth - 40) / (size * 0.62));
+    const texts = axis.ticktext.map(label => wrap(label, width));
+    const above = size * 1.3 * Math.max(1, ...texts.map(lines => lines.length)) + 2;
+    const bars = layout.barmode === "group" && layout.meta !== "ordered" ? 22 : 16;
+    const height = bars + 2 * above;
+    layout.annotations = texts.map((lines, i) => ({xref: "paper", x: 0, xanchor: "left", y: axis.tickvals[i],
+      yanchor: "bottom", yshift: bars / 2, text: lines.join("<br>"), align: "left", showarrow: false, borderpad: 0,
+      font: {size}}));
+    layout.bargap = 1 - bars / height;
+    layout.height = texts.length * height + 20 + layout.margin.t + layout.margin.b;
+    axis.showticklabels = false;
+  };
+
+  // What depends on the screen, not on the figure. `top`: px above the plot.
+  const look = (layout, small, printing, top) => {
+    const isDark = dark.matches && !printing;
+    const ink = isDark ? "#e4e8ec" : "#1f2328", paper = isDark ? "#15181c" : "#ffffff";
+    const line = isDark ? "#343b43" : "#d8dee4";
+    layout.height += top - layout.margin.t;
+    layout.margin.t = top;
+    for (const key of Object.keys(layout).filter(key => /^[xy]axis/.test(key))) {
+      const axis = layout[key];
+      Object.assign(axis, {gridcolor: line, zerolinecolor: isDark ? "#7d8894" : "#59636e",
+        tickfont: {size: small ? 10 : 12}});
+      if (axis.title) axis.title.font = {size: small ? 11 : 13};
+      if (small && axis.nticks) axis.nticks = layout.xaxis3 ? 3 : 5;
+    }
+    if (layout.yaxis.ticktext) layout.yaxis.ticklabelstandoff = 6;
+    if (small) layout.margin.r = Math.ceil(layout.margin.r * 0.85);
+    if (small && layout.yaxis.ticktext?.some(label => label.length > 16)) labelled(layout, 11);
+    return Object.assign(layout, {title: undefined, paper_bgcolor: paper, plot_bgcolor: paper, showlegend: false,
+      dragmode: touch.matches ? false : "zoom",
+      hoverlabel: {...layout.hoverlabel, bgcolor: isDark ? "#2b323a" : "#ffffff", bordercolor: line,
         font: {color: ink, size: small ? 11 : 13}},
-      font: {family: getComputedStyle(document.body).fontFamily, size: 13, color: ink}};
+      font: {family: getComputedStyle(document.body).fontFamily, size: small ? 11 : 13, color: ink}});
   };
 
   const draw = async (div, printing) => {
-    const {data, layout} = div.source;
-    const next = look(layout, printing);
+    const {data, layout} = div.source = parse(div, printing);
+    const next = look(structuredClone(layout), narrow.matches && !printing, printing,
+      layout.xaxis.side === "top" ? 48 : 12);
     if (div.order) next.yaxis.categoryarray = div.order;
     if (printing) next.width = 680;
-    await Plotly.react(div, div.data || data, next, {responsive: true, displayModeBar: false});
+    data.forEach((trace, i) => { if (div.shown) trace.visible = div.shown[i]; });
+    await Plotly.react(div, data, next, {responsive: true, displayModeBar: false});
   };
 
-  // What can be shown and hidden: series, or the parts of a pie that is alone.
+  // A label of Plotly as text.
+  const plain = label => new DOMParser().parseFromString(label.replace(/<br>/g, ""), "text/html").documentElement.textContent;
+
+  const colour = trace => (trace.line || trace.marker).color;
+  const swatch = div => [...div.parentNode.querySelectorAll(".legend button")].forEach(it => {
+    it.firstChild.style.background = colour(div.source.data[it.value]);
+  });
+
+  // What can be shown and hidden.
   const legend = div => {
-    const {data, layout} = div.source;
+    const {data} = div.source;
     const box = document.createElement("div");
     box.className = "legend";
-    const add = (name, colour, toggle) => {
+    div.shown = data.map(trace => trace.visible ?? true);
+    data.forEach((trace, i) => {
+      if (trace.showlegend === false) return;
       const it = document.createElement("button");
-      const swatch = document.createElement("i");
-      swatch.style.background = colour;
       it.type = "button";
-      it.ariaPressed = "true";
+      it.value = i;
+      it.ariaPressed = String(div.shown[i] === true);
       it.title = "show or hide";
-      it.append(swatch, plain(name));
+      it.append(document.createElement("i"), plain(trace.name));
       it.onclick = () => {
-        it.ariaPressed = it.ariaPressed === "true" ? "false" : "true";
-        toggle(it.ariaPressed === "true");
+        div.shown[i] = div.shown[i] === true ? "legendonly" : true;
+        it.ariaPressed = String(div.shown[i] === true);
+        Plotly.restyle(div, {visible: div.shown[i]}, [i]);
       };
       box.append(it);
-    };
-    const pie = data[0].type === "pie";
-    if (pie && data.length === 1) {
-      const hidden = new Set();
-      data[0].labels.forEach((label, i) => add(label, data[0].marker.colors[i], shown => {
-        if (shown) hidden.delete(label);
-        else hidden.add(label);
-        layout.hiddenlabels = [...hidden];
-        Plotly.relayout(div, {hiddenlabels: [...hidden]});
-      }));
-    } else if (!pie) {
-      data.forEach((trace, i) => add(trace.name, (trace.line || trace.marker).color,
-        shown => Plotly.restyle(div, {visible: shown ? true : "legendonly"}, [i])));
-    }
-    if (box.childElementCount) div.before(box);
+    });
+    if (box.childElementCount > 1) div.before(box);
+    swatch(div);
   };
 
   // Zooms by a factor, and moves by a part of what is seen.
   const move = (div, factor, right = 0, up = 0) => {
     const change = touch.matches ? {dragmode: "pan"} : {};
-    for (const [axis, part] of [["xaxis", right], ["yaxis", up]]) {
+    for (const axis of Object.keys(div.source.layout).filter(key => /^[xy]axis/.test(key))) {
       const [from, to] = div.layout[axis].range.map(Number);
-      const middle = (from + to) / 2 + part * (to - from), half = (to - from) / 2 * factor;
+      const middle = (from + to) / 2 + (axis === "yaxis" ? up : right) * (to - from), half = (to - from) / 2 * factor;
       change[axis + ".range"] = [middle - half, middle + half];
     }
     return Plotly.relayout(div, change);
   };
-  const whole = div => Plotly.relayout(div, {"xaxis.autorange": true, dragmode: touch.matches ? false : "zoom",
-    "yaxis.autorange": div.source.layout.yaxis.autorange || true});
 
-  // A label of Plotly as text.
-  const plain = label => new DOMParser().parseFromString(label.replace(/<br>/g, ""), "text/html").documentElement.textContent;
-
-  // Names by the size of a series, the greatest first; as given for an empty key.
+  // Names by the size of a series, the greatest first; as the figure has them for an empty key.
+  const sizes = trace => trace.mode === "text" ? trace.customdata : trace.x;
   const sorted = (data, key) => {
-    const bars = data.filter(trace => trace.type === "bar");
-    const given = [...bars[0].y.keys()];
-    const trace = bars[+key];
+    const given = [...data[0].y.keys()];
     if (key === "name") {
-      const name = i => String([].concat(bars[0].customdata[i])[0]);
+      const name = i => data[0].customdata[i][0];
       given.sort((a, b) => name(a) < name(b) ? -1 : name(a) > name(b));
     } else if (key !== "") {
-      given.sort((a, b) => Math.abs(trace.x[b] || 0) - Math.abs(trace.x[a] || 0) || a - b);
+      const size = sizes(data[key]);
+      given.sort((a, b) => Math.abs(size[b] || 0) - Math.abs(size[a] || 0) || a - b);
     }
     return given.map(String);
   };
 
   // The picture as it is seen, with title and legend.
   const save = (div, format) => {
-    const source = div.source.layout, width = Math.max(div.clientWidth, 800), height = source.height + 40;
-    const title = {...source.title, x: 0, xanchor: "left", y: 1, yanchor: "top", pad: {l: 14, t: 16}};
-    const layout = {...div.layout, width, height, title, legend: source.legend, showlegend: true,
-      margin: {...source.margin, t: source.margin.t + 40}};
-    return Plotly.downloadImage({data: div.data, layout}, {format, width, height, scale: format === "png" ? 2 : 1,
-      filename: "tracediff"});
+    const source = parse(div).layout, width = Math.max(div.clientWidth, 800);
+    const {title, legend, margin} = source;
+    const layout = look(source, false, false, margin.t + 40);
+    Object.assign(layout, {width, legend, showlegend: true,
+      title: {...title, x: 0, xanchor: "left", y: 1, yanchor: "top", pad: {l: 14, t: 16}}});
+    for (const key of Object.keys(layout).filter(key => /^[xy]axis/.test(key)))
+      if (div.layout[key].range) Object.assign(layout[key], {range: div.layout[key].range, autorange: false});
+    if (div.order) layout.yaxis.categoryarray = div.order;
+    return Plotly.downloadImage({data: div.data, layout}, {format, width, height: layout.height,
+      scale: format === "png" ? 2 : 1, filename: "tracediff"});
   };
 
   const tools = div => {
+    const {data, layout} = div.source;
     const bar = document.createElement("div");
     bar.className = "tools";
     const button = (text, action) => {
@@ -151,32 +187,30 @@ for (const table of document.querySelectorAll("table")) {
       it.type = "button";
       it.textContent = text;
       it.onclick = action;
-      return it;
+      bar.append(it);
     };
-    const bars = div.source.data.filter(trace => trace.type === "bar");
-    if (bars.length && bars[0].y.length > 1 && div.source.layout.meta !== "ordered") {
+    if (data[0].type === "bar" && data[0].y.length > 1 && layout.meta !== "ordered") {
       const select = document.createElement("select");
       const label = document.createElement("label");
-      const choices = [["", "as given"], ...bars.map((trace, i) => [i, plain(trace.name)]), ["name", "name"]];
-      for (const [key, text] of choices) select.add(new Option(text, key));
+      select.add(new Option("default", ""));
+      data.forEach((trace, i) => { if (sizes(trace)) select.add(new Option(plain(trace.name), i)); });
+      select.add(new Option("name", "name"));
       select.onchange = () => {
-        div.order = sorted(div.data, select.value);
+        div.order = sorted(data, select.value);
         draw(div);
       };
       label.append("Sort by ", select);
       bar.append(label);
     }
-    const all = document.createElement("span");
-    if (div.source.layout.xaxis)
-      all.append(button("Zoom in", () => move(div, 0.5)), button("Zoom out", () => move(div, 2)),
-        button("Whole figure", () => whole(div)));
-    all.append(button("Save SVG", () => save(div, "svg")), button("Save PNG", () => save(div, "png")));
-    bar.append(all);
+    button("Zoom in", () => move(div, 0.5));
+    button("Zoom out", () => move(div, 2));
+    button("Whole figure", () => draw(div));
+    button("Save SVG", () => save(div, "svg"));
+    button("Save PNG", () => save(div, "png"));
     div.before(bar);
   };
 
   for (const div of figures) {
-    div.source = JSON.parse(div.nextElementSibling.textContent);
     await draw(div);
     tools(div);
     legend(div);
@@ -186,14 +220,14 @@ for (const table of document.querySelectorAll("table")) {
     div.addEventListener("keydown", event => {
       const moves = {"+": [0.5], "-": [2], ArrowLeft: [1, -0.2], ArrowRight: [1, 0.2], ArrowUp: [1, 0, 0.2],
         ArrowDown: [1, 0, -0.2]};
-      if (event.target !== div || !div.layout.xaxis || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target !== div || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key in moves) move(div, ...moves[event.key]);
-      else if (event.key === "0") whole(div);
+      else if (event.key === "0") draw(div);
       else return;
       event.preventDefault();
     });
   }
-  const redraw = printing => figures.map(div => draw(div, printing));
+  const redraw = printing => figures.forEach(div => { draw(div, printing); swatch(div); });
   dark.addEventListener("change", () => redraw(false));
   narrow.addEventListener("change", () => redraw(false));
   addEventListener("beforeprint", () => redraw(true));

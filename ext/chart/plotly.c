@@ -1,27 +1,28 @@
 /*
 ** Writes a figure as Plotly's JSON: {"data": [...], "layout": {...}}. The key of a row is its
 ** number, because names may repeat. Labels on the axis are short; the hover text has the whole
-** name.
+** name. Numbers are in the unit of the figure.
 */
 #include <math.h>
 
 #include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "../trace/short_name.h"
-#include "figure.h"
+#include "ends.h"
+#include "plotly.h"
+#include "ticks.h"
 #include "waterfall.h"
 
 enum {
-    TICK = 34, /* characters of a label on the axis */
     TITLE_WIDTH = 90,
     ABOVE = 76, /* px above the plot, for axis and legend */
     BELOW = 24,
-    PIE = 290, /* px of a pie above bars; PIE_GAP: px between them */
-    PIE_GAP = 70,
+    RIGHT = 16,
+    LINE = 16,     /* px of a line of a label */
+    CHARACTER = 8, /* px of a character at the end of a bar */
+    THICK = 24,    /* px of a row's bars, at most */
+    POINTS_HEIGHT = 360,
 };
 
-static const char *const colours[] = {BLUE, ORANGE, GREEN, PURPLE, OCHRE, RED,
-                                      TEAL, VIOLET, OLIVE, PINK,   BROWN, GREY};
+static const char *const colours[] = {TEAL, OCHRE, VIOLET, CYAN, PINK, OLIVE, BROWN, GREY};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static const char *colour_of(const struct figure *figure, int series)
@@ -30,386 +31,361 @@ static const char *colour_of(const struct figure *figure, int series)
     return colour ? colour : colours[series % COLOURS];
 }
 
-static void write_name(const struct figure *figure, struct writer *to, size_t row, size_t width,
-                       size_t lines)
+void plotly_comma(struct writer *to, bool needed)
 {
-    struct text_span name = figure->rows[row];
-    write_label(to, figure_text(figure, name), name.length, width, lines);
+    if (needed)
+        write_string(to, ",");
 }
 
 static void write_series_name(const struct figure *figure, struct writer *to, int series)
 {
     size_t length;
     const char *title = figure_series(figure, series, &length);
-    write_label(to, title, length, TICK, 1);
-}
-
-static void comma(struct writer *to, bool needed)
-{
-    if (needed)
-        write_string(to, ",");
-}
-
-/* Writes `key`, then an array with an item for each row. */
-static void write_rows(const struct figure *figure, struct writer *to, const char *key,
-                       void (*write_item)(const struct figure *figure, struct writer *to,
-                                          size_t row))
-{
-    write_string(to, key);
-    write_string(to, "[");
-    for (size_t row = 0; row < figure->row_count; row++) {
-        comma(to, row > 0);
-        write_item(figure, to, row);
-    }
-    write_string(to, "]");
-}
-
-static void write_key(const struct figure *figure, struct writer *to, size_t row)
-{
-    (void)figure;
-    write_string(to, "\"");
-    write_integer(to, (int64_t)row);
-    write_string(to, "\"");
+    write_label(to, title, length, LABEL_WIDTH, LABEL_LINES);
 }
 
 static void write_hover_name(const struct figure *figure, struct writer *to, size_t row)
 {
-    write_name(figure, to, row, HOVER_WIDTH, HOVER_LINES);
+    struct text_span name = figure->rows[row].name;
+    write_label(to, figure_text(figure, name), name.length, HOVER_WIDTH, HOVER_LINES);
 }
 
-static void write_pie_label(const struct figure *figure, struct writer *to, size_t row)
+void plotly_keys(const struct figure *figure, struct writer *to, const char *key)
 {
-    write_name(figure, to, row, 2 * TICK, 1);
+    write_string(to, key);
+    for (size_t row = 0; row < figure->row_count; row++) {
+        write_string(to, row > 0 ? ",\"" : "[\"");
+        write_integer(to, (int64_t)row);
+        write_string(to, "\"");
+    }
+    write_string(to, figure->row_count > 0 ? "]" : "[]");
 }
 
-static void write_row_colour(const struct figure *figure, struct writer *to, size_t row)
+void plotly_text(struct writer *to, struct writer *text)
 {
-    (void)figure;
-    write_json_string(to, colours[row % COLOURS]);
+    write_json(to, text->length > 0 ? text->bytes : "", text->length);
+    to->failed = to->failed || text->failed;
+    writer_clear(text);
 }
 
-static void write_numbers(struct writer *to, const char *key, const double *numbers, size_t count)
+void plotly_numbers(struct writer *to, const char *key, const double *numbers, size_t count,
+                    double divisor)
 {
     write_string(to, key);
     write_string(to, "[");
     for (size_t i = 0; i < count; i++) {
-        comma(to, i > 0);
-        write_number(to, numbers[i]);
+        plotly_comma(to, i > 0);
+        write_number(to, numbers[i] / divisor);
     }
     write_string(to, "]");
 }
 
-/* Writes the template of the hover text: the name, the series, and the value. `value` is Plotly's
-** reference to it. */
-static void write_hover(const struct figure *figure, struct writer *to, int series,
-                        const char *value)
+void plotly_value(struct writer *text, double value, struct scale scale, double whole)
 {
-    struct writer text = {0};
-    size_t length;
-    const char *title = figure_series(figure, series, &length);
-    write_string(&text, figure->chart->kind == CHART_LINES ? "" : "<b>%{customdata}</b><br>");
-    /* replace characters that a template reads as markup or as a reference */
-    for (size_t i = 0; i < length; i++)
-        write_bytes(&text, strchr("<>&%{}", title[i]) ? "_" : &title[i], 1);
-    write_string(&text, ": ");
-    write_string(&text, value);
-    write_string(&text, figure->chart->unit);
-    if (figure->chart->kind == CHART_LINES)
-        write_string(&text, "<br>at %{x:,.3~f} µs");
-    write_string(&text, "<extra></extra>");
+    if (isnan(value))
+        return;
+    write_amount(text, value / scale.divisor, scale.decimals);
+    write_string(text, scale.unit);
+    if (whole > 0) {
+        write_string(text, " (");
+        write_percent(text, 100 * value / whole);
+        write_string(text, ")");
+    }
+}
+
+/* Writes the percents within the bars of a stack. */
+static void write_shares(const struct figure *figure, struct writer *to, int series)
+{
+    write_string(to, ",\"text\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct writer text = {0};
+        double share = 100 * figure->series[series].y[row] / figure_sum(figure, row);
+        plotly_comma(to, row > 0);
+        if (isfinite(share))
+            write_percent(&text, share);
+        plotly_text(to, &text);
+    }
+    write_string(to, "],\"textposition\":\"inside\",\"insidetextanchor\":\"middle\","
+                     "\"textangle\":0,\"constraintext\":\"none\"");
+}
+
+static void write_hover(struct writer *to)
+{
     write_string(to, ",\"hovertemplate\":");
-    if (text.failed)
-        to->failed = true;
-    else
-        write_json(to, text.bytes, text.length);
-    writer_clear(&text);
+    write_json_string(to, "<b>%{customdata[0]}</b><br>%{fullData.name}: %{customdata[1]}"
+                          "<extra></extra>");
 }
 
 static void write_bars(const struct figure *figure, struct writer *to, int series)
 {
+    struct scale scale = figure_scale(figure, series);
+    const double *y = figure->series[series].y;
+    enum chart_kind kind = figure->chart->kind;
+    bool histogram = kind == CHART_HISTOGRAMS, stack = figure_is_stack(figure);
+    double sum = histogram || kind == CHART_RANGES ? figure_total(figure, series) : 0;
     write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
     write_series_name(figure, to, series);
-    write_rows(figure, to, ",\"y\":", write_key);
-    write_numbers(to, ",\"x\":", figure->series[series].y, figure->row_count);
-    write_rows(figure, to, ",\"customdata\":", write_hover_name);
-    write_hover(figure, to, series, "%{x:,.9~f}");
+    if (histogram) {
+        write_string(to, ",\"showlegend\":false,\"xaxis\":\"x");
+        write_string(to, series == 0 ? "\"" : series == 1 ? "2\"" : "3\"");
+    }
+    plotly_keys(figure, to, ",\"y\":");
+    write_string(to, ",\"x\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        double whole = figure->chart->percent ? figure_sum(figure, row) : sum;
+        plotly_comma(to, row > 0);
+        write_number(to,
+                     y[row] / (figure->chart->percent || histogram ? whole / 100 : scale.divisor));
+    }
+    write_string(to, "],\"customdata\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct writer text = {0};
+        bool share = stack && figure->unit != UNIT_PERCENT;
+        plotly_comma(to, row > 0);
+        write_string(to, "[");
+        write_hover_name(figure, to, row);
+        write_string(to, ",");
+        plotly_value(&text, y[row], scale, share ? figure_sum(figure, row) : sum);
+        plotly_text(to, &text);
+        write_string(to, "]");
+    }
+    write_string(to, "]");
+    if (figure->chart->percent)
+        write_shares(figure, to, series);
+    write_hover(to);
     write_string(to, ",\"marker\":{\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
 }
 
-/* px that horizontal bars need; `bars` for each row. */
-static size_t drawn_height(const struct figure *figure, size_t bars)
+/* The decades from the least positive number to the greatest. */
+struct decades {
+    int from, to;
+};
+
+static struct decades decades_of(const struct figure *figure, int from, int to, double divisor)
 {
-    size_t thick = figure->row_count > 40 ? 6 : 9, row = bars > 1 ? thick * (bars + 1) : 26;
-    return row * figure->row_count + 20;
+    double least = INFINITY, greatest = 0;
+    for (int i = from; i < to; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++) {
+            double number = figure->series[i].y[at] / divisor;
+            least = number > 0 && number < least ? number : least;
+            greatest = number > greatest ? number : greatest;
+        }
+    if (!(greatest > 0))
+        return (struct decades){0, 1};
+    struct decades decades = {(int)floor(log10(least)), (int)ceil(log10(greatest))};
+    decades.to += decades.to == decades.from;
+    return decades;
 }
 
-/* Writes a pie of the first values, without the closing brace. */
-static void write_pie(const struct figure *figure, struct writer *to,
-                      void (*write_pie_name)(const struct figure *, struct writer *, size_t row),
-                      const char *legend)
+/* Writes the range and the ticks of a logarithmic axis. */
+static void write_log(struct writer *to, struct decades decades)
 {
-    write_string(to, "{\"type\":\"pie\",\"sort\":false,\"direction\":\"clockwise\",\"hole\":0.35,"
-                     "\"textinfo\":\"percent\",\"textposition\":\"inside\",\"name\":");
-    write_series_name(figure, to, 0);
-    write_rows(figure, to, ",\"labels\":", write_pie_name);
-    write_numbers(to, ",\"values\":", figure->series[0].y, figure->row_count);
-    write_rows(figure, to, ",\"customdata\":", write_hover_name);
-    write_hover(figure, to, 0, "%{value:,.9~f}");
-    write_rows(figure, to, ",\"marker\":{\"colors\":", write_row_colour);
-    write_string(to, "},\"showlegend\":");
-    write_string(to, legend);
-}
-
-static void write_only_pie(const struct figure *figure, struct writer *to)
-{
-    write_pie(figure, to, write_pie_label, "true");
-    write_string(to, "}");
-}
-
-/* The index of the last series of a role, which must exist. */
-static int series_of(const struct figure *figure, enum chart_role role)
-{
-    int i = figure->series_count - 1;
-    while (figure->series[i].column->role != role)
-        i--;
-    return i;
-}
-
-static double value_of(const struct figure *figure, enum chart_role role, size_t row)
-{
-    return figure->series[series_of(figure, role)].y[row];
-}
-
-/* The distance from the value of a range to its upper end; write_below(): to its lower end. */
-static void write_above(const struct figure *figure, struct writer *to, size_t row)
-{
-    write_number(to, fabs(value_of(figure, CHART_HIGH, row) - value_of(figure, CHART_VALUE, row)));
-}
-
-static void write_below(const struct figure *figure, struct writer *to, size_t row)
-{
-    write_number(to, fabs(value_of(figure, CHART_LOW, row) - value_of(figure, CHART_VALUE, row)));
-}
-
-/* The name, the minimum and the maximum, for the hover text. */
-static void write_range_details(const struct figure *figure, struct writer *to, size_t row)
-{
-    write_string(to, "[");
-    write_hover_name(figure, to, row);
-    comma(to, true);
-    write_number(to, value_of(figure, CHART_LOW, row));
-    comma(to, true);
-    write_number(to, value_of(figure, CHART_HIGH, row));
+    int step = 1 + (decades.to - decades.from - 1) / 4;
+    write_string(to, ",\"type\":\"log\",\"range\":[");
+    write_integer(to, decades.from);
+    write_string(to, ",");
+    write_integer(to, decades.to);
+    write_string(to, "],\"tickvals\":[");
+    for (int i = decades.from; i <= decades.to; i += step) {
+        plotly_comma(to, i > decades.from);
+        write_number(to, pow(10, i));
+    }
+    write_string(to, "],\"ticktext\":[");
+    for (int i = decades.from; i <= decades.to; i += step) {
+        write_string(to, i > decades.from ? ",\"" : "\"");
+        write_amount(to, pow(10, i), i < 0 && i >= -9 ? -i : 0);
+        write_string(to, "\"");
+    }
     write_string(to, "]");
 }
 
-/* Writes a pie, and bars below it. */
-static void write_ranges(const struct figure *figure, struct writer *to)
+enum { SUM, HIGH, LOW, MEAN }; /* the series of ranges */
+
+/* Writes the means, with lines from the least to the greatest duration. */
+static void write_means(const struct figure *figure, struct writer *to)
 {
-    size_t drawn = drawn_height(figure, 1);
-    write_pie(figure, to, write_key, "false");
-    write_string(to, ",\"domain\":{\"x\":[0,1],\"y\":[");
-    write_number(to, (double)(drawn + PIE_GAP) / (double)(drawn + PIE + PIE_GAP));
-    write_string(to, ",1]}},");
-    int value = series_of(figure, CHART_VALUE);
-    write_string(to, "{\"type\":\"bar\",\"orientation\":\"h\",\"showlegend\":false,\"name\":");
-    write_series_name(figure, to, value);
-    write_rows(figure, to, ",\"y\":", write_key);
-    write_numbers(to, ",\"x\":", figure->series[value].y, figure->row_count);
-    write_rows(figure, to, ",\"customdata\":", write_range_details);
-    write_string(to, ",\"hovertemplate\":");
-    write_json_string(to, "<b>%{customdata[0]}</b><br>mean: %{x:,.9~f} µs<br>min: "
-                          "%{customdata[1]:,.9~f} µs<br>max: %{customdata[2]:,.9~f} µs"
-                          "<extra></extra>");
-    write_rows(figure, to,
-               ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"array\":", write_above);
-    write_rows(figure, to, ",\"arrayminus\":", write_below);
-    write_string(to, ",\"color\":\"" GREY "\",\"thickness\":1.5,\"width\":3}");
-    write_rows(figure, to, ",\"marker\":{\"color\":", write_row_colour);
+    static const struct {
+        int series;
+        const char *text;
+    } parts[] = {{MEAN, ""}, {LOW, "<br>min: "}, {HIGH, "<br>max: "}};
+    struct scale scale = figure_scale(figure, MEAN);
+    double least = pow(10, decades_of(figure, HIGH, MEAN + 1, scale.divisor).from);
+    const struct series *series = figure->series;
+    write_string(to, "{\"type\":\"scatter\",\"mode\":\"markers\",\"xaxis\":\"x2\",\"name\":");
+    write_series_name(figure, to, MEAN);
+    plotly_keys(figure, to, ",\"y\":");
+    plotly_numbers(to, ",\"x\":", series[MEAN].y, figure->row_count, scale.divisor);
+    write_string(to, ",\"error_x\":{\"type\":\"data\",\"symmetric\":false,\"thickness\":3,"
+                     "\"width\":0,\"color\":\"" GREY "\",\"array\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        plotly_comma(to, row > 0);
+        write_number(to, (series[HIGH].y[row] - series[MEAN].y[row]) / scale.divisor);
+    }
+    write_string(to, "],\"arrayminus\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        double mean = series[MEAN].y[row] / scale.divisor, low = series[LOW].y[row] / scale.divisor;
+        plotly_comma(to, row > 0);
+        write_number(to, mean - (low < least ? least : low));
+    }
+    write_string(to, "]},\"customdata\":[");
+    for (size_t row = 0; row < figure->row_count; row++) {
+        struct writer text = {0};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            write_string(&text, parts[i].text);
+            plotly_value(&text, series[parts[i].series].y[row], scale, 0);
+        }
+        write_string(to, row > 0 ? ",[" : "[");
+        write_hover_name(figure, to, row);
+        write_string(to, ",");
+        plotly_text(to, &text);
+        write_string(to, "]");
+    }
+    write_string(to, "]");
+    write_hover(to);
+    write_string(to, ",\"marker\":{\"size\":8,\"color\":");
+    write_json_string(to, colour_of(figure, MEAN));
     write_string(to, "}}");
 }
 
-static void write_line(const struct figure *figure, struct writer *to, int series)
+static double greatest_value(const struct figure *figure, int from, int to)
+{
+    double greatest = 0;
+    for (int i = from; i < to; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            greatest = fmax(greatest, figure->series[i].y[at]);
+    return greatest;
+}
+
+static void write_points(const struct figure *figure, struct writer *to, int series)
 {
     const struct series *line = &figure->series[series];
-    write_string(to, "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
+    struct scale scale = figure_scale(figure, series), time = figure_time_scale(figure);
+    bool dots = figure->chart->kind == CHART_DOTS;
+    struct writer hover = {0};
+    write_string(to, dots ? "{\"type\":\"scatter\",\"mode\":\"markers\",\"name\":"
+                          : "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
     write_series_name(figure, to, series);
-    write_numbers(to, ",\"x\":", line->x, line->count);
-    write_numbers(to, ",\"y\":", line->y, line->count);
-    write_hover(figure, to, series, "%{y:,.9~f}");
-    write_string(to, ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
+    if (!dots && greatest_value(figure, series, series + 1) <=
+                     0.01 * greatest_value(figure, 0, figure->series_count))
+        write_string(to, ",\"visible\":\"legendonly\"");
+    plotly_numbers(to, ",\"x\":", line->x, line->count, time.divisor);
+    plotly_numbers(to, ",\"y\":", line->y, line->count, scale.divisor);
+    write_string(&hover, "%{fullData.name}: %{y:,.");
+    write_integer(&hover, scale.decimals);
+    write_string(&hover, "f}");
+    write_string(&hover, scale.unit);
+    write_string(&hover, "<br>at %{x:,.3f}");
+    write_string(&hover, time.unit);
+    write_string(&hover, "<extra></extra>");
+    write_string(to, ",\"hovertemplate\":");
+    plotly_text(to, &hover);
+    write_string(to, dots ? ",\"marker\":{\"size\":5,\"color\":"
+                          : ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
 }
 
-/* Appends the short names of all rows to `to`; `spans` has the position of each. */
-static bool shorten(const struct figure *figure, struct writer *to, struct text_span *spans)
+/* Writes the begin of an axis of numbers. */
+static void write_axis(struct writer *to, const char *key, const char *title, const char *unit)
 {
-    for (size_t row = 0; row < figure->row_count; row++) {
-        struct text_span name = figure->rows[row];
-        if (!MEMORY_GROW(to->bytes, to->capacity, to->length + name.length + 1))
-            return false;
-        spans[row].at = to->length;
-        spans[row].length =
-            name_short(figure_text(figure, name), name.length, to->bytes + to->length);
-        to->length += spans[row].length;
+    write_string(to, key);
+    write_string(to, "{\"automargin\":true,\"rangemode\":\"tozero\",\"exponentformat\":\"none\","
+                     "\"separatethousands\":true,\"nticks\":8,\"title\":{\"standoff\":6,"
+                     "\"text\":\"");
+    write_string(to, title);
+    if (*unit) {
+        write_string(to, " (");
+        write_string(to, unit + 1);
+        write_string(to, ")");
     }
-    return true;
+    write_string(to, "\"}");
 }
 
-/* The part of a row's name, in whole words, that differs from other names with the same short
-** name. Compares at most OTHERS of them, which bounds the time. Empty if there are no others, or
-** if the names are equal. */
-static struct text_span own_words(const struct figure *figure, const struct writer *brief,
-                                  const struct text_span *spans, size_t row)
+/* Writes the part of the plot's width that an axis above it takes. */
+static void write_domain(struct writer *to, double from, double end)
 {
-    enum { OTHERS = 64 };
-    struct text_span name = figure->rows[row];
-    const char *text = figure_text(figure, name), *end = text + name.length;
-    size_t before = name.length, after = name.length, others = 0;
-    for (size_t i = 0; i < figure->row_count && others < OTHERS; i++) {
-        if (i == row || spans[i].length != spans[row].length ||
-            memcmp(brief->bytes + spans[i].at, brief->bytes + spans[row].at, spans[i].length) != 0)
-            continue;
-        struct text_span other = figure->rows[i];
-        const char *its = figure_text(figure, other), *its_end = its + other.length;
-        size_t most = other.length < name.length ? other.length : name.length, same = 0;
-        while (same < most && text[same] == its[same])
-            same++;
-        before = same < before ? same : before;
-        for (same = 0; same < most && end[-1 - (ptrdiff_t)same] == its_end[-1 - (ptrdiff_t)same];)
-            same++;
-        after = same < after ? same : after;
-        others++;
-    }
-    if (others == 0 || before == name.length)
-        return (struct text_span){0};
-    while (before > 0 && is_word(text[before - 1]))
-        before--;
-    while (after > 0 && is_word(end[-(ptrdiff_t)after]))
-        after--;
-    if (before + after >= name.length)
-        return (struct text_span){0};
-    return (struct text_span){name.at + before, name.length - before - after};
+    write_string(to, ",\"side\":\"top\",\"domain\":[");
+    write_number(to, from);
+    write_string(to, ",");
+    write_number(to, end);
+    write_string(to, "]");
 }
 
-/* Writes a short name. If another row has the same, writes only the part after the last `::`, and
-** the words that distinguish the row. */
-static void write_tick(const struct figure *figure, struct writer *to, const struct writer *brief,
-                       const struct text_span *spans, size_t row)
+static void write_value_axes(const struct figure *figure, struct writer *to)
 {
-    const char *text = brief->bytes + spans[row].at, *end = text + spans[row].length;
-    struct text_span own = own_words(figure, brief, spans, row);
-    if (own.length == 0) {
-        write_label(to, text, spans[row].length, TICK, 1);
+    const char *unit = figure->chart->percent ? "" : figure_scale(figure, 0).unit;
+    if (figure->chart->kind == CHART_HISTOGRAMS) {
+        static const char *const keys[] = {",\"xaxis\":", ",\"xaxis2\":", ",\"xaxis3\":"};
+        for (int i = 0; i < figure->series_count; i++) {
+            write_axis(to, keys[i], figure->series[i].column->title, "");
+            write_domain(to, i * 0.35, i * 0.35 + 0.3);
+            write_string(to, ",\"ticksuffix\":\" %\"}");
+        }
         return;
     }
-    for (const char *at = text; at + 1 < end; at++)
-        if (at[0] == ':' && at[1] == ':')
-            text = at + 2;
-    struct writer both = {0};
-    write_bytes(&both, text, (size_t)(end - text));
-    write_string(&both, " ");
-    write_bytes(&both, figure_text(figure, own), own.length);
-    if (both.failed)
-        to->failed = true;
-    else
-        write_label(to, both.bytes, both.length, TICK, 1);
-    writer_clear(&both);
+    bool ranges = figure->chart->kind == CHART_RANGES && figure->series_count > 0;
+    write_axis(to, ",\"xaxis\":", figure->chart->axis, unit);
+    write_domain(to, 0, ranges ? 0.55 : 1);
+    write_string(to, figure->chart->percent ? ",\"range\":[0,100]}" : "}");
+    if (ranges) {
+        struct scale scale = figure_scale(figure, MEAN);
+        write_axis(to, ",\"xaxis2\":", "min, mean, max", scale.unit);
+        write_domain(to, 0.72, 1);
+        write_log(to, decades_of(figure, HIGH, MEAN + 1, scale.divisor));
+        write_string(to, "}");
+    }
 }
 
-static void write_ticks(const struct figure *figure, struct writer *to)
+/* Writes the axes of horizontal bars, with the first name at the top. Returns the px of a row. */
+static size_t write_bar_axes(const struct figure *figure, struct writer *to)
 {
-    struct writer brief = {0};
-    struct text_span *spans = NULL;
-    if (figure->chart->shorten && figure->row_count > 0) {
-        spans = memory_zeroed(figure->row_count, sizeof *spans);
-        if (!spans || !shorten(figure, &brief, spans))
-            to->failed = true;
-    }
+    struct ticks ticks;
+    size_t most = 1, thick = figure->row_count > 40 ? 6 : 9;
+    if (!ticks_make(figure, &ticks))
+        to->failed = true;
+    plotly_keys(figure, to,
+                ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
+                "\"automargin\":true,\"showgrid\":false,\"tickmode\":"
+                "\"array\",\"tickvals\":");
     write_string(to, ",\"ticktext\":[");
     for (size_t row = 0; row < figure->row_count && !to->failed; row++) {
-        comma(to, row > 0);
-        if (spans)
-            write_tick(figure, to, &brief, spans, row);
-        else
-            write_name(figure, to, row, TICK, 1);
+        plotly_comma(to, row > 0);
+        size_t lines = ticks_write(&ticks, row, to);
+        most = lines > most ? lines : most;
+    }
+    ticks_clear(&ticks);
+    plotly_keys(figure, to, "],\"categoryorder\":\"array\",\"categoryarray\":");
+    write_string(to, "}");
+    write_value_axes(figure, to);
+    size_t bars = figure->chart->kind == CHART_PAIRS ? 3 * thick : 24, text = LINE * most + 6;
+    return bars > text ? bars : text;
+}
+
+/* Writes the axes of points, and the lines behind them. */
+static void write_point_axes(const struct figure *figure, struct writer *to)
+{
+    struct scale time = figure_time_scale(figure), scale = figure_scale(figure, 0);
+    write_axis(to, ",\"xaxis\":", figure->mark_count > 0 ? "time; dotted lines: steps" : "time",
+               time.unit);
+    write_string(to, "}");
+    write_axis(to, ",\"yaxis\":", figure->chart->axis, scale.unit);
+    if (figure->chart->kind == CHART_DOTS)
+        write_log(to, decades_of(figure, 0, figure->series_count, scale.divisor));
+    write_string(to, "},\"shapes\":[");
+    for (size_t i = 0; i < figure->mark_count; i++) {
+        plotly_comma(to, i > 0);
+        write_string(to, "{\"type\":\"line\",\"layer\":\"below\",\"yref\":\"paper\",\"y0\":0,"
+                         "\"y1\":1,\"line\":{\"color\":\"" GREY "\",\"width\":1,"
+                         "\"dash\":\"dot\"},\"x0\":");
+        write_number(to, figure->marks[i] / time.divisor);
+        write_string(to, ",\"x1\":");
+        write_number(to, figure->marks[i] / time.divisor);
+        write_string(to, "}");
     }
     write_string(to, "]");
-    memory_free(spans);
-    writer_clear(&brief);
 }
-
-/* Writes the axes of horizontal bars, with the first name at the top. `top` is the upper end of
-** the y axis, as a fraction of the plot. */
-static void write_bar_axes(const struct figure *figure, struct writer *to, double top)
-{
-    write_rows(figure, to,
-               ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
-               "\"automargin\":true,\"tickmode\":\"array\",\"tickvals\":",
-               write_key);
-    write_ticks(figure, to);
-    write_rows(figure, to, ",\"categoryorder\":\"array\",\"categoryarray\":", write_key);
-    write_string(to, ",\"domain\":[0,");
-    write_number(to, top);
-    write_string(to, "]},\"xaxis\":{\"side\":\"top\",\"automargin\":true,\"zeroline\":true,"
-                     "\"exponentformat\":\"none\",\"separatethousands\":true,\"nticks\":8,"
-                     "\"title\":{\"standoff\":6,\"text\":");
-    write_json_string(to, figure->chart->axis);
-    write_string(to, "}");
-    if (figure->chart->kind == CHART_WATERFALL) {
-        comma(to, true);
-        waterfall_write_range(figure, to);
-    }
-    write_string(to, "}");
-}
-
-static void write_line_axes(const struct figure *figure, struct writer *to, double top)
-{
-    (void)top;
-    write_string(to, ",\"xaxis\":{\"automargin\":true,\"exponentformat\":\"none\","
-                     "\"separatethousands\":true,\"nticks\":8,\"title\":{\"text\":");
-    write_json_string(to, figure->chart->at);
-    write_string(to, "}},\"yaxis\":{\"automargin\":true,\"rangemode\":\"tozero\","
-                     "\"title\":{\"text\":");
-    write_json_string(to, figure->chart->axis);
-    write_string(to, "}}");
-}
-
-/* How the charts of each kind are written. */
-static const struct chart_form {
-    void (*write_series)(const struct figure *figure, struct writer *to, int series);
-    void (*write_whole)(const struct figure *figure,
-                        struct writer *to); /* instead of write_series */
-    void (*write_axes)(const struct figure *figure, struct writer *to, double top);
-    const char *bars; /* Plotly's barmode; NULL: `group` */
-    bool by_series;   /* a row has one bar for each series */
-    bool ordered;     /* the page must not let the reader sort the rows */
-    size_t height;    /* px of the plot; 0: as its bars need */
-    size_t above;     /* px of a pie above the bars */
-    size_t below;     /* px of an axis below the plot */
-} chart_forms[] = {
-    [CHART_BARS] = {.write_series = write_bars, .write_axes = write_bar_axes, .by_series = true},
-    [CHART_STACK] = {.write_series = write_bars, .write_axes = write_bar_axes, .bars = "stack"},
-    [CHART_PIE] = {.write_whole = write_only_pie, .height = 360},
-    [CHART_RANGES] = {.write_whole = write_ranges,
-                      .write_axes = write_bar_axes,
-                      .above = PIE + PIE_GAP},
-    [CHART_LINES] = {.write_series = write_line,
-                     .write_axes = write_line_axes,
-                     .height = 360,
-                     .below = 30},
-    [CHART_WATERFALL] = {.write_whole = waterfall_write,
-                         .write_axes = write_bar_axes,
-                         .bars = "overlay",
-                         .ordered = true},
-    [CHART_HISTOGRAMS] = {.write_series = write_bars,
-                          .write_axes = write_bar_axes,
-                          .by_series = true,
-                          .ordered = true},
-};
 
 static void write_title(const struct figure *figure, struct writer *to)
 {
@@ -422,45 +398,69 @@ static void write_title(const struct figure *figure, struct writer *to)
     writer_clear(&title);
 }
 
-static void write_layout(const struct figure *figure, struct writer *to)
+static void write_layout(const struct figure *figure, struct writer *to, size_t longest)
 {
-    const struct chart_form *form = &chart_forms[figure->chart->kind];
-    size_t bars = form->by_series ? (size_t)figure->series_count : 1;
-    size_t drawn = form->height ? form->height : drawn_height(figure, bars);
-    double plot = (double)(drawn + form->above), gap = form->height ? 12 : 48;
+    enum chart_kind kind = figure->chart->kind;
+    bool points = figure_has_points(figure);
+    size_t row = 0, height = POINTS_HEIGHT;
     write_string(to, "{\"title\":{\"text\":");
     write_title(figure, to);
-    write_string(to, "},\"height\":");
-    write_integer(to, (int64_t)(drawn + form->above + ABOVE + BELOW + form->below));
-    write_string(to, ",\"barmode\":");
-    write_json_string(to, form->bars ? form->bars : "group");
-    write_string(to, ",\"bargap\":0.25,\"hovermode\":\"closest\",\"showlegend\":true,"
+    write_string(to, "}");
+    if (points)
+        write_point_axes(figure, to);
+    else
+        row = write_bar_axes(figure, to);
+    if (!points)
+        height = row * figure->row_count + 20;
+    write_string(to, ",\"height\":");
+    write_integer(to, (int64_t)height + ABOVE + BELOW + (points ? 30 : 0));
+    write_string(to, ",\"barmode\":\"");
+    write_string(to, kind == CHART_WATERFALL   ? "overlay"
+                     : figure_is_stack(figure) ? "stack"
+                                               : "group");
+    write_string(to, "\",\"bargap\":");
+    write_number(to, row > THICK ? round(100 - 80.0 * THICK / (double)row) / 100 : 0.25);
+    write_string(to, ",\"hovermode\":\"closest\",\"showlegend\":true,"
+                     "\"uniformtext\":{\"minsize\":11,\"mode\":\"hide\"},"
                      "\"hoverlabel\":{\"align\":\"left\",\"namelength\":-1},\"margin\":{\"l\":10,"
-                     "\"r\":14,\"t\":");
+                     "\"r\":");
+    write_integer(to, RIGHT + (kind == CHART_RANGES ? 0 : (int64_t)longest * CHARACTER));
+    write_string(to, ",\"t\":");
     write_integer(to, ABOVE);
     write_string(to, ",\"b\":");
     write_integer(to, BELOW);
-    write_string(to, form->ordered ? "},\"meta\":\"ordered\"" : "}");
+    write_string(to, kind == CHART_WATERFALL || kind == CHART_HISTOGRAMS ? "},\"meta\":\"ordered\""
+                                                                         : "}");
     write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
                      "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
-    write_number(to, round((1 + gap / plot) * 1e4) / 1e4);
-    write_string(to, "}");
-    if (form->write_axes)
-        form->write_axes(figure, to, (double)drawn / plot);
-    write_string(to, "}");
+    write_number(to, round((1 + (points ? 12.0 : 48.0) / (double)height) * 1e4) / 1e4);
+    write_string(to, "}}");
 }
 
 void figure_write(const struct figure *figure, struct writer *to)
 {
-    const struct chart_form *form = &chart_forms[figure->chart->kind];
+    enum chart_kind kind = figure->chart->kind;
+    /* a stack of percents begins with the second series: the first is the idle time */
+    int count = figure->series_count, first = figure->chart->percent;
+    size_t longest = 0;
     write_string(to, "{\"data\":[");
-    if (form->write_whole)
-        form->write_whole(figure, to);
-    for (int i = 0; form->write_series && i < figure->series_count; i++) {
-        comma(to, i > 0);
-        form->write_series(figure, to, i);
+    if (kind == CHART_PAIRS || kind == CHART_RANGES)
+        count = count > 0 ? (kind == CHART_PAIRS ? 2 : 1) : 0;
+    if (kind == CHART_WATERFALL)
+        waterfall_write(figure, to);
+    for (int i = 0; i < count && kind != CHART_WATERFALL; i++) {
+        plotly_comma(to, i > 0);
+        (figure_has_points(figure) ? write_points : write_bars)(figure, to, (i + first) % count);
+    }
+    if (kind == CHART_RANGES && count > 0) {
+        write_string(to, ",");
+        write_means(figure, to);
+    }
+    if (ends_any(figure)) {
+        write_string(to, ",");
+        longest = ends_write(figure, to);
     }
     write_string(to, "],\"layout\":");
-    write_layout(figure, to);
+    write_layout(figure, to, longest);
     write_string(to, "}");
 }

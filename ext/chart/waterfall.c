@@ -5,7 +5,7 @@
 
 #include "../reader/memory.h"
 
-enum { MOST_PARTS = 16, CONTROL = 0, TEST = 1, DIFFERENCE = 2 };
+enum { MOST_PARTS = 10, CONTROL = 0, TEST = 1, DIFFERENCE = 2 };
 
 static double value_or_zero(const struct figure *figure, int series, size_t row)
 {
@@ -13,21 +13,23 @@ static double value_or_zero(const struct figure *figure, int series, size_t row)
     return isnan(number) ? 0 : number;
 }
 
-static double row_change(const struct figure *figure, size_t row)
-{
-    return value_or_zero(figure, TEST, row) - value_or_zero(figure, CONTROL, row);
-}
+/* Parts that are not shown. */
+struct others {
+    size_t count, unchanged;
+    double more, less, control, test;
+};
 
 /* Finds the rows with the greatest differences, the greatest first. Returns how many. */
-static size_t greatest_changes(const struct figure *figure, size_t *chosen)
+static size_t greatest_changes(const struct figure *figure, double least, size_t *chosen)
 {
+    const double *change = figure->series[DIFFERENCE].y;
     size_t count = 0;
     for (size_t row = 0; row < figure->row_count; row++) {
-        size_t at = count < MOST_PARTS ? count : MOST_PARTS;
-        double size = fabs(row_change(figure, row));
-        if (size == 0)
+        size_t at = count;
+        double size = fabs(change[row]);
+        if (!(size >= least) || size == 0)
             continue;
-        while (at > 0 && fabs(row_change(figure, chosen[at - 1])) < size)
+        while (at > 0 && fabs(change[chosen[at - 1]]) < size)
             at--;
         if (at == MOST_PARTS)
             continue;
@@ -38,96 +40,136 @@ static size_t greatest_changes(const struct figure *figure, size_t *chosen)
     return count;
 }
 
-struct waterfall_row {
-    struct text_span name;
-    double control, test; /* NaN: no value */
-};
-
-static struct text_span add_name(struct figure *figure, const char *text)
+/* Appends the name of a row, which is never shortened. */
+static struct chart_row name_row(struct figure *figure, const char *text)
 {
-    struct text_span name = {figure->names.length, 0};
+    struct text_span name = {figure->names.length, strlen(text)};
     write_string(&figure->names, text);
-    name.length = figure->names.length - name.at;
-    return name;
+    return (struct chart_row){name, 0};
 }
 
-static struct text_span add_name_of_others(struct figure *figure, size_t count)
+/* 15 smaller parts (+0.012 longer, −0.003 shorter; 4 unchanged) */
+static struct chart_row name_others(struct figure *figure, const struct others *others,
+                                    struct scale scale)
 {
-    struct text_span name = {figure->names.length, 0};
-    write_grouped(&figure->names, (int64_t)count);
-    write_string(&figure->names, count == 1 ? " other part" : " other parts");
-    name.length = figure->names.length - name.at;
-    return name;
+    struct writer *to = &figure->names;
+    struct chart_row row = {{to->length, 0}, 0};
+    write_grouped(to, (int64_t)others->count);
+    write_string(to, others->count == 1 ? " smaller part (" : " smaller parts (");
+    if (others->more > 0) {
+        write_change(to, others->more / scale.divisor, scale.brief);
+        write_string(to, others->less < 0 ? " longer, " : " longer");
+    }
+    if (others->less < 0) {
+        write_change(to, others->less / scale.divisor, scale.brief);
+        write_string(to, " shorter");
+    }
+    if (others->unchanged > 0) {
+        write_string(to, "; ");
+        write_grouped(to, (int64_t)others->unchanged);
+        write_string(to, " unchanged");
+    }
+    write_string(to, ")");
+    row.name.length = to->length - row.name.at;
+    return row;
+}
+
+/* Sums up the rows that are not chosen. */
+static struct others sum_others(const struct figure *figure, const size_t *chosen, size_t parts)
+{
+    struct others others = {0};
+    for (size_t row = 0; row < figure->row_count; row++) {
+        size_t i = 0;
+        double change = figure->series[DIFFERENCE].y[row];
+        while (i < parts && chosen[i] != row)
+            i++;
+        if (i < parts)
+            continue;
+        others.control += figure->series[CONTROL].y[row];
+        others.test += figure->series[TEST].y[row];
+        *(change > 0 ? &others.more : &others.less) += change;
+        *(change == 0 ? &others.unchanged : &others.count) += 1;
+    }
+    return others;
 }
 
 bool waterfall_make(struct figure *figure)
 {
-    size_t chosen[MOST_PARTS + 1], parts = greatest_changes(figure, chosen), count = 0;
-    struct waterfall_row rows[MOST_PARTS + 3];
-    double control = 0, test = 0, other_control = 0, other_test = 0;
+    size_t chosen[MOST_PARTS + 1], count = 0;
+    struct chart_row rows[MOST_PARTS + 3];
+    double numbers[2][MOST_PARTS + 3] = {{0}}, control = 0, test = 0, greatest = 0;
     if (figure->row_count == 0)
         return true;
     for (size_t row = 0; row < figure->row_count; row++) {
-        control += value_or_zero(figure, CONTROL, row);
-        test += value_or_zero(figure, TEST, row);
+        for (int i = CONTROL; i <= TEST; i++)
+            figure->series[i].y[row] = value_or_zero(figure, i, row);
+        figure->series[DIFFERENCE].y[row] =
+            figure->series[TEST].y[row] - figure->series[CONTROL].y[row];
+        greatest = fmax(greatest, fabs(figure->series[DIFFERENCE].y[row]));
+        control += figure->series[CONTROL].y[row];
+        test += figure->series[TEST].y[row];
     }
-    other_control = control;
-    other_test = test;
-    rows[count++] = (struct waterfall_row){add_name(figure, "step of control"), control, NAN};
-    for (size_t i = 0; i < parts; i++) {
-        rows[count] = (struct waterfall_row){figure->rows[chosen[i]],
-                                             value_or_zero(figure, CONTROL, chosen[i]),
-                                             value_or_zero(figure, TEST, chosen[i])};
-        other_control -= rows[count].control;
-        other_test -= rows[count].test;
-        count++;
+    greatest = fmax(greatest, fabs(test - control));
+    struct scale scale = scale_of(figure->unit, fmax(control, test));
+    scale.brief = brief_of(greatest / scale.divisor);
+    double least = 0.5 * scale.divisor * pow(10, -scale.brief);
+    size_t parts = greatest_changes(figure, fmax(least, fabs(test - control) / 100), chosen);
+    struct others others = sum_others(figure, chosen, parts);
+    numbers[CONTROL][0] = numbers[TEST][0] = control;
+    rows[count++] = name_row(figure, "step of control");
+    for (size_t i = 0; i < parts; i++, count++) {
+        rows[count] = figure->rows[chosen[i]];
+        numbers[CONTROL][count] = figure->series[CONTROL].y[chosen[i]];
+        numbers[TEST][count] = figure->series[TEST].y[chosen[i]];
     }
-    if (figure->row_count > parts)
-        rows[count++] = (struct waterfall_row){
-            add_name_of_others(figure, figure->row_count - parts), other_control, other_test};
-    rows[count++] = (struct waterfall_row){add_name(figure, "step of test"), NAN, test};
+    if (others.count > 0) {
+        numbers[CONTROL][count] = others.control;
+        numbers[TEST][count] = others.test;
+        rows[count++] = name_others(figure, &others, scale);
+    }
+    numbers[CONTROL][count] = control;
+    numbers[TEST][count] = test;
+    rows[count++] = name_row(figure, "step of test");
     if (figure->names.failed || !MEMORY_GROW(figure->rows, figure->row_capacity, count))
         return false;
-    for (int i = 0; i < figure->series_count; i++)
-        if (!MEMORY_GROW(figure->series[i].y, figure->series[i].y_capacity, count))
+    memcpy(figure->rows, rows, count * sizeof *rows);
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        if (!MEMORY_GROW(series->y, series->y_capacity, count))
             return false;
-    for (size_t row = 0; row < count; row++) {
-        figure->rows[row] = rows[row].name;
-        figure->series[CONTROL].y[row] = rows[row].control;
-        figure->series[TEST].y[row] = rows[row].test;
-        figure->series[DIFFERENCE].y[row] = rows[row].test - rows[row].control;
+        series->count = count;
+        for (size_t row = 0; row < count; row++)
+            series->y[row] =
+                i == DIFFERENCE ? numbers[TEST][row] - numbers[CONTROL][row] : numbers[i][row];
     }
     figure->row_count = count;
     figure->kept = figure->seen; /* the row of other parts sums up the rest */
     return true;
 }
 
-/* The kind of bar that draws a row. */
-enum waterfall_bar { BAR_CONTROL, BAR_TEST, BAR_MORE, BAR_LESS, BARS };
+double waterfall_begin(const struct figure *figure, size_t row)
+{
+    double level = 0;
+    for (size_t i = 1; i < row && row + 1 < figure->row_count; i++)
+        level += figure->series[DIFFERENCE].y[i];
+    return level;
+}
+
+/* The kind of bar that draws a row; the row of control has none. */
+enum waterfall_bar { BAR_MORE, BAR_LESS, BAR_TEST, BARS };
 
 static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
 {
     if (row == 0)
-        return BAR_CONTROL;
+        return BARS;
     if (row + 1 == figure->row_count)
         return BAR_TEST;
-    return row_change(figure, row) < 0 ? BAR_LESS : BAR_MORE;
-}
-
-/* Where the bar of a row begins. */
-static double begin_of(const struct figure *figure, size_t row)
-{
-    double level = 0;
-    if (row == 0 || row + 1 == figure->row_count)
-        return 0;
-    for (size_t i = 0; i < row; i++)
-        level += i == 0 ? value_or_zero(figure, CONTROL, 0) : row_change(figure, i);
-    return level;
+    return figure->series[DIFFERENCE].y[row] < 0 ? BAR_LESS : BAR_MORE;
 }
 
 static double length_of(const struct figure *figure, size_t row)
 {
-    return row == 0 ? value_or_zero(figure, CONTROL, row) : row_change(figure, row);
+    return figure->series[DIFFERENCE].y[row];
 }
 
 static void write_list(const struct figure *figure, struct writer *to, enum waterfall_bar bar,
@@ -141,7 +183,7 @@ static void write_list(const struct figure *figure, struct writer *to, enum wate
         write_string(to, any ? "," : "[");
         any = true;
         if (number) {
-            write_number(to, number(figure, row));
+            write_number(to, number(figure, row) / figure_scale(figure, 0).divisor);
         } else {
             write_string(to, "\"");
             write_integer(to, (int64_t)row);
@@ -154,20 +196,29 @@ static void write_list(const struct figure *figure, struct writer *to, enum wate
 /* Writes name, control, test and difference of each row with this kind of bar. */
 static void write_details(const struct figure *figure, struct writer *to, enum waterfall_bar bar)
 {
+    static const char *const before[] = {"control: ", "<br>test: ", "<br>difference: "};
+    struct scale scale = figure_scale(figure, 0);
     bool any = false;
     write_string(to, ",\"customdata\":");
     for (size_t row = 0; row < figure->row_count; row++) {
-        struct text_span name = figure->rows[row];
+        struct text_span name = figure->rows[row].name;
+        struct writer text = {0};
         if (bar_of(figure, row) != bar)
             continue;
+        for (int i = CONTROL; i <= DIFFERENCE; i++) {
+            double number = figure->series[i].y[row] / scale.divisor;
+            write_string(&text, before[i]);
+            (i == DIFFERENCE ? write_change : write_amount)(&text, number, scale.decimals);
+            write_string(&text, scale.unit);
+        }
         write_string(to, any ? ",[" : "[[");
         any = true;
         write_label(to, figure_text(figure, name), name.length, HOVER_WIDTH, HOVER_LINES);
-        for (int i = CONTROL; i <= DIFFERENCE; i++) {
-            write_string(to, ",");
-            write_number(to, figure->series[i].y[row]);
-        }
+        write_string(to, ",");
+        write_json(to, text.failed ? "" : text.bytes, text.failed ? 0 : text.length);
         write_string(to, "]");
+        to->failed = to->failed || text.failed;
+        writer_clear(&text);
     }
     write_string(to, any ? "]" : "[]");
 }
@@ -175,47 +226,25 @@ static void write_details(const struct figure *figure, struct writer *to, enum w
 void waterfall_write(const struct figure *figure, struct writer *to)
 {
     static const struct {
-        const char *name, *colour, *hover;
+        const char *name, *marker;
     } bars[BARS] = {
-        {"control", BLUE, "%{customdata[1]:,.9~f} µs"},
-        {"test", ORANGE, "%{customdata[2]:,.9~f} µs"},
-        {"longer", RED,
-         "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
-         "difference: %{customdata[3]:+,.9~f} µs"},
-        {"shorter", GREEN,
-         "control: %{customdata[1]:,.9~f} µs<br>test: %{customdata[2]:,.9~f} µs<br>"
-         "difference: %{customdata[3]:+,.9~f} µs"},
+        {"longer", "\"color\":\"" MORE "\""},
+        {"shorter", "\"color\":\"" LESS "\",\"pattern\":{\"shape\":\"/\",\"size\":6,"
+                    "\"fillmode\":\"overlay\",\"fgopacity\":0.5}"},
+        {"test", "\"color\":\"" TEST_INK "\""},
     };
-    for (enum waterfall_bar bar = BAR_CONTROL; bar < BARS; bar++) {
+    for (enum waterfall_bar bar = BAR_MORE; bar < BARS; bar++) {
         write_string(to, bar > 0 ? ",{" : "{");
         write_string(to, "\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
         write_json_string(to, bars[bar].name);
         write_list(figure, to, bar, ",\"y\":", NULL);
         write_list(figure, to, bar, ",\"x\":", length_of);
-        write_list(figure, to, bar, ",\"base\":", begin_of);
+        write_list(figure, to, bar, ",\"base\":", waterfall_begin);
         write_details(figure, to, bar);
-        write_string(to, ",\"hovertemplate\":\"<b>%{customdata[0]}</b><br>");
-        write_string(to, bars[bar].hover);
-        write_string(to, "<extra></extra>\",\"marker\":{\"color\":");
-        write_json_string(to, bars[bar].colour);
+        write_string(to, ",\"hovertemplate\":");
+        write_json_string(to, "<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>");
+        write_string(to, ",\"marker\":{");
+        write_string(to, bars[bar].marker);
         write_string(to, "}}");
     }
-}
-
-void waterfall_write_range(const struct figure *figure, struct writer *to)
-{
-    double least = INFINITY, greatest = -INFINITY;
-    for (size_t row = 0; row < figure->row_count; row++) {
-        double end = begin_of(figure, row) + length_of(figure, row);
-        least = end < least ? end : least;
-        greatest = end > greatest ? end : greatest;
-    }
-    /* the axis begins at 0, unless the differences would then be too small to see */
-    double spread = greatest - least;
-    double from = spread < 0.4 * greatest ? least - 0.2 * spread : least < 0 ? least : 0;
-    write_string(to, "\"range\":[");
-    write_number(to, spread > 0 ? from : 0);
-    write_string(to, ",");
-    write_number(to, greatest + 0.05 * (greatest - from));
-    write_string(to, "]");
 }

@@ -7,7 +7,7 @@
 #include "../reader/memory.h"
 #include "../reader/text.h"
 
-enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026 };
+enum { REPLACEMENT = 0xfffd };
 
 void writer_clear(struct writer *writer)
 {
@@ -100,58 +100,89 @@ void write_grouped(struct writer *writer, int64_t integer)
     }
 }
 
-/* Writes the fewest decimals, at most nine, that are read back as the number, or as a number
-** within the relative error `slack`. False if there are none. Below 2^53 both `scaled` and
-** `power` are exact, so their quotient is the double that a parser of the decimals gets. */
-static bool write_decimals(struct writer *writer, double number, double slack)
+static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+/* Doubles below it are exact integers. */
+static const double exact = 9007199254740992.0;
+
+int decimals_of(double number, int most)
 {
-    double power = 1;
-    for (int decimals = 0; decimals <= 9; decimals++, power *= 10) {
-        double scaled = nearbyint(number * power);
-        if (!(fabs(scaled) < 9007199254740992.0))
-            return false;
-        if (!(fabs(scaled / power - number) <= slack * fabs(number)))
-            continue;
-        int64_t units = (int64_t)fabs(scaled), whole = (int64_t)power;
-        if (scaled < 0)
-            write_bytes(writer, "-", 1);
-        write_integer(writer, units / whole);
-        if (decimals > 0)
-            write_bytes(writer, ".", 1);
-        for (int64_t rest = units % whole; whole > 1; rest %= whole) {
-            whole /= 10;
-            write_bytes(writer, &"0123456789"[rest / whole], 1);
-        }
-        return true;
-    }
-    return false;
+    int decimals = 0;
+    while (decimals < most && fabs(number) * powers[decimals] < exact &&
+           !(fabs(nearbyint(number * powers[decimals]) / powers[decimals] - number) <=
+             1e-14 * fabs(number)))
+        decimals++;
+    return decimals;
 }
 
-static void write_rounded(struct writer *writer, double number, double slack)
+/* Writes the digits of a number that is not negative. A number too large for its decimals has
+** fewer of them. */
+static void write_digits(struct writer *writer, double number, int decimals,
+                         void (*write_whole)(struct writer *, int64_t))
 {
-    if (!isfinite(number)) {
-        write_string(writer, "null");
+    while (decimals > 0 && !(number * powers[decimals] < exact))
+        decimals--;
+    if (!(number < exact)) {
+        char digits[320];
+        int length = snprintf(digits, sizeof digits, "%.0f", number);
+        write_bytes(writer, digits, (size_t)length);
         return;
     }
-    if (write_decimals(writer, number, slack))
-        return;
-    /* -d.dddde-dd, where the locale's decimal point is replaced by `.` */
-    char digits[64];
-    snprintf(digits, sizeof digits, "%.16e", number);
-    const char *at = digits, *rest = digits + (digits[0] == '-') + 1;
-    write_bytes(writer, at, (size_t)(rest - at));
-    write_bytes(writer, ".", 1);
-    write_string(writer, rest + strcspn(rest, "0123456789"));
+    int64_t units = (int64_t)nearbyint(number * powers[decimals]);
+    int64_t place = (int64_t)powers[decimals];
+    write_whole(writer, units / place);
+    if (decimals > 0)
+        write_bytes(writer, ".", 1);
+    for (int64_t rest = units % place; place > 1; rest %= place) {
+        place /= 10;
+        write_bytes(writer, &"0123456789"[rest / place], 1);
+    }
+}
+
+bool rounds_to_zero(double number, int decimals)
+{
+    return fabs(number) * powers[decimals] <= 0.5;
 }
 
 void write_number(struct writer *writer, double number)
 {
-    write_rounded(writer, number, 0);
+    enum { MOST = 9 };
+    if (!isfinite(number)) {
+        write_string(writer, "null");
+        return;
+    }
+    if (number < 0 && !rounds_to_zero(number, MOST))
+        write_string(writer, "-");
+    write_digits(writer, fabs(number), decimals_of(number, MOST), write_integer);
 }
 
-void write_shown(struct writer *writer, double number)
+void write_amount(struct writer *writer, double number, int decimals)
 {
-    write_rounded(writer, number, 1e-14);
+    bool zero = rounds_to_zero(number, decimals);
+    if (number < 0 && !zero)
+        write_string(writer, "−");
+    write_digits(writer, zero ? 0 : fabs(number), decimals, write_grouped);
+}
+
+void write_change(struct writer *writer, double number, int decimals)
+{
+    if (rounds_to_zero(number, decimals)) {
+        write_string(writer, "0");
+        return;
+    }
+    write_string(writer, number > 0 ? "+" : "");
+    write_amount(writer, number, decimals);
+}
+
+void write_percent(struct writer *writer, double percent)
+{
+    int decimals = 0;
+    for (double size = fabs(percent); decimals < 2 && size > 0 && size < 9.95; size *= 10)
+        decimals++;
+    if (rounds_to_zero(percent, decimals))
+        decimals = 0;
+    write_amount(writer, percent, decimals);
+    write_string(writer, " %");
 }
 
 /* The HTML entity of a character, without `&`; NULL: it needs none. */
@@ -186,24 +217,37 @@ static void write_label_character(struct writer *writer, uint32_t c)
     }
 }
 
-void write_label(struct writer *writer, const char *text, size_t length, size_t width, size_t lines)
+/* The number of characters, at most `width`, of the next line of a text: all that are left, or
+** up to the last word in the second half of the line that begins after one of these characters. */
+static size_t line_of(const char *text, const char *end, size_t width)
+{
+    static const char breaks[] = {' ', '_', ':', ',', '>', ')', '/'};
+    uint32_t before = 0;
+    size_t best = width;
+    for (size_t i = 0; i <= width; i++) {
+        if (text == end)
+            return i;
+        uint32_t c = next_character(&text, end);
+        if (i > width / 2 && before < 0x80 && memchr(breaks, (int)before, sizeof breaks) &&
+            (c >= 0x80 || !memchr(breaks, (int)c, sizeof breaks)))
+            best = i;
+        before = c;
+    }
+    return best;
+}
+
+size_t write_label(struct writer *writer, const char *text, size_t length, size_t width,
+                   size_t lines)
 {
     const char *end = text + length;
-    size_t characters = 0, room = width * lines, shown = 0;
-    for (const char *at = text; at < end; characters++)
-        next_character(&at, end);
-    /* a name that is too long keeps its beginning (2/5 of the room) and its end (3/5) */
-    size_t gap = characters > room ? room * 2 / 5 : characters;
-    size_t after = characters > room ? characters - (room - gap - 1) : characters;
+    size_t line = 0;
     write_bytes(writer, "\"", 1);
-    for (size_t i = 0; text < end; i++) {
-        uint32_t c = next_character(&text, end);
-        if (i > gap && i < after)
-            continue;
-        if (shown > 0 && shown % width == 0)
+    for (; line < lines && (text < end || line == 0); line++) {
+        if (line > 0)
             write_string(writer, "\\u003cbr\\u003e");
-        write_label_character(writer, i == gap ? ELLIPSIS : c);
-        shown++;
+        for (size_t left = line_of(text, end, width); left > 0; left--)
+            write_label_character(writer, next_character(&text, end));
     }
     write_bytes(writer, "\"", 1);
+    return line;
 }

@@ -5,8 +5,8 @@
 ** 2. JSON is safe inside <script>: `<`, `>`, `&`, U+2028 and U+2029 are written as \uXXXX.
 ** 3. Plotly parses labels as a subset of HTML, and text between dollar signs as formulas. So `<`,
 **    `>`, `&` and `$` in a label are written as entities, and a name is always plain text.
-** 4. A number is read back as the same double, whatever the locale. A number that is not finite
-**    is null.
+** 4. A number has at most nine decimals and no exponent, whatever the locale: 14 digits are right,
+**    unless it is smaller than these decimals. A number that is not finite is null.
 ** 5. If memory runs out, `failed` is set, and callers check it once at the end.
 */
 #ifndef TRACEDIFF_WRITER_H
@@ -31,20 +31,25 @@ void write_string(struct writer *writer, const char *string);
 void write_json(struct writer *writer, const char *text, size_t length);
 void write_json_string(struct writer *writer, const char *string);
 void write_number(struct writer *writer, double number);
-
-/* A number for people: the fewest decimals, at most nine, that are accurate to 14 digits. */
-void write_shown(struct writer *writer, double number);
 void write_integer(struct writer *writer, int64_t integer);
 
-/* An integer as people read it: 1,234,567. */
+/* Numbers as people read them: 1,234,567; −1,234.50; +0.300, or 0 if it rounds to 0; 3.4 % and
+** 34 %. The number must be finite, and has at most nine decimals. */
 void write_grouped(struct writer *writer, int64_t integer);
+void write_amount(struct writer *writer, double number, int decimals);
+void write_change(struct writer *writer, double number, int decimals);
+void write_percent(struct writer *writer, double percent);
+
+/* The fewest decimals, at most `most`, that show 14 digits of a number. */
+int decimals_of(double number, int most);
+bool rounds_to_zero(double number, int decimals);
 
 /* Text of an element, or of an attribute in quotes. */
 void write_html(struct writer *writer, const char *text, size_t length);
 
-/* A label of Plotly, as a JSON string: at most `lines` lines of `width` characters. An ellipsis
-** replaces the middle of a longer text. */
-void write_label(struct writer *writer, const char *text, size_t length, size_t width,
-                 size_t lines);
+/* A label of Plotly, as a JSON string: at most `lines` lines of `width` characters, broken where
+** a word begins; a longer text is cut. Returns the number of lines. */
+size_t write_label(struct writer *writer, const char *text, size_t length, size_t width,
+                   size_t lines);
 
 #endif

@@ -4,8 +4,8 @@
 **
 ** 1. Columns of names are read as text. Every other column must be a number; NULL is a gap
 **    (figure.h).
-** 2. A title and a format, 'html' or 'plotly', may follow. NULL is the default. Those of the
-**    first row apply.
+** 2. A title and a format, 'html' or 'plotly', may follow, and then optional columns. NULL is the
+**    default. The title and the format of the first row apply.
 ** 3. Without rows the result is NULL.
 */
 #include <math.h>
@@ -21,10 +21,11 @@ struct chart_group {
     struct figure figure;
 };
 
+/* The number of columns that must be given; those after them are optional. */
 static int count_columns(const struct chart *chart)
 {
     int count = 0;
-    while (chart->columns[count].role != CHART_NONE)
+    while (chart->columns[count].role != CHART_NONE && !chart->columns[count].optional)
         count++;
     return count;
 }
@@ -59,7 +60,13 @@ static bool begin_chart(sqlite3_context *context, struct chart_group *group,
 
 static bool role_is_text(enum chart_role role)
 {
-    return role == CHART_NAME || role == CHART_DETAIL || role == CHART_SERIES;
+    return role < CHART_AT;
+}
+
+void chart_cells_clear(struct chart_cell *cells)
+{
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
+        cells[i] = (struct chart_cell){.number = NAN};
 }
 
 int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
@@ -81,11 +88,13 @@ int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
 
 /* Adds a row. On failure, reports the error and returns false. */
 static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
-                          const struct chart *chart, sqlite3_value **values)
+                          const struct chart *chart, int count, sqlite3_value **values)
 {
     struct chart_cell cells[MOST_CHART_COLUMNS];
-    for (int i = 0; i < count_columns(chart); i++) {
-        int code = chart_cell_take(chart, i, values[i], &cells[i]);
+    chart_cells_clear(cells);
+    for (int i = 0; chart->columns[i].role != CHART_NONE; i++) {
+        int at = chart->columns[i].optional ? i + 2 : i; /* after title and format */
+        int code = at < count ? chart_cell_take(chart, i, values[at], &cells[i]) : SQLITE_OK;
         if (code == SQLITE_MISMATCH)
             function_fail(context, chart->function, "%s must be a number", chart->columns[i].name);
         else if (code != SQLITE_OK)
@@ -113,7 +122,7 @@ static void chartStep(sqlite3_context *context, int count, sqlite3_value **value
     if (!group->begun)
         group->failed = !begin_chart(context, group, chart, count - columns, values + columns);
     if (!group->failed)
-        group->failed = !add_chart_row(context, group, chart, values);
+        group->failed = !add_chart_row(context, group, chart, count, values);
 }
 
 static bool write_page(struct figure *figure, struct writer *page)
@@ -165,16 +174,21 @@ bool chart_function_at(int i, struct function *function)
                                   .step = chartStep,
                                   .final = chartFinal,
                                   .data = chart};
-    int at = 0;
-    for (; chart->columns[at].role != CHART_NONE; at++) {
-        const struct chart_column *column = &chart->columns[at];
-        bool text = role_is_text(column->role);
-        function->arguments[at] =
-            (struct argument){column->name, text ? "" : "REAL", true, column->text};
+    int at = 0, required = count_columns(chart);
+    for (int c = 0; c == required || chart->columns[c].role != CHART_NONE; c++) {
+        const struct chart_column *column = &chart->columns[c];
+        if (c == required) {
+            function->arguments[at++] = (struct argument){
+                "title", "TEXT", false, "title of the figure; default: what it shows"};
+            function->arguments[at++] = (struct argument){
+                "format", "TEXT", false,
+                "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
+        }
+        if (column->role == CHART_NONE)
+            break;
+        function->arguments[at++] =
+            (struct argument){column->name, role_is_text(column->role) ? "" : "REAL",
+                              !column->optional, column->text};
     }
-    function->arguments[at++] =
-        (struct argument){"title", "TEXT", false, "title of the figure; default: what it shows"};
-    function->arguments[at] = (struct argument){
-        "format", "TEXT", false, "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
     return true;
 }

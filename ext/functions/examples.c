@@ -176,11 +176,12 @@ static const struct {
                             "FROM trace_step_diff(" PAIR ");"},
     {"visualize_temporal_breakdown",
      "SELECT writefile('build/page.html', visualize_temporal_breakdown(\n"
-     "         rank, idle_time, compute_time, non_compute_time)) > 0 AS written\n"
-     "FROM temporal_breakdown(" GPU ");"},
+     "         rank, idle_time, compute_time, non_compute_time, NULL, NULL, side)) > 0 AS written\n"
+     "FROM (SELECT 'control' AS side, * FROM temporal_breakdown('examples/gpu/control')\n"
+     "      UNION ALL SELECT 'test', * FROM temporal_breakdown(" GPU "));"},
     {"visualize_idle_time_breakdown",
      "SELECT writefile('build/page.html', visualize_idle_time_breakdown(\n"
-     "         rank, stream, idle_category, idle_time)) > 0 AS written\n"
+     "         rank, stream, idle_category, idle_time, NULL, NULL, busy_time)) > 0 AS written\n"
      "FROM idle_time_breakdown(" GPU ");"},
     {"visualize_gpu_kernel_type_breakdown",
      "SELECT writefile('build/page.html', visualize_gpu_kernel_type_breakdown(\n"
@@ -192,12 +193,14 @@ static const struct {
      "FROM gpu_kernel_breakdown(" GPU ", 0);"},
     {"visualize_comm_comp_overlap",
      "SELECT writefile('build/page.html', visualize_comm_comp_overlap(\n"
-     "         rank, comp_comm_overlap_pctg)) > 0 AS written\n"
+     "         rank, comp_comm_overlap_pctg, NULL, NULL, hidden_time, exposed_time)) > 0 AS written\n"
      "FROM comm_comp_overlap(" GPU ");"},
     {"visualize_queue_length_time_series",
      "SELECT writefile('build/page.html', visualize_queue_length_time_series(\n"
-     "         rank, stream, ts, queue_length)) > 0 AS written\n"
-     "FROM queue_length_time_series(" GPU ");"},
+     "         it.rank, stream, it.ts, queue_length, NULL, NULL, step.ts)) > 0 AS written\n"
+     "FROM queue_length_time_series(" GPU ") AS it\n"
+     "LEFT JOIN trace_steps(" GPU ") AS step\n"
+     "  ON step.rank = it.rank AND it.ts >= step.ts AND it.ts < step.ts + step.dur;"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"

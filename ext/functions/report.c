@@ -28,6 +28,7 @@ static int take_figure_row(void *to, sqlite3_stmt *row)
     struct figure *figure = to;
     struct chart_cell cells[MOST_CHART_COLUMNS];
     int count = sqlite3_column_count(row);
+    chart_cells_clear(cells);
     for (int i = 0; i < count && i < MOST_CHART_COLUMNS; i++) {
         int code = chart_cell_take(figure->chart, i, sqlite3_column_value(row, i), &cells[i]);
         if (code != SQLITE_OK)
@@ -72,7 +73,7 @@ static char *figure_statement(struct call *call, const struct report_figure *it)
     const struct chart *chart = chart_of(it->function);
     sqlite3_str *text = sqlite3_str_new(call->database->db);
     sqlite3_str_appendf(text, "SELECT %s(", it->function);
-    for (int i = 0; chart->columns[i].role != CHART_NONE; i++)
+    for (int i = 0; chart->columns[i].role != CHART_NONE && !chart->columns[i].optional; i++)
         sqlite3_str_appendf(text, "%s, ", chart->columns[i].name);
     sqlite3_str_appendf(text, "%Q) FROM (\n", it->heading);
     append_literal_query(text, call, it->shown);
