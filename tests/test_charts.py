@@ -176,18 +176,20 @@ class Figures(unittest.TestCase):
             with self.subTest(name[:40]):
                 name = re.sub(r"[\x00-\x1f]", " ", name)
                 self.assertEqual(hover_text(label), name[:480])
-                for text, width, lines in ((label, 48, 10), (tick, 36, 4)):
+                for text, width, lines in ((label, 48, 10), (tick, 42, 4)):
                     self.assertNotRegex(text.replace("<br>", ""), "[<>…]")
                     self.assertLessEqual(max(len(html.unescape(line)) for line in text.split("<br>")), width)
                     self.assertLessEqual(text.count("<br>"), lines - 1)
 
     def test_labels_break_before_words(self):
-        names = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL", "the quick brown fox jumps over the lazy dog", "a" * 50,
-                 "aten::_foreach_addcmul_::and_the_rest", "x" * 30 + "é" * 100]
+        names = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_and_more", "from workers, and so on, to the end [idle_host]",
+                 "the quick brown fox jumps over the lazy dog twice", "a" * 50,
+                 "aten::_foreach_addcmul_::and_what_comes_after_it", "x" * 30 + "é" * 100]
         ticks = self.figure([(name, 1, 2) for name in names])["layout"]["yaxis"]["ticktext"]
-        self.assertEqual(ticks, ["ncclDevKernel_AllReduce_Sum_f32_<br>RING_LL", "the quick brown fox jumps over the <br>lazy dog",
-                                 "a" * 36 + "<br>" + "a" * 14, "aten::_foreach_addcmul_::and_the_<br>rest",
-                                 "x" * 30 + "é" * 6 + "<br>" + "é" * 36 + "<br>" + "é" * 36])
+        self.assertEqual(ticks, ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_<br>and_more", "from workers, and so on, to the end <br>[idle_host]",
+                                 "the quick brown fox jumps over the lazy <br>dog twice",
+                                 "a" * 42 + "<br>" + "a" * 8, "aten::_foreach_addcmul_::and_what_comes_<br>after_it",
+                                 "x" * 30 + "é" * 12 + "<br>" + "é" * 42 + "<br>" + "é" * 24])
 
     def test_short_names(self):
         apply = "void at::native::(anonymous namespace)::apply<List<4>, {}<float> >(int)"

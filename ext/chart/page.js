@@ -32,7 +32,7 @@ for (const table of document.querySelectorAll("table")) {
   document.head.append(script);
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const narrow = matchMedia("(max-width: 600px)");
+  const narrow = matchMedia("(max-width: 760px)");
   const touch = matchMedia("(pointer: coarse)");
   const figures = [...document.querySelectorAll("div.figure")];
 
@@ -47,11 +47,14 @@ for (const table of document.querySelectorAll("table")) {
   // A label is characters, entities and breaks: the same in lines of another width, broken as write_label() does.
   const wrap = (label, width) => {
     const parts = label.replace(/<br>/g, "").match(/&[#\w]+;|[^]/gu) || [], lines = [];
-    const ends = it => /^([ _:,)/]|&gt;)$/.test(it);
+    const ends = [" ", "_", ":", ",", "&gt;", ")", "/"];
+    const last = (at, stops) => {
+      let end = at + width;
+      while (end > at + width / 2 && (!stops.includes(parts[end - 1]) || ends.includes(parts[end]))) end--;
+      return end > at + width / 2 && end;
+    };
     for (let at = 0, end; at < parts.length; at = end) {
-      for (end = at + width; end < parts.length && end > at + width / 2; end--)
-        if (ends(parts[end - 1]) && !ends(parts[end])) break;
-      if (end <= at + width / 2) end = at + width;
+      end = at + width >= parts.length ? parts.length : last(at, [" "]) || last(at, ends) || at + width;
       lines.push(parts.slice(at, end).join(""));
     }
     return lines;
@@ -110,7 +113,7 @@ for (const table of document.querySelectorAll("table")) {
   const plain = label => new DOMParser().parseFromString(label.replace(/<br>/g, ""), "text/html").documentElement.textContent;
 
   const colour = trace => (trace.line || trace.marker).color;
-  const swatch = div => [...div.parentNode.querySelectorAll(".legend button")].forEach(it => {
+  const swatch = div => div.parentNode.querySelectorAll(".legend button").forEach(it => {
     it.firstChild.style.background = colour(div.source.data[it.value]);
   });
 
@@ -135,8 +138,8 @@ for (const table of document.querySelectorAll("table")) {
       };
       box.append(it);
     });
-    if (box.childElementCount > 1) div.before(box);
-    swatch(div);
+    if (box.childElementCount < 2) box.replaceChildren();
+    return box;
   };
 
   // Zooms by a factor, and moves by a part of what is seen.
@@ -207,13 +210,16 @@ for (const table of document.querySelectorAll("table")) {
     button("Whole figure", () => draw(div));
     button("Save SVG", () => save(div, "svg"));
     button("Save PNG", () => save(div, "png"));
-    div.before(bar);
+    return bar;
   };
 
   for (const div of figures) {
     await draw(div);
-    tools(div);
-    legend(div);
+    const head = document.createElement("div");
+    head.className = "head";
+    head.append(legend(div), tools(div));
+    div.before(head);
+    swatch(div);
     div.setAttribute("tabindex", "0");
     div.setAttribute("role", "group");
     div.setAttribute("aria-label", "Figure. Plus and minus zoom, arrows move, 0 shows all. Its table follows.");

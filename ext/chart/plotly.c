@@ -22,7 +22,7 @@ enum {
     POINTS_HEIGHT = 360,
 };
 
-static const char *const colours[] = {TEAL, OCHRE, VIOLET, CYAN, PINK, OLIVE, BROWN, GREY};
+static const char *const colours[] = {TEAL, OCHRE, VIOLET, PINK, OLIVE, CYAN, BROWN, GREY};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static const char *colour_of(const struct figure *figure, int series)
@@ -288,19 +288,20 @@ static void write_points(const struct figure *figure, struct writer *to, int ser
 }
 
 /* Writes the begin of an axis of numbers. */
-static void write_axis(struct writer *to, const char *key, const char *title, const char *unit)
+static void write_axis(struct writer *to, const char *key, const char *title, const char *unit,
+                       int ticks)
 {
     write_string(to, key);
     write_string(to, "{\"automargin\":true,\"rangemode\":\"tozero\",\"exponentformat\":\"none\","
-                     "\"separatethousands\":true,\"nticks\":8,\"title\":{\"standoff\":6,"
-                     "\"text\":\"");
+                     "\"separatethousands\":true,\"title\":{\"standoff\":6,\"text\":\"");
     write_string(to, title);
     if (*unit) {
         write_string(to, " (");
         write_string(to, unit + 1);
         write_string(to, ")");
     }
-    write_string(to, "\"}");
+    write_string(to, "\"},\"nticks\":");
+    write_integer(to, ticks);
 }
 
 /* Writes the part of the plot's width that an axis above it takes. */
@@ -319,19 +320,19 @@ static void write_value_axes(const struct figure *figure, struct writer *to)
     if (figure->chart->kind == CHART_HISTOGRAMS) {
         static const char *const keys[] = {",\"xaxis\":", ",\"xaxis2\":", ",\"xaxis3\":"};
         for (int i = 0; i < figure->series_count; i++) {
-            write_axis(to, keys[i], figure->series[i].column->title, "");
+            write_axis(to, keys[i], figure->series[i].column->title, "", 4);
             write_domain(to, i * 0.35, i * 0.35 + 0.3);
             write_string(to, ",\"ticksuffix\":\" %\"}");
         }
         return;
     }
     bool ranges = figure->chart->kind == CHART_RANGES && figure->series_count > 0;
-    write_axis(to, ",\"xaxis\":", figure->chart->axis, unit);
+    write_axis(to, ",\"xaxis\":", figure->chart->axis, unit, 8);
     write_domain(to, 0, ranges ? 0.55 : 1);
     write_string(to, figure->chart->percent ? ",\"range\":[0,100]}" : "}");
     if (ranges) {
         struct scale scale = figure_scale(figure, MEAN);
-        write_axis(to, ",\"xaxis2\":", "min, mean, max", scale.unit);
+        write_axis(to, ",\"xaxis2\":", "min, mean, max", scale.unit, 8);
         write_domain(to, 0.72, 1);
         write_log(to, decades_of(figure, HIGH, MEAN + 1, scale.divisor));
         write_string(to, "}");
@@ -368,9 +369,9 @@ static void write_point_axes(const struct figure *figure, struct writer *to)
 {
     struct scale time = figure_time_scale(figure), scale = figure_scale(figure, 0);
     write_axis(to, ",\"xaxis\":", figure->mark_count > 0 ? "time; dotted lines: steps" : "time",
-               time.unit);
+               time.unit, 8);
     write_string(to, "}");
-    write_axis(to, ",\"yaxis\":", figure->chart->axis, scale.unit);
+    write_axis(to, ",\"yaxis\":", figure->chart->axis, scale.unit, 8);
     if (figure->chart->kind == CHART_DOTS)
         write_log(to, decades_of(figure, 0, figure->series_count, scale.divisor));
     write_string(to, "},\"shapes\":[");

@@ -4,7 +4,7 @@
 #include "../reader/memory.h"
 #include "../trace/short_name.h"
 
-enum { ROOM = 3 * LABEL_WIDTH, OWN = 36, OTHERS = 64, DROPPED = 5, FRAMED = 4 };
+enum { ROOM = 108, OWN = 36, OTHERS = 64, DROPPED = 5, FRAMED = 4 };
 
 static const char *const dropped[DROPPED] = {
     "autograd::engine::evaluate_function: ", "torch::autograd::", "nn.Module: ", "Optimizer.step#",

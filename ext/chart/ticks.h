@@ -6,14 +6,14 @@
 ** 2. If the short names of two rows agree, ` · ` and 36 characters of the full name follow, from
 **    the last `<`, `(` or `,` before the names differ.
 ** 3. If two labels still agree, the later one ends with ` #2`.
-** 4. A name has room for 108 characters of a label, which has four lines of 36 characters.
+** 4. A name has room for 108 characters of a label, which has four lines of 42 characters.
 */
 #ifndef TRACEDIFF_TICKS_H
 #define TRACEDIFF_TICKS_H
 
 #include "figure.h"
 
-enum { LABEL_WIDTH = 36, LABEL_LINES = 4 };
+enum { LABEL_WIDTH = 42, LABEL_LINES = 4 };
 
 struct ticks {
     struct writer text;      /* all labels, concatenated */

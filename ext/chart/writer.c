@@ -217,23 +217,24 @@ static void write_label_character(struct writer *writer, uint32_t c)
     }
 }
 
-/* The number of characters, at most `width`, of the next line of a text: all that are left, or
-** up to the last word in the second half of the line that begins after one of these characters. */
+/* The number of characters, at most `width`, of the next line of a text: all that are left; up to
+** the last space in the second half of the line; or there up to the last word that begins after
+** one of these characters. */
 static size_t line_of(const char *text, const char *end, size_t width)
 {
     static const char breaks[] = {' ', '_', ':', ',', '>', ')', '/'};
     uint32_t before = 0;
-    size_t best = width;
+    size_t best = width, space = 0;
     for (size_t i = 0; i <= width; i++) {
         if (text == end)
             return i;
         uint32_t c = next_character(&text, end);
         if (i > width / 2 && before < 0x80 && memchr(breaks, (int)before, sizeof breaks) &&
             (c >= 0x80 || !memchr(breaks, (int)c, sizeof breaks)))
-            best = i;
+            *(before == ' ' ? &space : &best) = i;
         before = c;
     }
-    return best;
+    return space > 0 ? space : best;
 }
 
 size_t write_label(struct writer *writer, const char *text, size_t length, size_t width,
