@@ -86,7 +86,9 @@ def picture(db, function, *more, plain=False):
 
 def diff(db, rows, *more, function="visualize_duration_diff"):
     """The same over rows of (name, control, test)."""
-    return draw(db, function, rows, *more) if rows else db.execute(f"SELECT {function}(1, 2, 3) WHERE 0").fetchone()[0]
+    if not rows:
+        return db.execute(f"SELECT {function}(1, 2, 3) WHERE 0").fetchone()[0]
+    return draw(db, function, rows, *more)
 
 
 def made(count, seed=1):
@@ -141,7 +143,8 @@ class Figures(unittest.TestCase):
 
     def test_numbers_are_as_people_read_them(self):
         """No exponents and no digits that are only rounding."""
-        for rows in (made(50), [("a", 0.1 + 0.2, 1e-9), ("b", 2.2 - 1e-15, 1 / 3)], [("large", 1e300, 2**62)], [("a", 0, -0.0)],
+        for rows in (made(50), [("a", 0.1 + 0.2, 1e-9), ("b", 2.2 - 1e-15, 1 / 3)], [("large", 1e300, 2**62)],
+                     [("a", 0, -0.0)],
                      [("a", 5.4, 7.6)]):
             numbers = []
             json.loads(diff(self.db, rows, None, "plotly"), parse_float=numbers.append, parse_int=numbers.append)
@@ -151,7 +154,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["data"][2]["text"], ["▼ −2.2 µs", "▲ +1.0 µs"])
 
     def test_units_come_from_the_data(self):
-        for most, axis, text, hover in ((900.4, "duration (µs)", "▲ +900 µs", "900.4 µs"), (1500, "duration (ms)", "▲ +1.5 ms", "1.5 ms"),
+        for most, axis, text, hover in ((900.4, "duration (µs)", "▲ +900 µs", "900.4 µs"),
+                                        (1500, "duration (ms)", "▲ +1.5 ms", "1.5 ms"),
                                         (9999999, "duration (ms)", "▲ +10,000 ms", "9,999.999 ms"),
                                         (12345678, "duration (s)", "▲ +12.3 s", "12.346 s")):
             figure = self.figure([("a", 0, most)])
@@ -159,20 +163,24 @@ class Figures(unittest.TestCase):
             self.assertEqual(figure["data"][1]["customdata"], [["a", hover]])
             self.assertEqual(figure["data"][2]["text"], [text])
         figure = self.figure([("a", 10000, 20000)], function="visualize_counts_diff")
-        self.assertEqual([figure["layout"]["xaxis"]["title"]["text"], figure["data"][2]["text"]], ["events", ["▲ +10,000"]])
+        self.assertEqual([figure["layout"]["xaxis"]["title"]["text"], figure["data"][2]["text"]],
+                         ["events", ["▲ +10,000"]])
 
     def test_control_and_test_are_a_pair(self):
-        figure = self.figure([("longer", 1000, 3000), ("shorter", 3000, 1000), ("same", 5, 5), ("new", None, 7), ("a", 1, 1.001)])
+        figure = self.figure([("longer", 1000, 3000), ("shorter", 3000, 1000), ("same", 5, 5), ("new", None, 7),
+                              ("a", 1, 1.001)])
         self.assertEqual([trace["type"] for trace in figure["data"]], ["bar", "bar", "scatter"])
         self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:2]], ["#6b7480", "#1f2328"])
-        self.assertEqual(ends_of(figure), {"longer": "▲ +2.00 ms", "shorter": "▼ −2.00 ms", "same": "0 ms", "new": "", "a": "0 ms"})
-        self.assertEqual(figure["data"][2]["textfont"]["color"], ["#c2500a", "#0b67a8", "#6b7480", "#6b7480", "#6b7480"])
+        self.assertEqual(ends_of(figure), {"longer": "▲ +2.00 ms", "shorter": "▼ −2.00 ms", "same": "0 ms",
+                                           "new": "", "a": "0 ms"})
+        self.assertEqual(figure["data"][2]["textfont"]["color"], ["#c2500a", "#0b67a8"] + ["#6b7480"] * 3)
         self.assertEqual(figure["data"][2]["x"], [3, 3, 0.005, 0.007, 0.001001])
         self.assertEqual(figure["layout"]["xaxis"]["rangemode"], "tozero")
 
     def test_names(self):
         figure = self.figure([(name, 1, 2) for name in HOSTILE])
-        for name, (label, _), tick in zip(HOSTILE, figure["data"][0]["customdata"], figure["layout"]["yaxis"]["ticktext"]):
+        for name, (label, _), tick in zip(HOSTILE, figure["data"][0]["customdata"],
+                                          figure["layout"]["yaxis"]["ticktext"]):
             with self.subTest(name[:40]):
                 name = re.sub(r"[\x00-\x1f]", " ", name)
                 self.assertEqual(hover_text(label), name[:480])
@@ -182,11 +190,13 @@ class Figures(unittest.TestCase):
                     self.assertLessEqual(text.count("<br>"), lines - 1)
 
     def test_labels_break_before_words(self):
-        names = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_and_more", "from workers, and so on, to the end [idle_host]",
+        names = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_and_more",
+                 "from workers, and so on, to the end [idle_host]",
                  "the quick brown fox jumps over the lazy dog twice", "a" * 50,
                  "aten::_foreach_addcmul_::and_what_comes_after_it", "x" * 30 + "é" * 100]
         ticks = self.figure([(name, 1, 2) for name in names])["layout"]["yaxis"]["ticktext"]
-        self.assertEqual(ticks, ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_<br>and_more", "from workers, and so on, to the end <br>[idle_host]",
+        self.assertEqual(ticks, ["ncclDevKernel_AllReduce_Sum_f32_RING_LL_<br>and_more",
+                                 "from workers, and so on, to the end <br>[idle_host]",
                                  "the quick brown fox jumps over the lazy <br>dog twice",
                                  "a" * 42 + "<br>" + "a" * 8, "aten::_foreach_addcmul_::and_what_comes_<br>after_it",
                                  "x" * 30 + "é" * 12 + "<br>" + "é" * 42 + "<br>" + "é" * 24])
@@ -197,15 +207,18 @@ class Figures(unittest.TestCase):
                  apply.format("X"): "(anonymous namespace)::apply · X<float> >(int)",
                  "void gemm<1>(int)": "gemm · 1>(int)", "void gemm<23>(int)": "gemm · 23>(int)", "aten::add": "aten::add",
                  "CloneBackward0": "CloneBackward0",
-                 "autograd::engine::evaluate_function: CloneBackward0": "CloneBackward0 · autograd::engine::evaluate_function:",
+                 "autograd::engine::evaluate_function: CloneBackward0":
+                 "CloneBackward0 · autograd::engine::evaluate_function:",
                  "torch::autograd::CppNode<Lookup>": "Lookup", "## forward ##": "forward", "nn.Module: Net": "Net",
                  "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": "DataLoader next batch, from workers",
                  "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__": "DataLoader next batch, in this process"}
-        ticks = self.figure([(name, 1, 2) for name in [*names, "same<1>(int)", "same<1>(int)"]])["layout"]["yaxis"]["ticktext"]
+        figure = self.figure([(name, 1, 2) for name in [*names, "same<1>(int)", "same<1>(int)"]])
+        ticks = figure["layout"]["yaxis"]["ticktext"]
         self.assertEqual([hover_text(tick) for tick in ticks], [*names.values(), "same", "same #2"])
         long = ["f" * 90 + "<" + "x" * 50 + side + ">(int)" for side in "ab"]
         ticks = self.figure([(name, 1, 2) for name in long])["layout"]["yaxis"]["ticktext"]
-        self.assertEqual([hover_text(tick) for tick in ticks], ["f" * 69 + " · " + "x" * 36, "f" * 69 + " · " + "x" * 36 + " #2"])
+        self.assertEqual([hover_text(tick) for tick in ticks],
+                         ["f" * 69 + " · " + "x" * 36, "f" * 69 + " · " + "x" * 36 + " #2"])
 
     def test_json_cannot_end_a_script(self):
         text = diff(self.db, [(name, 1, 2) for name in HOSTILE], "".join(HOSTILE[:9]), "plotly")
@@ -255,7 +268,8 @@ class Figures(unittest.TestCase):
         """Percents of the time, control above test of each rank."""
         name = "visualize_temporal_breakdown"
         figure = json.loads(picture(self.db, name, None, "plotly"))
-        self.assertEqual(names_of(figure["data"][0]), [f"rank {rank}, {side}" for rank in (0, 1) for side in ("control", "test")])
+        self.assertEqual(names_of(figure["data"][0]),
+                         [f"rank {rank}, {side}" for rank in (0, 1) for side in ("control", "test")])
         self.assertEqual([trace["name"] for trace in figure["data"]], ["compute", "other work", "idle"])
         bars = bars_of(figure)
         for rank, idle, compute, other, side in self.rows(name):
@@ -266,7 +280,8 @@ class Figures(unittest.TestCase):
         # other ranks: two groups
         rows = [(rank, 1, 2, 1, side) for rank, side in ((3, "test"), (0, "control"), (4, "test"), (3, "control"))]
         figure = figure_of(self.db, name, rows, optional=1)
-        self.assertEqual(names_of(figure["data"][0]), ["rank 0, control", "rank 3, control", "rank 3, test", "rank 4, test"])
+        self.assertEqual(names_of(figure["data"][0]), ["rank 0, control", "rank 3, control", "rank 3, test",
+                                                       "rank 4, test"])
         # one side, in the order given
         figure = figure_of(self.db, name, [(rank, 1, 2, 1) for rank in (2, 0, 1)])
         self.assertEqual(names_of(figure["data"][0]), ["rank 2", "rank 0", "rank 1"])
@@ -286,9 +301,11 @@ class Figures(unittest.TestCase):
                 f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE stream IS NOT NULL"
                 " AND device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL GROUP BY 1, 2"):
             self.assertAlmostEqual(windows[rank, stream], window, places=2)
-        self.assertEqual(names_of(figure["data"][0]), [f"rank {rank}, stream {stream}" for rank in (0, 1) for stream in (7, 20, 24)])
+        self.assertEqual(names_of(figure["data"][0]),
+                         [f"rank {rank}, stream {stream}" for rank in (0, 1) for stream in (7, 20, 24)])
         self.assertRegex(ends_of(figure)["rank 0, stream 7"], "^ busy 6[0-9] %$")
-        figure = figure_of(self.db, name, [(0, 5, "host_wait", 1, 2), (0, 7, "host_wait", 1, 9), (1, 3, "host_wait", 1, 1)], optional=1)
+        figure = figure_of(self.db, name, [(0, 5, "host_wait", 1, 2), (0, 7, "host_wait", 1, 9),
+                                           (1, 3, "host_wait", 1, 1)], optional=1)
         self.assertEqual(names_of(figure["data"][0]), ["rank 0, stream 7", "rank 0, stream 5", "rank 1, stream 3"])
         # without busy_time as given
         figure = json.loads(picture(self.db, name, None, "plotly", plain=True))
@@ -302,9 +319,11 @@ class Figures(unittest.TestCase):
     def test_gpu_kernel_type_breakdown(self):
         """Sorted bars; an overlap is part of its first type."""
         name = "visualize_gpu_kernel_type_breakdown"
-        figure = figure_of(self.db, name, [("MEMORY", 5), ("A overlapping B overlapping C", 1), ("A", 3), ("A overlapping MEMORY", 4),
+        figure = figure_of(self.db, name, [("MEMORY", 5), ("A overlapping B overlapping C", 1), ("A", 3),
+                                           ("A overlapping MEMORY", 4),
                                            ("B overlapping C", 7)])
-        self.assertEqual(bars_of(figure), {("A", "alone"): 3, ("A", "overlapping B overlapping C"): 1, ("A", "overlapping MEMORY"): 4,
+        self.assertEqual(bars_of(figure), {("A", "alone"): 3, ("A", "overlapping B overlapping C"): 1,
+                                           ("A", "overlapping MEMORY"): 4,
                                            ("B", "overlapping C"): 7, ("MEMORY", "alone"): 5})
         self.assertEqual(ends_of(figure), {"A": " 8 µs (40 %)", "B": " 7 µs (35 %)", "MEMORY": " 5 µs (25 %)"})
         self.assertEqual(list(ends_of(figure)), ["A", "B", "MEMORY"])
@@ -313,16 +332,19 @@ class Figures(unittest.TestCase):
     def test_gpu_kernel_breakdown(self):
         """Bars by sum, shares as text, others last, min to max on a log axis; no pie."""
         name = "visualize_gpu_kernel_breakdown"
-        figure = figure_of(self.db, name, [("b", 10, 5, 5, 5), ("others", 1000, 400, 1, 10), ("a", 40, 20, 4, 10), ("b", 20, 8, 1, 4),
+        figure = figure_of(self.db, name, [("b", 10, 5, 5, 5), ("others", 1000, 400, 1, 10), ("a", 40, 20, 4, 10),
+                                           ("b", 20, 8, 1, 4),
                                            ("others", 930, 900, 30, 465)])
         bar, means, ends = figure["data"]
         self.assertEqual([bar["type"], bar["x"], names_of(bar)], ["bar", [0.04, 0.03, 1.93], ["a", "b", "others"]])
         self.assertEqual(ends["text"], [" 2.0 %", " 1.5 %", " 96 %"])
         self.assertEqual(means["x"], [10, round(30 / 7, 9), round(1930 / 102, 9)])
         self.assertEqual([row[1] for row in means["customdata"]],
-                         ["10.000 µs<br>min: 4.000 µs<br>max: 20.000 µs", "4.286 µs<br>min: 1.000 µs<br>max: 8.000 µs",
+                         ["10.000 µs<br>min: 4.000 µs<br>max: 20.000 µs",
+                          "4.286 µs<br>min: 1.000 µs<br>max: 8.000 µs",
                           "18.922 µs<br>min: 1.000 µs<br>max: 900.000 µs"])
-        self.assertEqual([means["xaxis"], means["error_x"]["array"][0], means["error_x"]["arrayminus"][0]], ["x2", 10, 6])
+        self.assertEqual([means["xaxis"], means["error_x"]["array"][0], means["error_x"]["arrayminus"][0]],
+                         ["x2", 10, 6])
         axis = figure["layout"]["xaxis2"]
         self.assertEqual([axis["type"], axis["range"], axis["ticktext"], axis["title"]["text"]],
                          ["log", [0, 3], ["1", "10", "100", "1,000"], "min, mean, max (µs)"])
@@ -339,13 +361,15 @@ class Figures(unittest.TestCase):
         """Times hidden and not hidden; percents without times."""
         name = "visualize_comm_comp_overlap"
         figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
-        self.assertEqual(bars_of(figure), {(f"rank {rank}", series): round(time / 1000, 9) for rank, _, hidden, exposed in rows
+        self.assertEqual(bars_of(figure), {(f"rank {rank}", series): round(time / 1000, 9)
+                                           for rank, _, hidden, exposed in rows
                                            for series, time in (("hidden", hidden), ("not hidden", exposed))})
         self.assertEqual(ends_of(figure), {f"rank {row[0]}": f" hidden {row[1]:.0f} %" for row in rows})
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "communication (ms)")
         figure = json.loads(picture(self.db, name, None, "plotly", plain=True))
         self.assertEqual(bars_of(figure), {(f"rank {row[0]}", series): value for row in rows
-                                           for series, value in (("hidden", row[1]), ("not hidden", round(100 - row[1], 9)))})
+                                           for series, value in (("hidden", row[1]),
+                                                                 ("not hidden", round(100 - row[1], 9)))})
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "communication (%)")
         self.assertEqual(figure["data"][0]["customdata"][0][1], f"{rows[0][1]} %")
 
@@ -367,13 +391,15 @@ class Figures(unittest.TestCase):
 
     def test_memory_bandwidth(self):
         """A dot where a copy begins, on a logarithmic axis."""
-        rows = [(0, "Memcpy HtoD", ts, bandwidth) for ts, bandwidth in ((10, 12), (20, 0), (30, 5), (35, 8), (40, 3), (50, 0), (60, 0.02),
+        rows = [(0, "Memcpy HtoD", ts, bandwidth) for ts, bandwidth in ((10, 12), (20, 0), (30, 5), (35, 8), (40, 3),
+                                                                        (50, 0), (60, 0.02),
                                                                         (70, 0))]
         figure = figure_of(self.db, "visualize_memory_bw_time_series", rows)
         dots, = figure["data"]
         self.assertEqual([dots["mode"], dots["x"], dots["y"]], ["markers", [0, 20, 25, 50], [12, 5, 8, 0.02]])
         axis = figure["layout"]["yaxis"]
-        self.assertEqual([axis["type"], axis["range"], axis["ticktext"]], ["log", [-2, 2], ["0.01", "0.1", "1", "10", "100"]])
+        self.assertEqual([axis["type"], axis["range"], axis["ticktext"]],
+                         ["log", [-2, 2], ["0.01", "0.1", "1", "10", "100"]])
         copies, = self.db.execute(f"SELECT count(*) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE device = 'GPU'"
                                   " AND trace_kernel_type(name, cat) = 'MEMORY'").fetchone()
         figure = json.loads(picture(self.db, "visualize_memory_bw_time_series", None, "plotly"))
@@ -428,7 +454,8 @@ class Figures(unittest.TestCase):
         values = [1, 1.999, 2, 1e9, 9e99, 0.0001, 0.499, 0.5, 500, None]
         edges = figure_of(self.db, name, [(value, 0, -1) for value in values])["data"]
         self.assertEqual([(bin, text) for bin, text in edges[0]["customdata"] if not text.startswith("0 ")],
-                         [("below 0.5 µs", "2 (22 %)"), ("0.5–1 µs", "1 (11 %)"), ("1–2 µs", "2 (22 %)"), ("2–5 µs", "1 (11 %)"),
+                         [("below 0.5 µs", "2 (22 %)"), ("0.5–1 µs", "1 (11 %)"), ("1–2 µs", "2 (22 %)"),
+                          ("2–5 µs", "1 (11 %)"),
                           ("500 µs–1 ms", "1 (11 %)"), ("from 1000 s", "2 (22 %)")])
         self.assertEqual(names_of(edges[0])[:4], ["below 0 µs", "0 µs", "below 0.5 µs", "0.5–1 µs"])
         self.assertEqual(names_of(figure_of(self.db, name, [(0, 0, 0), (0, 2, 0)])["data"][0]),
@@ -497,7 +524,8 @@ class Waterfall(unittest.TestCase):
     def bars(self, rows):
         """[(name, begin, length, what)] from top to bottom."""
         figure = self.figure(rows)
-        found = [(int(y), hover_text(details[0]), base, x, trace["name"]) for trace in figure["data"] if trace["type"] == "bar"
+        found = [(int(y), hover_text(details[0]), base, x, trace["name"])
+                 for trace in figure["data"] if trace["type"] == "bar"
                  for y, x, base, details in zip(trace["y"], trace["x"], trace["base"], trace["customdata"])]
         self.assertEqual(figure["layout"]["barmode"], "overlay")
         self.assertEqual(len(found) + 1, len(figure["layout"]["yaxis"]["ticktext"]))
@@ -512,8 +540,10 @@ class Waterfall(unittest.TestCase):
         self.assertEqual(figure["layout"]["yaxis"]["ticktext"],
                          ["step of control: 21 µs", "idle_unrecorded", "a [compute]", "step of test: 18 µs"])
         self.assertEqual(figure["data"][-1]["text"], ["", "▼ −5 µs", "▲ +2 µs", "▼ −3 µs (−14 %)"])
-        self.assertEqual(figure["data"][0]["customdata"], [["a [compute]", "control: 10 µs<br>test: 12 µs<br>difference: +2 µs"]])
-        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:3]], ["#c2500a", "#0b67a8", "#1f2328"])
+        self.assertEqual(figure["data"][0]["customdata"],
+                         [["a [compute]", "control: 10 µs<br>test: 12 µs<br>difference: +2 µs"]])
+        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:3]],
+                         ["#c2500a", "#0b67a8", "#1f2328"])
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "difference from the step of control (µs)")
 
     def test_the_largest_parts_and_the_rest(self):
@@ -537,12 +567,14 @@ class Waterfall(unittest.TestCase):
     def test_small_and_unchanged_parts(self):
         """Parts below 1 % of the difference are summed up; those that are the same are not counted."""
         self.assertEqual(self.bars([("compute", "a", 0, 1000), ("compute", "b", 5, 14), ("comm", None, 3, 3)]),
-                         [("a [compute]", 0, 1, "longer"), ("1 smaller part (+0.01 longer; 1 unchanged)", 1, 0.009, "longer"),
+                         [("a [compute]", 0, 1, "longer"),
+                          ("1 smaller part (+0.01 longer; 1 unchanged)", 1, 0.009, "longer"),
                           ("step of test", 0, 1.009, "test")])
 
     def test_odd_rows(self):
         self.assertEqual(self.bars([("compute", "a", None, 3), ("comm", "b", 2, None)]),
-                         [("a [compute]", 0, 3, "longer"), ("b [comm]", 3, -2, "shorter"), ("step of test", 0, 1, "test")])
+                         [("a [compute]", 0, 3, "longer"), ("b [comm]", 3, -2, "shorter"),
+                          ("step of test", 0, 1, "test")])
         self.assertEqual(self.bars([("compute", "a", 0, 0)]), [("step of test", 0, 0, "test")])
         self.assertEqual(self.figure([("compute", "a", 5, 5)])["data"][-1]["text"], ["", "0 µs (0 %)"])
         self.assertIsNone(connect().execute("SELECT visualize_step_diff(1, 2, 3, 4) WHERE 0").fetchone()[0])
@@ -658,7 +690,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(page.value("document.querySelector('.figure').data[0].customdata[0][0]"), "#1f2328")
 
     def test_long_labels_are_above_the_bars_of_a_phone(self):
-        rows = [(f"a kernel with a long name, which goes on and on and does not end soon, it is number {i} of many", i + 1, 9)
+        rows = [(f"a kernel with a long name, which goes on and on and does not end soon, it is number {i} of many",
+                 i + 1, 9)
                 for i in range(8)]
         page = self.open(diff(self.db, rows), width=390, mobile=True)
         labels = page.value("[...document.querySelectorAll('.annotation text')].map(it => it.textContent)")
@@ -840,7 +873,8 @@ class Bare(unittest.TestCase):
         self.assertIn("no charts", self.db.execute("SELECT tracediff_debug()").fetchone()[0])
         with_library = connect()
         for function in ANALYSES:
-            self.assertEqual(picture(self.db, function, None, "plotly"), picture(with_library, function, None, "plotly"))
+            self.assertEqual(picture(self.db, function, None, "plotly"),
+                             picture(with_library, function, None, "plotly"))
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
     @slow
