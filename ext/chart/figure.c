@@ -133,10 +133,16 @@ static struct series *series_named(struct figure *figure, const struct chart_col
     return add_series(figure, column, title);
 }
 
+/* Numbers from 1e19 on are not times of a trace, and would make a figure of digits. */
+static bool is_shown(double number)
+{
+    return fabs(number) < 1e19;
+}
+
 static void push_value(struct figure *figure, struct series *series, double y)
 {
     if (MEMORY_GROW(series->y, series->y_capacity, series->count + 1))
-        series->y[series->count++] = isfinite(y) ? y : NAN;
+        series->y[series->count++] = is_shown(y) ? y : NAN;
     else
         figure->failed = true;
 }
@@ -280,9 +286,9 @@ static void add_long(struct figure *figure, const struct chart_cell *cells)
         for (int i = 0; i < figure->series_count; i++)
             push_value(figure, &figure->series[i], NAN);
     }
-    if (!figure->failed && isfinite(cells[value].number))
+    if (!figure->failed && is_shown(cells[value].number))
         series->y[row - 1] = cells[value].number;
-    if (!figure->failed && base >= 0 && isfinite(cells[base].number))
+    if (!figure->failed && base >= 0 && is_shown(cells[base].number))
         figure->series[0].y[row - 1] = cells[base].number;
 }
 
@@ -291,7 +297,7 @@ static void add_mark(struct figure *figure, double at)
     size_t i = figure->mark_count;
     while (i > 0 && figure->marks[i - 1] != at)
         i--;
-    if (i > 0 || !isfinite(at) || figure->mark_count == MOST_MARKS)
+    if (i > 0 || !is_shown(at) || figure->mark_count == MOST_MARKS)
         return;
     if (MEMORY_GROW(figure->marks, figure->mark_capacity, figure->mark_count + 1))
         figure->marks[figure->mark_count++] = at;
@@ -304,7 +310,7 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
     struct text_span title;
     size_t ignored;
-    if (!isfinite(cells[at].number) || !isfinite(cells[value].number) ||
+    if (!is_shown(cells[at].number) || !is_shown(cells[value].number) ||
         !join_texts(figure, cells, false, &title, &ignored))
         return;
     struct series *series = series_named(figure, &figure->chart->columns[value], title);

@@ -2,7 +2,7 @@
 ** A figure: the rows that a chart was given, as names and series.
 **
 ** 1. Rows keep the order given. A row without a name, a series or a position on the x axis is left
-**    out. A number that is missing or not finite is a gap.
+**    out. A number that is missing, not finite, or 1e19 or more is a gap.
 ** 2. If texts name the series of a value, and in CHART_RANGES, rows of the same name are merged.
 ** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted.
 ** 4. Finishing a figure (arrange.c) puts rows into their order, thins lines and counts the values of

@@ -106,7 +106,16 @@ static const struct trial {
          " FROM (VALUES (1), (2), (3), (4), (1));"
          "SELECT visualize_cuda_kernel_launch_stats(column1, 1, 2.5) FROM (VALUES (1), (20));"
          "SELECT visualize_queue_length_time_series(0, 7, column1, 1) FROM (VALUES (1), (20));"
-         "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2)"},
+         "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2);"
+         "SELECT visualize_gpu_kernel_type_breakdown('a overlapping b', 1),"
+         " visualize_comm_comp_overlap(0, 5, NULL, NULL, 1, 2)"},
+    {.name = "charts of two sides",
+     .sql = "SELECT visualize_step_diff('c', column1, column2, 2)"
+            " FROM (VALUES ('f<1>(int)', 5), ('f<2>(int)', 1), ('g', 2.001));"
+            "SELECT visualize_temporal_breakdown(column1, 1, 2, 3, NULL, NULL, column2)"
+            " FROM (VALUES (0, 'test'), (0, 'control'));"
+            "SELECT visualize_memory_bw_time_series(0, 'm', column1, column2, NULL, NULL, 0)"
+            " FROM (VALUES (1, 5), (20, 0))"},
     {.name = "charts: error in the first row",
      .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
      .fails = true},
