@@ -404,6 +404,9 @@ class Figures(unittest.TestCase):
                                   " AND trace_kernel_type(name, cat) = 'MEMORY'").fetchone()
         figure = json.loads(picture(self.db, "visualize_memory_bw_time_series", None, "plotly"))
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), copies)
+        rows = [(0, f"m{i % 4}", i, i % 8 < 4) for i in range(16000)]  # 8,000 dots in clusters: none is left out
+        figure = figure_of(self.db, "visualize_memory_bw_time_series", rows)
+        self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), 8000)
 
     @slow
     def test_long_lines_are_thinned_and_keep_extremes(self):
@@ -875,6 +878,7 @@ class Bare(unittest.TestCase):
         for function in ANALYSES:
             self.assertEqual(picture(self.db, function, None, "plotly"),
                              picture(with_library, function, None, "plotly"))
+            self.assertNotRegex(picture(self.db, function), r"\d[eE][+-]\d|…")
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
     @slow

@@ -167,7 +167,8 @@ static size_t rises(double *x, double *y, size_t count)
     return kept;
 }
 
-/* Moves all points so that the first one, or the first mark, is at 0; and thins long lines. */
+/* Moves all points so that the first one, or the first mark, is at 0, and thins lines if there are
+** too many points. */
 static void arrange_points(struct figure *figure)
 {
     size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
@@ -180,17 +181,19 @@ static void arrange_points(struct figure *figure)
         origin = fmin(origin, figure->marks[i]);
     for (size_t i = 0; i < figure->mark_count; i++)
         figure->marks[i] -= origin;
-    if (figure->chart->kind == CHART_DOTS)
-        figure->seen = 0;
+    figure->seen = 0;
     for (int i = 0; i < figure->series_count; i++) {
         struct series *series = &figure->series[i];
         for (size_t at = 0; at < series->count; at++)
             series->x[at] -= origin;
-        if (figure->chart->kind == CHART_DOTS) {
+        if (figure->chart->kind == CHART_DOTS)
             series->count = rises(series->x, series->y, series->count);
-            figure->seen += (int64_t)series->count;
-        }
-        series->count = thin(series->x, series->y, series->count, buckets);
+        figure->seen += (int64_t)series->count;
+    }
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        if (figure->seen > MOST_POINTS)
+            series->count = thin(series->x, series->y, series->count, buckets);
         figure->kept += (int64_t)series->count;
     }
 }
