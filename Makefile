@@ -18,9 +18,9 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
 QUERIES = $(sort $(wildcard sql/*.sql))
-FIGURES = $(sort $(wildcard sql/report/*.sql))
+SECTIONS = $(sort $(wildcard sql/report/*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
-COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/figures.o
+COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
@@ -65,8 +65,8 @@ test: needed all bare unit fault replay ## set up, build, and run the tests but 
 	@SLOW=$(SLOW) TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit \
 	FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
 
-pages: charts bare ## run the tests of charts, their pages in Chromium
-	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts
+pages: charts bare ## run the tests of charts and the report, their pages in Chromium
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts test_report
 
 bare: $(BUILD)/bare/tracediff.so
 
@@ -254,7 +254,7 @@ $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@echo "  LINK $@"
 	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
-ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js
+ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js ext/chart/report.css ext/chart/report.js
 assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter $(FETCHED)/%,$^)"' -c -o $@ $<
 
 $(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
@@ -295,9 +295,12 @@ fetch = \
 			gzip -9n | base64 -w 0 > $(@F); \
 	else test -s npm.log || echo "npm gave no answer in 60 seconds" > npm.log; fi
 
-$(BUILD)/queries.o $(BUILD)/figures.o: %.o: %.c
+$(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
+
+# The arguments of trace_diff_report, which its sections take as parameters.
+GIVEN = control test control_rank test_rank control_iteration test_iteration level clock
 
 # What embed.awk learns the names of functions from.
 NAMED = ext/sqlite/registry.h ext/functions/scalars.c ext/functions/aggregates.c
@@ -306,9 +309,9 @@ $(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/figures.c: sql/embed.awk $(NAMED) $(FIGURES) $(QUERIES) | needed
+$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(QUERIES) | needed
 	@mkdir -p $(@D)
-	@awk -v report=1 -v queries="$(QUERIES)" -f sql/embed.awk $(FIGURES) > $@
+	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)

@@ -1,8 +1,13 @@
 # Makes a C file of the queries it is given: each a table function, its header the
 # descriptor. The build fails on a header that does not say what the query needs.
 #
-# With -v report=1 they are figures of a report instead: after NAME stands the heading, a
-# line `-- Figure FUNCTION` says what draws it, and there are no columns.
+# With -v report=1 they are sections of the report instead. After NAME stands the heading, and
+# the lists are lines:
+# `-- Layout LAYOUT [STYLE]`: how the rows are drawn
+# `-- Section ID TEXT`: the rows begin a section, to which a link with this text leads
+# `-- Empty TEXT`: what the page says if there are no rows
+# `-- SQL`, then a statement: what the page shows
+# Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
 # Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
 # [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
@@ -77,10 +82,11 @@ function finish() {
     if (name == "")
         return
     if (report) {
-        if (figure == "" || sql == "")
-            fail("no figure or no query")
-        functions = functions sprintf("    {.heading = %s, .function = \"%s\", .sql =\n%s     " \
-            ", .shown =\n%s    },\n", quoted(summary), figure, sql, shown)
+        if (layout == "" || sql == "")
+            fail("no layout or no query")
+        functions = functions "    {.heading = " quoted(summary) ", .layout = LAYOUT_" toupper(layout) \
+            ", .style = " quoted(style) ", .id = " quoted(id) ", .link = " quoted(link) \
+            ", .empty = " quoted(empty) ",\n     .shown = " (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
         return
     }
     if (column_count == 0 || sql == "")
@@ -98,7 +104,7 @@ BEGIN {
     MOST_ARGUMENTS = 24 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
-    print "#include \"sqlite/registry.h\"\n"
+    print "#include \"" (report ? "chart/report.h" : "sqlite/registry.h") "\"\n"
     print "/* The standard promises room for 4,095 characters, compilers have more. */"
     print "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
     learn("ext/sqlite/registry.h", "FUNCTION[(][a-z_]+[)]", functions_known)
@@ -118,18 +124,47 @@ FNR == 1 {
         fail("the first line must be `-- " name ": what it gives`")
     summary = substr($0, length(name) + 6)
     sub(/\.$/, "", summary)
-    arguments = columns = sql = shown = section = figure = ""
+    arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
     argument_count = column_count = 0
-    split("", declared)
+    if (report && FNR == NR) {
+        count = split(given, words, " ")
+        for (i = 1; i <= count; i++)
+            declared[words[i]] = 1
+    }
+    if (!report)
+        split("", declared)
     next
 }
 
-/^-- Figure / {
-    figure = $3
+report && /^-- Layout / {
+    layout = $3
+    style = $4
     next
 }
 
-/^-- Parameters$/ || /^-- Columns$/ {
+report && /^-- Section / {
+    id = $3
+    link = rest($0, 4)
+    next
+}
+
+report && /^-- Empty / {
+    empty = rest($0, 3)
+    next
+}
+
+report && /^--   / && section == "Columns" {
+    facts = facts "    \"" $2 "\",\n"
+    declared[$2] = 1
+    next
+}
+
+report && /^--   / && section == "SQL" {
+    shown = shown "     " quoted(substr($0, 6)) "\n     \"\\n\"\n"
+    next
+}
+
+/^-- Parameters$/ || /^-- Columns$/ || (report && /^-- SQL$/) {
     section = $2
     next
 }
@@ -163,7 +198,6 @@ FNR == 1 {
 
 {
     sql = sql "     " quoted(query_line($0)) "\n     \"\\n\"\n"
-    shown = shown "     " quoted($0) "\n     \"\\n\"\n"
 }
 
 END {
@@ -171,8 +205,10 @@ END {
         exit 1
     finish()
     if (report) {
-        printf "const struct report_figure report_figures[] = {\n%s};\n", functions
-        print "const int report_figure_count = COUNT_OF(report_figures);"
+        printf "const char *const report_facts[] = {\n%s};\n", facts
+        print "const int report_fact_count = sizeof report_facts / sizeof *report_facts;"
+        print "const struct report_section report_sections[] = {\n" functions "};"
+        print "const int report_section_count = sizeof report_sections / sizeof *report_sections;"
         exit 0
     }
     printf "const struct table_function sql_functions[] = {\n%s};\n", functions

@@ -22,6 +22,7 @@
 --   control_ns    INTEGER  ns, of all steps of control
 --   test_ns       INTEGER  ns, of all steps of test
 --   share         REAL     part of the difference of the steps; NULL if that is 0
+--   text          TEXT     the cause in words, with names as trace_label gives them
 -- Grain: one row per cause, by |diff_time| descending, then kind, class, area, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_path, so the causes sum to the difference of the
@@ -100,22 +101,48 @@ keyed AS (
   SELECT *, CASE WHEN kind IN ('queued', 'not recorded') OR (late AND NOT is_named) THEN NULL
                  ELSE class END AS of_class,
     kind NOT IN ('queued', 'not recorded', 'replaced') AND (NOT late OR is_named) AS single
-  FROM kinds)
-SELECT kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class, min(area) AS area,
-       CASE WHEN single THEN min(name)
-            WHEN kind = 'replaced' THEN
-              (SELECT new.name FROM keyed AS new
-               WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.area IS keyed.area
-                 AND (new.control_ns = 0 OR new.test_ns = 0)
-               ORDER BY new.control_ns = 0 DESC, new.control_ns + new.test_ns DESC, new.name
-               LIMIT 1) END AS name,
-       sum(control_ns = 0) AS added, sum(test_ns = 0) AS removed, count(*) AS names,
-       sum(control_ns) / (1000.0 * control_windows) AS control_time,
-       sum(test_ns) / (1000.0 * test_windows) AS test_time,
-       sum(diff) / (1000.0 * control_windows * test_windows) AS diff_time,
-       sum(control_ns) AS control_ns, sum(test_ns) AS test_ns,
-       sum(diff) * 1.0 / nullif((SELECT sum(diff) FROM meant), 0) AS share
-FROM keyed
-GROUP BY kind, of_class, CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN area END,
-         single, CASE WHEN single THEN name END
-ORDER BY abs(sum(diff)) DESC, kind, class, area, name;
+  FROM kinds),
+cause AS MATERIALIZED (
+  SELECT kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class, min(area) AS area,
+         CASE WHEN single THEN min(name)
+              WHEN kind = 'replaced' THEN
+                (SELECT new.name FROM keyed AS new
+                 WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.area IS keyed.area
+                   AND (new.control_ns = 0 OR new.test_ns = 0)
+                 ORDER BY new.control_ns = 0 DESC, new.control_ns + new.test_ns DESC, new.name
+                 LIMIT 1) END AS name,
+         sum(control_ns = 0) AS added, sum(test_ns = 0) AS removed, count(*) AS names,
+         sum(control_ns) / (1000.0 * control_windows) AS control_time,
+         sum(test_ns) / (1000.0 * test_windows) AS test_time,
+         sum(diff) / (1000.0 * control_windows * test_windows) AS diff_time,
+         sum(control_ns) AS control_ns, sum(test_ns) AS test_ns,
+         sum(diff) * 1.0 / nullif((SELECT sum(diff) FROM meant), 0) AS share, abs(sum(diff)) AS size
+  FROM keyed
+  GROUP BY kind, of_class, CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN area END,
+           single, CASE WHEN single THEN name END),
+said AS (
+  SELECT *, trace_label(name) AS label,
+         CASE WHEN area <> coalesce(name, '') THEN ' (' || trace_label(area) || ')' ELSE '' END AS of_area,
+         CASE WHEN added > 0 THEN added ELSE removed END AS winners, sum(kind = 'host late') OVER () AS late
+  FROM cause)
+SELECT kind, class, area, name, added, removed, names, control_time, test_time, diff_time, control_ns, test_ns,
+       share, CASE kind
+         WHEN 'queued' THEN 'launched, not begun'
+         WHEN 'not recorded' THEN CASE WHEN class = 'unrecorded' THEN 'nothing recorded of the host'
+                                       ELSE 'idle, nothing recorded of the host' END
+         WHEN 'communication' THEN CASE WHEN area LIKE 'nccl:%' OR area LIKE 'gloo:%' THEN area
+                                        ELSE label END || ', not hidden'
+         WHEN 'host late' THEN CASE WHEN class IS 'idle_launch' THEN 'launching: ' || label
+                                    ELSE 'waiting for ' || coalesce(label, 'the host'
+                                           || CASE WHEN late > 1 THEN ', elsewhere' ELSE '' END) END
+         WHEN 'replaced' THEN CASE
+           WHEN class = 'memory' THEN 'copies of ' || label
+           ELSE label || CASE WHEN added = 0 THEN ' gives way to '
+                              WHEN added = 1 THEN ' takes over from '
+                              ELSE ' and ' || (added - 1) || ' more take over from ' END
+                || (names - winners) || CASE names - winners WHEN 1 THEN ' operator' ELSE ' operators' END
+           END || coalesce(of_area, '')
+         ELSE CASE class WHEN 'memory' THEN 'copies: ' ELSE '' END || coalesce(label, 'work without a launch')
+              || coalesce(of_area, '') END AS text
+FROM said
+ORDER BY size DESC, kind, class, area, name;

@@ -824,39 +824,6 @@ class Pages(unittest.TestCase):
         self.assertGreater(len(pdf), 10000)
         self.assertEqual(page.problems(), [])
 
-    def test_report(self):
-        """Every figure is there, and the SQL under it makes the same figure alone."""
-        folder = os.path.join(self.folder, "it's <b>")
-        os.symlink(CONTROL, folder)
-        self.addCleanup(os.remove, folder)
-        text, = self.db.execute("SELECT html FROM trace_diff_report(?, ?)", (folder, TEST)).fetchone()
-        for how in ({}, {"width": 390, "dark": True, "mobile": True}):
-            page = self.open(text, **how)
-            self.assertLessEqual(page.value("document.documentElement.scrollWidth"), how.get("width", 1280))
-        headings = page.value("[...document.querySelectorAll('h2')].map(it => it.textContent)")
-        statements = page.value("[...document.querySelectorAll('.sql pre')].map(it => it.textContent)")
-        figures = page.value("[...document.querySelectorAll('.figure')].map(it => JSON.parse(it.nextElementSibling.textContent))")
-        queries = sorted(os.listdir(os.path.join(ROOT, "sql", "report")))
-        self.assertEqual([len(headings), len(statements), len(figures)], [len(queries)] * 3)
-        for heading, statement, figure in zip(headings, statements, figures):
-            with self.subTest(heading):
-                self.assertGreater(len(figure["data"][0]["x"]), 0)
-                head, rows = statement.split(") FROM (", 1)
-                alone, = self.db.execute(f"{head}, 'plotly') FROM ({rows}").fetchone()
-                self.assertEqual(json.loads(alone), figure)
-                self.assertIn(heading, figure["layout"]["title"]["text"])
-
-    def test_report_of_what_is_not_there(self):
-        for control, error in (("nowhere", "trace_diff_report: cannot read 'nowhere': No such file or directory"),):
-            with self.assertRaises(Exception) as caught:
-                self.db.execute("SELECT * FROM trace_diff_report(?, ?)", (control, TEST)).fetchall()
-            self.assertEqual(str(caught.exception), error)
-        self.assertEqual(self.db.execute("SELECT * FROM trace_diff_report(?, NULL)", (CONTROL,)).fetchall(), [])
-        cpu = [os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")]
-        page = self.open(self.db.execute("SELECT html FROM trace_diff_report(?, ?)", cpu).fetchone()[0])
-        self.assertGreater(page.value("[...document.querySelectorAll('section p')].filter(it => it.textContent === 'No rows.')"
-                                      ".length"), 0)
-
     def test_scheme_changes(self):
         page = self.open(diff(self.db, made(5)))
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])

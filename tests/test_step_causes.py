@@ -23,7 +23,7 @@ class Partition(unittest.TestCase):
                     self.assertAlmostEqual(found[2], expected[2], delta=1e-6 * max(1, abs(expected[2])))
                     self.assertLessEqual({row[0] for row in rows}, KINDS)
                     self.assertEqual(len({row[:4] for row in rows}), len(rows))
-                    shares = [row[-1] for row in rows if row[-1] is not None]
+                    shares = [row[-2] for row in rows if row[-2] is not None]
                     if shares:
                         self.assertAlmostEqual(sum(shares), 1, places=6)
 

@@ -11,5 +11,7 @@
     asset chart_style, "ext/chart/page.css"
     asset chart_script, "ext/chart/page.js"
     asset chart_library, LIBRARY
+    asset report_style, "ext/chart/report.css"
+    asset report_script, "ext/chart/report.js"
 
     .section .note.GNU-stack, "", %progbits

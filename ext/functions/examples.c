@@ -138,6 +138,8 @@ static const struct {
      "LIMIT 3;"},
     {"trace_short_name", "SELECT trace_short_name('void "
                          "at::native::vectorized_elementwise_kernel<4, Add>(int)') AS name;"},
+    {"trace_label",
+     "SELECT trace_label('autograd::engine::evaluate_function: AddmmBackward0') AS name;"},
     {"trace_stable_name", "SELECT trace_stable_name('triton_poi_fused_add_12') AS name;"},
     {"trace_kernel_type",
      "SELECT trace_kernel_type('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'kernel') AS type;"},

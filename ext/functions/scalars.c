@@ -3,6 +3,7 @@
 */
 #include <math.h>
 
+#include "../chart/label.h"
 #include "../chart/page.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
@@ -59,6 +60,21 @@ static void stableNameCall(sqlite3_context *context, int count, sqlite3_value **
 {
     (void)count;
     put_renamed(context, values[0], name_stable);
+}
+
+static void labelCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    const char *name = (const char *)sqlite3_value_text(values[0]);
+    size_t length = (size_t)sqlite3_value_bytes(values[0]);
+    char *to = name ? memory_allocate(2 * length + LABEL_ROOM) : NULL;
+    if (to)
+        sqlite3_result_text64(context, to, label_write(name, length, to + length + LABEL_ROOM, to),
+                              memory_free, SQLITE_UTF8);
+    else
+        sqlite3_result_error_nomem(context);
 }
 
 static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **values)
@@ -187,6 +203,11 @@ const struct function scalars[] = {
      .text = "the name without the parts that change from run to run",
      .arguments = {NAME},
      .call = stableNameCall},
+    {.name = "trace_label",
+     .type = "TEXT",
+     .text = "the name as people read it: trace_short_name without what all names of a kind have",
+     .arguments = {NAME},
+     .call = labelCall},
     {.name = "trace_kernel_type",
      .type = "TEXT",
      .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for all but device work",

@@ -82,19 +82,13 @@ int sql_function_produce(struct call *call, struct rows **rows);
 ** call->failure filled. */
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to);
 
+/* The same for one row of a SELECT. Its statement stays open until the caller finalizes it, so the rows
+** of its table functions are kept (table_function.h, rule 4). NULL on failure. */
+int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement);
+
 /* Enclose SQL that runs for a function: errors begin with its name, nesting is limited, and the
 ** files of its arguments `control` and `test` are read side by side. */
 int sql_enter(struct call *call);
 void sql_leave(struct call *call);
-
-/* The figures of the report, generated from sql/report/ by the build. */
-struct report_figure {
-    const char *heading;
-    const char *function; /* the aggregate that draws it */
-    const char *sql;      /* the query for its rows, as it runs */
-    const char *shown;    /* the query as written in sql/report/ */
-};
-extern const struct report_figure report_figures[];
-extern const int report_figure_count;
 
 #endif

@@ -64,22 +64,44 @@ static void statement_failed(struct call *call)
     sqlite3_free(whole);
 }
 
+/* Prepares a SELECT and binds its parameters. The caller finalizes the statement in any case. */
+static int prepare(struct call *call, const char *sql, sqlite3_stmt **statement)
+{
+    int code = sqlite3_prepare_v2(call->database->db, sql, -1, statement, NULL);
+    return code == SQLITE_OK ? bind_arguments(*statement, call) : code;
+}
+
+/* Reports the error of a statement, unless its code says it. Returns the code. */
+static int statement_code(struct call *call, int code)
+{
+    if (code == SQLITE_DONE)
+        code = SQLITE_OK;
+    else if (code != SQLITE_OK && code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
+        statement_failed(call);
+    return code;
+}
+
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
 {
-    sqlite3 *db = call->database->db;
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = bind_arguments(statement, call);
+    int code = prepare(call, sql, &statement);
     if (code == SQLITE_OK)
         while ((code = sqlite3_step(statement)) == SQLITE_ROW)
             if ((code = take(to, statement)) != SQLITE_OK)
                 break;
-    if (code == SQLITE_DONE)
-        code = SQLITE_OK;
-    else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
-        statement_failed(call);
+    code = statement_code(call, code);
     sqlite3_finalize(statement);
+    return code;
+}
+
+int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement)
+{
+    int code = prepare(call, sql, statement);
+    if (code == SQLITE_OK && (code = sqlite3_step(*statement)) == SQLITE_ROW)
+        return SQLITE_OK;
+    code = statement_code(call, code);
+    sqlite3_finalize(*statement);
+    *statement = NULL;
     return code;
 }
 

@@ -1,0 +1,100 @@
+-- 01_verdict: The difference, its kinds and causes, and how sure it is
+-- Layout prose
+WITH kinds(class, what) AS (
+  VALUES ('compute', 'compute'), ('comm', 'communication not hidden'), ('memory', 'copies'),
+         ('idle_host', 'waiting for the host'), ('idle_call', 'waiting for the host'),
+         ('idle_launch', 'waiting for the host'), ('idle_wait', 'queued work'),
+         ('idle_unrecorded', 'idle, not recorded'), ('host', 'operators of the host'),
+         ('call', 'calls of the host'), ('unrecorded', 'not recorded')),
+cause AS MATERIALIZED (
+  SELECT *, diff_time / 1000 AS ms
+  FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+                         :clock)
+  LIMIT -1),
+part AS (
+  SELECT class, -total(time_ns) / 1e6 / :control_windows AS ms
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  GROUP BY class
+  UNION ALL
+  SELECT class, total(time_ns) / 1e6 / :test_windows
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  GROUP BY class),
+kind AS (
+  SELECT what, sum(ms) AS ms
+  FROM part JOIN kinds USING (class)
+  GROUP BY what),
+told_kind AS (
+  SELECT what, ms, row_number() OVER (ORDER BY abs(ms) DESC, what) AS place, count(*) OVER () AS count
+  FROM kind
+  WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least),
+told_cause AS (
+  SELECT text, ms, ms * :diff_ms < 0 AS against,
+         row_number() OVER (PARTITION BY ms * :diff_ms < 0 ORDER BY abs(ms) DESC, text) AS place,
+         count(*) FILTER (WHERE ms * :diff_ms > 0) OVER () AS count
+  FROM cause
+  WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms)),
+said(part, place, block, strong, text, diff) AS (
+  SELECT 1, 1, 'h1', NULL, CASE :verdict
+           WHEN 'empty' THEN 'Nothing to compare'
+           WHEN 'identical' THEN 'No difference: ' || printf('%.*f', :digits, :control_ms / :size) || ' '
+             || :unit || ' per ' || :per || ' on both sides'
+           ELSE CASE :verdict WHEN 'unclear' THEN 'No clear difference: ' ELSE '' END
+             || CASE WHEN abs(:diff_ms) < :least THEN '0' ELSE
+                  replace(printf('%+.*f', :digits, :diff_ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
+             || CASE WHEN :control_ms > 0 AND abs(:diff_ms) >= :least THEN replace(
+                  printf(CASE WHEN abs(:diff_ms) >= 0.0995 * :control_ms THEN ' (%+.0f %%)'
+                              WHEN abs(:diff_ms) >= 0.00995 * :control_ms THEN ' (%+.1f %%)'
+                              ELSE ' (%+.2f %%)' END, 100 * :diff_ms / :control_ms), '-', '−') ELSE '' END
+             || CASE WHEN :verdict = 'unclear' THEN '' WHEN :diff_ms > 0 THEN ': test is slower'
+                     ELSE ': test is faster' END END, NULL
+  UNION ALL
+  SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
+  UNION ALL
+  SELECT 3, 2 * place - 1, CASE place WHEN 1 THEN 'lead' END, NULL,
+         CASE place WHEN 1 THEN 'In kinds of time: ' ELSE ', ' END || what || ' ', ms
+  FROM told_kind
+  WHERE :verdict NOT IN ('identical', 'empty')
+  UNION ALL
+  SELECT 3, 2 * count, NULL, NULL, ' ' || :unit || '.', NULL
+  FROM told_kind
+  WHERE place = count AND :verdict NOT IN ('identical', 'empty')
+  UNION ALL
+  SELECT 4, place, CASE place WHEN 1 THEN 'lead' END, NULL,
+         CASE place WHEN 1 THEN 'Largest causes: ' ELSE '; ' END || text || ' ', ms
+  FROM told_cause
+  WHERE NOT against AND place <= 3 AND :verdict NOT IN ('identical', 'empty')
+  UNION ALL
+  SELECT 5, 1, CASE count WHEN 0 THEN 'lead' END, NULL,
+         CASE count WHEN 0 THEN 'Against it: ' ELSE ' ' || :unit || '; against it, ' END || text || ' ', ms
+  FROM told_cause
+  WHERE against AND place = 1 AND :verdict NOT IN ('identical', 'empty')
+  UNION ALL
+  SELECT 6, 1, NULL, NULL, ' ' || :unit || '.', NULL
+  WHERE EXISTS (SELECT 1 FROM told_cause) AND :verdict NOT IN ('identical', 'empty')
+  UNION ALL
+  SELECT 7, 1, 'p', NULL, CASE :verdict
+           WHEN 'empty' THEN 'A side has no events that count, so there is no step to compare. trace_files tells '
+             || 'what was read of each file.'
+           WHEN 'identical' THEN CASE WHEN :control = :test THEN
+             'Control and test are the same path, so every part is equal.'
+             ELSE 'Every part of the step takes the same time on both sides, to the nanosecond.' END
+           ELSE CASE :verdict
+             WHEN 'clear' THEN 'The steps agree: every one of test’s ' || :test_steps || ' is '
+               || CASE WHEN :diff_ms > 0 THEN 'longer' ELSE 'shorter' END || ' than every one of control’s '
+               || :control_steps
+             WHEN 'few' THEN CASE WHEN :control_steps = 0 AND :test_steps = 0
+               THEN 'Whole traces are compared, because no steps are marked: how much a step varies is not known'
+               ELSE 'Few steps: ' || :control_steps || ' of control, ' || :test_steps
+                 || ' of test, so how much a step varies is not known' END
+             WHEN 'overlap' THEN 'The steps overlap: some of test’s ' || :test_steps || ' are within the range of '
+               || 'control’s ' || :control_steps
+             ELSE CASE WHEN min(:control_steps, :test_steps) < 3 THEN 'The difference is small and steps are few'
+                       ELSE 'The difference is smaller than the steps of a side vary, or less than 0.5 %' END END
+             || ' (control ' || :control_range || ', test ' || :test_range || ' ' || :unit || ').'
+           END, NULL
+  UNION ALL
+  SELECT 7, 2, NULL, NULL, ' One recording a side: what differs from run to run is not in these numbers.', NULL
+  WHERE :verdict NOT IN ('empty', 'identical'))
+SELECT block, strong, text, diff
+FROM said
+ORDER BY part, place

@@ -1,0 +1,44 @@
+-- 07_map: Map of the step: part of the program, operator, kernel
+-- Section map Map
+-- Layout map
+-- Empty Nothing is recorded of these steps.
+-- SQL
+--   SELECT path, control_self_time / 1000 AS control_ms, test_self_time / 1000 AS test_ms
+--   FROM trace_tree_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock)
+--   WHERE control_self_time + test_self_time > 0;
+-- Rules:
+--   1. The levels are those of trace_tree_diff. What takes less than 0.01 % of the step has no box of its own:
+--      it belongs to its outermost operator, or if that takes less, too, to the part of the program.
+WITH path AS (
+  SELECT class, annotation, module, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  WHERE time_ns > 0
+  UNION ALL
+  SELECT class, annotation, module, top_op, op, kernel, 0.0, time_ns * 1.0 / :test_windows
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  WHERE time_ns > 0),
+summed AS (
+  SELECT class, annotation, module, top_op, op, kernel, sum(c) AS c, sum(t) AS t
+  FROM path
+  GROUP BY 1, 2, 3, 4, 5, 6),
+leaf AS (
+  SELECT CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE
+           coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
+                    CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward' OR top_op GLOB '*Backward[0-9]'
+                           OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END, top_op) END AS area,
+         CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
+         max(c, t) >= 100 * max(:control_ms, :test_ms) AS is_large, op, trace_short_name(kernel) AS kernel, c, t
+  FROM summed),
+joined AS (
+  SELECT area, state, top_op, CASE WHEN is_large THEN op END AS op, CASE WHEN is_large THEN kernel END AS kernel,
+         sum(c) AS c, sum(t) AS t
+  FROM leaf
+  GROUP BY 1, 2, 3, 4, 5)
+SELECT area, CASE state WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host in a call'
+                        WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued'
+                        WHEN 'idle_unrecorded' THEN 'not recorded' WHEN 'unrecorded' THEN 'host not recorded' END AS state,
+       CASE WHEN max(c, t) >= 100 * max(:control_ms, :test_ms) THEN top_op END AS top_op, op, kernel,
+       sum(c) AS control_ns, sum(t) AS test_ns
+FROM joined
+GROUP BY 1, 2, 3, 4, 5
+ORDER BY 1, 2, 3, 4, 5

@@ -1,0 +1,51 @@
+-- 08_ranks: Ranks: who is late, who waits
+-- Section ranks Ranks
+-- Layout table ranks
+-- SQL
+--   SELECT rank, class, sum(time_ns) / 1e6 / count(DISTINCT iteration) AS control_ms
+--   FROM trace_step_time(:control, 'all', :control_iteration, NULL, :clock)
+--   GROUP BY rank, class;
+WITH file AS MATERIALIZED (
+  SELECT 0 AS side, rank, world_size FROM trace_files(:control) WHERE rank IS NOT NULL
+  UNION ALL
+  SELECT 1, rank, world_size FROM trace_files(:test) WHERE rank IS NOT NULL),
+several AS MATERIALIZED (
+  SELECT CASE WHEN max(ranks) > 1 THEN :control END AS control, CASE WHEN max(ranks) > 1 THEN :test END AS test
+  FROM (SELECT count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
+part AS (
+  SELECT 0 AS side, rank, iteration, class, time_ns
+  FROM several CROSS JOIN trace_step_time(several.control, 'all', :control_iteration, 'annotation', :clock)
+  UNION ALL
+  SELECT 1, rank, iteration, class, time_ns
+  FROM several CROSS JOIN trace_step_time(several.test, 'all', :test_iteration, 'annotation', :clock)),
+summed AS (
+  SELECT side, rank, count(DISTINCT coalesce(iteration, 0)) * 1e6 AS windows, total(time_ns) AS step,
+         total(time_ns) FILTER (WHERE class = 'compute') AS compute, total(time_ns) FILTER (WHERE class = 'comm') AS comm,
+         total(time_ns) FILTER (WHERE class = 'memory') AS copies,
+         total(time_ns) FILTER (WHERE class IN ('idle_host', 'idle_call', 'idle_launch')) AS late
+  FROM part
+  GROUP BY side, rank),
+mean AS MATERIALIZED (
+  SELECT side, rank, step / windows AS step, compute / windows AS compute, comm / windows AS comm, copies / windows AS copies,
+         late / windows AS late
+  FROM summed),
+pair AS (
+  SELECT rank, max(step) FILTER (WHERE side = 0) AS c, max(step) FILTER (WHERE side = 1) AS t,
+         max(compute) FILTER (WHERE side = 0) AS c_compute, max(compute) FILTER (WHERE side = 1) AS t_compute,
+         max(comm) FILTER (WHERE side = 0) AS c_comm, max(comm) FILTER (WHERE side = 1) AS t_comm,
+         max(copies) FILTER (WHERE side = 0) AS c_copies, max(copies) FILTER (WHERE side = 1) AS t_copies,
+         max(late) FILTER (WHERE side = 0) AS c_late, max(late) FILTER (WHERE side = 1) AS t_late
+  FROM mean
+  GROUP BY rank, CASE WHEN (SELECT count(DISTINCT coalesce(world_size, -1)) FROM file) > 1 THEN side END),
+placed AS (
+  SELECT *, row_number() OVER (ORDER BY abs(coalesce(t - c, 0)) DESC, coalesce(c, t) DESC, rank) AS place
+  FROM pair)
+SELECT CAST(rank AS TEXT) || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)' ELSE '' END AS "rank|head",
+       c AS "control|time", t AS "test|time", t - c AS "difference|diff",
+       coalesce(printf('%.*f', :digits, c_compute / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_compute / :size), '–') AS "compute|range",
+       coalesce(printf('%.*f', :digits, c_comm / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_comm / :size), '–') AS "comm., not hidden|range",
+       coalesce(printf('%.*f', :digits, c_copies / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_copies / :size), '–') AS "copies|range",
+       coalesce(printf('%.*f', :digits, c_late / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_late / :size), '–') AS "host late|range"
+FROM placed
+WHERE place <= 32
+ORDER BY rank, c IS NULL
