@@ -159,6 +159,13 @@ evidence(place, n, text) AS (
   FROM members JOIN shown USING (place)
   WHERE kind = 'host late' AND shown.name IS NULL AND listed IS NOT NULL
   UNION ALL
+  SELECT place, 7, CASE WHEN c = 0 THEN 'Only test has it: ' || printf('%.*f', :digits, t / :size) || ' ' || :unit || ' a ' || :per || '.'
+                        WHEN t = 0 THEN 'Only control has it: ' || printf('%.*f', :digits, c / :size) || ' ' || :unit || ' a ' || :per || '.'
+                        ELSE 'In control ' || printf('%.*f', :digits, c / :size) || ', in test ' || printf('%.*f', :digits, t / :size)
+                          || ' ' || :unit || ' a ' || :per || replace(printf(' (%+.0f %%).', 100 * (t / c - 1)), '-', '−') END
+  FROM shown
+  WHERE name IS NOT NULL AND class NOT IN ('compute', 'comm', 'memory')
+  UNION ALL
   SELECT place, 8, 'The device had nothing to run: the host had not launched it yet.'
   FROM shown
   WHERE kind = 'host late'

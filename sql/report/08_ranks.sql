@@ -42,10 +42,14 @@ placed AS (
   FROM pair)
 SELECT CAST(rank AS TEXT) || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)' ELSE '' END AS "rank|head",
        c AS "control|time", t AS "test|time", t - c AS "difference|diff",
-       coalesce(printf('%.*f', :digits, c_compute / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_compute / :size), '–') AS "compute|range",
-       coalesce(printf('%.*f', :digits, c_comm / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_comm / :size), '–') AS "comm., not hidden|range",
-       coalesce(printf('%.*f', :digits, c_copies / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_copies / :size), '–') AS "copies|range",
-       coalesce(printf('%.*f', :digits, c_late / :size), '–') || ' → ' || coalesce(printf('%.*f', :digits, t_late / :size), '–') AS "host late|range"
+       CASE WHEN c_compute > 0 OR t_compute > 0 THEN coalesce(printf('%.*f', :digits, c_compute / :size), '–') || ' → '
+         || coalesce(printf('%.*f', :digits, t_compute / :size), '–') END AS "compute|range",
+       CASE WHEN c_comm > 0 OR t_comm > 0 THEN coalesce(printf('%.*f', :digits, c_comm / :size), '–') || ' → '
+         || coalesce(printf('%.*f', :digits, t_comm / :size), '–') END AS "comm., not hidden|range",
+       CASE WHEN c_copies > 0 OR t_copies > 0 THEN coalesce(printf('%.*f', :digits, c_copies / :size), '–') || ' → '
+         || coalesce(printf('%.*f', :digits, t_copies / :size), '–') END AS "copies|range",
+       CASE WHEN c_late > 0 OR t_late > 0 THEN coalesce(printf('%.*f', :digits, c_late / :size), '–') || ' → '
+         || coalesce(printf('%.*f', :digits, t_late / :size), '–') END AS "host late|range"
 FROM placed
 WHERE place <= 32
 ORDER BY rank, c IS NULL
