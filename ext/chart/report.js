@@ -202,6 +202,7 @@ if (icicle) {
   });
   addEventListener("beforeprint", () => go(root));
   document.getElementById("map-tools").hidden = false;
+  draw();
   new ResizeObserver(() => draw()).observe(icicle);
   say(root);
 }

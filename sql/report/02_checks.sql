@@ -52,6 +52,29 @@ unlinked AS MATERIALIZED (
   SELECT 'test', total(time_ns), total(time_ns) FILTER (WHERE op IS NULL)
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
   WHERE kernel IS NOT NULL),
+own AS MATERIALIZED (
+  SELECT 0 AS side, op, shapes, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
+  FROM trace_kernel_owners(:control, :control_rank, :control_iteration)
+  GROUP BY op, shapes, is_input
+  UNION ALL
+  SELECT 1, op, shapes, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
+  FROM trace_kernel_owners(:test, :test_rank, :test_iteration)
+  GROUP BY op, shapes, is_input),
+input AS (
+  SELECT count(*) AS shapes, sum(sides = 2) AS common, max(of_control) AND max(of_test) AS of_both
+  FROM (SELECT count(DISTINCT side) AS sides, max(side = 0) AS of_control, max(side = 1) AS of_test
+        FROM own
+        WHERE is_input AND shapes IS NOT NULL
+        GROUP BY shapes)),
+shaped AS (
+  SELECT op, count(DISTINCT side) AS sides, sum(time) AS time
+  FROM own
+  WHERE op IS NOT NULL AND shapes IS NOT NULL
+  GROUP BY op, shapes),
+common AS (
+  SELECT total(time) AS time, total(time) FILTER (WHERE sides = 2) AS same
+  FROM shaped
+  WHERE op IN (SELECT op FROM own WHERE shapes IS NOT NULL GROUP BY op HAVING count(DISTINCT side) = 2)),
 said(place, bad, strong, text) AS (
   SELECT 1, c_device <> t_device, CASE WHEN c_device <> t_device THEN 'Different devices.' ELSE 'Same device:' END,
          CASE WHEN c_device <> t_device
@@ -101,6 +124,19 @@ said(place, bad, strong, text) AS (
          || ', the median is ' || printf('%.*f', :digits, median / :size) || '.'
   FROM (SELECT side, iteration, max(ms) AS ms FROM step GROUP BY side) JOIN side USING (side)
   WHERE ms > 1.15 * median AND steps > 2
+  UNION ALL
+  SELECT 7, common < shapes, CASE WHEN common < shapes THEN 'Other input shapes.' ELSE 'Same input shapes:' END,
+         CASE WHEN common < shapes
+              THEN 'Of ' || shapes || ' shapes that are copied to the device, ' || common || ' are on both sides: is it the same model?'
+              ELSE 'all ' || shapes || ' that are copied to the device' END
+  FROM input
+  WHERE of_both
+  UNION ALL
+  SELECT 8, same < 0.9 * time, CASE WHEN same < 0.9 * time THEN 'Operators at other shapes.' ELSE 'Operator shapes:' END,
+         printf('%.0f', 100 * same / time) || ' % of the time of operators that both sides have is at shapes that both have'
+         || CASE WHEN same < 0.9 * time THEN ': is it the same model?' ELSE '' END
+  FROM common
+  WHERE time > 0
   UNION ALL
   SELECT 9, alone > 0.02 * time, CASE WHEN alone > 0.02 * time THEN 'Work without an operator.' ELSE 'Work without an operator:' END,
          printf('%.0f', max(1, 100 * alone / time)) || ' % of the device time of ' || word
