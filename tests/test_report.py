@@ -315,6 +315,24 @@ class States(OnPage):
         page = self.state(run(5), document())
         self.assertEqual(page.one("h1").text, "Nothing to compare")
 
+    def test_many_long_names(self):
+        """The page stays small, and the map adds up."""
+        def trace(length):
+            name = "void ns::kernel<" + "x" * 900
+            return document(*[it for n in range(5) for it in [step(n, 20000 * n, 19000)] + [
+                made for i in range(300) for made in
+                (event(f"op {i} " + "y" * 900, 20000 * n + 60 * i, 20), launch(20000 * n + 60 * i + 1, 1, 1000 * n + i + 1),
+                 kernel(f"{name}{i}>(int)", 20000 * n + 60 * i + 10, 20 * length, 1000 * n + i + 1))]])
+        page = self.state(trace(1), trace(2))
+        data = json.loads(page.one("script", id="map-data").text)
+        sums, at = [0, 0], 0
+        while at < len(data["leaves"]):
+            at += data["leaves"][at] + 3
+            sums = [one + other for one, other in zip(sums, data["leaves"][at - 2:at])]
+        expected = self.rows("SELECT sum(control_time), sum(test_time) FROM trace_step_diff('control', 'test')")[0]
+        for one, other in zip(sums, expected):
+            self.assertAlmostEqual(one / 1000, other, delta=0.5)
+
     def test_other_shapes(self):
         def trace(shape):
             made = run(5)

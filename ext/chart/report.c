@@ -218,6 +218,7 @@ void report_row(struct report *report, const char *const *columns, const struct 
 static void write_later(struct report *report)
 {
     struct writer *to = &report->page;
+    to->failed = to->failed || report->later.failed;
     if (report->later.length == 0)
         return;
     write_string(to, "<ul class=\"checks\">\n");

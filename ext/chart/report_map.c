@@ -8,6 +8,7 @@
 
 #include "report.h"
 
+enum { MOST_MAP_BYTES = 60000 };
 enum { MAP_LEVELS = 5, MAP_CONTROL = MAP_LEVELS, MAP_TEST };
 
 static void begin_map(struct report *report)
@@ -50,16 +51,22 @@ static void write_map_name(struct writer *to, const struct label_set *labels, ui
     writer_clear(&label);
 }
 
-/* A level without a name, or with that of the level above, is left out. */
+/* A level without a name, or with that of the level above, is left out. What follows when the map is
+** large is one box. */
 void report_map_row(struct report *report, const struct report_cell *cells)
 {
     struct writer *to = &report->later;
     uint32_t ids[MAP_LEVELS];
     int levels = 0;
-    for (int i = 0; i < MAP_LEVELS; i++) {
+    bool full = to->length + report->named > MOST_MAP_BYTES;
+    for (int i = 0; i < MAP_LEVELS && !(full && levels > 0); i++) {
+        static const char rest[] = "smaller parts";
         if (!cells[i].text)
             continue;
-        uint32_t id = label_set_add(&report->labels, cells[i].text, cells[i].length);
+        size_t known = report->labels.names.count,
+               length = full ? sizeof rest - 1 : cells[i].length;
+        uint32_t id = label_set_add(&report->labels, full ? rest : cells[i].text, length);
+        report->named += report->labels.names.count > known ? 2 * length : 0;
         report->page.failed = report->page.failed || id == NAME_NONE;
         if (levels == 0 || ids[levels - 1] != id)
             ids[levels++] = id;

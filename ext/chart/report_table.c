@@ -16,6 +16,8 @@
 #include "label_set.h"
 #include "report.h"
 
+enum { MOST_PAGE_BYTES = 220000 }; /* rows that follow are left out */
+
 enum role {
     ROLE_HEAD,
     ROLE_NAME,
@@ -53,6 +55,7 @@ struct table_name {
 struct report_table {
     struct writer html;
     struct label_set labels;
+    size_t name_bytes; /* of all rows */
     struct table_name *named;
     size_t named_count, named_capacity;
     enum role roles[MOST_REPORT_COLUMNS];
@@ -208,6 +211,7 @@ static void add_name(struct report_table *table, const struct report_cell *cell)
         table->html.failed = true;
     else
         table->named[table->named_count++] = (struct table_name){table->html.length, id};
+    table->name_bytes += cell->length;
 }
 
 static void begin_number(const struct report *report, struct writer *to, int column,
@@ -298,6 +302,8 @@ void report_table_row(struct report *report, const char *const *columns,
     }
     struct report_table *table = report->table;
     struct writer *to = &table->html;
+    if (report->rows > 0 && report->page.length + to->length + table->name_bytes > MOST_PAGE_BYTES)
+        return;
     read_columns(table, columns, count);
     if (report->rows == 0) {
         const struct report_cell *low = cell_of(table, ROLE_LOW, cells, count);

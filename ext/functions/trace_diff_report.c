@@ -70,12 +70,13 @@ static int take_facts(void *to, sqlite3_stmt *row)
         if (!(of->call.values[REPORT_ARGUMENTS + i] =
                   sqlite3_value_dup(sqlite3_column_value(row, i))))
             return SQLITE_NOMEM;
-    of->report.style = (struct report_style){
-        .control = sqlite3_value_double(fact(of, "control_ms")),
-        .test = sqlite3_value_double(fact(of, "test_ms")),
-        .size = sqlite3_value_double(fact(of, "size")),
-        .unit = strcmp((const char *)sqlite3_value_text(fact(of, "unit")), "s") == 0 ? "s" : "ms",
-        .digits = sqlite3_value_int(fact(of, "digits"))};
+    double size = sqlite3_value_double(fact(of, "size"));
+    of->report.style =
+        (struct report_style){.control = sqlite3_value_double(fact(of, "control_ms")),
+                              .test = sqlite3_value_double(fact(of, "test_ms")),
+                              .size = size,
+                              .unit = size > 1 ? "s" : "ms",
+                              .digits = sqlite3_value_int(fact(of, "digits"))};
     return SQLITE_OK;
 }
 
@@ -100,8 +101,8 @@ static bool write_argument(struct writer *to, const struct call *call, int i)
         write_string(to, strstr(arguments_of_report[i].name, "iteration") ? "'steady'" : "NULL");
         return false;
     }
-    char *literal =
-        sqlite3_mprintf(type == SQLITE_INTEGER ? "%s" : "%Q", sqlite3_value_text(value));
+    const unsigned char *given = sqlite3_value_text(value);
+    char *literal = given ? sqlite3_mprintf(type == SQLITE_INTEGER ? "%s" : "%Q", given) : NULL;
     if (literal)
         write_string(to, literal);
     else

@@ -7,8 +7,10 @@
 --   FROM trace_tree_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock)
 --   WHERE control_self_time + test_self_time > 0;
 -- Rules:
---   1. The levels are those of trace_tree_diff. What takes less than 0.01 % of the step has no box of its own:
---      it belongs to its outermost operator, or if that takes less, too, to the part of the program.
+--   1. The levels are those of trace_tree_diff.
+--   2. What takes less than 0.01 % of the step, or is not among the 800 largest, has no box of its own: it
+--      belongs to its outermost operator, or if that takes less, too, to the part of the program. Beyond 300
+--      parts of the program, they are one.
 WITH path AS (
   SELECT class, annotation, module, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
@@ -27,18 +29,30 @@ leaf AS (
                     CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward' OR top_op GLOB '*Backward[0-9]'
                            OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END, top_op) END AS area,
          CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
-         max(c, t) >= 100 * max(:control_ms, :test_ms) AS is_large, op, trace_short_name(kernel) AS kernel, c, t
+         max(c, t) >= 100 * max(:control_ms, :test_ms) AND row_number() OVER (ORDER BY max(c, t) DESC) <= 800 AS is_large,
+         op, kernel, c, t
   FROM summed),
-joined AS (
-  SELECT area, state, top_op, CASE WHEN is_large THEN op END AS op, CASE WHEN is_large THEN kernel END AS kernel,
-         sum(c) AS c, sum(t) AS t
+below AS (
+  SELECT area, state, top_op, CASE WHEN is_large THEN op END AS op,
+         CASE WHEN is_large THEN trace_short_name(kernel) END AS kernel, sum(c) AS c, sum(t) AS t
   FROM leaf
-  GROUP BY 1, 2, 3, 4, 5)
-SELECT area, CASE state WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host in a call'
-                        WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued'
-                        WHEN 'idle_unrecorded' THEN 'not recorded' WHEN 'unrecorded' THEN 'host not recorded' END AS state,
-       CASE WHEN max(c, t) >= 100 * max(:control_ms, :test_ms) THEN top_op END AS top_op, op, kernel,
-       sum(c) AS control_ns, sum(t) AS test_ns
-FROM joined
+  GROUP BY 1, 2, 3, 4, 5),
+top AS (
+  SELECT area, state, CASE WHEN max(c, t) >= 100 * max(:control_ms, :test_ms)
+                             AND row_number() OVER (ORDER BY max(c, t) DESC) <= 800 THEN top_op END AS top_op, op, kernel, c, t
+  FROM below),
+weighed AS (
+  SELECT *, sum(c + t) OVER (PARTITION BY area) AS size
+  FROM top),
+part AS (
+  SELECT *, dense_rank() OVER (ORDER BY size DESC, area) <= 300 AS is_large
+  FROM weighed)
+SELECT CASE WHEN is_large THEN area ELSE 'smaller parts' END AS area,
+       CASE WHEN is_large THEN CASE state WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host in a call'
+         WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued' WHEN 'idle_unrecorded' THEN 'not recorded'
+         WHEN 'unrecorded' THEN 'host not recorded' END END AS state,
+       CASE WHEN is_large THEN top_op END AS top_op, CASE WHEN is_large THEN op END AS op,
+       CASE WHEN is_large THEN kernel END AS kernel, sum(c) AS control_ns, sum(t) AS test_ns
+FROM part
 GROUP BY 1, 2, 3, 4, 5
-ORDER BY 1, 2, 3, 4, 5
+ORDER BY max(size) DESC, 1, 2, 3, 4, 5
