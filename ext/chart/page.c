@@ -98,16 +98,10 @@ static void write_table(const struct figure *figure, struct writer *to)
     write_string(to, "</tbody></table>");
 }
 
-void page_figure(struct writer *to, const struct figure *figure, const char *heading,
-                 const char *sql)
+void page_figure(struct writer *to, const struct figure *figure)
 {
     bool empty = figure->seen == 0 && figure->row_count == 0;
     write_string(to, "<section>\n");
-    if (heading) {
-        write_string(to, "<h2>");
-        write_html(to, heading, strlen(heading));
-        write_string(to, "</h2>\n");
-    }
     if (empty) {
         write_string(to, "<p>No rows.</p>\n");
     } else {
@@ -122,11 +116,6 @@ void page_figure(struct writer *to, const struct figure *figure, const char *hea
         write_string(to, "<div class=\"table\">");
         write_table(figure, to);
         write_string(to, "</div></details>\n");
-    }
-    if (sql) {
-        write_string(to, "<details class=\"sql\"><summary>The SQL of this figure</summary><pre>");
-        write_html(to, sql, strlen(sql));
-        write_string(to, "</pre></details>\n");
     }
     write_string(to, "</section>\n");
 }

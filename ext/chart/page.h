@@ -12,9 +12,7 @@ bool page_has_library(void);
 
 void page_begin(struct writer *to, const char *title, size_t length);
 
-/* `heading` may be NULL, for the figure's title; `sql` may be NULL, for none. */
-void page_figure(struct writer *to, const struct figure *figure, const char *heading,
-                 const char *sql);
+void page_figure(struct writer *to, const struct figure *figure);
 
 void page_end(struct writer *to);
 

@@ -41,7 +41,7 @@ void report_diff(const struct report *report, struct writer *to, const char *ele
                  bool arrow)
 {
     double shown = fabs(ms / report->style.size);
-    bool zero = fixed_is_zero(shown, report->style.digits);
+    bool zero = rounds_to_zero(shown, report->style.digits);
     write_string(to, "<");
     write_string(to, element);
     write_string(to, zero     ? " class=\"n flat\">"

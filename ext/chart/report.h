@@ -65,7 +65,7 @@ struct report {
     struct writer page;
     struct writer later;     /* lines that follow the next table; nodes of the map */
     struct label_set labels; /* of the map */
-    size_t named; /* bytes of these names, about */
+    size_t named;            /* bytes of these names, about */
     struct report_steps *steps;
     struct report_style style;
     struct writer *open_in; /* where an element of prose is open; NULL: none is */

@@ -245,7 +245,7 @@ static void write_number_cell(struct report *report, int column, const struct re
         write_string(to, "–");
     else if (role == ROLE_COUNT)
         write_fixed(to, cell->number, cell->number != floor(cell->number));
-    else if (fixed_is_zero(cell->number / report->style.size, report->style.digits))
+    else if (rounds_to_zero(cell->number / report->style.size, report->style.digits))
         write_string(to, "0");
     else
         report_time(report, to, cell->number);

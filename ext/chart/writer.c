@@ -164,6 +164,14 @@ void write_amount(struct writer *writer, double number, int decimals)
     write_digits(writer, zero ? 0 : fabs(number), decimals, write_grouped);
 }
 
+void write_fixed(struct writer *writer, double number, int decimals)
+{
+    bool zero = rounds_to_zero(number, decimals);
+    if (number < 0 && !zero)
+        write_string(writer, "−");
+    write_digits(writer, zero ? 0 : fabs(number), decimals, write_integer);
+}
+
 void write_change(struct writer *writer, double number, int decimals)
 {
     if (rounds_to_zero(number, decimals)) {
@@ -183,36 +191,6 @@ void write_percent(struct writer *writer, double percent)
         decimals = 0;
     write_amount(writer, percent, decimals);
     write_string(writer, " %");
-}
-
-static double power_of_ten(int exponent)
-{
-    static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
-    return powers[exponent];
-}
-
-bool fixed_is_zero(double number, int decimals)
-{
-    return nearbyint(fabs(number) * power_of_ten(decimals)) == 0;
-}
-
-void write_fixed(struct writer *writer, double number, int decimals)
-{
-    double scaled = nearbyint(fabs(number) * power_of_ten(decimals));
-    if (!(scaled < 9007199254740992.0)) {
-        write_string(writer, "–");
-        return;
-    }
-    int64_t units = (int64_t)scaled, whole = (int64_t)power_of_ten(decimals);
-    if (number < 0 && units > 0)
-        write_string(writer, "−");
-    write_integer(writer, units / whole);
-    if (decimals > 0)
-        write_string(writer, ".");
-    for (int64_t rest = units % whole; whole > 1; rest %= whole) {
-        whole /= 10;
-        write_bytes(writer, &"0123456789"[rest / whole], 1);
-    }
 }
 
 /* The HTML entity of a character, without `&`; NULL: it needs none. */

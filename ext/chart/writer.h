@@ -31,17 +31,13 @@ void write_string(struct writer *writer, const char *string);
 void write_json(struct writer *writer, const char *text, size_t length);
 void write_json_string(struct writer *writer, const char *string);
 void write_number(struct writer *writer, double number);
-/* A number with this many decimals, 0 to 6, a minus (U+2212) before one below 0 that does not round
-** to 0. Not finite: a dash. fixed_is_zero() says whether a number rounds to 0. */
-void write_fixed(struct writer *writer, double number, int decimals);
-bool fixed_is_zero(double number, int decimals);
-
 void write_integer(struct writer *writer, int64_t integer);
 
 /* Numbers as people read them: 1,234,567; −1,234.50; +0.300, or 0 if it rounds to 0; 3.4 % and
 ** 34 %. The number must be finite, and has at most nine decimals. */
 void write_grouped(struct writer *writer, int64_t integer);
 void write_amount(struct writer *writer, double number, int decimals);
+void write_fixed(struct writer *writer, double number, int decimals); /* without commas */
 void write_change(struct writer *writer, double number, int decimals);
 void write_percent(struct writer *writer, double percent);
 

@@ -131,7 +131,7 @@ static bool write_page(struct figure *figure, struct writer *page)
     figure_title(figure, &title);
     if (!title.failed) {
         page_begin(page, title.bytes, title.length);
-        page_figure(page, figure, NULL, NULL);
+        page_figure(page, figure);
         page_end(page);
     }
     bool written = !title.failed && !page->failed;

@@ -12,4 +12,6 @@ FROM (SELECT 1)
      LEFT JOIN trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady')) AS test_ops
      LEFT JOIN trace_diff_by(:control, :test, 'kernel', :control_rank, :test_rank, coalesce(:control_iteration, 'steady'),
                              coalesce(:test_iteration, 'steady'), 'GPU') AS kernel
+     LEFT JOIN trace_files(:control) AS control_file
+     LEFT JOIN trace_files(:test) AS test_file
 LIMIT 1

@@ -144,6 +144,10 @@ said(place, bad, strong, text) AS (
   FROM unlinked
   WHERE alone > 0
   UNION ALL
+  SELECT 10, 1, 'Not read.', substr(problems, instr(problems, 'cannot read '), 200)
+  FROM (SELECT problems FROM trace_files(:control) UNION ALL SELECT problems FROM trace_files(:test))
+  WHERE problems LIKE '%"cannot read %'
+  UNION ALL
   SELECT 10, c_bad + t_bad > 0, CASE WHEN c_bad + t_bad > 0 THEN 'Problems in files.' ELSE 'Whole files:' END,
          CASE WHEN c_bad + t_bad > 0 THEN c_bad || ' of control, ' || t_bad || ' of test: trace_files lists them.'
               ELSE 'none cut short, no event skipped' END
