@@ -160,15 +160,17 @@ static int take_section_row(void *to, sqlite3_stmt *row)
             return SQLITE_NOMEM;
     }
     struct writer statement = {0};
-    if (report_row_is_sql(&of->report, cells)) {
+    if (report_row_is_sql(&of->report, cells) && cells[count - 1].text) {
         write_statement(&statement, &of->call, cells[count - 1].text);
         cells[count - 1].text = statement.bytes;
         cells[count - 1].length = statement.length - 1;
     }
-    if (!statement.failed)
+    if (statement.failed)
+        of->report.page.failed = true;
+    else
         report_row(&of->report, columns, cells, count);
     writer_clear(&statement);
-    return statement.failed || of->report.page.failed ? SQLITE_NOMEM : SQLITE_OK;
+    return of->report.page.failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 static int add_section(struct report_call *of, const struct report_section *section)

@@ -128,7 +128,7 @@ said(place, bad, strong, text) AS (
   SELECT 7, common < shapes, CASE WHEN common < shapes THEN 'Other input shapes.' ELSE 'Same input shapes:' END,
          CASE WHEN common < shapes
               THEN 'Of ' || shapes || ' shapes that are copied to the device, ' || common || ' are on both sides: is it the same model?'
-              ELSE 'all ' || shapes || ' that are copied to the device' END
+              ELSE CASE shapes WHEN 1 THEN 'the one that is' ELSE 'all ' || shapes || ' that are' END || ' copied to the device' END
   FROM input
   WHERE of_both
   UNION ALL
