@@ -61,6 +61,20 @@ WHERE control_self_ns <> test_self_ns AND path LIKE 'step;device idle;%'
 LIMIT 3;
 .mode box
 
+-- Is that more than the noise of the steps?
+SELECT class, trace_short_name(name) AS name,
+       round(control_time, 1) AS rank_0, round(control_stddev, 1) AS stddev_0,
+       round(test_time, 1) AS rank_1, round(test_stddev, 1) AS stddev_1
+FROM trace_step_diff('examples/gpu/test', 'examples/gpu/test', 0, 1)
+WHERE abs(diff_time) > 3 * max(control_stddev, test_stddev);
+
+-- All ranks side by side:
+SELECT rank, sum(time_ns) FILTER (WHERE class = 'compute') / count(DISTINCT iteration) / 1000 AS compute,
+       sum(time_ns) FILTER (WHERE class = 'comm') / count(DISTINCT iteration) / 1000 AS comm,
+       sum(time_ns) FILTER (WHERE class LIKE 'idle%') / count(DISTINCT iteration) / 1000 AS idle
+FROM trace_step_time('examples/gpu/test', 'all')
+GROUP BY rank;
+
 -- A trace without device work, by the user's annotations:
 SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,
        round(diff_time, 1) AS diff

@@ -140,12 +140,32 @@ class Aggregates(unittest.TestCase):
         self.assertEqual(self.one("SELECT trace_quantile(a, 0), trace_quantile(a, 0.5), trace_quantile(a, 1),"
                                   " trace_stddev(a) FROM t"), (-math.inf, 1, math.inf, None))
 
+    def test_stddev_of_values_without_a_row(self):
+        seeded = random.Random(4)
+        for _ in range(300):
+            values = [seeded.choice((seeded.randrange(100), 2**62 + seeded.randrange(9), 1e300, 7))
+                      for _ in range(seeded.randrange(1, 6))]
+            zeros = seeded.choice((0, 0, 1, 2, 1000))
+            self.fill([(0, value, None, None) for value in values])
+            found = self.one(f"SELECT trace_stddev(a, {len(values) + zeros}) FROM t")[0]
+            if len(values) + zeros == 1:
+                self.assertIsNone(found)
+                continue
+            exact = [Fraction(value) for value in values + [0] * zeros]
+            mean = sum(exact) / len(exact)
+            variance = sum((value - mean) ** 2 for value in exact) / (len(exact) - 1)
+            self.assertLessEqual(abs(Fraction(found) ** 2 - variance), variance / 10**12, (values, zeros))
+            if len(set(exact)) == 1:
+                self.assertEqual(found, 0)
+        self.assertEqual(self.one("SELECT trace_stddev(a, 5) FROM t WHERE 0"), (None,))
+
     def test_misuse(self):
         for value in ("x", "1", b"1"):
             self.fill([(0, 1, 2, 0), (0, value, 2, 0)])
             for name, call in (("trace_busy_time", "trace_busy_time(a, b)"), ("trace_busy_time", "trace_busy_time(b, a)"),
                                ("trace_overlap_time", "trace_overlap_time(a, b, c)"),
-                               ("trace_quantile", "trace_quantile(a, 0.5)"), ("trace_stddev", "trace_stddev(a)")):
+                               ("trace_quantile", "trace_quantile(a, 0.5)"), ("trace_stddev", "trace_stddev(a)"),
+                               ("trace_stddev", "trace_stddev(1, a)")):
                 self.assert_error(f"{name}: arguments must be numbers", call)
         self.fill([(0, 1, -1, 0)])
         self.assert_error("trace_busy_time: dur must not be negative", "trace_busy_time(a, b)")
@@ -158,7 +178,7 @@ class Aggregates(unittest.TestCase):
         self.assert_error("trace_quantile: q must be the same in every row", "trace_quantile(a, b)")
         self.fill([(0, -I64, I64, 0), (0, 0, I64, 0)])
         self.assert_error("trace_busy_time: the length is beyond 64 bits", "trace_busy_time(a, b)")
-        for call in ("trace_busy_time(a)", "trace_overlap_time(a, b)", "trace_quantile(a)", "trace_stddev(a, b)"):
+        for call in ("trace_busy_time(a)", "trace_overlap_time(a, b)", "trace_quantile(a)", "trace_stddev(a, b, c)"):
             self.assert_error(f"wrong number of arguments to function {call.split('(')[0]}()", call)
         self.assert_error("trace_busy_time() may not be used as a window function", "trace_busy_time(a, b) OVER ()")
 
@@ -204,6 +224,7 @@ class EveryAggregate(unittest.TestCase):
         ("trace_overlap_time", "dur"): [("-1", "dur must not be negative"), ("9e999", "ts and dur must be less than 1e30")],
         ("trace_overlap_time", "side"): [("2", "side must be 0 or 1"), ("-1", "side must be 0 or 1"),
                                          ("0.5", "side must be 0 or 1")],
+        ("trace_stddev", "count"): [(count, "count must be at least the number of rows") for count in ("0", "-1")],
         ("trace_quantile", "q"): [(q, "q must be from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
     }
 
@@ -228,6 +249,8 @@ class EveryAggregate(unittest.TestCase):
                 values.append("'t'")
             elif name == "format":
                 values.append("'plotly'")
+            elif name == "count":
+                values.append("50")
             else:
                 values.append("1" if self.is_number(function, kind) else "'a'")
         return values
@@ -277,6 +300,9 @@ class EveryAggregate(unittest.TestCase):
         for first, second in (("0.5", "0.6"), ("0", "1"), ("1", "0")):
             found = self.ask(db, "trace_quantile", [["1", first], ["2", first], ["3", second]])
             self.assertEqual(str(found), "trace_quantile: q must be the same in every row")
+        for first, second in (("5", "6"), ("5", "4")):
+            found = self.ask(db, "trace_stddev", [["1", first], ["2", first], ["3", second]])
+            self.assertEqual(str(found), "trace_stddev: count must be the same in every row")
 
     def test_every_format_and_title(self):
         for db, function, arguments in self.each():

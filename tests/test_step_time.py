@@ -7,6 +7,7 @@ import json
 import os
 import random
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -126,7 +127,7 @@ class Planted(unittest.TestCase):
     def test_columns(self):
         rows = connect().execute("SELECT * FROM trace_step_diff(?, ?)", (self.CONTROL, self.TEST)).fetchall()
         for row in rows:
-            _, _, control, test, change, control_ns, test_ns, control_steps, test_steps = row
+            _, _, control, test, change, control_ns, test_ns, control_steps, test_steps, *_ = row
             self.assertAlmostEqual(control, control_ns / 1000 / control_steps)
             self.assertAlmostEqual(test, test_ns / 1000 / test_steps)
             self.assertAlmostEqual(change, test - control)
@@ -237,6 +238,45 @@ class AddsUp(unittest.TestCase):
                 back = db.execute("SELECT class, name, -diff_time, test_ns, control_ns"
                                   " FROM trace_step_diff(?, ?, 'all', 'all', 'all', 'all', ?)", (*pair[::-1], level))
                 self.assertEqual(there.fetchall(), back.fetchall())
+
+    def assert_stddevs(self, *arguments):
+        """Those of trace_step_diff are those of the parts of each step, by Python."""
+        db, expected = connect(), []
+        for side in (0, 1):
+            steps, parts = set(), defaultdict(list)
+            for rank, iteration, class_, name, time_ns in db.execute(
+                    "SELECT rank, iteration, class, name, time_ns FROM trace_step_time(?, ?, ?, ?)",
+                    (*arguments[side:6:2], *arguments[6:])):
+                steps.add((rank, iteration))
+                parts[class_, name].append(time_ns)
+            expected.append(defaultdict(lambda steps=len(steps): 0.0 if steps > 1 else None))
+            for key, times in parts.items():
+                times += [0] * (len(steps) - len(times))
+                if len(steps) > 1:
+                    expected[side][key] = float(statistics.stdev(map(Fraction, times))) / 1000
+        found = db.execute("SELECT class, name, control_stddev, test_stddev FROM trace_step_diff"
+                           f"({', '.join('?' * len(arguments))})", arguments).fetchall()
+        self.assertGreater(len(found), 3)
+        for class_, name, *stddevs in found:
+            for side, stddev in enumerate(stddevs):
+                wanted = expected[side][class_, name]
+                if wanted:
+                    self.assertLessEqual(abs(stddev - wanted), wanted * 1e-12, (arguments, class_, name))
+                else:
+                    self.assertEqual(stddev, wanted, (arguments, class_, name))
+
+    def test_standard_deviations(self):
+        cpu = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
+        for pair in ((Planted.CONTROL, Planted.TEST), (Planted.TEST, cpu[0]), cpu):
+            for level in LEVELS:
+                self.assert_stddevs(*pair, *["all"] * 4, level)
+        self.assert_stddevs(*(Planted.CONTROL, Planted.TEST), 0, 1, "steady", 12, "op")
+
+    @slow
+    def test_standard_deviations_of_real_traces(self):
+        for control, test in (PAIRS["trace_diff"], PAIRS["resnet50"], ("hta/cpu_only", "param/worker0_*.json.gz")):
+            paths = [os.path.join(corpus(os.path.dirname(path)), os.path.basename(path)) for path in (control, test)]
+            self.assert_stddevs(*paths, "all", "all", "all", "steady", "op")
 
     def test_order(self):
         rows = connect().execute("SELECT * FROM trace_step_time(?, 'all')", (Planted.TEST,)).fetchall()

@@ -2,9 +2,10 @@
 ** Aggregates over events. All are plain aggregates; none is a window function (S21).
 **
 ** 1. A row with a NULL is left out. Without rows, a length is 0 and a quantile is NULL. A
-**    standard deviation of fewer than two rows is NULL.
+**    standard deviation of fewer than two values is NULL.
 ** 2. Errors are: an argument that is not a number, a negative duration, a side that is not
-**    0 or 1, a q outside 0 to 1, and a q that differs between rows.
+**    0 or 1, a q outside 0 to 1, a count below the number of rows, and a q or a count that
+**    differs between rows.
 ** 3. Lengths of integers are exact integers, or an error if they exceed 64 bits. Lengths of
 **    reals are exact to a millionth of their unit.
 ** 4. Quantiles and standard deviations overflow only if the result itself overflows.
@@ -33,6 +34,8 @@ struct statistics {
     double *values;
     size_t count, capacity;
     double q;
+    double total;       /* how many values there are, those without a row too; 0: not given */
+    wide_number origin; /* the first value: `mean` is from there, so equal values differ by 0 */
     wide_number mean, squares;
 };
 
@@ -213,26 +216,48 @@ static void quantileFinal(sqlite3_context *context)
     clear_statistics(group);
 }
 
+static wide_number take_number(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_INTEGER ? (wide_number)sqlite3_value_int64(value)
+                                                       : (wide_number)sqlite3_value_double(value);
+}
+
 /* Welford's online algorithm. */
 static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct statistics *group = group_of(context, stddev, count, values);
+    double total = count > 1 ? sqlite3_value_double(values[1]) : 0;
     if (!group)
         return;
-    wide_number value = sqlite3_value_type(values[0]) == SQLITE_INTEGER
-                            ? (wide_number)sqlite3_value_int64(values[0])
-                            : (wide_number)sqlite3_value_double(values[0]);
+    if (count > 1 && !(total > (double)group->count)) {
+        function_fail(context, stddev, "count must be at least the number of rows");
+        return;
+    }
+    if (group->count > 0 && total != group->total) {
+        function_fail(context, stddev, "count must be the same in every row");
+        return;
+    }
+    if (group->count == 0)
+        group->origin = take_number(values[0]);
+    group->total = total;
+    wide_number value = take_number(values[0]) - group->origin;
     wide_number difference = value - group->mean;
     group->mean += difference / (wide_number)++group->count;
     group->squares += difference * (value - group->mean);
 }
 
+/* The values without a row are 0: they are one group, the rows another. */
 static void stddevFinal(sqlite3_context *context)
 {
     const struct statistics *group = sqlite3_aggregate_context(context, 0);
-    if (group && group->count > 1)
-        sqlite3_result_double(context,
-                              (double)sqrtl(group->squares / (wide_number)(group->count - 1)));
+    if (!group || group->count == 0)
+        return;
+    wide_number rows = (wide_number)group->count;
+    wide_number total = group->total > 0 ? (wide_number)group->total : rows;
+    wide_number mean = group->origin + group->mean;
+    wide_number squares = group->squares + mean * mean * ((total - rows) * rows / total);
+    if (total > 1)
+        sqlite3_result_double(context, (double)sqrtl(squares / (total - 1)));
 }
 
 const struct function aggregates[] = {
@@ -261,7 +286,9 @@ const struct function aggregates[] = {
     {.name = stddev,
      .type = "REAL",
      .text = "the standard deviation of a sample; NULL for fewer than two values",
-     .arguments = {{"x", "", true, "value"}},
+     .arguments = {{"x", "", true, "value"},
+                   {"count", "INTEGER", false,
+                    "how many values there are: those without a row are 0; default the rows"}},
      .step = stddevStep,
      .final = stddevFinal},
 };
