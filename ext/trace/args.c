@@ -62,9 +62,10 @@ static bool take(struct args_reader *reader, struct trace_file *file, const stru
     if (args->kind == TOKEN_NONE)
         return true;
     if (args->kind == TOKEN_NESTED) {
-        if (!MEMORY_GROW(reader->text, reader->capacity, args->length * MEND_ROOM))
+        if (!MEMORY_GROW(reader->text, reader->capacity, args->length * MEND_ROOM + SCAN_PADDING))
             return failure_memory(failure);
         mended = mend_json(args->at, args->length, reader->text, &reader->length);
+        memset(reader->text + reader->length, 0, SCAN_PADDING);
     }
     reader->there = mended != MEND_IMPOSSIBLE;
     if (mended == MEND_STRICT)
