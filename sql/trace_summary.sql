@@ -25,8 +25,10 @@
 --      the ranges overlap. One recording a side says nothing about another one.
 --   2. Cautions, the first four of: a side has no steps, or no device work, the devices differ, ranks
 --      or world sizes differ, ranks were not recorded, a side has fewer than three steps, a step takes
---      more than 1.15 times the median of its side, less than 90 % of the time of operators of both
---      sides is at shapes of both sides, a file has problems (work without a launch is none here).
+--      more than 1.15 times the median of its side, copies to the device have shapes that one side
+--      lacks, less than 90 % of the time of operators of both sides is at shapes of both sides, the
+--      operators that launched device work have other types of floats, a file has problems (work
+--      without a launch is none here).
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
 --   4. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
@@ -40,17 +42,17 @@ WITH step AS MATERIALIZED (
   SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock)
   GROUP BY rank, iteration),
-steps AS MATERIALIZED (
-  SELECT side, count(*) AS windows, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low,
-         max(ms) AS high, trace_quantile(ms, 0.5) AS median, count(DISTINCT rank) AS ranks,
-         min(rank) AS rank, max(of_host) AS of_host
+steps AS (
+  SELECT side, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
+         trace_quantile(ms, 0.5) AS median, count(DISTINCT rank) AS ranks, min(rank) AS rank,
+         max(of_host) AS of_host
   FROM step
   GROUP BY side),
 file AS (
   SELECT 0 AS side, rank, world_size, device, problems, skipped FROM trace_files(:control)
   UNION ALL
   SELECT 1, rank, world_size, device, problems, skipped FROM trace_files(:test)),
-files AS MATERIALIZED (
+files AS (
   SELECT file.side, max(world_size) AS world, count(DISTINCT file.rank) AS recorded,
          group_concat(DISTINCT device) FILTER (WHERE file.rank IN (
            SELECT rank FROM step WHERE step.side = file.side)) AS device,
@@ -60,126 +62,157 @@ files AS MATERIALIZED (
   FROM file
   WHERE file.rank IS NOT NULL
   GROUP BY file.side),
+recorded AS MATERIALIZED (
+  SELECT * FROM steps LEFT JOIN files USING (side) LIMIT -1),
 cause AS MATERIALIZED (
   SELECT *, row_number() OVER (ORDER BY abs(diff_time) DESC) AS place
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration,
                          :test_iteration, :clock)
   LIMIT -1),
-means AS (
-  SELECT c.mean AS c, t.mean AS t, t.mean - c.mean AS d,
-         max(c.mean, t.mean) >= 10000 AS in_seconds,
+-- each side, and the other one as t_
+sides AS MATERIALIZED (
+  SELECT c.*, t.steps AS t_steps, t.mean AS t_mean, t.low AS t_low, t.high AS t_high, t.ranks AS t_ranks,
+         t.rank AS t_rank, t.of_host AS t_of_host, t.world AS t_world, t.recorded AS t_recorded,
+         t.device AS t_device, CASE c.side WHEN 0 THEN 'control' ELSE 'test' END AS word,
+         t.mean - c.mean AS d, CASE c.side WHEN 0 THEN c.mean ELSE t.mean END AS base,
+         CASE WHEN max(c.mean, t.mean) >= 10000 THEN 's' ELSE 'ms' END AS unit,
          (SELECT coalesce(max(abs(diff_time)), 0) FROM cause) = 0 AS identical
-  FROM steps AS c CROSS JOIN steps AS t
-  WHERE c.side = 0 AND t.side = 1),
-unit AS (
-  SELECT *, CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS name,
-         CASE WHEN in_seconds THEN 1000.0 ELSE 1.0 END AS size,
-         CASE WHEN abs(d) < 0.005 * c THEN c ELSE abs(d) END
-           / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of
-  FROM means),
-style AS MATERIALIZED (
+  FROM recorded AS c JOIN recorded AS t ON t.side = 1 - c.side
+  LIMIT -1),
+sized AS MATERIALIZED (
+  SELECT *, CASE unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size,
+         CASE WHEN abs(d) < 0.005 * base THEN base ELSE abs(d) END
+           / CASE unit WHEN 's' THEN 1000 ELSE 1 END AS digits_of
+  FROM sides
+  LIMIT -1),
+judged AS MATERIALIZED (
   SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2
                  ELSE 3 END AS digits,
          CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
-              ELSE 0.0005 END * size AS least, 100.0 * d / nullif(c, 0) AS percent
-  FROM unit),
-judged AS MATERIALIZED (
-  SELECT style.*, c.low > t.high AS all_shorter, t.low > c.high AS all_longer,
+              ELSE 0.0005 END * size AS least, 100.0 * d / nullif(mean, 0) AS percent,
          CASE WHEN identical THEN 'no difference'
-              WHEN abs(d) < 0.005 * style.c OR (c.low <= t.high AND t.low <= c.high
-                AND abs(d) < max(c.high - c.low, t.high - t.low)) THEN 'no clear difference'
-              WHEN d > 0 THEN 'test is slower' ELSE 'test is faster' END AS verdict,
-         CASE WHEN c.steps = 1 THEN '1 step' WHEN c.steps > 0 THEN c.steps || ' steps'
-              WHEN t.steps > 0 THEN 'a whole trace' ELSE 'whole traces' END AS c_steps,
-         CASE WHEN t.steps > 0 THEN t.steps WHEN c.steps > 0 THEN 'a whole trace' END AS t_steps,
-         CASE WHEN c.steps = 0 AND t.steps = 0 THEN 'a trace' ELSE 'a step' END AS per,
-         printf('%.*f', digits, c.low / size) AS c_low, printf('%.*f', digits, c.high / size) AS c_high,
-         printf('%.*f', digits, t.low / size) AS t_low, printf('%.*f', digits, t.high / size) AS t_high,
-         CASE WHEN c.ranks > 1 THEN c.ranks || ' ranks' || CASE t.ranks WHEN c.ranks THEN ''
-                                                            ELSE ' and ' || t.ranks END
-              WHEN t.ranks > 1 THEN '1 rank and ' || t.ranks
-              WHEN c.rank = t.rank THEN 'rank ' || c.rank
-              ELSE 'ranks ' || c.rank || ' and ' || t.rank END AS ranks,
-         CASE WHEN (c.of_host AND t.of_host) OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock
-  FROM style CROSS JOIN steps AS c CROSS JOIN steps AS t
-  WHERE c.side = 0 AND t.side = 1),
+              WHEN abs(d) < 0.005 * mean OR (low <= t_high AND t_low <= high
+                AND abs(d) < max(high - low, t_high - t_low)) THEN 'no clear difference'
+              WHEN d > 0 THEN 'test is slower' ELSE 'test is faster' END AS verdict
+  FROM sized
+  LIMIT -1),
 own AS MATERIALIZED (
-  SELECT 0 AS side, op, shapes, sum(dur) AS time
+  SELECT 0 AS side, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
   FROM trace_kernel_owners(:control, :control_rank, :control_iteration)
-  GROUP BY op, shapes
+  GROUP BY op, shapes, types, is_input
   UNION ALL
-  SELECT 1, op, shapes, sum(dur)
+  SELECT 1, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
   FROM trace_kernel_owners(:test, :test_rank, :test_iteration)
-  GROUP BY op, shapes),
+  GROUP BY op, shapes, types, is_input),
+input AS (
+  SELECT count(*) AS shapes, total(of_control AND of_test) AS common,
+         max(of_control) AND max(of_test) AS of_both
+  FROM (SELECT max(side = 0) AS of_control, max(side = 1) AS of_test
+        FROM own
+        WHERE is_input AND shapes IS NOT NULL
+        GROUP BY shapes)),
 shaped AS (
-  SELECT op, count(DISTINCT side) AS sides, sum(time) AS time
+  SELECT op, max(side = 0) AS of_control, max(side = 1) AS of_test, sum(time) AS time
   FROM own
-  WHERE op IS NOT NULL AND shapes IS NOT NULL
+  WHERE shapes IS NOT NULL
   GROUP BY op, shapes),
 common AS (
-  SELECT sum(time) AS time, sum(time) FILTER (WHERE sides = 2) AS same
-  FROM shaped
-  WHERE op IN (SELECT op FROM own WHERE shapes IS NOT NULL GROUP BY op HAVING count(DISTINCT side) = 2)),
-side(side, word) AS (VALUES (0, 'control'), (1, 'test')),
-caution AS (
-  SELECT 1 AS kind, side.word || ' has no steps: its whole trace is compared with a step' AS text
-  FROM steps JOIN side USING (side)
-  WHERE steps = 0 AND EXISTS (SELECT 1 FROM steps AS other WHERE other.steps > 0)
-  UNION ALL
-  SELECT 2, side.word || ' has no device work: its host is compared with a device'
-  FROM steps JOIN side USING (side)
-  WHERE of_host AND EXISTS (SELECT 1 FROM steps AS other WHERE NOT other.of_host)
-  UNION ALL
-  SELECT 3, 'devices differ: ' || c.device || ' / ' || t.device
-  FROM files AS c CROSS JOIN files AS t
-  WHERE c.side = 0 AND t.side = 1 AND c.device <> t.device
-  UNION ALL
-  SELECT 4, 'rank ' || sc.rank || coalesce(' of ' || c.world, '') || ' is compared with rank ' || st.rank
-         || coalesce(' of ' || t.world, '')
-         || CASE WHEN c.recorded = 1 AND t.recorded = 1 AND max(c.world, t.world) > 1
-                 THEN '; no other rank is recorded' ELSE '' END
-  FROM files AS c CROSS JOIN files AS t CROSS JOIN steps AS sc CROSS JOIN steps AS st
-  WHERE c.side = 0 AND t.side = 1 AND sc.side = 0 AND st.side = 1 AND sc.ranks = 1 AND st.ranks = 1
-    AND (sc.rank <> st.rank OR c.world <> t.world)
-  UNION ALL
-  SELECT 5, CASE WHEN c.recorded = t.recorded THEN c.recorded ELSE c.recorded || ' and ' || t.recorded END
-         || ' of ' || c.world || ' ranks recorded: who waits for whom is not known'
-  FROM files AS c CROSS JOIN files AS t CROSS JOIN steps AS sc CROSS JOIN steps AS st
-  WHERE c.side = 0 AND t.side = 1 AND sc.side = 0 AND st.side = 1
-    AND c.world = t.world AND min(c.recorded, t.recorded) < c.world
-    AND NOT (sc.ranks = 1 AND st.ranks = 1 AND sc.rank <> st.rank)
-  UNION ALL
-  SELECT 6, side.word || ' has ' || CASE steps WHEN 1 THEN '1 step' ELSE '2 steps' END
-         || ': too few to tell how much steps vary'
-  FROM steps JOIN side USING (side)
-  WHERE steps IN (1, 2)
-  UNION ALL
-  SELECT 7, 'step ' || iteration || ' of ' || side.word || ' takes ' || printf('%.*f', digits, ms / size)
-         || ' ' || name || ', its median is ' || printf('%.*f', digits, median / size)
-  FROM judged CROSS JOIN (SELECT side, iteration, max(ms) AS ms FROM step GROUP BY side) AS longest
-       JOIN steps USING (side) JOIN side USING (side)
-  WHERE ms > 1.15 * median AND steps > 2
-  UNION ALL
-  SELECT 8, printf('%.0f', 100 * coalesce(same, 0) / time)
-         || ' % of common operators'' time is at common shapes: same model?'
-  FROM common
-  WHERE coalesce(same, 0) < 0.9 * time
-  UNION ALL
-  SELECT 9, side.word || ': ' || bad || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END
-         || ' problems (trace_files)'
-  FROM files JOIN side USING (side)
-  WHERE bad > 0),
-cautions AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY kind, text) AS place, text FROM caution ORDER BY kind, text LIMIT 4),
-shown AS MATERIALIZED (
-  SELECT cause.*, diff_time / 1000 AS ms
+  SELECT sum(time) AS time, sum(same) AS same
+  FROM (SELECT sum(time) AS time, total(time) FILTER (WHERE of_control AND of_test) AS same
+        FROM shaped
+        GROUP BY op
+        HAVING max(of_control) AND max(of_test))),
+precision AS (
+  SELECT max(names) FILTER (WHERE side = 0) AS of_control, max(names) FILTER (WHERE side = 1) AS of_test
+  FROM (SELECT side, group_concat(name, ', ') AS names
+        FROM (SELECT DISTINCT side, column1 AS place, column2 AS name
+              FROM (VALUES (1, 'float64', '*"double"*'), (2, 'float32', '*"float"*'),
+                           (3, 'bfloat16', '*BFloat16"*'), (4, 'float16', '*Half"*'),
+                           (5, 'float8', '*Float8*'))
+                   CROSS JOIN own
+              WHERE types GLOB column3
+              ORDER BY side, place)
+        GROUP BY side)),
+rule(number) AS (VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
+said AS MATERIALIZED (
+  SELECT *, CASE WHEN number IN (1, 2, 6, 7, 11) OR side = 0 THEN CASE number
+    WHEN -1 THEN verdict || ': ' || printf('%.*f', digits, mean / size) || ' -> '
+      || printf('%.*f', digits, t_mean / size) || ' ' || unit || ' '
+      || CASE WHEN steps = 0 AND t_steps = 0 THEN 'a trace' ELSE 'a step' END || ', '
+      || CASE WHEN abs(d) < least THEN '0 ' || unit
+              ELSE printf('%+.*f', digits, d / size) || ' ' || unit
+                   || coalesce(' (' || CASE WHEN abs(percent) >= 9.95 THEN printf('%+.0f', percent)
+                                            WHEN abs(percent) >= 0.995 THEN printf('%+.1f', percent)
+                                            ELSE printf('%+.2f', percent) END || ' %)', '') END
+    WHEN 0 THEN
+      CASE WHEN steps = 1 THEN '1 step' WHEN steps > 0 THEN steps || ' steps'
+           WHEN t_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
+      || ' of ' || printf('%.*f', digits, low / size)
+      || replace('-' || printf('%.*f', digits, high / size), '-' || printf('%.*f', digits, low / size), '')
+      || ' ' || unit
+      || coalesce(', ' || CASE WHEN t_steps > 0 THEN t_steps WHEN steps > 0 THEN 'a whole trace' END
+                  || ' of ', ' and ')
+      || printf('%.*f', digits, t_low / size)
+      || replace('-' || printf('%.*f', digits, t_high / size), '-' || printf('%.*f', digits, t_low / size), '')
+      || CASE WHEN identical THEN ': all parts are equal' WHEN t_low > high THEN ': all of test''s are longer'
+              WHEN low > t_high THEN ': all of test''s are shorter' ELSE ': they overlap' END
+      || '; ' || CASE WHEN ranks > 1 THEN ranks || ' ranks' || CASE t_ranks WHEN ranks THEN ''
+                                                                ELSE ' and ' || t_ranks END
+                      WHEN t_ranks > 1 THEN '1 rank and ' || t_ranks
+                      WHEN rank = t_rank THEN 'rank ' || rank
+                      ELSE 'ranks ' || rank || ' and ' || t_rank END
+      || CASE WHEN (of_host AND t_of_host) OR :clock = 'host' THEN ', host clock' ELSE ', device clock' END
+    WHEN 1 THEN CASE WHEN steps = 0 AND t_steps > 0
+      THEN word || ' has no steps: its whole trace is compared with a step' END
+    WHEN 2 THEN CASE WHEN of_host AND NOT t_of_host
+      THEN word || ' has no device work: its host is compared with a device' END
+    WHEN 3 THEN CASE WHEN device <> t_device THEN 'devices differ: ' || device || ' / ' || t_device END
+    WHEN 4 THEN CASE WHEN ranks = 1 AND t_ranks = 1 AND (rank <> t_rank OR world <> t_world)
+      THEN 'rank ' || rank || coalesce(' of ' || world, '') || ' is compared with rank ' || t_rank
+           || coalesce(' of ' || t_world, '')
+           || CASE WHEN recorded = 1 AND t_recorded = 1 AND max(world, t_world) > 1
+                   THEN '; no other rank is recorded' ELSE '' END END
+    WHEN 5 THEN CASE WHEN world = t_world AND min(recorded, t_recorded) < world
+                       AND NOT (ranks = 1 AND t_ranks = 1 AND rank <> t_rank)
+      THEN CASE WHEN recorded = t_recorded THEN recorded ELSE recorded || ' and ' || t_recorded END
+           || ' of ' || world || ' ranks recorded: who waits for whom is not known' END
+    WHEN 6 THEN CASE WHEN steps IN (1, 2) THEN word || ' has ' || CASE steps WHEN 1 THEN '1 step'
+      ELSE '2 steps' END || ': too few to tell how much steps vary' END
+    WHEN 7 THEN CASE WHEN high > 1.15 * median AND steps > 2
+      THEN 'step ' || (SELECT iteration FROM step WHERE step.side = judged.side ORDER BY ms DESC, rank, iteration)
+           || ' of ' || word || ' takes ' || printf('%.*f', digits, high / size) || ' ' || unit
+           || ', its median is ' || printf('%.*f', digits, median / size) END
+    WHEN 8 THEN (SELECT printf('%d of %d shapes of copies to the device are common: same input?', common, shapes)
+                 FROM input
+                 WHERE of_both AND common < shapes)
+    WHEN 9 THEN (SELECT printf('%.0f', 100 * same / time)
+                        || ' % of common operators'' time is at common shapes: same model?'
+                 FROM common
+                 WHERE same < 0.9 * time)
+    WHEN 10 THEN (SELECT 'types of operators differ: ' || of_control || ' / ' || of_test
+                  FROM precision
+                  WHERE of_control <> of_test)
+    WHEN 11 THEN CASE WHEN bad > 0 THEN word || ': ' || bad
+      || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END || ' problems (trace_files)' END
+    END END AS text
+  FROM judged CROSS JOIN rule
+  LIMIT -1),
+-- the verdict, the coverage and at most four cautions
+head AS MATERIALIZED (
+  SELECT row_number() OVER (ORDER BY number, text) AS line, *
+  FROM said
+  WHERE text IS NOT NULL
+  ORDER BY number, text
+  LIMIT 6),
+chosen AS MATERIALIZED (
+  SELECT cause.*, digits, size, unit, least, verdict, identical,
+         place <= 11 - (SELECT count(*) FROM head) AND abs(diff_time) >= 10 * abs(d)
+           AND abs(diff_time) / 1000 >= least AS is_shown
   FROM cause CROSS JOIN judged
-  WHERE place <= 9 - (SELECT count(*) FROM cautions) AND abs(diff_time) >= 10 * abs(d)
-    AND abs(diff_time) / 1000 >= least),
-word AS (
-  SELECT name AS word FROM shown WHERE class IS NOT 'comm' UNION SELECT area FROM shown),
-bare AS (
-  SELECT word, CASE
+  WHERE side = 0
+  LIMIT -1),
+bare AS MATERIALIZED (
+  SELECT *, CASE
     WHEN word GLOB 'enumerate(DataLoader)#_SingleProcess*'
       THEN 'DataLoader next batch, in this process'
     WHEN word GLOB 'enumerate(DataLoader)#_MultiProcessing*'
@@ -187,24 +220,35 @@ bare AS (
     WHEN word LIKE '## % ##' THEN substr(word, 4, length(word) - 6)
     ELSE replace(replace(replace(replace(replace(word, 'autograd::engine::evaluate_function: ', ''),
       'torch::autograd::', ''), 'nn.Module: ', ''), 'Optimizer.step#', ''), 'at::native::', '') END AS bare
-  FROM word),
+  FROM (SELECT *, column1 AS is_area, CASE WHEN column1 = 0 THEN name WHEN is_shown THEN area END AS word
+        FROM chosen CROSS JOIN (VALUES (0), (1)))
+  LIMIT -1),
 label AS MATERIALIZED (
-  SELECT word, replace(replace(CASE WHEN bare LIKE 'CppNode<%>' THEN substr(bare, 9, length(bare) - 9)
-                                    ELSE bare END, char(10), ' '), char(13), ' ') AS label
-  FROM bare),
-told AS (
-  SELECT place, class, name, control_time / 1000 AS control_ms, test_time / 1000 AS test_ms, ms, share,
-         CASE WHEN kind = 'host late' THEN 'host late' WHEN kind IN ('queued', 'not recorded') THEN kind
+  SELECT *, replace(replace(CASE WHEN bare LIKE 'CppNode<%>' THEN substr(bare, 9, length(bare) - 9)
+                                 ELSE bare END, char(10), ' '), char(13), ' ') AS label
+  FROM bare
+  LIMIT -1),
+-- the causes that are shown, and the rest as one
+told AS MATERIALIZED (
+  SELECT CASE WHEN is_shown THEN place END AS place, count(*) FILTER (WHERE NOT is_area) AS parts,
+         kind, class, name, area, added, removed, names, digits, size, unit, least, verdict,
+         total(control_time) FILTER (WHERE NOT is_area) / 1000 AS control_ms,
+         total(test_time) FILTER (WHERE NOT is_area) / 1000 AS test_ms,
+         total(diff_time) FILTER (WHERE NOT is_area) / 1000 AS ms,
+         CASE WHEN is_shown THEN max(share) ELSE total(share) FILTER (WHERE NOT is_area) END AS share,
+         max(label) FILTER (WHERE NOT is_area) AS of_name,
+         coalesce(' (' || max(label) FILTER (WHERE is_area AND area <> coalesce(name, '')) || ')', '') AS of_area,
+         (SELECT count(*) FROM cause WHERE kind = 'host late') AS late
+  FROM label
+  WHERE is_shown OR NOT identical
+  GROUP BY 1
+  LIMIT -1),
+piece AS MATERIALIZED (
+  SELECT *, CASE WHEN place IS NULL THEN '' WHEN kind IN ('host late', 'queued', 'not recorded') THEN kind
               WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
               WHEN class = 'compute' THEN class ELSE 'host' END AS tag,
-         (SELECT label FROM label WHERE word = name) AS of_name,
-         (SELECT coalesce(' (' || label || ')', '') FROM label
-          WHERE word = area AND area <> coalesce(name, '')) AS of_area,
-         kind, area, added, removed, names,
-         (SELECT count(*) FROM cause AS other WHERE other.kind = 'host late') AS late
-  FROM shown),
-said AS (
-  SELECT *, CASE kind
+    CASE WHEN place IS NULL THEN parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END
+    ELSE CASE kind
     WHEN 'queued' THEN 'launched, not begun'
     WHEN 'not recorded' THEN 'idle, nothing recorded of the host'
     WHEN 'communication' THEN CASE WHEN area LIKE 'nccl:%' OR area LIKE 'gloo:%' THEN area
@@ -218,60 +262,31 @@ said AS (
                         ELSE ' takes over from ' END || (names - added) END
       || CASE WHEN names - CASE added WHEN 0 THEN removed ELSE added END = 1 THEN ' operator'
               ELSE ' operators' END
-      END || coalesce(of_area, '')
+      END || of_area
     ELSE CASE class WHEN 'memory' THEN 'copies: ' ELSE '' END
-         || coalesce(of_name, 'work without a launch') || coalesce(of_area, '') END AS what
-  FROM told),
-rest AS (
-  SELECT count(*) AS parts, total(control_time) / 1000 AS control_ms, total(test_time) / 1000 AS test_ms,
-         total(diff_time) / 1000 AS ms, total(share) AS share
-  FROM cause
-  WHERE place NOT IN (SELECT place FROM shown)),
-piece AS (
-  SELECT 4 AS part, place, 'cause' AS kind, tag, what, class, name, control_ms, test_ms, ms, share
-  FROM said
-  UNION ALL
-  SELECT 5, 1, 'rest', '', parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END,
-         NULL, NULL, control_ms, test_ms, ms, share
-  FROM rest
-  WHERE parts > 0 AND EXISTS (SELECT 1 FROM means WHERE NOT identical)),
+         || coalesce(of_name, 'work without a launch') || of_area END END AS what
+  FROM told
+  LIMIT -1),
 line AS (
-  SELECT 1 AS part, 1 AS place, 'verdict' AS kind,
-         verdict || ': ' || printf('%.*f', digits, c / size) || ' -> ' || printf('%.*f', digits, t / size)
-         || ' ' || judged.name || ' ' || per || ', '
-         || CASE WHEN abs(d) < least THEN '0 ' || judged.name
-                 ELSE printf('%+.*f', digits, d / size) || ' ' || judged.name
-                      || coalesce(' (' || CASE WHEN abs(percent) >= 9.95 THEN printf('%+.0f', percent)
-                                               WHEN abs(percent) >= 0.995 THEN printf('%+.1f', percent)
-                                               ELSE printf('%+.2f', percent) END || ' %)', '') END AS text,
-         NULL AS class, NULL AS name, c AS control_ms, t AS test_ms, d AS diff_ms, NULL AS share
-  FROM judged
+  SELECT line AS place, CASE number WHEN -1 THEN 'verdict' WHEN 0 THEN 'coverage' ELSE 'caution' END AS kind,
+         CASE WHEN number > 0 THEN 'caution: ' ELSE '' END || text AS text, NULL AS class, NULL AS name,
+         CASE number WHEN -1 THEN mean END AS control_ms, CASE number WHEN -1 THEN t_mean END AS test_ms,
+         CASE number WHEN -1 THEN d END AS diff_ms, NULL AS share
+  FROM head
   UNION ALL
-  SELECT 2, 1, 'coverage', c_steps || ' of ' || c_low || CASE WHEN c_low <> c_high THEN '-' || c_high ELSE '' END
-         || ' ' || judged.name || coalesce(', ' || t_steps || ' of ', ' and ') || t_low
-         || CASE WHEN t_low <> t_high THEN '-' || t_high ELSE '' END
-         || CASE WHEN identical THEN ': all parts are equal' WHEN all_longer THEN ': all of test''s are longer'
-                 WHEN all_shorter THEN ': all of test''s are shorter' ELSE ': they overlap' END
-         || '; ' || ranks || ', ' || clock || ' clock',
-         NULL, NULL, NULL, NULL, NULL, NULL
-  FROM judged
-  UNION ALL
-  SELECT 3, place, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM cautions
-  UNION ALL
-  SELECT part, place, kind,
+  SELECT coalesce(6 + place, 99), CASE WHEN place IS NULL THEN 'rest' ELSE 'cause' END,
          printf('%8s %-2s %6s  %-13s  %s',
-                CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, judged.name,
+                CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, unit,
                 CASE WHEN verdict LIKE 'test is%' THEN printf('%.0f %%', 100 * share) ELSE '' END, tag, what),
-         class, piece.name, control_ms, test_ms, ms, share
-  FROM piece CROSS JOIN judged
+         CASE WHEN place THEN class END, CASE WHEN place THEN name END, control_ms, test_ms, ms, share
+  FROM piece
   UNION ALL
-  SELECT 1, 1, 'verdict', 'nothing to compare: no events in ' || empty, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM (SELECT group_concat(word, ' and in ') AS empty
-        FROM side
-        WHERE NOT EXISTS (SELECT 1 FROM steps WHERE steps.side = side.side))
+  SELECT 1, 'verdict', 'nothing to compare: no events in ' || empty, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM (SELECT group_concat(column2, ' and in ') AS empty
+        FROM (VALUES (0, 'control'), (1, 'test'))
+        WHERE column1 NOT IN (SELECT side FROM step))
   WHERE empty IS NOT NULL)
-SELECT row_number() OVER (ORDER BY part, place) AS line, kind, substr(text, 1, 100) AS text, class, name,
+SELECT row_number() OVER (ORDER BY place) AS line, kind, substr(text, 1, 100) AS text, class, name,
        control_ms, test_ms, diff_ms, share
 FROM line
 ORDER BY line;

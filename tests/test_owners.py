@@ -2,6 +2,7 @@
 traces, against the args of events, against what is planted in examples/gpu, and on traces made by hand."""
 import json
 import os
+import re
 import unittest
 
 import generate_gpu_pair
@@ -37,19 +38,20 @@ class Owners(InFolder):
 
     def test_shapes_are_those_of_the_operator_around_the_launch(self):
         db = connect()
-        found = db.execute("SELECT event, op, shapes FROM trace_kernel_owners(?)", (TEST,)).fetchall()
+        found = db.execute("SELECT event, op, shapes, types FROM trace_kernel_owners(?)", (TEST,)).fetchall()
         self.assertGreater(len(found), 100)
         around = {}
-        for number, parent, cat, dims, name in db.execute(
-                "SELECT event, parent, cat, args ->> '$.\"Input Dims\"', name FROM trace_events(?, NULL, 0)", (TEST,)):
-            around[number] = parent, cat, dims, name
+        for number, parent, cat, dims, name, types in db.execute(
+                "SELECT event, parent, cat, args ->> '$.\"Input Dims\"', name, args ->> '$.\"Input type\"'"
+                " FROM trace_events(?, NULL, 0)", (TEST,)):
+            around[number] = parent, cat, dims, name, types
         launches = dict(db.execute("SELECT event, launch FROM trace_kernel_owners(?)", (TEST,)))
-        for number, op, shapes in found:
+        for number, op, shapes, types in found:
             at = around[launches[number]][0]
             while around[at][1] != "cpu_op":
                 at = around[at][0]
-            self.assertEqual((op, shapes), (around[at][3], around[at][2]))
-        self.assertIn("[[8,512,1024]]", {row[2] for row in found})
+            self.assertEqual((op, shapes, types), (around[at][3], around[at][2], around[at][4]))
+        self.assertIn(("[[8,512,1024]]", '["float"]'), {row[2:] for row in found})
 
     def test_selection(self):
         db = connect()
@@ -108,6 +110,22 @@ class Owners(InFolder):
             write("trace.json", document(event("a", 0, 10, args={"Input Dims": dims}), launch(1, 1, 1),
                                          kernel("k", 6, 1, 1), launch(2, 1, 2), kernel("l", 8, 1, 2)))
             self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"), [(expected,)] * 2)
+        values = ["[[1,2]]", "[[1, 2]]", "[ [1,2]]", "[]", "[ ]", '["a\\u0041", "]"]', '{"Input Dims": [3]}', "[[1,2]]",
+                  "null", '"null"', "3", '"[]"', "true", "[[1,NaN]]"]
+        keys = ['"Input Dims"', '"Input\\u0020Dims"', '"x": {"Input Dims": [9]}, "Input Dims"', '"Input type"',
+                '"x": "\\"Input Dims\\": [8],", "Input Dims"', '"Input Dims": [7], "Input Dims"', '"input dims"']
+        events = [[f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {at}, "dur": 9, "args": {{'
+                   f'{key}: {value}, "Input type": {value}}}}}', json.dumps(launch(at + 1, 1, at)),
+                   json.dumps(kernel("k", at + 9, 1, at))]
+                  for at, (key, value) in enumerate(((key, value) for value in values for key in keys), 1)]
+        for number, each in enumerate(events):
+            each[:] = [re.sub(r'"ts": (\d+)', lambda ts: f'"ts": {int(ts[1]) + 20 * number}', text) for text in each]
+        write("trace.json", '{"traceEvents": [' + ",\n".join(sum(events, [])) + "]}")
+        expected = self.rows("SELECT CAST(args ->> '$.\"Input Dims\"' AS TEXT), CAST(args ->> '$.\"Input type\"' AS TEXT)"
+                             " FROM trace_events('trace.json') WHERE cat = 'cpu_op'")
+        self.assertEqual(self.rows("SELECT shapes, types FROM trace_kernel_owners('trace.json')"), expected)
+        self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"), [row[:1] for row in expected])
+        self.assertGreater(len(set(expected)), 15)
         write("trace.json", json.dumps(document(event("a", 0, 10, args={"Input Dims": [[float("nan")]]}),
                                                 launch(1, 1, 1), kernel("k", 6, 1, 1))))
         self.assertEqual(self.rows("SELECT op, shapes FROM trace_kernel_owners('trace.json')"), [("a", "[[null]]")])

@@ -2,7 +2,7 @@
 import os
 import unittest
 
-from made import InFolder, document, event, run, step, write
+from made import InFolder, document, event, kernel, launch, run, step, write
 from support import EXAMPLES, connect, corpus, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
@@ -140,6 +140,49 @@ class AnyPair(InFolder):
         self.assertEqual(self.check("a.json", "b.json")[2:4], [
             "caution: control has 1 step: too few to tell how much steps vary",
             "caution: test has 1 step: too few to tell how much steps vary"])
+
+    @staticmethod
+    def of_operators(*operators):
+        """Three steps with the same operators, each of which launches a kernel: (name of the kernel, shapes, types)."""
+        events = []
+        for number in range(3):
+            at = 1000 * number
+            events.append(step(number, at, 900))
+            for place, (name, shapes, types) in enumerate(operators):
+                work, start = 100 * number + place + 1, at + 100 * place
+                events += [event("aten::op", start, 50, args={"Input Dims": shapes, "Input type": types}),
+                           launch(start + 10, 5, work), kernel(name, start + 60, 30, work)]
+        return document(*events)
+
+    def cautions(self, control, test):
+        write("a.json", self.of_operators(*control))
+        write("b.json", self.of_operators(*test))
+        there, back = self.check("a.json", "b.json"), self.check("b.json", "a.json")
+        return [text for text in there if text.startswith("caution")], [text for text in back if text.startswith("caution")]
+
+    def test_shapes_of_copies_to_the_device(self):
+        copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
+        few = [f"caution: {side} has 1 step: too few to tell how much steps vary" for side in ("control", "test")]
+        for control, test, said in (
+                ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[16, 3], [16]], ["0 of 4"]),
+                ([[8, 3], [8]], [[8, 3], [9]], ["1 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
+            sides = [[(copy, shape and [shape], ["float"]) for shape in side] + 20 * [work] for side in (control, test)]
+            expected = [f"caution: {each} shapes of copies to the device are common: same input?" for each in said]
+            with self.subTest(control=control, test=test):
+                for found in self.cautions(*sides):
+                    self.assertEqual([text for text in found if "common operators" not in text], few + expected)
+
+    def test_types_of_operators(self):
+        few = [f"caution: {side} has 1 step: too few to tell how much steps vary" for side in ("control", "test")]
+        for control, test, said in (
+                (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
+                (["float"], ["c10::BFloat16", "float"], ("float32", "float32, bfloat16")),
+                (["c10::Half", "double"], ["c10::Float8_e4m3fn"], ("float64, float16", "float8"))):
+            sides = [[("gemm", [[8]], types)] for types in (control, test)]
+            expected = [f"caution: types of operators differ: {' / '.join(said)}"] if said else []
+            turned = [f"caution: types of operators differ: {' / '.join(said[::-1])}"] if said else []
+            with self.subTest(control=control, test=test):
+                self.assertEqual(self.cautions(*sides), (few + expected, few + turned))
 
     def test_steps_that_overlap(self):
         def trace(*lengths):

@@ -7,21 +7,32 @@
 #include "../reader/scan.h"
 #include "../trace/args.h"
 
-static const char dims_sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> '$.\"Input Dims\"' END";
-
-/* Shapes of operators. Most operators have shapes that an operator before had, written in the same
-** way: JSON is made only of those that are new. */
-struct shape_reader {
+/* A value of args, of operators. Most operators have a value that an operator before had, written in
+** the same way: SQLite is asked only for those that are new. */
+struct value_reader {
+    const char *key;
+    uint32_t *values; /* by row; NULL: not wanted */
     sqlite3_stmt *statement;
-    struct names *names;
     struct names written; /* arrays, as they are written */
-    uint32_t *known;      /* by id of `written`: the id in `names`, or NAME_NONE */
+    uint32_t *known;      /* by id of `written`: the id of the value, or NAME_NONE */
     size_t capacity;
 };
 
-/* Sets `*shape` to the id of the shapes in args. */
-static int ask_json(const struct shape_reader *reader, const unsigned char *args, size_t length,
-                    uint32_t *shape)
+static int prepare(struct value_reader *reader, sqlite3 *db)
+{
+    static const char sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> ?2 END";
+    int code = sqlite3_prepare_v2(db, sql, -1, &reader->statement, NULL);
+    char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
+    if (code == SQLITE_OK)
+        code = path ? sqlite3_bind_text(reader->statement, 2, path, -1, SQLITE_TRANSIENT)
+                    : SQLITE_NOMEM;
+    sqlite3_free(path);
+    return code;
+}
+
+/* Sets `*value` to the id of the value in args. */
+static int ask_json(const struct value_reader *reader, const unsigned char *args, size_t length,
+                    struct names *names, uint32_t *value)
 {
     sqlite3_stmt *statement = reader->statement;
     sqlite3_reset(statement);
@@ -33,62 +44,69 @@ static int ask_json(const struct shape_reader *reader, const unsigned char *args
         return code;
     if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
         return SQLITE_OK;
-    const char *dims = (const char *)sqlite3_column_text(statement, 0);
-    if (!dims)
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    if (!text)
         return SQLITE_NOMEM;
-    *shape = names_intern(reader->names, dims, (size_t)sqlite3_column_bytes(statement, 0));
-    return *shape == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
+    *value = names_intern(names, text, (size_t)sqlite3_column_bytes(statement, 0));
+    return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Sets `*shape` to the id of the shapes in args, which are strict JSON. Keys with escapes are left
-** to SQLite. */
-static int find_shapes(struct shape_reader *reader, const unsigned char *args, size_t length,
-                       uint32_t *shape)
+/* Sets `*value` to the id of the value in args, which are strict JSON. Escapes are left to
+** SQLite. */
+static int find_value(struct value_reader *reader, const unsigned char *args, size_t length,
+                      struct names *names, uint32_t *value)
 {
     const struct token object = {args, length, TOKEN_NESTED};
-    struct token dims;
-    if (memchr(args, '\\', length) || !scan_member(&object, "Input Dims", &dims) ||
-        dims.kind != TOKEN_NESTED)
-        return ask_json(reader, args, length, shape);
+    struct token array;
+    if (memchr(args, '\\', length) || !scan_member(&object, reader->key, &array) ||
+        array.kind != TOKEN_NESTED)
+        return ask_json(reader, args, length, names, value);
     size_t count = reader->written.count;
     if (!MEMORY_GROW(reader->known, reader->capacity, count + 1))
         return SQLITE_NOMEM;
-    uint32_t id = names_intern(&reader->written, dims.at, dims.length);
+    uint32_t id = names_intern(&reader->written, array.at, array.length);
     if (id == NAME_NONE)
         return SQLITE_NOMEM;
     if (id < count) {
-        *shape = reader->known[id];
+        *value = reader->known[id];
         return SQLITE_OK;
     }
-    int code = ask_json(reader, args, length, shape);
-    reader->known[id] = *shape;
+    int code = ask_json(reader, args, length, names, value);
+    reader->known[id] = *value;
     return code;
 }
 
-bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, struct names *names)
+bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
+                 struct names *names)
 {
     const struct stopper *stopper = &call->database->cache.stopper;
+    struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
+                                     {.key = "Input type", .values = types}};
     struct args_reader args = {.file = NULL};
-    struct shape_reader reader = {.names = names};
     bool done = true;
-    int code = sqlite3_prepare_v2(call->database->db, dims_sql, -1, &reader.statement, NULL);
+    int code = SQLITE_OK;
+    for (int i = 0; i < COUNT_OF(readers) && code == SQLITE_OK; i++)
+        code = prepare(&readers[i], call->database->db);
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
-        const unsigned char *text;
+        const unsigned char *text = NULL;
         size_t length;
         bool wanted = shapes[row] != NAME_NONE && row_is(file, row, CATEGORY_OPERATOR);
-        shapes[row] = NAME_NONE;
-        if (!wanted)
-            continue;
-        done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
-        if (done && text)
-            code = find_shapes(&reader, text, length, &shapes[row]);
+        if (wanted)
+            done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
+        for (int i = 0; i < COUNT_OF(readers) && readers[i].values && code == SQLITE_OK; i++) {
+            readers[i].values[row] = NAME_NONE;
+            if (done && text)
+                code = find_value(&readers[i], text, length, names, &readers[i].values[row]);
+        }
     }
     char *what = sqlite3_mprintf("cannot read the shapes of '%s': ", file->path);
     done = call_check(call, what ? code : SQLITE_NOMEM, what) && done;
     sqlite3_free(what);
     args_close(&args);
-    sqlite3_finalize(reader.statement);
-    names_clear(&reader.written);
-    memory_free(reader.known);
+    for (int i = 0; i < COUNT_OF(readers); i++) {
+        sqlite3_finalize(readers[i].statement);
+        names_clear(&readers[i].written);
+        memory_free(readers[i].known);
+    }
     return done;
 }

@@ -75,7 +75,7 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
     bool done = true;
     if (has_key(keyed, KEY_SHAPES)) {
         shapes = memory_zeroed(file->columns.count, sizeof *shapes);
-        done = shapes ? shapes_read(call, file, shapes, &keyed->names)
+        done = shapes ? shapes_read(call, file, shapes, NULL, &keyed->names)
                       : failure_memory(&call->failure);
     }
     request->shapes = shapes;

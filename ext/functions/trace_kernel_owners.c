@@ -8,7 +8,7 @@
 #include "call_trace.h"
 #include "shapes.h"
 
-enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS };
+enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS, OWNERS_TYPES };
 
 static const struct column columns_of_owners[] = {
     {"rank", "INTEGER", "rank"},
@@ -27,6 +27,7 @@ static const struct column columns_of_owners[] = {
     {"module", "TEXT", "innermost nn.Module around the launch, else top_op"},
     {"annotation", "TEXT", "innermost user annotation around the launch"},
     {"shapes", "TEXT", "JSON, Input Dims of op"},
+    {"types", "TEXT", "JSON, Input type of op"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -34,7 +35,8 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_OP + LEVEL_TOP_OP] = ON_DEMAND,
     [OWNERS_OP + LEVEL_MODULE] = ON_DEMAND,
     [OWNERS_OP + LEVEL_ANNOTATION] = ON_DEMAND,
-    [OWNERS_SHAPES] = ON_DEMAND};
+    [OWNERS_SHAPES] = ON_DEMAND,
+    [OWNERS_TYPES] = ON_DEMAND};
 
 enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS };
 
@@ -51,22 +53,26 @@ struct owners_file {
     const struct trace_member *member;
     int64_t origin; /* ns: the origin of its rank */
     struct owners owners;
-    struct names shapes;
-    uint32_t *shape; /* by row: the id of an owner's shapes; may be NULL */
-    char *scratch;   /* room for the longest name of the file */
+    struct names texts;      /* stable names, shapes and types */
+    uint32_t *stable;        /* by name id: the id of its stable name, or NAME_NONE: not made yet */
+    uint32_t *shape, *types; /* by row: the ids of those of an owner; may be NULL */
+    char *scratch;           /* room for the longest name of the file */
 };
 
 /* Adds the stable name of an id. */
-static void add_stable_name(const struct owners_file *of, uint32_t id)
+static void add_stable_name(struct owners_file *of, uint32_t id)
 {
     const struct name *name = id == NAME_NONE ? NULL : &of->member->file->names.items[id];
-    if (name)
-        result_text(of->result, of->scratch, name_stable(name->text, name->length, of->scratch));
-    else
-        result_null(of->result);
+    if (name && of->stable[id] == NAME_NONE) {
+        of->stable[id] = names_intern(&of->texts, of->scratch,
+                                      name_stable(name->text, name->length, of->scratch));
+        if (of->stable[id] == NAME_NONE)
+            result_lost(of->result);
+    }
+    result_name(of->result, &of->texts, name ? of->stable[id] : NAME_NONE);
 }
 
-static void add_owner(const struct owners_file *of, const struct owner *owner)
+static void add_owner(struct owners_file *of, const struct owner *owner)
 {
     const struct trace_file *file = of->member->file;
     const struct columns *columns = &file->columns;
@@ -92,20 +98,22 @@ static void add_owner(const struct owners_file *of, const struct owner *owner)
         uint32_t label = owner->label[level];
         add_stable_name(of, label == ROW_NONE ? NAME_NONE : columns->name[label]);
     }
-    result_name(result, &of->shapes, op == ROW_NONE || !of->shape ? NAME_NONE : of->shape[op]);
+    result_name(result, &of->texts, op == ROW_NONE || !of->shape ? NAME_NONE : of->shape[op]);
+    result_name(result, &of->texts, op == ROW_NONE || !of->types ? NAME_NONE : of->types[op]);
 }
 
-/* Reads the shapes of the operators that own work. */
-static bool read_owner_shapes(struct owners_file *of)
+/* Reads the shapes, and the types if they are wanted, of the operators that own work. */
+static bool read_owner_shapes(struct owners_file *of, bool types)
 {
     struct trace_file *file = of->member->file;
     of->shape = memory_filled(file->columns.count, sizeof *of->shape);
-    if (!of->shape)
+    of->types = types ? memory_filled(file->columns.count, sizeof *of->types) : NULL;
+    if (!of->shape || (types && !of->types))
         return failure_memory(&of->call->failure);
     for (size_t i = 0; i < of->owners.count; i++)
         if (of->owners.items[i].label[LEVEL_OP] != ROW_NONE)
             of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* wanted */
-    return shapes_read(of->call, file, of->shape, &of->shapes);
+    return shapes_read(of->call, file, of->shape, of->types, &of->texts);
 }
 
 static void add_owners(struct call *call, struct result *result, const struct call_trace *opened,
@@ -114,7 +122,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     const struct trace_member *member = &opened->trace.members[i];
     const struct stopper *stopper = &call->database->cache.stopper;
     struct failure *failure = &call->failure;
-    bool shapes = call_wants(call, OWNERS_SHAPES);
+    bool types = call_wants(call, OWNERS_TYPES), shapes = types || call_wants(call, OWNERS_SHAPES);
     unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << LABEL_LEVELS) - 1);
     if (!member->chosen)
         return;
@@ -122,18 +130,21 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                              .result = result,
                              .member = member,
                              .origin = opened->trace.origins[member->rank_index],
+                             .stable = memory_filled(member->file->names.count, sizeof *of.stable),
                              .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
-    bool done = (of.scratch || failure_memory(failure)) &&
+    bool done = ((of.scratch && of.stable) || failure_memory(failure)) &&
                 owners_find(&of.owners, member->file, call_trace_steps(opened, i),
                             levels | (unsigned)shapes << LEVEL_OP, stopper, failure) &&
-                (!shapes || read_owner_shapes(&of));
+                (!shapes || read_owner_shapes(&of, types));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
     }
     memory_free(of.scratch);
+    memory_free(of.stable);
     memory_free(of.shape);
-    names_clear(&of.shapes);
+    memory_free(of.types);
+    names_clear(&of.texts);
     owners_clear(&of.owners);
 }
 
