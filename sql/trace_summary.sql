@@ -122,17 +122,14 @@ common AS (
         FROM shaped
         GROUP BY op
         HAVING max(of_control) AND max(of_test))),
-precision AS (
-  SELECT max(names) FILTER (WHERE side = 0) AS of_control, max(names) FILTER (WHERE side = 1) AS of_test
-  FROM (SELECT side, group_concat(name, ', ') AS names
-        FROM (SELECT DISTINCT side, column1 AS place, column2 AS name
-              FROM (VALUES (1, 'float64', '*"double"*'), (2, 'float32', '*"float"*'),
-                           (3, 'bfloat16', '*BFloat16"*'), (4, 'float16', '*Half"*'),
-                           (5, 'float8', '*Float8*'))
-                   CROSS JOIN own
-              WHERE types GLOB column3
-              ORDER BY side, place)
-        GROUP BY side)),
+precision AS MATERIALIZED (
+  SELECT side, substr(CASE WHEN max(types GLOB '*"double"*') THEN ', float64' ELSE '' END
+                      || CASE WHEN max(types GLOB '*"float"*') THEN ', float32' ELSE '' END
+                      || CASE WHEN max(types GLOB '*BFloat16"*') THEN ', bfloat16' ELSE '' END
+                      || CASE WHEN max(types GLOB '*Half"*') THEN ', float16' ELSE '' END
+                      || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END, 3) AS names
+  FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
+  GROUP BY side),
 rule(number) AS (VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
 said AS MATERIALIZED (
   SELECT *, CASE WHEN number IN (1, 2, 6, 7, 11) OR side = 0 THEN CASE number
@@ -189,9 +186,9 @@ said AS MATERIALIZED (
                         || ' % of common operators'' time is at common shapes: same model?'
                  FROM common
                  WHERE same < 0.9 * time)
-    WHEN 10 THEN (SELECT 'types of operators differ: ' || of_control || ' / ' || of_test
-                  FROM precision
-                  WHERE of_control <> of_test)
+    WHEN 10 THEN (SELECT 'types of operators differ: ' || c.names || ' / ' || t.names
+                  FROM precision AS c CROSS JOIN precision AS t
+                  WHERE c.side = 0 AND t.side = 1 AND c.names <> t.names AND min(c.names, t.names) <> '')
     WHEN 11 THEN CASE WHEN bad > 0 THEN word || ': ' || bad
       || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END || ' problems (trace_files)' END
     END END AS text

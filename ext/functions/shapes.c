@@ -7,14 +7,12 @@
 #include "../reader/scan.h"
 #include "../trace/args.h"
 
-/* A value of args, of operators. Most operators have a value that an operator before had, written in
-** the same way: SQLite is asked only for those that are new. */
+/* A value of args, of operators. */
 struct value_reader {
     const char *key;
     uint32_t *values; /* by row; NULL: not wanted */
     sqlite3_stmt *statement;
-    struct names written; /* arrays, as they are written */
-    uint32_t *known;      /* by id of `written`: the id of the value, or NAME_NONE */
+    char *text; /* the last array */
     size_t capacity;
 };
 
@@ -51,8 +49,22 @@ static int ask_json(const struct value_reader *reader, const unsigned char *args
     return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Sets `*value` to the id of the value in args, which are strict JSON. Escapes are left to
-** SQLite. */
+/* Writes JSON without its white space. Returns its length. No string may have an escape. */
+static size_t write_dense(const struct token *json, char *to)
+{
+    size_t length = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < json->length; i++) {
+        unsigned char c = json->at[i];
+        in_string ^= c == '"';
+        to[length] = (char)c;
+        length += c > ' ' || in_string;
+    }
+    return length;
+}
+
+/* Sets `*value` to the id of the value in args, which are strict JSON. An array is written here, as
+** SQLite writes it; other values, and args with escapes, are left to SQLite. */
 static int find_value(struct value_reader *reader, const unsigned char *args, size_t length,
                       struct names *names, uint32_t *value)
 {
@@ -61,19 +73,10 @@ static int find_value(struct value_reader *reader, const unsigned char *args, si
     if (memchr(args, '\\', length) || !scan_member(&object, reader->key, &array) ||
         array.kind != TOKEN_NESTED)
         return ask_json(reader, args, length, names, value);
-    size_t count = reader->written.count;
-    if (!MEMORY_GROW(reader->known, reader->capacity, count + 1))
+    if (!MEMORY_GROW(reader->text, reader->capacity, array.length))
         return SQLITE_NOMEM;
-    uint32_t id = names_intern(&reader->written, array.at, array.length);
-    if (id == NAME_NONE)
-        return SQLITE_NOMEM;
-    if (id < count) {
-        *value = reader->known[id];
-        return SQLITE_OK;
-    }
-    int code = ask_json(reader, args, length, names, value);
-    reader->known[id] = *value;
-    return code;
+    *value = names_intern(names, reader->text, write_dense(&array, reader->text));
+    return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
@@ -105,8 +108,7 @@ bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, u
     args_close(&args);
     for (int i = 0; i < COUNT_OF(readers); i++) {
         sqlite3_finalize(readers[i].statement);
-        names_clear(&readers[i].written);
-        memory_free(readers[i].known);
+        memory_free(readers[i].text);
     }
     return done;
 }
