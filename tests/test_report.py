@@ -333,18 +333,6 @@ class States(OnPage):
         for one, other in zip(sums, expected):
             self.assertAlmostEqual(one / 1000, other, delta=0.5)
 
-    def test_other_shapes(self):
-        def trace(shape):
-            made = run(5)
-            for it in made["traceEvents"]:
-                if it["name"].startswith("op"):
-                    it["args"] = {"Input Dims": [[shape, 4]]}
-            return made
-        page = self.state(trace(8), trace(16))
-        self.assertIn("Operators at other shapes. 0 % of the time of operators", page.one("div", class_="callout").text)
-        page = self.state(trace(8), trace(8))
-        self.assertIn("Operator shapes: 100 % of the time", page.one("ul", class_="checks").text)
-
     def ranks(self, folder, numbers, world, slower=1):
         for rank in numbers:
             content = run(4, slower=slower)

@@ -52,29 +52,6 @@ unlinked AS MATERIALIZED (
   SELECT 'test', total(time_ns), total(time_ns) FILTER (WHERE op IS NULL)
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
   WHERE kernel IS NOT NULL),
-own AS MATERIALIZED (
-  SELECT 0 AS side, op, shapes, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
-  FROM trace_kernel_owners(:control, :control_rank, :control_iteration)
-  GROUP BY op, shapes, is_input
-  UNION ALL
-  SELECT 1, op, shapes, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
-  FROM trace_kernel_owners(:test, :test_rank, :test_iteration)
-  GROUP BY op, shapes, is_input),
-input AS (
-  SELECT count(*) AS shapes, sum(sides = 2) AS common, max(of_control) AND max(of_test) AS of_both
-  FROM (SELECT count(DISTINCT side) AS sides, max(side = 0) AS of_control, max(side = 1) AS of_test
-        FROM own
-        WHERE is_input AND shapes IS NOT NULL
-        GROUP BY shapes)),
-shaped AS (
-  SELECT op, count(DISTINCT side) AS sides, sum(time) AS time
-  FROM own
-  WHERE op IS NOT NULL AND shapes IS NOT NULL
-  GROUP BY op, shapes),
-common AS (
-  SELECT total(time) AS time, total(time) FILTER (WHERE sides = 2) AS same
-  FROM shaped
-  WHERE op IN (SELECT op FROM own WHERE shapes IS NOT NULL GROUP BY op HAVING count(DISTINCT side) = 2)),
 said(place, bad, strong, text) AS (
   SELECT 1, c_device <> t_device, CASE WHEN c_device <> t_device THEN 'Different devices.' ELSE 'Same device:' END,
          CASE WHEN c_device <> t_device
@@ -125,19 +102,6 @@ said(place, bad, strong, text) AS (
   FROM (SELECT side, iteration, max(ms) AS ms FROM step GROUP BY side) JOIN side USING (side)
   WHERE ms > 1.15 * median AND steps > 2
   UNION ALL
-  SELECT 7, common < shapes, CASE WHEN common < shapes THEN 'Other input shapes.' ELSE 'Same input shapes:' END,
-         CASE WHEN common < shapes
-              THEN 'Of ' || shapes || ' shapes that are copied to the device, ' || common || ' are on both sides: is it the same model?'
-              ELSE CASE shapes WHEN 1 THEN 'the one that is' ELSE 'all ' || shapes || ' that are' END || ' copied to the device' END
-  FROM input
-  WHERE of_both
-  UNION ALL
-  SELECT 8, same < 0.9 * time, CASE WHEN same < 0.9 * time THEN 'Operators at other shapes.' ELSE 'Operator shapes:' END,
-         printf('%.0f', 100 * same / time) || ' % of the time of operators that both sides have is at shapes that both have'
-         || CASE WHEN same < 0.9 * time THEN ': is it the same model?' ELSE '' END
-  FROM common
-  WHERE time > 0
-  UNION ALL
   SELECT 9, alone > 0.02 * time, CASE WHEN alone > 0.02 * time THEN 'Work without an operator.' ELSE 'Work without an operator:' END,
          printf('%.0f', max(1, 100 * alone / time)) || ' % of the device time of ' || word
          || CASE WHEN alone > 0.02 * time THEN ' has no recorded launch, or one outside of every operator.' ELSE ' or less' END
@@ -152,6 +116,8 @@ said(place, bad, strong, text) AS (
          CASE WHEN c_bad + t_bad > 0 THEN c_bad || ' of control, ' || t_bad || ' of test: trace_files lists them.'
               ELSE 'none cut short, no event skipped' END
   FROM both)
-SELECT CASE WHEN bad THEN 'warn' ELSE 'check' END AS block, strong, text, NULL AS diff
-FROM said
+SELECT CASE WHEN bad THEN 'warn' WHEN place = 11 THEN 'note' ELSE 'check' END AS block, strong, text, NULL AS diff
+FROM (SELECT * FROM said
+      UNION ALL
+      SELECT 11, 0, NULL, 'Whether operators have the same shapes on both sides, trace_summary tells.')
 ORDER BY bad DESC, place, text
