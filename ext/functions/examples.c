@@ -195,7 +195,8 @@ static const struct {
      "FROM gpu_kernel_breakdown(" GPU ", 0);"},
     {"visualize_comm_comp_overlap",
      "SELECT writefile('build/page.html', visualize_comm_comp_overlap(\n"
-     "         rank, comp_comm_overlap_pctg, NULL, NULL, hidden_time, exposed_time)) > 0 AS written\n"
+     "         rank, comp_comm_overlap_pctg, NULL, NULL, hidden_time, exposed_time)) > 0 AS "
+     "written\n"
      "FROM comm_comp_overlap(" GPU ");"},
     {"visualize_queue_length_time_series",
      "SELECT writefile('build/page.html', visualize_queue_length_time_series(\n"

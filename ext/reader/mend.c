@@ -1,6 +1,7 @@
 #include "mend.h"
 
 #include "ascii.h"
+#include "bytes16.h"
 #include "text.h"
 
 struct mending {
@@ -119,6 +120,27 @@ static void sequences(struct mending *mending)
     mending->p = p;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Copies text that strings contain as it is. */
+static void plain(struct mending *mending)
+{
+    const unsigned char *p = mending->p;
+    uint32_t other = 0;
+    while (other == 0 && mending->end - p >= 16) {
+        bytes16 bytes = bytes16_at(p);
+        other = bytes16_mask((bytes16)(bytes - 0x20 >= 0x60) | (bytes16)(bytes == '"') |
+                             (bytes16)(bytes == '\\'));
+        p += other ? __builtin_ctz(other) : 16;
+    }
+    while (other == 0 && p < mending->end && is_plain(*p))
+        p++;
+    copy(mending, (size_t)(p - mending->p));
+}
+
 /* Rule 3; false if the string does not end. */
 static bool string(struct mending *mending)
 {
@@ -140,7 +162,7 @@ static bool string(struct mending *mending)
             mending->p++;
             mending->changed = true;
         } else if (c < 0x80) {
-            *mending->to++ = *mending->p++;
+            plain(mending);
         } else {
             sequences(mending);
         }
