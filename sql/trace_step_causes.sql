@@ -11,7 +11,7 @@
 -- Columns
 --   kind          TEXT     'changed', 'replaced', 'communication', 'host late', 'queued' or 'not recorded'
 --   class         TEXT     as trace_step_time has it; NULL if the parts are of several
---   area          TEXT     part of the model: annotation, nn.Module, 'backward' or operator
+--   area          TEXT     part of the program, as trace_step_path has it
 --   name          TEXT     operator or kernel; of 'replaced' the longest new one, else old one; NULL: several
 --   added         INTEGER  names that only test has
 --   removed       INTEGER  names that only control has
@@ -27,9 +27,8 @@
 -- Rules:
 --   1. The parts of a step are those of trace_step_path, so the causes sum to the difference of the
 --      mean lengths of a step, as those of trace_step_diff do.
---   2. Work of the device belongs to an area: its annotation, else its nn.Module, else 'backward' if
---      autograd launched it, else its outermost operator. A part is a class, an area and a name: the
---      outermost operator, or the kernel of communication.
+--   2. Work of the device belongs to an area, as in trace_step_path. A part is a class, an area and a
+--      name: the outermost operator, or the kernel of communication.
 --   3. 'replaced': in an area and class, the parts that came, if they take 1 % of the difference or
 --      more, and those that went or lost a quarter of their time, are one cause: what replaced what
 --      counts net. If none came, it is the parts that went and those that gained.
@@ -39,21 +38,16 @@
 --   6. 'queued' (idle_wait) and 'not recorded' (idle_unrecorded) are one cause each. A trace without
 --      device work has the parts of its host as areas of their own.
 WITH part AS (
-  SELECT 0 AS side, steps, class, annotation, module, top_op, op, kernel, time_ns
+  SELECT 0 AS side, steps, class, area, top_op, op, kernel, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   WHERE time_ns > 0 OR class IS NULL
   UNION ALL
-  SELECT 1, steps, class, annotation, module, top_op, op, kernel, time_ns
+  SELECT 1, steps, class, area, top_op, op, kernel, time_ns
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
   WHERE time_ns > 0 OR class IS NULL),
 placed AS (
   SELECT side, steps, class, time_ns,
-         CASE WHEN class IN ('compute', 'comm', 'memory') THEN
-           coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
-                    CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward'
-                           OR top_op GLOB '*Backward[0-9]'
-                           OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END,
-                    top_op) END AS area,
+         CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
          CASE WHEN class = 'comm' THEN kernel
               WHEN class IN ('idle_call', 'idle_launch', 'call') THEN op
               WHEN class IN ('compute', 'memory') THEN coalesce(top_op, kernel)

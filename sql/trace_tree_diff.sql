@@ -31,7 +31,7 @@
 -- Rules:
 --   1. The parts of a step are those of trace_step_path. So the self times sum to the step, which
 --      is the sum over trace_step_diff, to the ns.
---   2. Work is found by area (as in trace_step_causes), top_op, op, and trace_short_name of the
+--   2. Work is found by area (as in trace_step_path), top_op, op, and trace_short_name of the
 --      kernel; so is time of the host in a trace without device work. Work of the device without a
 --      launch is directly below the step.
 --   3. While the device is idle: 'device idle', class, top_op, op. Time of the host of which nothing
@@ -42,19 +42,14 @@
 --      hidden has no time.
 --   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE part AS (
-  SELECT 0 AS side, class, annotation, module, top_op, op, kernel, time_ns, kernels, steps
+  SELECT 0 AS side, class, area, top_op, op, kernel, time_ns, kernels, steps
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   UNION ALL
-  SELECT 1, class, annotation, module, top_op, op, kernel, time_ns, kernels, steps
+  SELECT 1, class, area, top_op, op, kernel, time_ns, kernels, steps
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
 leveled AS MATERIALIZED (
   SELECT side, class, time_ns, kernels, steps,
-         CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE
-           coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
-                    CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward'
-                           OR top_op GLOB '*Backward[0-9]'
-                           OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END,
-                    top_op) END AS area,
+         CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
          CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state,
          top_op, op, trace_short_name(kernel) AS kernel
   FROM part),

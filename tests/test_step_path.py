@@ -1,5 +1,7 @@
 """trace_step_path (rule A12): its rows cut those of trace_step_time finer, at every level and clock."""
+import glob
 import os
+import re
 import unittest
 from collections import Counter
 
@@ -82,6 +84,46 @@ class Sums(unittest.TestCase):
                 found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, steps, time", given,
                                                 "trace"), (path,)).fetchall()
                 self.assertEqual(found, [(*row, 1, None, None, steps, row[6] / 1000) for row in wanted])
+
+
+def area_of(annotation, module, top_op):
+    """A12.7, in Python."""
+    if annotation is None and module is not None and module.startswith("nn.Module"):
+        return module
+    if annotation is None and top_op is not None and (
+            top_op.startswith(("autograd::engine", "torch::autograd::AccumulateGrad"))
+            or re.search(r"Backward[0-9]?\Z", top_op)):
+        return "backward"
+    return annotation if annotation is not None else top_op
+
+
+class Areas(InFolder):
+    """A12.7"""
+
+    def check(self, path):
+        for *names, area in connect().execute(
+                "SELECT DISTINCT annotation, module, top_op, area FROM trace_step_path(?, 'all', 'all')", (path,)):
+            self.assertEqual(area, area_of(*names), names)
+            self.seen.add(area)
+
+    def test_every_pair(self):
+        self.seen = set()
+        for path in glob.glob(os.path.join(EXAMPLES, "*", "*", "")):
+            self.check(path)
+        self.assertIn("backward", self.seen)
+        self.assertIn("Optimizer.step#AdamW.step", self.seen)
+
+    def test_names(self):
+        self.seen = set()
+        names = ["Backward", "Backward1", "MulBackward0", "MulBackward12", "XBackwardX", "xbackward", "7", "",
+                 "Backward\n", "autograd::engine", "autograd::engine::evaluate_function: MulBackward0", "xautograd::engine",
+                 "torch::autograd::AccumulateGrad", "torch::autograd::Accumulate", "nn.Module: A_0", "nn.Modul", "aten::mm"]
+        operators = (event(name, 10 * i, 8) for i, name in enumerate(names))
+        write("d/a.json", document(step(1, 0, 10 * len(names)), *operators))
+        self.check("d")
+        self.assertEqual(self.seen & set(names), set(names) - {
+            "Backward", "Backward1", "MulBackward0", "autograd::engine",
+            "autograd::engine::evaluate_function: MulBackward0", "torch::autograd::AccumulateGrad"})
 
 
 class Kernels(InFolder):

@@ -1,5 +1,6 @@
 #include "step_parts.h"
 
+#include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "call_trace.h"
 
@@ -101,6 +102,38 @@ static void name_column(const struct step_rows *steps, uint32_t id, sqlite3_cont
     sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+static bool name_begins(const struct name *name, const char *with)
+{
+    return begins(name->text, name->text + name->length, with);
+}
+
+/* Whether autograd runs an operator: its name says so. */
+static bool is_backward(const struct name *name)
+{
+    const char *end = name->text + name->length;
+    end -= name->length > 0 && is_digit(end[-1]);
+    return name_begins(name, "autograd::engine") ||
+           name_begins(name, "torch::autograd::AccumulateGrad") ||
+           ends(name->text, end, "Backward");
+}
+
+/* A12.7 */
+static void area_column(const struct step_rows *steps, const struct attributed *part,
+                        sqlite3_context *context)
+{
+    const struct name *names = attribution_names(steps->attribution)->items;
+    uint32_t annotation = part->name[LEVEL_ANNOTATION], module = part->name[LEVEL_MODULE];
+    uint32_t top_op = part->name[LEVEL_TOP_OP];
+    if (annotation != NAME_NONE)
+        name_column(steps, annotation, context);
+    else if (module != NAME_NONE && name_begins(&names[module], "nn.Module"))
+        name_column(steps, module, context);
+    else if (top_op != NAME_NONE && is_backward(&names[top_op]))
+        sqlite3_result_text(context, "backward", -1, SQLITE_STATIC);
+    else
+        name_column(steps, top_op, context);
+}
+
 static int step_parts_column(struct rows *rows, struct row_scan *scan,
                              const struct position *position, int column, sqlite3_context *context,
                              struct failure *failure)
@@ -126,6 +159,8 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_int64(context, part->kernels);
     else if (after_names == 3)
         sqlite3_result_int64(context, (sqlite3_int64)step->steps);
+    else if (after_names == 4)
+        area_column(steps, part, context);
     return SQLITE_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "../analysis/attribute.h"
 #include "../sqlite/table_function.h"
 
-/* Columns: these, the names, time, time_ns; of paths also kernels and steps. */
+/* Columns: these, the names, time, time_ns; of paths also kernels, steps, area. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
 /* Arguments: these, the level if there is one, the clock, and of paths what they are sums over. */

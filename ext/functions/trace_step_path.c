@@ -19,6 +19,8 @@ static const struct column columns_of_step_path[] = {
     {"kernels", "INTEGER",
      "events of device work that start in the step; of hidden ones time is 0"},
     {"steps", "INTEGER", "steps that the row is a sum over"},
+    {"area", "TEXT",
+     "part of the program: annotation, else an nn.Module, else 'backward', else top_op"},
 };
 
 static const struct argument arguments_of_step_path[] = {

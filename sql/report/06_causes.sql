@@ -13,21 +13,16 @@ shown AS MATERIALIZED (
   FROM cause
   WHERE place <= 7 AND abs(d) >= 0.01 * abs(:diff_ms) AND abs(d) >= :least),
 labeled AS (
-  SELECT class, annotation, module, top_op, op, kernel, time_ns / 1e6 / :control_windows AS c, 0.0 AS t,
+  SELECT class, area, top_op, op, kernel, time_ns / 1e6 / :control_windows AS c, 0.0 AS t,
          kernels * 1.0 / :control_windows AS cn, 0.0 AS tn
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   UNION ALL
-  SELECT class, annotation, module, top_op, op, kernel, 0.0, time_ns / 1e6 / :test_windows,
+  SELECT class, area, top_op, op, kernel, 0.0, time_ns / 1e6 / :test_windows,
          0.0, kernels * 1.0 / :test_windows
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
 placed AS MATERIALIZED (
   SELECT class, c, t, cn, tn, kernel,
-         CASE WHEN class IN ('compute', 'comm', 'memory') THEN
-           coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
-                    CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward'
-                           OR top_op GLOB '*Backward[0-9]'
-                           OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END,
-                    top_op) END AS area,
+         CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
          CASE WHEN class = 'comm' THEN kernel WHEN class IN ('idle_call', 'idle_launch', 'call') THEN op
               WHEN class IN ('compute', 'memory') THEN coalesce(top_op, kernel) ELSE top_op END AS name
   FROM labeled

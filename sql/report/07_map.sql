@@ -12,22 +12,19 @@
 --      belongs to its outermost operator, or if that takes less, too, to the part of the program. Beyond 300
 --      parts of the program, they are one.
 WITH path AS (
-  SELECT class, annotation, module, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
+  SELECT class, area, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
   WHERE time_ns > 0
   UNION ALL
-  SELECT class, annotation, module, top_op, op, kernel, 0.0, time_ns * 1.0 / :test_windows
+  SELECT class, area, top_op, op, kernel, 0.0, time_ns * 1.0 / :test_windows
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
   WHERE time_ns > 0),
 summed AS (
-  SELECT class, annotation, module, top_op, op, kernel, sum(c) AS c, sum(t) AS t
+  SELECT class, area, top_op, op, kernel, sum(c) AS c, sum(t) AS t
   FROM path
-  GROUP BY 1, 2, 3, 4, 5, 6),
+  GROUP BY 1, 2, 3, 4, 5),
 leaf AS (
-  SELECT CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE
-           coalesce(annotation, CASE WHEN module LIKE 'nn.Module%' THEN module END,
-                    CASE WHEN top_op LIKE 'autograd::engine%' OR top_op GLOB '*Backward' OR top_op GLOB '*Backward[0-9]'
-                           OR top_op LIKE 'torch::autograd::AccumulateGrad%' THEN 'backward' END, top_op) END AS area,
+  SELECT CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
          CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
          max(c, t) >= 100 * max(:control_ms, :test_ms) AND row_number() OVER (ORDER BY max(c, t) DESC) <= 800 AS is_large,
          op, kernel, c, t
