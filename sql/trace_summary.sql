@@ -208,61 +208,19 @@ chosen AS MATERIALIZED (
   FROM cause CROSS JOIN judged
   WHERE side = 0
   LIMIT -1),
-bare AS MATERIALIZED (
-  SELECT *, CASE
-    WHEN word GLOB 'enumerate(DataLoader)#_SingleProcess*'
-      THEN 'DataLoader next batch, in this process'
-    WHEN word GLOB 'enumerate(DataLoader)#_MultiProcessing*'
-      THEN 'DataLoader next batch, from workers'
-    WHEN word LIKE '## % ##' THEN substr(word, 4, length(word) - 6)
-    ELSE replace(replace(replace(replace(replace(word, 'autograd::engine::evaluate_function: ', ''),
-      'torch::autograd::', ''), 'nn.Module: ', ''), 'Optimizer.step#', ''), 'at::native::', '') END AS bare
-  FROM (SELECT *, column1 AS is_area, CASE WHEN column1 = 0 THEN name WHEN is_shown THEN area END AS word
-        FROM chosen CROSS JOIN (VALUES (0), (1)))
-  LIMIT -1),
-label AS MATERIALIZED (
-  SELECT *, replace(replace(CASE WHEN bare LIKE 'CppNode<%>' THEN substr(bare, 9, length(bare) - 9)
-                                 ELSE bare END, char(10), ' '), char(13), ' ') AS label
-  FROM bare
-  LIMIT -1),
 -- the causes that are shown, and the rest as one
-told AS MATERIALIZED (
-  SELECT CASE WHEN is_shown THEN place END AS place, count(*) FILTER (WHERE NOT is_area) AS parts,
-         kind, class, name, area, added, removed, names, digits, size, unit, least, verdict,
-         total(control_time) FILTER (WHERE NOT is_area) / 1000 AS control_ms,
-         total(test_time) FILTER (WHERE NOT is_area) / 1000 AS test_ms,
-         total(diff_time) FILTER (WHERE NOT is_area) / 1000 AS ms,
-         CASE WHEN is_shown THEN max(share) ELSE total(share) FILTER (WHERE NOT is_area) END AS share,
-         max(label) FILTER (WHERE NOT is_area) AS of_name,
-         coalesce(' (' || max(label) FILTER (WHERE is_area AND area <> coalesce(name, '')) || ')', '') AS of_area,
-         (SELECT count(*) FROM cause WHERE kind = 'host late') AS late
-  FROM label
-  WHERE is_shown OR NOT identical
-  GROUP BY 1
-  LIMIT -1),
 piece AS MATERIALIZED (
-  SELECT *, CASE WHEN place IS NULL THEN '' WHEN kind IN ('host late', 'queued', 'not recorded') THEN kind
+  SELECT CASE WHEN is_shown THEN place END AS place, class, name, digits, size, unit, least, verdict,
+         total(control_time) / 1000 AS control_ms, total(test_time) / 1000 AS test_ms,
+         total(diff_time) / 1000 AS ms, sum(share) AS share,
+         CASE WHEN NOT is_shown THEN '' WHEN kind IN ('host late', 'queued', 'not recorded') THEN kind
               WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
               WHEN class = 'compute' THEN class ELSE 'host' END AS tag,
-    CASE WHEN place IS NULL THEN parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END
-    ELSE CASE kind
-    WHEN 'queued' THEN 'launched, not begun'
-    WHEN 'not recorded' THEN 'idle, nothing recorded of the host'
-    WHEN 'communication' THEN CASE WHEN area LIKE 'nccl:%' OR area LIKE 'gloo:%' THEN area
-                                   ELSE trace_short_name(name) END || ', not hidden'
-    WHEN 'host late' THEN CASE WHEN class IS 'idle_launch' THEN 'launching: ' || of_name
-                               ELSE 'waiting for ' || coalesce(of_name, 'the host'
-                                      || CASE WHEN late > 1 THEN ', elsewhere' ELSE '' END) END
-    WHEN 'replaced' THEN CASE WHEN class = 'memory' THEN 'copies of ' || of_name ELSE of_name
-      || CASE WHEN added = 0 THEN ' gives way to ' || (names - removed)
-              ELSE CASE WHEN added > 1 THEN ' and ' || (added - 1) || ' more take over from '
-                        ELSE ' takes over from ' END || (names - added) END
-      || CASE WHEN names - CASE added WHEN 0 THEN removed ELSE added END = 1 THEN ' operator'
-              ELSE ' operators' END
-      END || of_area
-    ELSE CASE class WHEN 'memory' THEN 'copies: ' ELSE '' END
-         || coalesce(of_name, 'work without a launch') || of_area END END AS what
-  FROM told
+         CASE WHEN is_shown THEN text
+              ELSE count(*) || CASE count(*) WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END END AS what
+  FROM chosen
+  WHERE is_shown OR NOT identical
+  GROUP BY 1
   LIMIT -1),
 line AS (
   SELECT line AS place, CASE number WHEN -1 THEN 'verdict' WHEN 0 THEN 'coverage' ELSE 'caution' END AS kind,
