@@ -59,8 +59,9 @@ said(place, side, what, text) AS (
   FROM host
   WHERE :clock_used <> 'host'
   UNION ALL
-  SELECT 7, side, 'recorded', printf('%,d', events) || ' events, ' || printf('%.1f', size / 1e6) || ' MB in '
-         || files || CASE files WHEN 1 THEN ' file' ELSE ' files' END
+  SELECT 7, side, 'recorded', printf('%,d', events) || ' events, '
+         || CASE WHEN size < 1e5 THEN printf('%.1f kB', size / 1e3) ELSE printf('%.1f MB', size / 1e6) END
+         || ' in ' || files || CASE files WHEN 1 THEN ' file' ELSE ' files' END
          || CASE WHEN recorded > 1 THEN ' of ' || recorded || ' ranks' ELSE '' END
   FROM whole)
 SELECT c.what AS "|head", c.text AS "control|text", coalesce(t.text, 'not recorded') AS "test|text",
