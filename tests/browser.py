@@ -150,9 +150,13 @@ class Page:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def key(self, key, code):
+        """Presses a key, and waits until the page has seen it; not for long, as it may have left the page."""
+        self.value("void (window.keyed = new Promise(done => addEventListener('keyup', () => setTimeout(done),"
+                   " {once: true, capture: true})))")
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code,
                       **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {}))
+        self.value("Promise.race([window.keyed, new Promise(done => setTimeout(done, 1000))])")
 
     def screenshot(self, path, whole=True):
         with open(path, "wb") as file:
