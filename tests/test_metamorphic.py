@@ -415,6 +415,8 @@ def normal(row, drop):
                                        for each in json.loads(value)), key=repr))
         elif column == "args" and value:
             value = json.dumps(json.loads(value), sort_keys=True)
+        elif column == "html":  # it tells how many elements and bytes the files have
+            value = re.sub(r"[\d,]+ events, [\d.]+ [kM]B in ", "", value)
         made.append(value)
     return tuple(made)
 

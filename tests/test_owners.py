@@ -123,6 +123,9 @@ class Owners(InFolder):
         write("trace.json", '{"traceEvents": [' + ",\n".join(sum(events, [])) + "]}")
         expected = self.rows("SELECT CAST(args ->> '$.\"Input Dims\"' AS TEXT), CAST(args ->> '$.\"Input type\"' AS TEXT)"
                              " FROM trace_events('trace.json') WHERE cat = 'cpu_op'")
+        expected = [tuple(json.dumps(json.loads(value), separators=(",", ":")) if value and "\\" in value else value
+                          for value in row) for row in expected]  # however strings are escaped
+        self.assertIn(('["aA","]"]',) * 2, expected)
         self.assertEqual(self.rows("SELECT shapes, types FROM trace_kernel_owners('trace.json')"), expected)
         self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"), [row[:1] for row in expected])
         self.assertGreater(len(set(expected)), 15)

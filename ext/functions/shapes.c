@@ -16,9 +16,15 @@ struct value_reader {
     size_t capacity;
 };
 
+/* In an array that has escapes, strings are written as SQLite writes them. */
 static int prepare(struct value_reader *reader, sqlite3 *db)
 {
-    static const char sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> ?2 END";
+    static const char sql[] =
+        "SELECT CASE WHEN NOT json_valid(?1) THEN NULL"
+        " WHEN json_type(?1, ?2) IS 'array' AND instr(?1 ->> ?2, '\\') THEN"
+        " (SELECT json_group_array(CASE WHEN type IN ('array', 'object') THEN json(value)"
+        "  WHEN type IN ('true', 'false') THEN json(type) ELSE value END) FROM json_each(?1, ?2))"
+        " ELSE ?1 ->> ?2 END";
     int code = sqlite3_prepare_v2(db, sql, -1, &reader->statement, NULL);
     char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
     if (code == SQLITE_OK)

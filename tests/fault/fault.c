@@ -130,7 +130,7 @@ static const struct trial {
     {.name = "trace_diff_report",
      .sql = "SELECT html FROM trace_diff_report('a', 'b')",
      .tells = true,
-     .stride = 41},
+     .stride = 131},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
     {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
     {.name = "error: a last step",
