@@ -478,6 +478,16 @@ class Browsed(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(page.problems(), []))
         return page
 
+    def test_numbers_are_those_written(self):
+        """What the other tests read is what a browser shows, once the page's script has run."""
+        with open(self.path, encoding="utf-8") as file:
+            written = [[[" ".join(cell.text.split()) for cell in row] for row in cells(table)]
+                       for table in Tree(file.read()).root.all("table")]
+        shown = self.open().value("[...document.querySelectorAll('table')].map(table => [...table.tBodies[0].rows].map(row => "
+                                  "[...row.cells].map(cell => cell.textContent.trim().split(/\\s+/).join(' '))))")
+        self.assertEqual(shown, written)
+        self.assertGreater(sum(map(len, written)), 100)
+
     def test_fits(self):
         for width in (390, 800, 1280):
             for dark in (False, True):
