@@ -2,6 +2,7 @@
 traces, against the args of events, against what is planted in examples/gpu, and on traces made by hand."""
 import json
 import os
+import random
 import re
 import unittest
 
@@ -132,6 +133,31 @@ class Owners(InFolder):
         write("trace.json", json.dumps(document(event("a", 0, 10, args={"Input Dims": [[float("nan")]]}),
                                                 launch(1, 1, 1), kernel("k", 6, 1, 1))))
         self.assertEqual(self.rows("SELECT op, shapes FROM trace_kernel_owners('trace.json')"), [("a", "[[null]]")])
+
+
+    def test_types_however_they_are_escaped(self):
+        rng = random.Random(5)
+        letters = "aZ\"\\/\b\t\n\v\f\r\x01\x1f\x7f é中🙂\u2028[],{}"
+
+        def escaped(letter):
+            return "".join(f"\\u{unit:04x}" for unit in memoryview(letter.encode("utf-16-le")).cast("H"))
+
+        def written(text):
+            return "".join(escaped(letter) if letter < " " or letter in "\"\\" or rng.random() < 0.5 else letter
+                           for letter in text)
+
+        lists = [["".join(rng.choices(letters, k=rng.randrange(9))) for _ in range(rng.randrange(1, 5))] for _ in range(200)]
+        events = [json.dumps(step(1, 0, 100000))]
+        for number, texts in enumerate(lists):
+            values = ", ".join(f'"{written(text)}"' for text in texts)
+            events += [f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {20 * number}, "dur": 9, "args": '
+                       f'{{"Input type": [{values}]}}}}', json.dumps(launch(20 * number + 1, 1, number + 1)),
+                       json.dumps(kernel("k", 20 * number + 9, 1, number + 1))]
+        write("trace.json", '{"traceEvents": [' + ",\n".join(events) + "]}")
+        found = [types for types, in self.rows("SELECT types FROM trace_kernel_owners('trace.json', 0, 'all') ORDER BY ts")]
+        self.assertEqual([json.loads(types) for types in found], lists)
+        self.assertEqual(found, [self.value("SELECT json_group_array(value) FROM json_each(?)", json.dumps(texts))
+                                 for texts in lists])
 
 
 class Collectives(InFolder):

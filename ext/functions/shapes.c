@@ -5,6 +5,7 @@
 #include "../analysis/labels.h"
 #include "../reader/memory.h"
 #include "../reader/scan.h"
+#include "../reader/text.h"
 #include "../trace/args.h"
 
 /* A value of args, of operators. */
@@ -16,15 +17,9 @@ struct value_reader {
     size_t capacity;
 };
 
-/* In an array that has escapes, strings are written as SQLite writes them. */
 static int prepare(struct value_reader *reader, sqlite3 *db)
 {
-    static const char sql[] =
-        "SELECT CASE WHEN NOT json_valid(?1) THEN NULL"
-        " WHEN json_type(?1, ?2) IS 'array' AND instr(?1 ->> ?2, '\\') THEN"
-        " (SELECT json_group_array(CASE WHEN type IN ('array', 'object') THEN json(value)"
-        "  WHEN type IN ('true', 'false') THEN json(type) ELSE value END) FROM json_each(?1, ?2))"
-        " ELSE ?1 ->> ?2 END";
+    static const char sql[] = "SELECT CASE WHEN json_valid(?1) THEN ?1 ->> ?2 END";
     int code = sqlite3_prepare_v2(db, sql, -1, &reader->statement, NULL);
     char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
     if (code == SQLITE_OK)
@@ -34,8 +29,49 @@ static int prepare(struct value_reader *reader, sqlite3 *db)
     return code;
 }
 
+/* Writes a string of JSON up to its closing quote, as SQLite writes it. */
+static size_t write_string(const unsigned char *text, size_t length, char *to)
+{
+    static const char letters[] = "btn\0fr"; /* from 8 on */
+    char *at = to;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = text[i];
+        char letter = c >= 8 && c < 14 ? letters[c - 8] : 0;
+        if (c < ' ' && !letter) {
+            sqlite3_snprintf(7, at, "\\u%04x", c);
+            at += 6;
+            continue;
+        }
+        if (letter || c == '"' || c == '\\')
+            *at++ = '\\';
+        *at++ = letter ? letter : (char)c;
+    }
+    return (size_t)(at - to);
+}
+
+/* Writes dense, strict JSON with its strings alike, however they are escaped. Returns its length,
+** which is not greater. `scratch` has room for 3 times `length`. */
+static size_t write_alike(const char *json, size_t length, char *to, unsigned char *scratch)
+{
+    struct problems unused = {0};
+    size_t written = 0;
+    for (size_t i = 0; i < length; i++) {
+        to[written++] = json[i];
+        if (json[i] != '"')
+            continue;
+        size_t begin = ++i;
+        while (json[i] != '"')
+            i += json[i] == '\\' ? 2 : 1;
+        size_t decoded =
+            text_decode((const unsigned char *)json + begin, i - begin, scratch, &unused, 0);
+        written += write_string(scratch, decoded, to + written);
+        to[written++] = '"';
+    }
+    return written;
+}
+
 /* Sets `*value` to the id of the value in args. */
-static int ask_json(const struct value_reader *reader, const unsigned char *args, size_t length,
+static int ask_json(struct value_reader *reader, const unsigned char *args, size_t length,
                     struct names *names, uint32_t *value)
 {
     sqlite3_stmt *statement = reader->statement;
@@ -51,7 +87,15 @@ static int ask_json(const struct value_reader *reader, const unsigned char *args
     const char *text = (const char *)sqlite3_column_text(statement, 0);
     if (!text)
         return SQLITE_NOMEM;
-    *value = names_intern(names, text, (size_t)sqlite3_column_bytes(statement, 0));
+    size_t written = (size_t)sqlite3_column_bytes(statement, 0);
+    if (*text == '[' && memchr(text, '\\', written)) {
+        if (!MEMORY_GROW(reader->text, reader->capacity, 4 * written))
+            return SQLITE_NOMEM;
+        unsigned char *scratch = (unsigned char *)reader->text + written;
+        written = write_alike(text, written, reader->text, scratch);
+        text = reader->text;
+    }
+    *value = names_intern(names, text, written);
     return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
