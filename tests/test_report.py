@@ -3,8 +3,11 @@ what its scripts do.
 
 CHROMIUM  the browser (tests that need one are skipped without)
 """
+import glob
+import gzip
 import html.parser
 import json
+import math
 import os
 import re
 import tempfile
@@ -394,20 +397,28 @@ class Cost(unittest.TestCase):
     @alone
     @slowest
     def test_of_the_report(self):
-        """The whole report takes at most 0.15 s of CPU time more than trace_step_diff alone."""
+        """The whole report takes at most 0.15 s of CPU time more than trace_step_diff alone where zlib inflates both
+        traces in 0.07 s: at most 2.1 times what that takes here and now."""
         sides = corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")
-        times = {}
-        for query in ("SELECT sum(diff_time) FROM trace_step_diff(?, ?)", "SELECT length(html) FROM trace_diff_report(?, ?)"):
-            best = []
-            for _ in range(5):
+        files = [path for side in sides for path in glob.glob(os.path.join(side, "*.gz"))]
+
+        def inflate(_):
+            for path in files:
+                with gzip.open(path) as file:
+                    while file.read(1 << 20):
+                        pass
+        timed = (inflate, lambda db: db.execute("SELECT sum(diff_time) FROM trace_step_diff(?, ?)", sides).fetchall(),
+                 lambda db: db.execute("SELECT length(html) FROM trace_diff_report(?, ?)", sides).fetchall())
+        best = [math.inf] * len(timed)
+        for _ in range(7):  # in turn: what else runs here slows them alike
+            for i, work in enumerate(timed):
                 db = connect()
                 began = time.process_time()
-                db.execute(query, sides).fetchall()
-                best.append(time.process_time() - began)
+                work(db)
+                best[i] = min(best[i], time.process_time() - began)
                 db.close()
-            times[query] = min(best)
-        small, large = times.values()
-        self.assertLess(large - small, 0.15 * float(os.environ.get("SLACK") or 1))
+        unit, small, large = best
+        self.assertLess(large - small, 2.1 * unit * float(os.environ.get("SLACK") or 1))
 
     @alone
     @slowest
