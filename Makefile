@@ -18,7 +18,7 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
 QUERIES = $(sort $(wildcard sql/*.sql))
-SECTIONS = $(sort $(wildcard sql/report/*.sql))
+SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
 COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
@@ -309,7 +309,7 @@ $(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(QUERIES) | needed
+$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(wildcard sql/report/*.sql) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 

@@ -7,6 +7,7 @@
 # `-- Section ID TEXT`: the rows begin a section, to which a link with this text leads
 # `-- Empty TEXT`: what the page says if there are no rows
 # `-- SQL`, then a statement: what the page shows
+# `-- With NAME`: the query begins with that of the file NAME.sql beside it
 # Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
 # Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
@@ -150,6 +151,18 @@ report && /^-- Section / {
 
 report && /^-- Empty / {
     empty = rest($0, 3)
+    next
+}
+
+report && /^-- With / {
+    path = FILENAME
+    sub(/[^\/]*$/, $3 ".sql", path)
+    while ((getline line < path) > 0)
+        if (line !~ /^--/)
+            sql = sql "     " quoted(query_line(line)) "\n     \"\\n\"\n"
+    close(path)
+    if (sql == "")
+        fail("there is no " path)
     next
 }
 

@@ -398,7 +398,7 @@ class Cost(unittest.TestCase):
     @slowest
     def test_of_the_report(self):
         """The whole report takes at most 0.15 s of CPU time more than trace_step_diff alone where zlib inflates both
-        traces in 0.07 s: at most 2.1 times what that takes here and now."""
+        traces in 0.088 s: at most 1.7 times what that takes here and now."""
         sides = corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")
         files = [path for side in sides for path in glob.glob(os.path.join(side, "*.gz"))]
 
@@ -418,7 +418,7 @@ class Cost(unittest.TestCase):
                 best[i] = min(best[i], time.process_time() - began)
                 db.close()
         unit, small, large = best
-        self.assertLess(large - small, 2.1 * unit * float(os.environ.get("SLACK") or 1))
+        self.assertLess(large - small, 1.7 * unit * float(os.environ.get("SLACK") or 1))
 
     @alone
     @slowest

@@ -62,7 +62,7 @@ struct report_table {
     const char *heads[MOST_REPORT_COLUMNS]; /* with their lengths, valid during a row */
     size_t head_lengths[MOST_REPORT_COLUMNS];
     double low, high; /* of the axis */
-    bool sum;         /* the row is a sum: what it lacks is left empty */
+    bool total;       /* the row gives a whole step: cells without a number stay empty */
     bool cards;       /* cells say their heads, for narrow pages */
 };
 
@@ -240,7 +240,7 @@ static void write_number_cell(struct report *report, int column, const struct re
     if (role == ROLE_RANGE && cell->text)
         write_html(to, cell->text, cell->length);
     else if (!cell->is_number)
-        write_string(to, role == ROLE_DIFF || report->table->sum ? "" : "–");
+        write_string(to, role == ROLE_DIFF || report->table->total ? "" : "–");
     else if (cell->number == 0)
         write_string(to, "–");
     else if (role == ROLE_COUNT)
@@ -315,7 +315,7 @@ void report_table_row(struct report *report, const char *const *columns,
     }
     const struct report_cell *row = cell_of(table, ROLE_ROW, cells, count);
     const struct report_cell *differs = cell_of(table, ROLE_DIFFERS, cells, count);
-    table->sum = row && row->text;
+    table->total = row && row->text;
     write_string(to, "<tr");
     if (differs && differs->number != 0) {
         write_string(to, " class=\"d\"");

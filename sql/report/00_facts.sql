@@ -23,23 +23,7 @@
 --   2. A difference is unclear if it is less than 0.5 % of control's step, or less than the larger
 --      range of the steps of a side while the ranges overlap. It is clear if the ranges do not overlap
 --      and each side has three steps or more.
-WITH used AS MATERIALIZED (
-  SELECT DISTINCT 0 AS side, rank, iteration
-  FROM trace_ops(:control, :control_rank, coalesce(:control_iteration, 'steady'))
-  UNION ALL
-  SELECT DISTINCT 1, rank, iteration
-  FROM trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady'))),
-timed AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, total(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host
-  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration
-  UNION ALL
-  SELECT 1, rank, iteration, total(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
-  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration),
-step AS MATERIALIZED (
-  SELECT timed.*
-  FROM timed JOIN used ON used.side = timed.side AND used.rank = timed.rank AND used.iteration IS timed.iteration),
+-- With steps
 steps AS MATERIALIZED (
   SELECT side, count(*) AS windows, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
          max(of_host) AS of_host

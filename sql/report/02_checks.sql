@@ -1,26 +1,10 @@
 -- 02_checks: Whether the traces can be compared
 -- Layout prose
-WITH file AS MATERIALIZED (
+-- With steps
+file AS MATERIALIZED (
   SELECT 0 AS side, rank, world_size, device, problems, skipped FROM trace_files(:control) WHERE rank IS NOT NULL
   UNION ALL
   SELECT 1, rank, world_size, device, problems, skipped FROM trace_files(:test) WHERE rank IS NOT NULL),
-used AS MATERIALIZED (
-  SELECT DISTINCT 0 AS side, rank, iteration
-  FROM trace_ops(:control, :control_rank, coalesce(:control_iteration, 'steady'))
-  UNION ALL
-  SELECT DISTINCT 1, rank, iteration
-  FROM trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady'))),
-timed AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, total(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host
-  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration
-  UNION ALL
-  SELECT 1, rank, iteration, total(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
-  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration),
-step AS MATERIALIZED (
-  SELECT timed.*
-  FROM timed JOIN used ON used.side = timed.side AND used.rank = timed.rank AND used.iteration IS timed.iteration),
 side AS MATERIALIZED (
   SELECT side, CASE side WHEN 0 THEN 'control' ELSE 'test' END AS word, count(iteration) AS steps,
          count(DISTINCT iteration) AS numbers, count(DISTINCT rank) AS ranks, min(rank) AS rank,

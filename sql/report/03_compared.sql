@@ -1,20 +1,15 @@
 -- 03_compared: What was compared
 -- Section compared Compared
 -- Layout table cmp
-WITH file AS MATERIALIZED (
+-- With steps
+file AS MATERIALIZED (
   SELECT 0 AS side, rank, world_size, device, events, size FROM trace_files(:control) WHERE rank IS NOT NULL
   UNION ALL
   SELECT 1, rank, world_size, device, events, size FROM trace_files(:test) WHERE rank IS NOT NULL),
-step AS MATERIALIZED (
-  SELECT DISTINCT 0 AS side, rank, iteration
-  FROM trace_ops(:control, :control_rank, coalesce(:control_iteration, 'steady'))
-  UNION ALL
-  SELECT DISTINCT 1, rank, iteration
-  FROM trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady'))),
-used AS MATERIALIZED (
+chosen AS MATERIALIZED (
   SELECT side, group_concat(DISTINCT rank) AS ranks, count(DISTINCT rank) AS rank_count,
          count(DISTINCT iteration) AS steps, min(iteration) AS low, max(iteration) AS high
-  FROM step
+  FROM used
   GROUP BY side),
 marked AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, dur_ns FROM trace_steps(:control)
@@ -22,14 +17,14 @@ marked AS MATERIALIZED (
   SELECT 1, rank, iteration, dur_ns FROM trace_steps(:test)),
 host AS (
   SELECT side, avg(dur_ns) / 1e6 AS mean, min(dur_ns) / 1e6 AS low, max(dur_ns) / 1e6 AS high
-  FROM marked JOIN step USING (side, rank, iteration)
+  FROM marked JOIN used USING (side, rank, iteration)
   GROUP BY side),
 whole AS (
   SELECT side, max(world_size) AS world, count(DISTINCT rank) AS recorded, sum(events) AS events,
          count(*) AS files, sum(size) AS size,
          (SELECT group_concat(device, ', ')
           FROM (SELECT DISTINCT device FROM file AS other
-                WHERE other.side = file.side AND rank IN (SELECT rank FROM step WHERE step.side = file.side))) AS device
+                WHERE other.side = file.side AND rank IN (SELECT rank FROM used WHERE used.side = file.side))) AS device
   FROM file
   GROUP BY side),
 said(place, side, what, text) AS (
@@ -40,18 +35,18 @@ said(place, side, what, text) AS (
   SELECT 3, side, CASE rank_count WHEN 1 THEN 'rank shown' ELSE 'ranks shown' END,
          CASE WHEN rank_count <= 8 THEN replace(ranks, ',', ', ') ELSE rank_count || ' ranks' END
            || coalesce(' of ' || world, '')
-  FROM used JOIN whole USING (side)
+  FROM chosen JOIN whole USING (side)
   UNION ALL
   SELECT 4, side, 'steps used',
          CASE WHEN steps = 0 THEN 'none marked: the whole trace'
               ELSE low || CASE WHEN high > low THEN '–' || high ELSE '' END || ' (' || steps || ' of '
-                   || (SELECT count(DISTINCT iteration) FROM marked WHERE marked.side = used.side) || ')' END
-  FROM used
+                   || (SELECT count(DISTINCT iteration) FROM marked WHERE marked.side = chosen.side) || ')' END
+  FROM chosen
   UNION ALL
   SELECT 5, side, :clock_used || ' clock',
          printf('%.*f', :digits, CASE side WHEN 0 THEN :control_ms ELSE :test_ms END / :size) || ' ' || :unit
            || ' (' || CASE side WHEN 0 THEN :control_range ELSE :test_range END || ')'
-  FROM used
+  FROM chosen
   UNION ALL
   SELECT 6, side, 'host clock', printf('%.*f', :digits, mean / :size) || ' ' || :unit
          || ' (' || printf('%.*f', :digits, low / :size)

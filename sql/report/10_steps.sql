@@ -8,20 +8,7 @@
 --   SELECT 'control' AS side, rank, iteration, sum(time_ns) / 1e6 AS ms
 --   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock)
 --   GROUP BY rank, iteration;
-WITH used AS MATERIALIZED (
-  SELECT DISTINCT 0 AS side, rank, iteration
-  FROM trace_ops(:control, :control_rank, coalesce(:control_iteration, 'steady'))
-  UNION ALL
-  SELECT DISTINCT 1, rank, iteration
-  FROM trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady'))),
-timed AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, total(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host
-  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration
-  UNION ALL
-  SELECT 1, rank, iteration, total(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
-  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock)
-  GROUP BY rank, iteration),
+-- With steps
 marked AS (
   SELECT side, rank, iteration, ms, EXISTS (SELECT 1 FROM used WHERE used.side = timed.side AND used.rank = timed.rank
                                             AND used.iteration = timed.iteration) AS counted
