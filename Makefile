@@ -17,7 +17,7 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
-QUERIES = $(sort $(wildcard sql/*.sql))
+QUERIES = $(sort $(filter-out sql/to_database.sql,$(wildcard sql/*.sql)))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
 SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
 COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
@@ -37,14 +37,19 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages
+SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
 
+# As many jobs as there are processors.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench examples reference format install \
-	uninstall clean setup setup-pages needed look
+.PHONY: all charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples reference format install \
+	uninstall clean setup setup-pages setup-hosts needed look
 
 all: $(DIST)/tracediff.so ## build dist/tracediff.so
 
@@ -102,8 +107,13 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 
 sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory $(SANITIZED) all unit replay
-	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 SLOW=some \
-	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz $(PYTHON) tests/run.py
+	$(UNDER_SANITIZERS) SLOW=skip $(PYTHON) tests/run.py
+	$(UNDER_SANITIZERS) SLOW=some $(PYTHON) tests/run.py $(SLOW_SANITIZED)
+
+# The other slow tests run the same code with larger traces.
+SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_decoders test_sequences
+UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz
 
 WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=thread -fno-omit-frame-pointer' LDFLAGS=-fsanitize=thread
@@ -144,8 +154,17 @@ bench: SIZE ?= medium
 bench: needed all ## measure beside other programs: SIZE=small, medium (1 GB of traces) or large (2 GB)
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/bench.py $(SIZE) $(BUILD)/bench
 
+# The script gets what was typed: make would expand a dollar sign.
+db: export DB_CONTROL := $(value CONTROL)
+db: export DB_TEST := $(value TEST)
+db: export DB_OUT := $(value OUT)
+db: export DB_ARGS := $(value ARGS)
+db: needed all ## write traces into ordinary tables: CONTROL=traces/a TEST=traces/b OUT=perf.db [ARGS=yes]
+	@TRACEDIFF=$(DIST)/tracediff.so sh sql/database.sh "$$DB_CONTROL" "$$DB_TEST" "$$DB_OUT" "$$DB_ARGS"
+
 examples: ## make the generated example traces again
 	$(PYTHON) tests/generate_gpu_pair.py
+	$(PYTHON) tests/generate_joins.py
 
 reference: needed all ## write the reference in sql/README.md from tracediff_help
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py
@@ -159,7 +178,9 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tra
 	install -d "$$to/lib" "$$to/share/tracediff" 2>/dev/null && \
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
-	install -m 644 $(QUERIES) "$$to/share/tracediff" && \
+	install -m 644 $(QUERIES) sql/to_database.sql "$$to/share/tracediff" && \
+	install -d "$$to/share/tracediff/database" && \
+	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
 		echo "Cannot install into $$to. For you alone: make install PREFIX=\$$HOME/.local"; \
 		echo "For everyone on this machine: sudo make install"; exit 1; }
@@ -174,9 +195,52 @@ uninstall: ## remove the installed files
 clean: ## remove what was built
 	rm -rf build dist
 
+# Packages. Their library needs no newer glibc than ext/packages/pack.py says, which checks it.
+# In an older glibc, threads and dlopen() are in libraries of their own.
+PORTABLE = $(DIST)/portable/tracediff.so
+OLD_GLIBC = ext/packages/library/old_glibc.c
+
+dist: $(PORTABLE) ## make all packages and their SHA256SUMS, in dist/packages
+	@rm -rf $(DIST)/packages
+	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
+	@$(MAKE) --no-print-directory wheel npm deb tarball
+	@cd $(DIST)/packages && sha256sum tracediff* > SHA256SUMS
+
+wheel: ## make the package for Python: pip install dist/packages/*.whl
+npm: ## make the package for Node: npm install ./dist/packages/*.tgz
+deb: ## make the package for Debian and Ubuntu: apt install ./dist/packages/*.deb
+tarball: ## make an archive with install.sh
+wheel npm deb tarball: $(PORTABLE)
+	@rm -f $(DIST)/packages/SHA256SUMS
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
+	$(PYTHON) ext/packages/pack.py $@ $< $(DIST)/packages
+
+$(PORTABLE): $(OBJECTS) $(OLD_GLIBC)
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	@$(CC) $(filter-out -MMD -MP,$(FLAGS)) -s -o $@ $^ $(LINK) -lz -lm -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
+
 setup: needed ## install what `make demo` and `make test` need
 
 setup-pages: charts
+
+# The programs that examples/hosts is tested in. What cannot be had is said, and its tests are skipped.
+setup-hosts:
+	-@$(call install_missing,$(HOSTS_NEED))
+	@PYTHON=$(PYTHON) sh tests/hosts.sh build/hosts
+
+HOSTS_NEED = $(call command,sqlite3,sqlite3) $(call command,npm,npm) $(call command,go,golang-go) \
+	$(call command,cargo,cargo) $(call command,javac,default-jdk-headless) $(call command,mvn,maven) \
+	$(call command,localedef,locales) $(call runs,$(PYTHON) -c 'import ensurepip',python3-venv) \
+	$(call runs,perl -MDBD::SQLite -e1,libdbd-sqlite3-perl) \
+	$(call runs,echo 'exit [catch {package require sqlite3}]' | tclsh,tcl libsqlite3-tcl) \
+	$(call runs,php -r 'new SQLite3("");',php-cli php-sqlite3) \
+	$(call runs,isql --version && odbcinst -q -d -n SQLite3,unixodbc odbcinst libsqliteodbc) \
+	$(call runs,Rscript -e 'library(RSQLite)',r-base-core r-cran-rsqlite) \
+	$(call runs,$(PYTHON) -c 'import networkx; import pandas; import plotly; import psutil; import yaml',python3-networkx \
+		python3-pandas python3-plotly python3-psutil python3-yaml) \
+	$(call command,slurmctld,slurmctld) $(call command,slurmd,slurmd) $(call command,sbatch,slurm-client) $(call command,munged,munge)
+runs = $$({ $(1); } >/dev/null 2>&1 || echo $(2))
 
 # What the goals need and is not here, as Debian calls it: all of it at once.
 needed:
@@ -186,8 +250,8 @@ needed:
 
 NEED = $(call command,$(firstword $(CC)),gcc) \
 	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
-	$(call for,demo test check sanitize valgrind sqlites bench pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
-	$(call for,test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages,$(call command,$(PYTHON),python3)) \
+	$(call for,demo test check sanitize valgrind sqlites bench db pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
+	$(call for,test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages dist wheel npm deb tarball,$(call command,$(PYTHON),python3)) \
 	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
 	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
 	$(call for,valgrind check,$(call command,valgrind,valgrind)) \
@@ -270,7 +334,7 @@ $(FETCHED)/none:
 # Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands for
 # no library. This is looked at each time; what is built with it, only if it has changed.
 # npm is asked once, and again by `make charts`: a machine without network should not wait.
-$(FETCHED)/plotly: look
+$(FETCHED)/plotly: look | needed
 	@mkdir -p $(@D)
 	@if [ -s $@ ]; then :; \
 	elif [ -z "$(SETUP)" ]; then \

@@ -14,7 +14,7 @@ struct call_trace_request {
     int trace, ranks, iterations;
     enum selection_kind default_ranks, default_iterations;
     enum trace_use use;
-    const bool *phases;  /* as in file_load() */
+    const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
     bool quoted;         /* errors quote the argument's text instead of `subject` */
 };

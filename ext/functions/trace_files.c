@@ -9,14 +9,15 @@
 static const struct column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
-    {"rank_source", "TEXT", "where the rank comes from: distributedInfo, name or order (T7)"},
+    {"rank_source", "TEXT",
+     "where the rank comes from: distributedInfo, database, name or order (T7)"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
     {"steps", "INTEGER", "distinct profiler steps"},
     {"first_step", "INTEGER", "lowest of them"},
     {"last_step", "INTEGER", "highest of them"},
-    {"events", "INTEGER", "elements of traceEvents"},
+    {"events", "INTEGER", "elements of traceEvents; rows of the tables of events in a database"},
     {"rows", "INTEGER", "of these, rows of trace_events"},
     {"skipped", "INTEGER", "of these, skipped (T14)"},
     {"problems", "TEXT", "JSON array of {what, count, first_byte}; bytes are counted from 1"},
@@ -24,7 +25,7 @@ static const struct column columns_of_files[] = {
     {"start_ns", "INTEGER", "ns, absolute: earliest event"},
     {"end_ns", "INTEGER", "ns, absolute: latest end"},
     {"size", "INTEGER", "bytes on disk"},
-    {"json_size", "INTEGER", "bytes of JSON"},
+    {"json_size", "INTEGER", "bytes of JSON; NULL of a database"},
 };
 
 static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
@@ -101,7 +102,7 @@ static const char summary_sql[] =
 static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
 {
-    static const char *const sources[] = {"distributedInfo", "name", "order"};
+    static const char *const sources[] = {"distributedInfo", "database", "name", "order"};
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
     const struct trace_member *member = &opened->trace.members[i];
     const struct trace_file *file = member->file ? member->file : &nothing;
@@ -114,7 +115,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
     code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;
-    write_problems(&problems, member, strict, opened->trace.paths.items[i].again);
+    write_problems(&problems, member, strict, member->again);
     if (problems.failed)
         result_lost(result);
     result_repaired(result, member->path, strlen(member->path));

@@ -5,15 +5,16 @@
 #include "text.h"
 
 /* What a key is, beside a field. */
-enum { KEY_PHASE = EVENT_FIELDS, KEY_OTHER };
+enum { KEY_PHASE = EVENT_FIELDS, KEY_ID, KEY_OTHER };
 
 static int key_of(const unsigned char *key, size_t length)
 {
     static const struct {
         const char *key;
         int field;
-    } keys[] = {{"ph", KEY_PHASE},  {"ts", EVENT_TS},   {"dur", EVENT_DUR},   {"cat", EVENT_CAT},
-                {"pid", EVENT_PID}, {"tid", EVENT_TID}, {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
+    } keys[] = {{"ph", KEY_PHASE},  {"ts", EVENT_TS},     {"dur", EVENT_DUR},
+                {"cat", EVENT_CAT}, {"pid", EVENT_PID},   {"tid", EVENT_TID},
+                {"id", KEY_ID},     {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strlen(keys[i].key) == length && memcmp(keys[i].key, key, length) == 0)
             return keys[i].field;
@@ -48,6 +49,8 @@ static inline int key_at(const unsigned char *key, size_t *length)
         return KEY_PHASE;
     if ((word & 0xffffff) == KEY4('t', 's', '"', 0))
         return EVENT_TS;
+    if ((word & 0xffffff) == KEY4('i', 'd', '"', 0))
+        return KEY_ID;
     return KEY_OTHER;
 #undef KEY4
 }
@@ -117,9 +120,11 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
     event->phase = 0;
     event->passed_over = event->flawed = false;
     event->form = 0;
+    event->id.kind = TOKEN_NONE;
     for (int i = 0; i < EVENT_FIELDS; i++)
         event->field[i].kind = TOKEN_NONE;
     p = scan_space(p);
+    event->empty = *p == '}';
     while (*p != '}') {
         struct token ignored = {.kind = TOKEN_NONE};
         int which;
@@ -128,9 +133,10 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
             return NULL;
         struct token *to = which == KEY_OTHER   ? &ignored
                            : which == KEY_PHASE ? &phase
+                           : which == KEY_ID    ? &event->id
                                                 : &event->field[which];
         if (to->kind != TOKEN_NONE) {
-            duplicate = true;
+            duplicate = duplicate || which != KEY_ID;
             to = &ignored;
         }
         bool args = which == EVENT_ARGS && to != &ignored;

@@ -27,11 +27,13 @@ struct event {
     unsigned char phase; /* ph; 0 if it is not one printable ASCII character */
     bool passed_over;    /* the phase is not wanted: the fields are undefined */
     bool flawed;         /* a key is there twice, or a comma follows the last value */
+    bool empty;          /* {}; undefined unless phase is 0 */
     int64_t position;    /* 0-based index in traceEvents */
     int64_t byte;        /* the byte of the document, from 1, of its opening brace */
     uint64_t form;       /* events of one form have the same cat, pid and tid, and none of these is
                          ** TOKEN_ODD_TEXT; 0: nothing is known */
     struct token field[EVENT_FIELDS];
+    struct token id; /* undefined for events that a memo has read */
 };
 
 /* Reads the event whose opening brace is the byte before `p`. `wanted` says by phase letter

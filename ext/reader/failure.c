@@ -53,6 +53,11 @@ void failure_clear(struct failure *failure)
     *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
 }
 
+bool failure_copy(struct failure *to, const struct failure *from)
+{
+    return from->text ? failure_set(to, from->code, "%s", from->text) : failure_memory(to);
+}
+
 void failure_move(struct failure *to, struct failure *from)
 {
     if (to->code == FAILURE_NONE) {

@@ -44,6 +44,10 @@ bool failure_memory(struct failure *failure);
 /* Frees the text and resets the struct to no failure. */
 void failure_clear(struct failure *failure);
 
+/* Copies a failure to `to`, unless that is set. A failure without a text is out of memory. Always
+** returns false. */
+bool failure_copy(struct failure *to, const struct failure *from);
+
 /* Moves `from` to `to`, unless `to` is already set. */
 void failure_move(struct failure *to, struct failure *from);
 

@@ -16,7 +16,7 @@ static const struct {
     {"\xfd\x37zXZ", 5, 0, "compressed with xz: unpack it first, with unxz"},
     {"\x28\xb5\x2f\xfd", 4, 0, "compressed with zstd: unpack it first, with unzstd"},
     {"BZh", 3, 0, "compressed with bzip2: unpack it first, with bunzip2"},
-    {"SQLite format 3", 16, 0, "an SQLite database: query it itself, or export it as JSON"},
+    {"SQLite format 3", 16, 0, "a SQLite database: unpack it first, with gunzip"},
     {"\x80\x02", 2, 0, PICKLE},
     {"\x80\x03", 2, 0, PICKLE},
     {"\x80\x04", 2, 0, PICKLE},

@@ -1,7 +1,10 @@
+/* madvise() is not POSIX. */
+#define _DEFAULT_SOURCE
 #include "memory.h"
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *memory_of(int byte, size_t count, size_t item)
 {
@@ -44,4 +47,18 @@ bool memory_assign(void *to, void *block)
     if (block)
         memcpy(to, &block, sizeof block);
     return block != NULL;
+}
+
+void memory_use_large_pages(void *block, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    enum { PAGE = 4096, LARGE = 2 * 1024 * 1024 };
+    /* The block's first page, too, although others share it: realloc() can only move a mapping whose
+    ** pages are all of one kind. */
+    uintptr_t begin = (uintptr_t)block / PAGE * PAGE, end = (uintptr_t)block + size;
+    if (size >= LARGE)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)block, (void)size;
+#endif
 }

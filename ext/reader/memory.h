@@ -21,6 +21,10 @@ void *memory_resize(void *block, size_t size);
 /* NULL is allowed. */
 void memory_free(void *block);
 
+/* Asks the system to keep a block in pages of 2 MiB, as far as it reaches over whole ones: to touch a
+** page for the first time costs as much as to read some 20 events. It is only a hint. */
+void memory_use_large_pages(void *block, size_t size);
+
 /* As memory_allocate(), with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
 void *memory_zeroed(size_t count, size_t item);
 void *memory_filled(size_t count, size_t item);

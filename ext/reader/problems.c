@@ -25,6 +25,9 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_GZIP_TRAILING] = "bytes after the gzip data",
     [PROBLEM_BACKLOG] = "device work launched before the recording",
     [PROBLEM_NO_LAUNCH] = "device work without a launch",
+    [PROBLEM_NOT_TIMED] = "device work that was not timed",
+    [PROBLEM_OTHER_PROCESS] = "event of a process without device work",
+    [PROBLEM_UNTRIED] = "format not tried on a real file",
     [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
     [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",
 };

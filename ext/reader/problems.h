@@ -33,6 +33,9 @@ enum problem {
     PROBLEM_GZIP_TRAILING,
     PROBLEM_BACKLOG,
     PROBLEM_NO_LAUNCH,
+    PROBLEM_NOT_TIMED, /* this and the next two: of databases */
+    PROBLEM_OTHER_PROCESS,
+    PROBLEM_UNTRIED,
     PROBLEM_ARGS_MENDED, /* the two about args are known only once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT

@@ -152,6 +152,20 @@ refused:
     return NULL;
 }
 
+bool source_begins(const char *path, const char *bytes, size_t length)
+{
+    enum { MOST = 16 };
+    char first[MOST];
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool begins = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                  length <= MOST && read(file, first, length) == (ssize_t)length &&
+                  memcmp(first, bytes, length) == 0;
+    if (file >= 0)
+        close(file);
+    return begins;
+}
+
 void source_read_ahead(struct source *source, atomic_int *idle)
 {
     source->idle = source->decoder ? idle : NULL;

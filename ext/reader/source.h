@@ -51,6 +51,9 @@ bool source_same(const struct identity *a, const struct identity *b);
 /* Gets the identity without opening the file. False and FAILURE_READ if that fails. */
 bool source_identify(const char *path, struct identity *identity, struct failure *failure);
 
+/* Whether a path is a regular file that begins with some bytes. */
+bool source_begins(const char *path, const char *bytes, size_t length);
+
 /* Reads up to `room` bytes into `to`. Returns the number of bytes read, 0 at the end, -1 on
 ** failure: FAILURE_DAMAGE for damaged gzip (after all bytes before the damage have been given),
 ** FAILURE_READ for an error of the system. */

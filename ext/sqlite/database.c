@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../database/database_rows.h"
 #include "../reader/memory.h"
 #include "../reader/source.h"
 
@@ -79,6 +80,7 @@ struct database *database_new(sqlite3 *db)
     database->db = db;
     database->references = 1;
     database->cache.threads = thread_count();
+    database->cache.databases = &database_rows;
     database->cache.stopper = (struct stopper){.stop = interrupted, .argument = database};
     return database;
 }

@@ -114,13 +114,24 @@ static int argument_index(const struct call *call, const char *name)
     return i;
 }
 
+/* Reads the ranks or iterations of a side; false if they are none. A function without such an
+** argument leaves `*selection` as it is. */
+static bool read_selection(struct call *call, const char *name, bool steps,
+                           struct selection *selection)
+{
+    int i = argument_index(call, name);
+    return i < 0 || argument_selection(call, i, steps, selection);
+}
+
 /* Reads the files of control and test side by side, because the statements of a function that has
 ** both ask for them one after the other. Without an argument for ranks it reads all of them.
-** Other failures than those of memory and interrupts are left to the statements, which name what
-** is wrong. */
+** An argument that is wrong is named here: the statements know it under another name. Other
+** failures than those of memory and interrupts are left to the statements, which name what is
+** wrong. */
 static bool read_both(struct call *call)
 {
-    static const char *const names[][2] = {{"control", "control_rank"}, {"test", "test_rank"}};
+    static const char *const names[][3] = {{"control", "control_rank", "control_iteration"},
+                                           {"test", "test_rank", "test_iteration"}};
     struct call quiet = *call;
     struct trace opened[2] = {{.count = 0}}, *const traces[] = {&opened[0], &opened[1]};
     struct trace_paths paths[2] = {{.count = 0}};
@@ -128,11 +139,13 @@ static bool read_both(struct call *call)
     struct trace_request requests[2];
     bool done = argument_index(call, "control") >= 0;
     for (int i = 0; i < 2 && done; i++) {
-        int rank = argument_index(call, names[i][1]);
+        struct selection iterations = {.kind = SELECT_ALL};
         requests[i] = (struct trace_request){
             .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
-        done = argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]) &&
-               (rank < 0 || argument_selection(&quiet, rank, false, &ranks[i]));
+        done = read_selection(call, names[i][1], false, &ranks[i]) &&
+               read_selection(call, names[i][2], true, &iterations) &&
+               argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]);
+        selection_clear(&iterations);
     }
     if (done)
         trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);

@@ -4,19 +4,25 @@
 
 #include "../reader/memory.h"
 #include "../reader/mend.h"
+#include "row_source.h"
+
+/* Ends the reader of a database. */
+static void close_rows(struct rows_reader *rows)
+{
+    if (rows->file)
+        rows->file->source->args_close(rows->reader);
+    file_release(rows->file);
+    *rows = (struct rows_reader){NULL, NULL};
+}
 
 void args_close(struct args_reader *reader)
 {
+    for (size_t i = 0; i < ROWS_READERS; i++)
+        close_rows(&reader->rows[i]);
     document_close(reader->document);
     held_clear(&reader->held);
     memory_free(reader->text);
     memset(reader, 0, sizeof *reader);
-}
-
-static bool changed(const struct trace_file *file, struct failure *failure)
-{
-    return failure_set(failure, FAILURE_READ,
-                       "'%s' has changed while it was read: run the query again", file->path);
 }
 
 /* Opens the file at its beginning, if its content is still the content that was loaded. */
@@ -32,7 +38,7 @@ static bool open_file(struct args_reader *reader, const struct trace_file *file,
     if (!reader->document)
         return false;
     return source_same(document_identity(reader->document), &file->identity) ||
-           changed(file, failure);
+           file_changed(file, failure);
 }
 
 /* Counts the args of a row as a problem, at most once per row. */
@@ -85,7 +91,7 @@ static bool read_to(struct args_reader *reader, const struct trace_file *file, s
         if (result < 0)
             return false;
         if (result == 0)
-            return changed(file, failure);
+            return file_changed(file, failure);
     }
     reader->next = event->position + 1;
     if (document_read_to(reader->document) != reader->checked) {
@@ -93,7 +99,7 @@ static bool read_to(struct args_reader *reader, const struct trace_file *file, s
             return false;
         reader->checked = document_read_to(reader->document);
     }
-    return event->position == wanted || changed(file, failure);
+    return event->position == wanted || file_changed(file, failure);
 }
 
 /* Reads a file from its beginning and holds the args of its rows. */
@@ -141,10 +147,37 @@ static bool find(struct args_reader *reader, struct trace_file *file, size_t row
     return reader->found;
 }
 
+/* The reader of a file's database. */
+static struct rows_reader *rows_of(struct args_reader *reader, struct trace_file *file)
+{
+    for (size_t i = 0; i < ROWS_READERS; i++) {
+        const struct trace_file *other = reader->rows[i].file;
+        if (other && strcmp(other->path, file->path) == 0 &&
+            source_same(&other->identity, &file->identity))
+            return &reader->rows[i];
+    }
+    struct rows_reader *rows = &reader->rows[reader->next_rows++ % ROWS_READERS];
+    close_rows(rows);
+    rows->file = file;
+    file->references++;
+    return rows;
+}
+
+/* As args_read(), of a row of a database. */
+static bool read_rows(struct args_reader *reader, struct trace_file *file, size_t row,
+                      const struct stopper *stopper, const unsigned char **text, size_t *length,
+                      struct failure *failure)
+{
+    return file->source->args(&rows_of(reader, file)->reader, file, row, stopper, text, length,
+                              failure);
+}
+
 bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
                const struct stopper *stopper, const unsigned char **text, size_t *length,
                struct failure *failure)
 {
+    if (file->source)
+        return read_rows(reader, file, row, stopper, text, length, failure);
     bool known = reader->found && reader->row_file == file && reader->row == row;
     if (!known && !find(reader, file, row, stopper, failure)) {
         args_close(reader);

@@ -5,11 +5,14 @@
 ** 1. Rows asked for in the order of the file are read in one pass.
 ** 2. A reader that must go back in a file, or back to a file that it has left, reads the whole file
 **    once more and holds the args of all its rows until it is closed (held.h).
+** 3. The rows of a database are found one by one, in any order.
 */
 #ifndef TRACEDIFF_ARGS_H
 #define TRACEDIFF_ARGS_H
 
 #include "held.h"
+
+enum { ROWS_READERS = 8 /* databases that are kept open */ };
 
 struct args_reader {
     const struct trace_file *file; /* borrowed: the one that is open */
@@ -18,6 +21,11 @@ struct args_reader {
     int64_t next;    /* position of the event that the document gives next */
     int64_t checked; /* bytes of JSON known to be unchanged since the file was loaded */
     struct held held;
+    struct rows_reader {
+        struct trace_file *file; /* a part of the database, one reference; NULL: not used */
+        void *reader;            /* of its source */
+    } rows[ROWS_READERS];
+    size_t next_rows;                  /* the one to replace */
     const struct trace_file *row_file; /* borrowed: the file and the row that `text` belongs to */
     size_t row;
     bool found; /* `text` is valid */

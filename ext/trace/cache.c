@@ -10,9 +10,14 @@
 #include "hash.h"
 #include "load.h"
 #include "progress.h"
+#include "row_source.h"
 #include "sort.h"
 
-enum { MOST_THREADS = 64, POLL_NANOSECONDS = 10 * 1000 * 1000 };
+enum {
+    MOST_THREADS = 64,
+    MOST_PARTS = 64, /* of a database that are read together */
+    POLL_NANOSECONDS = 10 * 1000 * 1000
+};
 
 struct cache_entry {
     struct trace_file *file; /* one reference */
@@ -26,6 +31,8 @@ struct read_queue {
     struct cache_request **requests;
     size_t count;
     bool peek;
+    const struct row_source *databases;
+    size_t together; /* requests at the end that are for one database, but one */
     atomic_int idle; /* processors that no thread uses */
     atomic_size_t next;
     atomic_bool stop;
@@ -39,14 +46,37 @@ static bool asked_to_stop(void *argument)
     return atomic_load_explicit((atomic_bool *)argument, memory_order_relaxed);
 }
 
+/* Reads the file of a request, and its parts of the requests that follow it. */
 static void read_one(struct read_queue *queue, size_t i, struct stopper stopper)
 {
     struct cache_request *request = queue->requests[i];
+    size_t count = 1, parts[MOST_PARTS];
+    struct trace_file *files[MOST_PARTS] = {NULL};
+    if (request->follows)
+        return;
+    while (i + count < queue->count && queue->requests[i + count]->follows)
+        count++;
+    for (size_t part = 0; part < count; part++)
+        parts[part] = queue->requests[i + part]->part;
     stopper.read = &request->read;
-    request->file = queue->peek ? file_peek(request->path, &stopper, &request->failure)
-                                : file_load(request->path, request->phases, &queue->idle, &stopper,
-                                            &request->failure);
-    atomic_store_explicit(&request->read, request->size, memory_order_relaxed);
+    const struct load_options options = {.phases = queue->peek ? NULL : request->phases,
+                                         .databases = queue->databases,
+                                         .parts = parts,
+                                         .part_count = count,
+                                         .look = request->look,
+                                         .head = request->head,
+                                         .idle = &queue->idle};
+    if (queue->peek)
+        files[0] = file_peek(request->path, &options, &stopper, &request->failure);
+    else
+        parts_load(request->path, &options, files, &stopper, &request->failure);
+    for (size_t part = 0; part < count; part++) {
+        struct cache_request *of_part = queue->requests[i + part];
+        of_part->file = files[part];
+        if (part > 0 && !files[part])
+            failure_copy(&of_part->failure, &request->failure);
+        atomic_store_explicit(&of_part->read, of_part->size, memory_order_relaxed);
+    }
 }
 
 static void *read_files(void *argument)
@@ -130,17 +160,6 @@ static bool same_file(const struct trace_file *file, const char *path,
     return source_same(&file->identity, identity) && strcmp(file->path, path) == 0;
 }
 
-/* Whether a file was loaded with exactly the wanted phases. */
-static bool same_phases(const struct trace_file *file, const bool *phases)
-{
-    for (int c = 0; c < 256; c++) {
-        bool wanted = c == 'X' || c == 'B' || (c != 'E' && phases && phases[c]);
-        if (file->phases[c] != wanted)
-            return false;
-    }
-    return true;
-}
-
 static uint64_t hash_of(const char *path)
 {
     uint64_t hash = hash_key();
@@ -157,42 +176,51 @@ static uint64_t hash_of_entry(const void *cache, uint32_t i)
 /* A file to look up, or one that was read. */
 struct wanted_file {
     const struct cache *cache;
-    const char *path;
+    const struct cache_request *request;
     const struct identity *identity;
-    const bool *phases;
     bool peek, loaded; /* loaded: more than the head */
 };
 
-/* Whether an entry serves. If only the head is wanted, a loaded file serves whatever its phases. */
+/* Whether an entry serves. If only the head is wanted, a loaded file serves whatever its phases and
+** its part. The look at a database is all that there is to know before its rows; the head of
+** another file may lack what its end says. */
 static bool serves(const void *wanted, uint32_t i)
 {
     const struct wanted_file *of = wanted;
     const struct cache_entry *entry = &of->cache->entries[i];
     return !entry->stale && entry->file->loaded == of->loaded &&
-           same_file(entry->file, of->path, of->identity) &&
-           (of->peek || same_phases(entry->file, of->phases));
+           same_file(entry->file, of->request->path, of->identity) &&
+           (of->peek || (of->request->look && entry->file->source) ||
+            (of->loaded && entry->file->part == of->request->part &&
+             file_has_phases(entry->file, of->request->phases)));
 }
 
-/* Whether a file that was read replaces an entry. */
-static bool is_replaced(const void *wanted, uint32_t i)
+/* A file that was read. */
+struct read_file {
+    const struct cache *cache;
+    const struct trace_file *file;
+};
+
+/* Whether it replaces an entry. */
+static bool is_replaced(const void *read, uint32_t i)
 {
-    const struct wanted_file *of = wanted;
-    const struct cache_entry *entry = &of->cache->entries[i];
-    return !entry->stale && strcmp(entry->file->path, of->path) == 0 &&
-           (!entry->file->loaded || !source_same(&entry->file->identity, of->identity));
+    const struct trace_file *file = ((const struct read_file *)read)->file;
+    const struct cache_entry *entry = &((const struct read_file *)read)->cache->entries[i];
+    return !entry->stale && strcmp(entry->file->path, file->path) == 0 &&
+           (!entry->file->loaded || !source_same(&entry->file->identity, &file->identity));
 }
 
 /* A file of the cache, without adding a reference; NULL if it is not cached. */
-static struct trace_file *look_up(struct cache *cache, const char *path,
-                                  const struct identity *identity, const bool *phases, bool peek)
+static struct trace_file *look_up(struct cache *cache, const struct cache_request *request,
+                                  const struct identity *identity, bool peek)
 {
-    struct wanted_file wanted = {cache, path, identity, phases, peek, true};
-    uint64_t hash = hash_of(path);
+    struct wanted_file wanted = {cache, request, identity, peek, true};
+    uint64_t hash = hash_of(request->path);
     if (!table_reserve(&cache->table, cache->count, hash_of_entry, cache))
         return NULL; /* to read the file again needs memory, too */
     uint32_t i = table_find(&cache->table, hash, serves, &wanted);
     wanted.loaded = false;
-    if (i == UINT32_MAX && peek)
+    if (i == UINT32_MAX && (peek || request->look))
         i = table_find(&cache->table, hash, serves, &wanted);
     if (i == UINT32_MAX)
         return NULL;
@@ -203,13 +231,13 @@ static struct trace_file *look_up(struct cache *cache, const char *path,
 /* Adds a file to the cache and marks the entries that it replaces as stale. */
 static bool keep(struct cache *cache, struct trace_file *file)
 {
-    struct wanted_file replaced = {.cache = cache, .path = file->path, .identity = &file->identity};
+    const struct read_file read = {cache, file};
     uint64_t hash = hash_of(file->path);
     uint32_t *slot;
     if (!MEMORY_GROW(cache->entries, cache->capacity, cache->count + 1) ||
         !table_reserve(&cache->table, cache->count, hash_of_entry, cache))
         return false;
-    while (*(slot = table_slot(&cache->table, hash, is_replaced, &replaced)))
+    while (*(slot = table_slot(&cache->table, hash, is_replaced, &read)))
         cache->entries[*slot - 1].stale = true;
     file->references++;
     cache->entries[cache->count++] =
@@ -238,13 +266,14 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* By trace, file (inode, device), then base name: twins are equal. */
+/* By trace, file (inode, device), part, then base name: twins are equal. */
 static int identified_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
     int order = COMPARE(x->request->trace, y->request->trace);
     order = order ? order : COMPARE(x->identity.inode, y->identity.inode);
     order = order ? order : COMPARE(x->identity.device, y->identity.device);
+    order = order ? order : COMPARE(x->request->part, y->request->part);
     return order ? order : strcmp(base_name(x->request->path), base_name(y->request->path));
 }
 
@@ -276,13 +305,32 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
 }
 
 /* By size, the largest first, so that the last files to be read take the least time; then path,
-** and position of the request. */
+** part, and position of the request. */
 static int size_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
     int order = COMPARE(y->identity.size, x->identity.size);
     order = order ? order : strcmp(x->request->path, y->request->path);
+    order = order ? order : COMPARE(x->request->part, y->request->part);
     return order ? order : COMPARE(x->request, y->request);
+}
+
+/* Adds a request to the queue. Parts of one database are read together. */
+static void add_request(struct read_queue *queue, struct cache_request *request,
+                        const struct cache_request *last)
+{
+    bool same = last && request->head && request->head->source && last->head == request->head &&
+                last->phases == request->phases;
+    queue->together = same ? queue->together + 1 : 0;
+    request->follows = queue->together % MOST_PARTS != 0;
+    queue->requests[queue->count++] = request;
+}
+
+/* Whether a file of the cache still has all that it should have (G2). */
+static bool is_complete(const struct trace_file *file, const char *path, struct failure *failure)
+{
+    return !file->source || file->outcome == DOCUMENT_NOT_TRACE ||
+           file->source->complete(path, failure);
 }
 
 /* Takes files from the cache and adds the other requests to the queue, each path once. */
@@ -298,15 +346,19 @@ static void serve(struct cache *cache, struct cache_request *requests, size_t co
     for (size_t i = 0; i < found; i++) {
         struct cache_request *request = items[i].request,
                              *last = queue->count ? queue->requests[queue->count - 1] : NULL;
-        request->file =
-            look_up(cache, request->path, &items[i].identity, request->phases, queue->peek);
+        request->file = look_up(cache, request, &items[i].identity, queue->peek);
         request->size = items[i].identity.size;
-        if (request->file)
+        if (request->file && !is_complete(request->file, request->path, &request->failure))
+            request->file = NULL;
+        else if (request->file)
             request->file->references++;
-        else if (last && strcmp(last->path, request->path) == 0 && last->phases == request->phases)
+        else if (last && strcmp(last->path, request->path) == 0 && last->part == request->part &&
+                 last->phases == request->phases)
             request->shared = last;
         else
-            queue->requests[queue->count++] = request;
+            add_request(queue, request, last);
+        if (request->failure.code == FAILURE_MEMORY)
+            failure_memory(failure);
     }
     memory_free(items);
 }
@@ -318,17 +370,15 @@ static void share(struct cache_request *request)
     request->file = from->file;
     if (request->file)
         request->file->references++;
-    else if (from->failure.text)
-        failure_set(&request->failure, from->failure.code, "%s", from->failure.text);
     else
-        failure_memory(&request->failure);
+        failure_copy(&request->failure, &from->failure);
 }
 
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count, bool peek,
                struct failure *failure)
 {
     struct cache_request **missing = memory_zeroed(count, sizeof *missing);
-    struct read_queue queue = {.requests = missing, .peek = peek};
+    struct read_queue queue = {.requests = missing, .peek = peek, .databases = cache->databases};
     if (!missing)
         return failure_memory(failure);
     serve(cache, requests, count, &queue, failure);

@@ -1,8 +1,8 @@
 /*
 ** Files that have been read, kept for later queries.
 **
-** A file is identified by its path, device, inode, size, modification time, change time and the
-** phases that were asked for. A file that has changed is read again. Files without users are
+** A file is identified by its path, device, inode, size, modification time, change time, the part
+** of a database, and the phases that were asked for. A file that has changed is read again. Files without users are
 ** kept until together they hold more than CACHE_LIMIT bytes; then the least recently used are
 ** dropped. A cache belongs to one thread; only the reading is spread over several.
 */
@@ -18,6 +18,7 @@
 struct cache {
     struct stopper stopper; /* called on the calling thread only */
     int threads;            /* maximum number of reading threads; 1: only the caller's */
+    const struct row_source *databases; /* as in struct load_options */
     /* private */
     struct cache_entry *entries;
     size_t count, capacity;
@@ -28,12 +29,17 @@ struct cache {
 /* A request for a file, and its result. */
 struct cache_request {
     const char *path;
-    const bool *phases; /* as in file_load() */
-    int trace;          /* number of the trace that the file belongs to */
+    const bool *phases; /* as in struct load_options, like the next three */
+    size_t part;
+    bool look;
+    const struct trace_file *head;
+    int trace; /* number of the trace that the file belongs to */
     /* An earlier request of the same trace for the same file (device and inode) under a path with
     ** the same base name. This request is then not read. NULL: there is none. */
     struct cache_request *twin;
-    /* private: a request of another trace that this one shares the file with; NULL: none */
+    /* private: it is read together with the request before; */
+    bool follows;
+    /* a request of another trace that this one shares the file with; NULL: none */
     struct cache_request *shared;
     int64_t size;            /* bytes of the file on disk, if it has to be read */
     _Atomic int64_t read;    /* bytes of them that were read so far */
@@ -42,7 +48,7 @@ struct cache_request {
 };
 
 /* Fills in the requests. Each file comes from the cache or is read, several at a time, the largest
-** first. With `peek`, a file that is not loaded yet is read only up to its first event. False if
+** first. With `peek`, a file that is not loaded yet is read by file_peek(). False if
 ** interrupted or out of memory; a file that cannot be read has its failure in its request. */
 bool cache_get(struct cache *cache, struct cache_request *requests, size_t count, bool peek,
                struct failure *failure);

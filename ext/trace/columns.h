@@ -31,7 +31,7 @@ enum category {
 enum kind {
     KIND_HOST,
     KIND_CALL,        /* host: a call into the runtime */
-    KIND_DRIVER_CALL, /* host: the same, of category cuda_driver */
+    KIND_DRIVER_CALL, /* host: the same, of cuda_driver or cann_runtime */
     KIND_TRACE,       /* host: category Trace, the profiler's own span */
     KIND_WORK,        /* device work */
     KIND_ANNOTATION,  /* device: gpu_user_annotation */
@@ -44,6 +44,7 @@ static inline bool kind_is_device(enum kind kind)
 }
 
 struct columns {
+    unsigned char *block; /* the memory of all arrays */
     size_t count, capacity;
     int64_t *ts;          /* ns since 1970, or since the profiler's own zero; NUMBER_NONE */
     int64_t *dur;         /* ns; NUMBER_NONE */
@@ -71,7 +72,7 @@ static inline bool row_counts(const struct columns *columns, size_t row)
 
 /* Makes room for `needed` rows; false if out of memory. */
 bool columns_reserve(struct columns *columns, size_t needed);
-/* Frees the unused capacity. */
+/* Frees the unused capacity if it is much. */
 void columns_fit(struct columns *columns);
 /* The memory the columns hold, in bytes. */
 size_t columns_memory(const struct columns *columns);

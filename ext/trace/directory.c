@@ -41,6 +41,16 @@ static bool ends_with(const char *name, const char *tail)
     return length > tail_length && strcasecmp(name + length - tail_length, tail) == 0;
 }
 
+/* Whether a file of a directory may be a trace. */
+static bool is_listed(const char *name)
+{
+    static const char *const tails[] = {".json", ".gz", ".sqlite", ".sqlite3", ".db"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof tails / sizeof *tails && name[0] != '.'; i++)
+        listed = listed || ends_with(name, tails[i]);
+    return listed;
+}
+
 static bool is_directory(const char *path)
 {
     struct stat status;
@@ -58,7 +68,7 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     errno = 0;
     while (failure->code == FAILURE_NONE && (entry = readdir(directory)) != NULL) {
         const char *name = entry->d_name;
-        if (name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".gz"))) {
+        if (is_listed(name)) {
             char *file = joined(path, slash, name);
             if (file && is_directory(file))
                 memory_free(file);
@@ -102,11 +112,11 @@ static bool matches_file(const char *pattern, struct failure *failure)
 ** matches, or a failure. */
 static char *pattern_below(const char *text, bool folders, struct failure *failure)
 {
-    enum { OF_FOLDERS = 3 };
+    enum { OF_FOLDERS = 4 };
     static const char *const tails[] = {
-        "/*.pt.trace.json*",     "/*.json*",     "/*.gz", /* for files in the folder itself */
-        "/*/*.pt.trace.json*",   "/*/*.json*",   "/*/*.gz",
-        "/*/*/*.pt.trace.json*", "/*/*/*.json*", "/*/*/*.gz"};
+        "/*.pt.trace.json*",   "/*.json*",   "/*.gz",        "/*.sqlite", /* in the folder itself */
+        "/*/*.pt.trace.json*", "/*/*.json*", "/*/*.gz",      "/*/*.sqlite", "/*/*/*.pt.trace.json*",
+        "/*/*/*.json*",        "/*/*/*.gz",  "/*/*/*.sqlite"};
     size_t length = strlen(text);
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)

@@ -12,7 +12,7 @@
 #include "../reader/failure.h"
 
 /* The files of a directory that may be traces, for error texts. */
-#define TRACE_FILES "*.json, *.json.gz or *.gz file"
+#define TRACE_FILES "*.json, *.gz, *.sqlite, *.sqlite3 or *.db file"
 
 struct trace_path {
     char *path;   /* owned */
@@ -27,7 +27,7 @@ struct trace_paths {
 
 /* Adds the files of one text:
 ** 1. `~/` at its beginning is the home directory
-** 2. a directory: its *.json, *.json.gz and *.gz files (letters of any case). It is not searched
+** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3 and *.db files (letters of any case). It is not searched
 **    recursively; names that begin with a dot and directories are left out
 ** 3. another path that exists: that file
 ** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern

@@ -5,15 +5,25 @@
 #include "../reader/memory.h"
 #include "../reader/text.h"
 #include "order.h"
+#include "row_source.h"
 #include "stacks.h"
+
+bool file_changed(const struct trace_file *file, struct failure *failure)
+{
+    return failure_set(failure, FAILURE_READ,
+                       "'%s' has changed while it was read: run the query again", file->path);
+}
 
 struct trace_file *file_new(const char *path, struct failure *failure)
 {
     size_t length = strlen(path);
     struct trace_file *file = memory_zeroed(1, sizeof *file);
     if (file) {
-        *file = (struct trace_file){
-            .references = 1, .rank = -1, .first = NUMBER_NONE, .last = NUMBER_NONE};
+        *file = (struct trace_file){.references = 1,
+                                    .rank = -1,
+                                    .part_count = 1,
+                                    .first = NUMBER_NONE,
+                                    .last = NUMBER_NONE};
         file->path = memory_allocate(length + 1);
         file->shown = text_repaired(path, &length);
     }
@@ -40,12 +50,26 @@ void file_shrink(struct trace_file *file)
     memory_free(file->first_steps);
     memory_free(file->steps);
     memory_free(file->annotations);
+    if (file->source)
+        file->source->release(file->origin);
+    file->origin = NULL;
+    file->origin_size = 0;
     file->iterations = NULL;
     file->first_steps = NULL;
     file->steps = NULL;
     file->annotations = NULL;
     file->iteration_count = file->step_count = file->annotation_count = 0;
     file->loaded = false;
+}
+
+bool file_has_phases(const struct trace_file *file, const bool *phases)
+{
+    for (int c = 0; c < 256; c++) {
+        bool wanted = c == 'X' || c == 'B' || (c != 'E' && phases && phases[c]);
+        if (file->phases[c] != wanted)
+            return false;
+    }
+    return true;
 }
 
 void file_release(struct trace_file *file)
@@ -56,6 +80,7 @@ void file_release(struct trace_file *file)
     memory_free(file->shown);
     memory_free(file->path);
     memory_free(file->metadata);
+    memory_free(file->parts);
     failure_clear(&file->trouble);
     names_clear(&file->names);
     memory_free(file);
@@ -67,5 +92,6 @@ size_t file_memory(const struct trace_file *file)
            stacks_memory(file) + orders_memory(file) +
            file->names.count * sizeof *file->categories +
            file->annotation_count * sizeof *file->annotations +
-           file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length;
+           file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
+           file->origin_size + file->part_count * sizeof *file->parts;
 }

@@ -29,6 +29,11 @@ struct stacks {
     int64_t *self;    /* ns; NUMBER_NONE: no duration, or not part of a stack */
 };
 
+/* Where a rank comes from (T7). */
+enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_ORDER };
+
+struct row_source;
+
 struct trace_file {
     int references;
     bool lent; /* SQLite may hold pointers to its texts while a statement runs */
@@ -39,8 +44,15 @@ struct trace_file {
     bool loaded;      /* false: only the head has been read, up to the first event */
     bool by_zlib;     /* read by zlib, because the fastest decoder did not read it whole */
     bool rank_known;  /* head: the rest of the file is not needed to know `rank` */
-    int64_t rank;     /* distributedInfo.rank, or -1 */
-    int64_t base;     /* baseTimeNanoseconds */
+    int64_t rank;     /* -1: the file does not say */
+    enum rank_source rank_source;
+    const struct row_source *source; /* of a database; NULL: a JSON document */
+    size_t part;                     /* of a database: the index of its part that this is */
+    int64_t *parts;                  /* the ranks of all its parts, or -1; NULL: there is one */
+    size_t part_count;
+    void *origin;       /* what the source needs to find rows again; owned */
+    size_t origin_size; /* bytes */
+    int64_t base;       /* baseTimeNanoseconds */
     bool has_base;
     char *metadata; /* as struct metadata; may be NULL */
     size_t metadata_length;
@@ -77,8 +89,14 @@ static inline bool row_is(const struct trace_file *of, size_t row, enum category
     return cat != NAME_NONE && of->categories[cat] == category;
 }
 
+/* Fails, because a file is not what it was when it was loaded. */
+bool file_changed(const struct trace_file *file, struct failure *failure);
+
 /* Makes an empty file with one reference; NULL if out of memory. */
 struct trace_file *file_new(const char *path, struct failure *failure);
+
+/* Whether a file was loaded with exactly the wanted phases; NULL: X and B. */
+bool file_has_phases(const struct trace_file *file, const bool *phases);
 
 /* Drops a reference; the last one frees the file. NULL is allowed. */
 void file_release(struct trace_file *file);

@@ -12,16 +12,16 @@ enum { LISTS = 3 };
 ** lower-case letter; `x?`: x or nothing; `#`: digits; `*`: any number of letters, digits and
 ** `_`; `@`: a capital; `$`: not a letter. */
 
-/* K3, cases 1 to 7. */
+/* K3, cases 1 to 8. */
 static const char *const communication[128][LISTS] = {
     ['A'] = {"AllReduce Allreduce AllGather Allgather AllToAll AllToall AlltoAll Alltoall "
              "All2All All2all",
              "A2ADispatch A2ACombine A2APrepareDispatch A2APrepareCombine"},
     ['E'] = {"EpDispatch@ EpCombine@"},
     ['R'] = {"ReduceScatter Reducescatter"},
-    ['a'] = {"^all_?reduce ^all_?gather ^all_?to_?all ^all2all",
+    ['a'] = {"^all_?reduce ^all_?gather ^all_?to_?all ^all2all ^all-reduce ^all-gather ^all-to-all",
              "^a2a_dispatch ^a2a_combine ^a2a_send ^a2a_recv"},
-    ['c'] = {"cross_device_reduce cross_device_store"},
+    ['c'] = {"cross_device_reduce cross_device_store", "^collective-permute ^collective-broadcast"},
     ['e'] = {"ep::intranode*:: ep::internode*:: ep#intranode ep#internode"},
     ['h'] = {"^hcom_"},
     ['i'] = {"ishmem"},
@@ -30,7 +30,7 @@ static const char *const communication[128][LISTS] = {
     ['o'] = {"oneccl"},
     ['p'] = {"^pplx::", "^put_signal_kernel"},
     ['q'] = {"quick_?reduce"},
-    ['r'] = {"rocshmem", "^reduce_?scatter"},
+    ['r'] = {"rocshmem", "^reduce_?scatter ^reduce-scatter"},
     ['s'] = {"symmetric_memory"},
     ['u'] = {"userbuffers"},
     ['w'] = {"^wait_signal_kernel"},
@@ -58,7 +58,8 @@ struct head {
 
 bool is_copy_name(const char *name, size_t length)
 {
-    static const char *const copies[] = {"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma"};
+    static const char *const copies[] = {"Memcpy", "Memset",       "hipMemcpy",  "hipMemset",
+                                         "dma",    "CopyDeviceTo", "CopyHostTo", "MEMCPY_ASYNC"};
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
         if (begins(name, name + length, copies[i]))
             return true;
@@ -176,7 +177,7 @@ static bool any_fits(const char *const table[128][LISTS], const struct head *hea
     return false;
 }
 
-/* K3, cases 1 to 7. */
+/* K3, cases 1 to 8. */
 static bool communicates(struct head head)
 {
     int before = END;

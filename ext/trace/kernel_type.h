@@ -21,15 +21,17 @@
 **     6. `nvshmem`, `rocshmem`, `ishmem`, `symmetric_memory`, `^put_signal_kernel`,
 **        `^wait_signal_kernel`
 **     7. `msccl`, `oneccl`, `userbuffers`, `^hcom_`
-**     Exceptions: 1 to 7 do not count if the head contains one of these, in any case: `warp`,
+**     8. XLA: `^all-reduce`, `^all-gather`, `^all-to-all`, `^reduce-scatter`,
+**        `^collective-permute`, `^collective-broadcast`
+**     Exceptions: 1 to 8 do not count if the head contains one of these, in any case: `warp`,
 **     `block`, `thread`, `group`, `wave`, `cta`, `quad` or `lane` directly before
 **     `_?all_?reduce` (a reduction within one GPU); `gemm` (not `fbgemm`) or `matmul`; `mm`
 **     without a letter before or after it. Work that computes and communicates at once counts as
 **     computation.
 ** K4. COMPUTATION: everything else
 **
-** Without a category, a name that begins with Memcpy, Memset, hipMemcpy, hipMemset or dma is
-** MEMORY; K3 and K4 decide the others.
+** Without a category, a name that begins with Memcpy, Memset, hipMemcpy, hipMemset, dma,
+** CopyDeviceTo, CopyHostTo (XLA) or MEMCPY_ASYNC (Ascend) is MEMORY; K3 and K4 decide the others.
 */
 #ifndef TRACEDIFF_KERNEL_TYPE_H
 #define TRACEDIFF_KERNEL_TYPE_H

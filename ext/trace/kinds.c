@@ -2,6 +2,7 @@
 
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
+#include "roles.h"
 
 static const struct {
     const char *name;
@@ -27,6 +28,7 @@ static const struct {
     CATEGORY("Trace", CATEGORY_TRACE),
     CATEGORY("Runtime", CATEGORY_CALL),
     CATEGORY("cuda_driver", CATEGORY_DRIVER_CALL),
+    CATEGORY("cann_runtime", CATEGORY_DRIVER_CALL),
 };
 
 enum category category_of(const char *name, size_t length)
@@ -56,10 +58,26 @@ enum kind kind_of(enum category category, const char *name, size_t length)
     return waits ? KIND_SYNC : (enum kind)kinds[category];
 }
 
+/* The category that an event without one counts as (T9, T10). */
+static __attribute__((noinline)) enum category category_without(const struct trace_file *file,
+                                                                size_t row)
+{
+    const struct columns *columns = &file->columns;
+    enum role role = (enum role)file->tracks.items[row_place(columns, row)->track].role;
+    if (role == ROLE_XLA_HOST && columns->correlation[row] != NUMBER_NONE)
+        return CATEGORY_CALL;
+    return role == ROLE_WORK         ? CATEGORY_KERNEL
+           : role == ROLE_ANNOTATION ? CATEGORY_GPU_ANNOTATION
+                                     : CATEGORY_OTHER;
+}
+
 bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
-    const struct name *names = file->names.items;
+    const struct name *names;
+    if (!roles_find(file, failure))
+        return false;
+    names = file->names.items;
     file->categories = memory_allocate(file->names.count + 1);
     if (!file->categories)
         return failure_memory(failure);
@@ -68,18 +86,11 @@ bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (!stopper_goes_on(stopper, id, failure))
             return false;
     }
-    for (size_t i = 0; i < file->tracks.count; i++) {
-        const struct track *process = tracks_process(&file->tracks, file->tracks.items[i].pid);
-        file->tracks.items[i].device = process && process->device;
-    }
     for (size_t row = 0; row < columns->count; row++) {
-        const struct place *place = row_place(columns, row);
-        uint32_t cat = place->cat, id = columns->name[row];
-        bool device = cat == NAME_NONE && file->tracks.items[place->track].device;
+        uint32_t cat = row_place(columns, row)->cat, id = columns->name[row];
         const struct name none = {0}, *name = id == NAME_NONE ? &none : &names[id];
-        enum category category = device             ? CATEGORY_KERNEL
-                                 : cat == NAME_NONE ? CATEGORY_OTHER
-                                                    : (enum category)file->categories[cat];
+        enum category category =
+            cat == NAME_NONE ? category_without(file, row) : (enum category)file->categories[cat];
         columns->kind[row] = (unsigned char)kind_of(category, name->text, name->length);
         if (!stopper_goes_on(stopper, row, failure))
             return false;

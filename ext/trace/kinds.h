@@ -13,7 +13,7 @@ enum category category_of(const char *name, size_t length);
 /* The kind of an event of a category; the name is used for mtia_ccp_events only. */
 enum kind kind_of(enum category category, const char *name, size_t length);
 
-/* Fills in columns.kind and the categories of a file, and marks its tracks that belong to a GPU. */
+/* Fills in columns.kind and the categories of a file, and the roles of its tracks (roles.h). */
 bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 #endif

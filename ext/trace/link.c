@@ -17,7 +17,7 @@ struct call {
     uint32_t row;
 };
 
-/* By correlation; within a correlation by rule 1: calls not of cuda_driver first, then earlier
+/* By correlation; within a correlation by rule 1: calls of a driver last, then earlier
 ** start, then earlier in the file. */
 static int call_order(const void *a, const void *b)
 {
@@ -125,6 +125,14 @@ static bool starts_before(const struct columns *columns, size_t row, size_t othe
            (columns->ts[other] == NUMBER_NONE || columns->ts[row] < columns->ts[other]);
 }
 
+void link_rows(struct columns *columns, uint32_t row, uint32_t launch)
+{
+    uint32_t first = columns->link[launch];
+    columns->link[row] = launch;
+    if (first == ROW_NONE || starts_before(columns, row, first))
+        columns->link[launch] = row;
+}
+
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
@@ -135,12 +143,8 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (!kind_is_device(columns->kind[row]) || columns->correlation[row] <= 0)
             continue;
         uint32_t launch = launch_of(&calls, columns, row);
-        if (launch == ROW_NONE)
-            continue;
-        columns->link[row] = launch;
-        uint32_t first = columns->link[launch];
-        if (first == ROW_NONE || starts_before(columns, row, first))
-            columns->link[launch] = (uint32_t)row;
+        if (launch != ROW_NONE)
+            link_rows(columns, (uint32_t)row, launch);
     }
     memory_free(calls.rows);
     memory_free(calls.begin);

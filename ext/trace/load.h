@@ -6,17 +6,32 @@
 
 #include "file.h"
 
-/* Reads a whole file, with a thread of its own for decompressing if one of the `idle` processors
-** can be taken (ahead.h); NULL: without. `phases` selects, by phase letter, the events that become
-** rows besides X and B; NULL: none. A damaged file is not a failure; its outcome records the
-** damage. The result has one reference; NULL on failure (FAILURE_READ, FAILURE_MEMORY,
-** FAILURE_INTERRUPTED). */
-struct trace_file *file_load(const char *path, const bool *phases, atomic_int *idle,
+struct load_options {
+    /* By phase letter, the events that become rows besides X and B; NULL: none. */
+    const bool *phases;
+    /* Reads databases; NULL: they are no traces. */
+    const struct row_source *databases;
+    const size_t *parts; /* of a database, which are loaded; NULL: the first */
+    size_t part_count;
+    const struct trace_file *head; /* the same database, if it was looked at before; or NULL */
+    bool look;                     /* at a database only, whose parts are not known yet */
+    /* A thread of its own decompresses if one of these processors can be taken (ahead.h); NULL:
+    ** without. */
+    atomic_int *idle;
+};
+
+/* Reads a whole file. A damaged file is not a failure; its outcome records the damage. The result
+** has one reference; NULL on failure (FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED). */
+struct trace_file *file_load(const char *path, const struct load_options *options,
                              const struct stopper *stopper, struct failure *failure);
 
-/* Reads a file up to its first event. `rank_known` says whether that was enough to know its
-** rank, or to know that it is not a trace. */
-struct trace_file *file_peek(const char *path, const struct stopper *stopper,
-                             struct failure *failure);
+/* The same for options->parts, in one reading: a file for each, in `files`. */
+bool parts_load(const char *path, const struct load_options *options, struct trace_file **files,
+                const struct stopper *stopper, struct failure *failure);
+
+/* Reads a document up to its first event, or the parts of a database. `rank_known` says whether that
+** was enough to know its rank, or to know that it is not a trace. */
+struct trace_file *file_peek(const char *path, const struct load_options *options,
+                             const struct stopper *stopper, struct failure *failure);
 
 #endif

@@ -31,8 +31,8 @@ static void take_files(struct trace *trace, bool (*wanted)(const struct trace_me
 }
 
 /* Gets files from the cache: all of them, those whose head did not tell their rank, or the
-** chosen ones. */
-static bool get_files(const struct opening *opening, bool peek,
+** chosen ones. Databases are looked at first: `look`. */
+static bool get_files(const struct opening *opening, bool peek, bool look,
                       bool (*wanted)(const struct trace_member *member), struct failure *failure)
 {
     size_t count = 0;
@@ -43,12 +43,16 @@ static bool get_files(const struct opening *opening, bool peek,
         return failure_memory(failure);
     count = 0;
     for (size_t t = 0; t < opening->count; t++)
-        for (size_t i = 0; i < opening->traces[t]->count; i++)
-            if (wanted(&opening->traces[t]->members[i]))
-                requests[count++] =
-                    (struct cache_request){.path = opening->traces[t]->members[i].path,
-                                           .phases = opening->requests[t].phases,
-                                           .trace = (int)t};
+        for (size_t i = 0; i < opening->traces[t]->count; i++) {
+            const struct trace_member *member = &opening->traces[t]->members[i];
+            if (wanted(member))
+                requests[count++] = (struct cache_request){.path = member->path,
+                                                           .phases = opening->requests[t].phases,
+                                                           .part = member->part,
+                                                           .look = look,
+                                                           .head = look ? NULL : member->file,
+                                                           .trace = (int)t};
+        }
     bool done = cache_get(opening->cache, requests, count, peek, failure);
     for (size_t t = 0; t < opening->count; t++)
         take_files(opening->traces[t], wanted, &next);
@@ -72,10 +76,20 @@ static bool chosen_member(const struct trace_member *member)
     return member->chosen && member->file;
 }
 
-static bool give_failure(const struct failure *from, struct failure *failure)
+/* Whether a member is still to be loaded, or its part, or with other phases. */
+static bool is_unread(const struct trace_member *member, const bool *phases)
 {
-    return from->text ? failure_set(failure, from->code, "%s", from->text)
-                      : failure_memory(failure);
+    return member->chosen && (!member->file->loaded || member->file->part != member->part ||
+                              !file_has_phases(member->file, phases));
+}
+
+static bool any_unread(const struct opening *opening)
+{
+    for (size_t t = 0; t < opening->count; t++)
+        for (size_t i = 0; i < opening->traces[t]->count; i++)
+            if (is_unread(&opening->traces[t]->members[i], opening->requests[t].phases))
+                return true;
+    return false;
 }
 
 /* Keeps a file that was given under several paths only under the first of them. A twin has
@@ -96,6 +110,35 @@ static void drop_twins(struct trace *trace)
     trace->count = paths->count = kept;
 }
 
+/* Makes a member of each part of a database. */
+static bool take_parts(struct trace *trace, struct failure *failure)
+{
+    size_t count = 0, used = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        count += trace->members[i].file ? trace->members[i].file->part_count : 1;
+    struct trace_member *members = memory_zeroed(count, sizeof *members);
+    if (!members)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_path *path = &trace->paths.items[i];
+        struct trace_member *member = &members[used++];
+        struct trace_file *file = trace->members[i].file;
+        *member = trace->members[i];
+        member->path = path->path;
+        member->listed = path->listed;
+        member->again = path->again;
+        for (size_t part = 1; file && part < file->part_count; part++) {
+            members[used] = *member;
+            members[used++].part = part;
+            file->references++;
+        }
+    }
+    memory_free(trace->members);
+    trace->members = members;
+    trace->count = count;
+    return true;
+}
+
 /* Decides which files are traces, and whether the others are an error (T16). */
 static bool check_members(struct trace *trace, const struct trace_request *request,
                           struct failure *failure)
@@ -103,22 +146,21 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
     size_t traces = 0;
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
-        bool named = !trace->paths.items[i].listed;
         member->is_trace = member->file && member->file->outcome != DOCUMENT_NOT_TRACE;
         member->chosen = member->chosen && member->is_trace;
         traces += member->is_trace;
         if (!(request->use & TRACE_READABLE) || member->is_trace)
             continue;
         if (!member->file)
-            return give_failure(&member->failure, failure);
-        if (named)
-            return give_failure(&member->file->trouble, failure);
+            return failure_copy(failure, &member->failure);
+        if (!member->listed)
+            return failure_copy(failure, &member->file->trouble);
     }
     const struct trace_member *first = &trace->members[0];
     if (traces > 0 || !(request->use & TRACE_READABLE))
         return true;
     if (trace->count == 1 || !first->file->trouble.text)
-        return give_failure(&first->file->trouble, failure);
+        return failure_copy(failure, &first->file->trouble);
     return failure_set(failure, FAILURE_REQUEST, "none of the %lld files is a trace; the first: %s",
                        (long long)trace->count, first->file->trouble.text);
 }
@@ -136,9 +178,10 @@ static bool assign_ranks(struct trace *trace, struct failure *failure)
         struct trace_member *member = &trace->members[i];
         if (!member->is_trace)
             continue;
-        member->rank = member->file->rank;
-        member->rank_source = RANK_DISTRIBUTED_INFO;
-        if (member->rank < 0) {
+        const struct trace_file *file = member->file;
+        member->rank = file->parts ? file->parts[member->part] : file->rank;
+        member->rank_source = file->rank_source;
+        if (member->rank < 0 && file->part_count == 1) {
             member->rank = path_rank(member->path);
             member->rank_source = RANK_NAME;
         }
@@ -309,7 +352,7 @@ static bool check_files(struct trace *trace, const struct trace_request *request
     if (request->use & TRACE_WHOLE)
         for (size_t i = 0; i < trace->count; i++)
             if (trace->members[i].chosen && trace->members[i].file->outcome == DOCUMENT_DAMAGED)
-                return give_failure(&trace->members[i].file->trouble, failure);
+                return failure_copy(failure, &trace->members[i].file->trouble);
     if ((request->use & TRACE_CYCLES) && !check_cycles(trace, failure))
         return false;
     find_origins(trace);
@@ -320,15 +363,16 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
                 struct cache *cache, struct failure *failure)
 {
     const struct opening opening = {traces, requests, count, cache};
-    bool peek,
-        done = begin(&opening, &peek, failure) && get_files(&opening, peek, any_member, failure);
+    bool peek, done = begin(&opening, &peek, failure) &&
+                      get_files(&opening, peek, true, any_member, failure);
     for (size_t t = 0; done && t < count; t++)
         drop_twins(traces[t]);
-    done = done && get_files(&opening, false, rank_not_known, failure);
+    done = done && get_files(&opening, false, true, rank_not_known, failure);
     for (size_t t = 0; done && t < count; t++)
-        done = choose_files(traces[t], &requests[t], failure);
+        done = take_parts(traces[t], failure) && choose_files(traces[t], &requests[t], failure);
     /* a file that was only peeked at may be cached already with other phases */
-    done = done && (!peek || get_files(&opening, false, chosen_member, failure));
+    if (done && (peek || any_unread(&opening)))
+        done = get_files(&opening, false, false, chosen_member, failure);
     for (size_t t = 0; done && t < count; t++)
         done = check_files(traces[t], &requests[t], failure);
     return done;

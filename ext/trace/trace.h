@@ -8,10 +8,12 @@
 #include "directory.h"
 #include "select.h"
 
-enum rank_source { RANK_DISTRIBUTED_INFO, RANK_NAME, RANK_ORDER };
-
+/* A file, or a part of a database. */
 struct trace_member {
-    const char *path;        /* borrowed from trace.paths */
+    const char *path; /* borrowed from trace.paths */
+    size_t part;      /* of a database; 0: its first, or a document */
+    bool listed;      /* as in struct trace_path */
+    size_t again;
     struct trace_file *file; /* one reference; NULL if it cannot be read */
     struct failure failure;  /* why `file` is NULL */
     const char *twin;        /* while a trace is opened: the path of the same file, or NULL */
@@ -24,7 +26,7 @@ struct trace_member {
 
 struct trace {
     struct trace_paths paths;
-    struct trace_member *members; /* in the order of their paths */
+    struct trace_member *members; /* in the order of their paths and parts */
     size_t count;
     int64_t *ranks;   /* distinct, ascending */
     int64_t *origins; /* T2: ns, for each rank whose files are loaded; NUMBER_NONE */
@@ -45,7 +47,7 @@ enum trace_use {
 struct trace_request {
     struct trace_paths *paths; /* sorted; the trace takes ownership of them */
     enum trace_use use;
-    const bool *phases;            /* as in file_load() */
+    const bool *phases;            /* as in struct load_options */
     const struct selection *ranks; /* SELECT_DEFAULT: the lowest rank */
     const char *subject;           /* for errors: `control`, `the trace` */
 };

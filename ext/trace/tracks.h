@@ -19,7 +19,10 @@ struct identifier {
 
 struct track {
     struct identifier pid, tid;
-    bool device; /* its process is named like a GPU */
+    unsigned char process; /* of a process: enum process_name (roles.h) */
+    unsigned char threads; /* THREAD_...: what the name of the thread says; of a process, what
+                           ** those of its threads say */
+    unsigned char role;    /* enum role */
 };
 
 struct tracks {

@@ -74,11 +74,12 @@ static const struct fault {
 /* What is tried. Several statements in one text are run one after the other. */
 static const struct trial {
     const char *name, *sql;
-    bool fails;  /* the right answer is an error */
-    bool tells;  /* rows may tell of a file that cannot be read */
-    bool utf16;  /* a connection whose texts are UTF-16 */
-    bool load;   /* loading the extension is part of it */
-    long stride; /* as that of a fault, for a statement that SQLite allocates much for; 0: 1 */
+    bool fails;    /* the right answer is an error */
+    bool tells;    /* rows may tell of a file that cannot be read */
+    bool utf16;    /* a connection whose texts are UTF-16 */
+    bool load;     /* loading the extension is part of it */
+    bool database; /* of a database, of which SQLite says what has failed */
+    long stride;   /* as that of a fault, for a statement that SQLite allocates much for; 0: 1 */
 } trials[] = {
     {.name = "load_extension", .sql = "SELECT count(*) FROM tracediff_help", .load = true},
     {.name = "load_extension, then an error",
@@ -167,12 +168,82 @@ static const struct trial {
     {.name = "trace_events, args of scattered events",
      .sql = "SELECT e.args FROM (VALUES (7), (3), (19), (0), (5)) AS p"
             " CROSS JOIN trace_events('a') AS e WHERE e.event = p.column1"},
+    {.name = "a database",
+     .sql = "SELECT *, rowid FROM trace_events('db/x.db')",
+     .database = true,
+     .stride = 3},
+    {.name = "a database, args of scattered events",
+     .sql = "SELECT e.args FROM (VALUES (27), (3), (26), (12), (5)) AS p"
+            " CROSS JOIN trace_events('db/x.db') AS e WHERE e.event = p.column1",
+     .database = true,
+     .stride = 7},
+    {.name = "a database of several processes",
+     .sql = "SELECT * FROM trace_events('db/two.sqlite', 'all');"
+            "SELECT * FROM trace_files('db/two.sqlite')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
+    {.name = "databases and others in a folder",
+     .sql = "SELECT file, rank, name FROM trace_events('db')",
+     .database = true,
+     .stride = 7},
+    {.name = "databases of other profilers",
+     .sql = "SELECT * FROM trace_events('db/others', 'all')",
+     .database = true,
+     .stride = 7},
+    {.name = "trace_files of databases",
+     .sql = "SELECT * FROM trace_files('db'); SELECT * FROM trace_metadata('db/x.db')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
+    {.name = "a diff of databases",
+     .sql = "SELECT * FROM trace_diff('db/x.db', 'db/y.db')",
+     .database = true,
+     .stride = 7},
+    {.name = "a damaged database",
+     .sql = "SELECT * FROM trace_events('bad/damaged.db');"
+            "SELECT * FROM trace_files('bad/damaged.db')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
+    {.name = "a database with values that are too long",
+     .sql = "SELECT * FROM trace_events('db/long.db')",
+     .database = true,
+     .stride = 7},
+    {.name = "a database of rocprofv3",
+     .sql = "SELECT * FROM trace_events('other/rocpd.db', 'all');"
+            "SELECT * FROM trace_files('other/rocpd.db');"
+            "SELECT * FROM trace_metadata('other/rocpd.db')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
+    {.name = "a database of Ascend",
+     .sql = "SELECT * FROM trace_events('other/ascend.db');"
+            "SELECT * FROM trace_files('other/ascend.db');"
+            "SELECT * FROM trace_metadata('other/ascend.db')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
+    {.name = "error: a database that is not a trace",
+     .sql = "SELECT * FROM trace_events('bad/other.db')",
+     .database = true,
+     .stride = 7,
+     .fails = true},
+    {.name = "error: a database with changes beside it",
+     .sql = "SELECT * FROM trace_events('bad/wal.db')",
+     .database = true,
+     .stride = 7,
+     .fails = true},
     {.name = "trace_files", .sql = "SELECT * FROM trace_files('a')", .tells = true},
     {.name = "trace_files, UTF-16",
      .sql = "SELECT * FROM trace_files('a')",
      .tells = true,
      .utf16 = true},
-    {.name = "trace_files, bad ones", .sql = "SELECT * FROM trace_files('bad')", .tells = true},
+    {.name = "trace_files, bad ones",
+     .sql = "SELECT * FROM trace_files('bad')",
+     .database = true,
+     .stride = 7,
+     .tells = true},
     {.name = "trace_files, given again",
      .sql = "SELECT * FROM trace_files('[\"a\", \"./a/rank0.json\", \"a/../a/rank1.json.gz\"]');"
             "SELECT count(*) FROM trace_events('[\"a\", \"./a/rank0.json\"]')",
@@ -213,6 +284,8 @@ static const struct trial {
             "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
+    {.name = "trace_kernel_owners, by flows",
+     .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},
     {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
     {.name = "trace_diff_by", .sql = "SELECT * FROM trace_diff_by('a', 'b', 'op,shapes,stream')"},
     {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
@@ -336,18 +409,23 @@ static void release(void *block)
     void *symbol_of_next = dlsym(RTLD_NEXT, #name); \
     memcpy((void *)&next, &symbol_of_next, sizeof next);
 
-INTERPOSED int open(const char *path, int flags, ...)
-{
-    NEXT(open)
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = flags & O_CREAT ? va_arg(arguments, int) : 0;
-    va_end(arguments);
-    int file = fails(OPEN) ? -1 : next(path, flags, mode);
-    if (file >= 0 && (size_t)file < COUNT_OF(files))
-        atomic_store(&files[file], true);
-    return file;
-}
+/* SQLite calls those whose offsets have 64 bits, where it was compiled with them. */
+
+#define INTERPOSE_OPEN(name)                                     \
+    INTERPOSED int name(const char *path, int flags, ...)        \
+    {                                                            \
+        NEXT(name)                                               \
+        va_list arguments;                                       \
+        va_start(arguments, flags);                              \
+        int mode = flags & O_CREAT ? va_arg(arguments, int) : 0; \
+        va_end(arguments);                                       \
+        int file = fails(OPEN) ? -1 : next(path, flags, mode);   \
+        if (file >= 0 && (size_t)file < COUNT_OF(files))         \
+            atomic_store(&files[file], true);                    \
+        return file;                                             \
+    }
+INTERPOSE_OPEN(open)
+INTERPOSE_OPEN(open64)
 
 INTERPOSED int close(int file)
 {
@@ -365,23 +443,29 @@ INTERPOSED ssize_t read(int file, void *to, size_t room)
     return armed.fault->error == SHORT_READ ? next(file, to, room > 0) : -1;
 }
 
-INTERPOSED int fstat(int file, struct stat *status)
-{
-    NEXT(fstat)
-    return fails(FSTAT) ? -1 : next(file, status);
-}
+#define INTERPOSE_PREAD(name, offset)                                                \
+    INTERPOSED ssize_t name(int file, void *to, size_t room, offset at)              \
+    {                                                                                \
+        NEXT(name)                                                                   \
+        if (!fails(READ))                                                            \
+            return next(file, to, room, at);                                         \
+        return armed.fault->error == SHORT_READ ? next(file, to, room > 0, at) : -1; \
+    }
+INTERPOSE_PREAD(pread, off_t)
+INTERPOSE_PREAD(pread64, off64_t)
 
-INTERPOSED int stat(const char *path, struct stat *status)
-{
-    NEXT(stat)
-    return fails(STAT) ? -1 : next(path, status);
-}
-
-INTERPOSED int lstat(const char *path, struct stat *status)
-{
-    NEXT(lstat)
-    return fails(LSTAT) ? -1 : next(path, status);
-}
+#define INTERPOSE_STAT(name, call, of, status_of)          \
+    INTERPOSED int name(of file, struct status_of *status) \
+    {                                                      \
+        NEXT(name)                                         \
+        return fails(call) ? -1 : next(file, status);      \
+    }
+INTERPOSE_STAT(fstat, FSTAT, int, stat)
+INTERPOSE_STAT(fstat64, FSTAT, int, stat64)
+INTERPOSE_STAT(stat, STAT, const char *, stat)
+INTERPOSE_STAT(stat64, STAT, const char *, stat64)
+INTERPOSE_STAT(lstat, LSTAT, const char *, stat)
+INTERPOSE_STAT(lstat64, LSTAT, const char *, stat64)
 
 INTERPOSED DIR *opendir(const char *path)
 {
@@ -531,8 +615,11 @@ static bool acceptable(const struct trial *trial, const struct fault *fault,
     if (fault->call == ALLOCATE || fault->call == GLOB)
         return answer->code == SQLITE_NOMEM || /* the error may go without its message then */
                (atomic_load(&armed.benign_hit) && trial->fails && answer->code == SQLITE_ERROR);
-    return (answer->code == SQLITE_ERROR || trial->tells) &&
-           strstr(answer->text, strerror(fault->error));
+    if (answer->code != SQLITE_ERROR && !trial->tells)
+        return false;
+    return strstr(answer->text, strerror(fault->error)) ||
+           (trial->database && (strstr(answer->text, "disk I/O error") ||
+                                strstr(answer->text, "unable to open database file")));
 }
 
 /* What is wrong after the fault at a point, or NULL. `*last` is true if there is

@@ -33,6 +33,9 @@ static const char small_sql[] = "SELECT count(*), sum(counts), sum(total_duratio
 static const char diff_sql[] = "SELECT count(*), sum(diff_counts), sum(diff_duration) FROM "
                                "top_duration_changes('a', 'b', 'all', 'all')";
 static const char scan_sql[] = "SELECT name, ts FROM trace_events('a')";
+static const char database_sql[] = "SELECT count(*), sum(dur), sum(length(args)), sum(link), "
+                                   "group_concat(name) FROM trace_events('db/two.sqlite')";
+static const char long_database_sql[] = "SELECT count(*), sum(dur) FROM trace_events('big.db')";
 static const char long_sql[] = "SELECT count(*) FROM trace_events('big')";
 static const char long_file_sql[] =
     "SELECT count(*), sum(dur) FROM trace_events('big/rank0.json.gz')";
@@ -139,8 +142,8 @@ static int ask(sqlite3 *db, const char *sql, char *answer, size_t size)
     return code == SQLITE_DONE ? finalized : code;
 }
 
-static char right_answers[2][4096]; /* to small_sql and diff_sql */
-static const char *const questions[] = {small_sql, diff_sql};
+static const char *const questions[] = {small_sql, diff_sql, database_sql};
+static char right_answers[COUNT_OF(questions)][4096];
 
 static void find_right_answers(void)
 {
@@ -361,7 +364,9 @@ static const char *const same_questions[] = {
     "SELECT group_concat(events || ' ' || skipped || ' ' || json_size || ' ' || problems) "
     "FROM trace_files('damaged')",
     "SELECT count(*), sum(control_counts), sum(test_total_duration), sum(length(name)) "
-    "FROM trace_diff('large/rank0.json.gz', 'damaged/tail.json.gz', 'all', 'all', 'all', 'all')"};
+    "FROM trace_diff('large/rank0.json.gz', 'damaged/tail.json.gz', 'all', 'all', 'all', 'all')",
+    "SELECT count(*), sum(ts), sum(dur), sum(event * length(name)), sum(link), sum(length(args)) "
+    "FROM trace_events('db', 'all', 'all')"};
 
 static void same_answers_of(int processors_there, int refused_thread,
                             char answers[COUNT_OF(same_questions)][4096])
@@ -477,6 +482,11 @@ static void interrupt_a_file(void)
     interrupt_query(long_file_sql, 3);
 }
 
+static void interrupt_a_database(void)
+{
+    interrupt_query(long_database_sql, 3);
+}
+
 static void interrupt_a_diff(void)
 {
     interrupt_query(long_diff_sql, 3);
@@ -529,6 +539,7 @@ static const struct test {
     {"interrupt, reading in threads", interrupt_threads},
     {"interrupt, reading in no thread", interrupt_one_thread},
     {"interrupt, one file", interrupt_a_file},
+    {"interrupt, a database", interrupt_a_database},
     {"interrupt, a diff", interrupt_a_diff},
     {"progress handler", progress_handler},
 };

@@ -47,12 +47,14 @@ static bool rather(const struct columns *columns, uint32_t one, uint32_t other, 
     return one > other;
 }
 
-static void check_link(const struct columns *columns, uint32_t row)
+static void check_link(const struct trace_file *trace, uint32_t row)
 {
+    const struct columns *columns = &trace->columns;
     uint32_t link = columns->link[row], best = ROW_NONE;
     MUST(link == ROW_NONE || link < columns->count);
     if (!kind_is_device(columns->kind[row])) {
-        MUST(link == ROW_NONE || (is_call(columns, row) && columns->link[link] == row));
+        bool launches = is_call(columns, row) || row_is(trace, row, CATEGORY_OPERATOR);
+        MUST(link == ROW_NONE || (launches && columns->link[link] == row));
         return;
     }
     for (uint32_t i = 0; columns->correlation[row] > 0 && i < columns->count; i++)
@@ -60,7 +62,7 @@ static void check_link(const struct columns *columns, uint32_t row)
             columns->correlation[i] == columns->correlation[row] &&
             (best == ROW_NONE || rather(columns, i, best, columns->ts[row])))
             best = i;
-    MUST(link == best);
+    MUST(link == best || (best == ROW_NONE && row_is(trace, link, CATEGORY_OPERATOR)));
     if (link == ROW_NONE)
         return;
     uint32_t first = columns->link[link];
@@ -115,7 +117,7 @@ static void check_file(const struct trace_file *trace)
         MUST(columns->dur[row] == NUMBER_NONE || columns->dur[row] >= 0);
         MUST(columns->kind[row] <= KIND_SYNC && trace->phases[row_place(columns, row)->phase]);
         if (columns->count <= 2000) {
-            check_link(columns, row);
+            check_link(trace, row);
             check_iteration(trace, row);
         }
     }

@@ -212,8 +212,9 @@ static void load(const bool *phases, const struct reading *reading, struct text 
 {
     struct failure failure = {0};
     struct stopper stopper = {.stop = NULL};
-    struct trace_file *head = file_peek(path, &stopper, &failure);
-    struct trace_file *trace = file_load(path, phases, NULL, &stopper, &failure);
+    const struct load_options options = {.phases = phases};
+    struct trace_file *head = file_peek(path, &options, &stopper, &failure);
+    struct trace_file *trace = file_load(path, &options, &stopper, &failure);
     MUST((head && trace) == (failure.code == FAILURE_NONE));
     MUST((head && trace) || (failure.code == FAILURE_MEMORY && fail_at > 0));
     if (trace && fail_at == 0) {

@@ -34,7 +34,8 @@ TEST(columns_of_a_file)
 {
     struct failure failure = {.code = FAILURE_NONE};
     struct trace_file *file =
-        file_load(unit_file(whole, strlen(whole)), NULL, NULL, &no_stopper, &failure);
+        file_load(unit_file(whole, strlen(whole)), &(struct load_options){.phases = NULL},
+                  &no_stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     const struct columns *columns = &file->columns;
@@ -86,7 +87,8 @@ static void measure(int count, bool again, int64_t *kept, int64_t *most)
     const char *path = many_events(count, again);
     int64_t before = unit_bytes;
     unit_most = 0;
-    struct trace_file *file = file_load(path, NULL, NULL, &no_stopper, &failure);
+    struct trace_file *file =
+        file_load(path, &(struct load_options){.phases = NULL}, &no_stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     CHECK_INT(file->columns.count, count);
@@ -121,7 +123,8 @@ TEST(times_that_are_none)
         "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"a\",\"ts\":-5,\"dur\":1},{\"name\":\"a\"}]";
     struct failure failure = {.code = FAILURE_NONE};
     struct trace_file *file =
-        file_load(unit_file(text, strlen(text)), NULL, NULL, &no_stopper, &failure);
+        file_load(unit_file(text, strlen(text)), &(struct load_options){.phases = NULL},
+                  &no_stopper, &failure);
     if (!CHECK(file != NULL))
         return;
     for (size_t row = 0; row < file->columns.count; row++)
@@ -229,7 +232,8 @@ static enum document_outcome expected_outcome;
 
 static bool load_file(struct failure *failure)
 {
-    struct trace_file *file = file_load(unit_file_path(), NULL, NULL, &no_stopper, failure);
+    struct trace_file *file =
+        file_load(unit_file_path(), &(struct load_options){.phases = NULL}, &no_stopper, failure);
     if (!file)
         return false;
     CHECK_INT(file->outcome, expected_outcome);

@@ -118,7 +118,8 @@ static bool try_once(const char *path, bool checked)
     struct windows windows;
     struct intervals lost;
     asked.first = asked.last = now();
-    struct trace_file *file = file_load(path, NULL, NULL, &stopper, &failure);
+    struct trace_file *file =
+        file_load(path, &(struct load_options){.phases = NULL}, &stopper, &failure);
     if (!CHECK(file != NULL))
         return true;
     check_longest(&asked, "reading, pairs, links and steps");

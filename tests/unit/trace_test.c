@@ -14,7 +14,8 @@ static const struct stopper no_stopper;
 static struct trace_file *load(const char *path)
 {
     struct failure failure = {.code = FAILURE_NONE};
-    struct trace_file *file = file_load(path, NULL, NULL, &no_stopper, &failure);
+    struct trace_file *file =
+        file_load(path, &(struct load_options){.phases = NULL}, &no_stopper, &failure);
     CHECK_INT(failure.code, FAILURE_NONE);
     failure_clear(&failure);
     return file;

@@ -180,10 +180,19 @@ void *memory_resize(void *block, size_t size)
         return memory_allocate(size);
     if (size == 0 || unit_no_memory())
         return NULL;
-    int64_t before = (int64_t)malloc_usable_size(block);
+    size_t before = malloc_usable_size(block);
+#ifdef UNIT_MEASURES_TIME
     void *resized = realloc(block, size);
+#else /* the block always moves: whoever goes on with the old one will see */
+    void *resized = malloc(size);
+    if (resized) {
+        memcpy(resized, block, before < size ? before : size);
+        memset(block, 0xa5, before);
+        free(block);
+    }
+#endif
     if (resized)
-        unit_count_bytes((int64_t)malloc_usable_size(resized) - before);
+        unit_count_bytes((int64_t)malloc_usable_size(resized) - (int64_t)before);
     return resized;
 }
 
