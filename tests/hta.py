@@ -110,7 +110,8 @@ def kernel_type(row, right):
     if oracle.is_sync(row) and "D27" in right:
         return OTHER
     if "D26" in right:
-        known = oracle_names.kernel_type(row.name, row.cat if row.cat in oracle_names.WORK else "kernel")
+        cat = row.cat if row.cat in oracle_names.WORK or row.cat is None else "kernel"
+        known = oracle_names.kernel_type(row.name, cat)
         if known in (MEMORY, COMMUNICATION):
             return known
     elif HTA_COMMUNICATION.match(row.name):
@@ -353,8 +354,9 @@ def collapsed_sums(durations, duration_ratio, num_kernels):
         cumulated.append(running)
     limit = quantile(sorted(cumulated), duration_ratio)
     for place, name in enumerate(names):
-        kept = place < num_kernels and cumulated[place] <= limit
-        result[name if kept else "others"].append(sum(durations[name]))
+        total = sum(durations[name])    # below 0, which HTA takes for impossible, where D4 made durations of -1
+        kept = total < 0 or place < num_kernels and cumulated[place] <= limit
+        result[name if kept else "others"].append(total)
     return result
 
 

@@ -249,7 +249,7 @@ def read_source(path, _mtime, _size):
             args = elements[row.event].get("args")
             source.counted.append(Row(
                 file.path, row.event, row.ph, row.cat, row.name, row.ts_ns - file.base_ns, row.dur_ns, row.pid,
-                row.tid, row.stream, row.correlation, row.device, external=row.external,
+                row.tid, row.stream, row.correlation, row.device, external=row.external, process=row.process,
                 bandwidth=bandwidth_of(args) if isinstance(args, dict) else Decimal(0)))
     info = document.get("distributedInfo") if isinstance(document, dict) else None
     file.document, file.rows = {"distributedInfo": info}, []  # as much as ranks are told by
@@ -290,7 +290,7 @@ def fresh_rows(source, right):
         if ts is not None and dur is not None and row.name is not None:
             rows.append(Row(row.file, row.event, row.ph, row.cat, row.name, ts + base, dur, row.pid, row.tid,
                             row.stream, row.correlation, row.device, bandwidth=row.bandwidth,
-                            external=row.external))
+                            external=row.external, process=row.process))
     width = integer_width(rows) if source.whole and not {"D3", "T2"} & right else None
     for row in rows:
         row.raw_end_ns = overflowed(row.ts_ns + row.dur_ns, width)

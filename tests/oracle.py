@@ -26,7 +26,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from oracle_names import MTIA_SYNC
+from oracle_roles import is_known, works
 
+OPERATORS = ("cpu_op", "Operator")
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
                   "Kernel", "Memcpy", "Memset"}
 STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
@@ -71,6 +73,7 @@ class Event:
     rank: int = None
     ts_relative_ns: int = None
     external: int = None  # args["External id"]
+    process: str = None  # the name of its process, where a rule asks for it
 
 
 Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns")
@@ -86,6 +89,8 @@ class File:
     last_ns: int = None
     rank: int = None
     steps: list = field(default_factory=list)
+    flows: list = field(default_factory=list)
+    named: bool = True  # its name may tell its rank
 
 
 @dataclass
@@ -170,6 +175,10 @@ def integer(value):
     return None
 
 
+def integer_or_text(value):
+    return integer(Number(value) if isinstance(value, str) else value)
+
+
 def text(value):
     """A string, with U+FFFD for each half of a broken surrogate pair."""
     if not isinstance(value, str):
@@ -207,6 +216,10 @@ def read_rows(file):
             pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")),
             external=integer(args.get("External id")))
+        if row.cat is None and row.stream is None:  # T9.8
+            row.stream = integer_or_text(args.get("Stream Id"))
+        if row.cat is None and row.correlation is None:  # T10.6
+            row.correlation = integer_or_text(args.get("correlation_id"))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
         if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
@@ -220,6 +233,7 @@ def read_rows(file):
     file.last_ns = max((int64(row.ts_ns + (row.dur_ns or 0)) or row.ts_ns if row.ph == "X" else row.ts_ns
                         for row in timed), default=None)
     devices(file.rows, elements)
+    file.flows = flows(file, elements)
 
 
 def close(rows, ends):
@@ -242,18 +256,55 @@ def close(rows, ends):
     return closed
 
 
-def devices(rows, elements):
-    """CPU or GPU by category; without a category by the process's name (T9)."""
-    gpu_processes = set()
+def names_of(elements, kind):
+    """{pid: [name]} or {(pid, tid): [name]}, of metadata events `process_name` or `thread_name`."""
+    names = defaultdict(list)
     for _, element in elements:
-        if element.get("ph") == "M" and element.get("name") == "process_name":
-            args = element.get("args")
-            name = args.get("name") if isinstance(args, dict) else None
-            if isinstance(name, str) and name.startswith(("/device:GPU", "GPU ")):
-                gpu_processes.add(identifier(element.get("pid")))
+        args = element.get("args")
+        if element.get("ph") == "M" and element.get("name") == kind and isinstance(args, dict):
+            pid, tid = identifier(element.get("pid")), identifier(element.get("tid"))
+            if isinstance(args.get("name"), str):
+                names[pid if kind == "process_name" else (pid, tid)].append(args["name"])
+    return names
+
+
+def devices(rows, elements):
+    """CPU or GPU by category; without a category by the names of processes and threads (T9)."""
+    processes, threads = names_of(elements, "process_name"), names_of(elements, "thread_name")
+    of_process = defaultdict(list)
+    for (pid, _), names in threads.items():
+        of_process[pid] += names
     for row in rows:
-        if row.cat in GPU_CATEGORIES or (row.cat is None and row.pid in gpu_processes):
+        row.process = next(filter(is_known, processes[row.pid]), None)
+        if row.cat is not None:
+            row.device = "GPU" if row.cat in GPU_CATEGORIES else "CPU"
+        elif row.process is not None and not row.process.startswith("/host:"):
             row.device = "GPU"
+            if row.stream is None and isinstance(row.tid, int):  # T9.8
+                row.stream = row.tid
+            if not works(row.process, threads[row.pid, row.tid], of_process[row.pid]):  # T9.7
+                row.cat, row.external = "gpu_user_annotation", None
+
+
+def flows(file, elements):
+    """[(place of the f, place of its s)] in the order of the f; a place is (pid, tid, ts) (T10.7)."""
+    if not any("Ascend Hardware" in names for names in names_of(elements, "process_name").values()):
+        return []
+    ends, begins = [], defaultdict(list)
+    for _, element in elements:
+        if element.get("ph") not in ("s", "f") or element.get("cat") != "async_npu":
+            continue
+        ts = plus(file.base_ns, nanoseconds(element.get("ts")))
+        key = element.get("id")
+        key = key.text if isinstance(key, Number) else text(key)
+        place = identifier(element.get("pid")), identifier(element.get("tid")), ts
+        if ts is None or key is None:
+            continue
+        if element["ph"] == "s":
+            begins[key].append(place)
+        else:
+            ends.append((place, key))
+    return [(place, begin) for place, key in ends for begin in begins[key]]
 
 
 def is_sync(row):  # T9
@@ -265,21 +316,34 @@ def is_device_work(row):  # T9
 
 
 def is_call(row):  # T10
-    return row.cat is not None and (row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime"))
+    if row.cat is None:
+        return row.device == "CPU" and row.correlation is not None and (row.process or "").startswith("/host:")
+    return row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime")
 
 
-def link(rows):
+def link(rows, flows=()):
     """Launches and the device events they launched (T10)."""
     calls = defaultdict(list)
     for row in rows:
         if is_call(row) and row.correlation is not None and row.correlation > 0 and row.ts_ns is not None:
             calls[row.correlation].append(row)
+    operators = defaultdict(list)
+    for row in rows:
+        if row.cat in OPERATORS:
+            operators[row.pid, row.tid, row.ts_ns].append(row)
     launched = defaultdict(list)
     for row in rows:
-        if row.device == "GPU" and calls.get(row.correlation):
-            call = launch_of(row, calls[row.correlation])
-            row.link = call.event
-            launched[call.event].append(row)
+        if row.device != "GPU":
+            continue
+        if calls.get(row.correlation):
+            row.link = launch_of(row, calls[row.correlation]).event
+        else:  # T10.7
+            around = next((operators[begin] for end, begin in flows
+                           if end == (row.pid, row.tid, row.ts_ns) and operators[begin]), None)
+            if around is None:
+                continue
+            row.link = min(around, key=lambda operator: (operator.dur_ns or 0, -operator.event)).event
+        launched[row.link].append(row)
     for row in rows:
         if row.event in launched:
             first = min(launched[row.event], key=lambda work: (work.ts_ns is None, work.ts_ns, work.event))
@@ -287,7 +351,7 @@ def link(rows):
 
 
 def launch_of(row, calls):
-    runtime = [call for call in calls if call.cat != "cuda_driver"]
+    runtime = [call for call in calls if call.cat not in ("cuda_driver", "cann_runtime")]
     calls = runtime or calls
     before = [call for call in calls if row.ts_ns is not None and call.ts_ns <= row.ts_ns]
     if before:
@@ -376,8 +440,9 @@ def rank_in_name(path):
 def assign_ranks(files):
     """From the document, else the name, else the numbers left over (T7)."""
     for file in files:
-        file.rank = rank_in_document(file.document)
         if file.rank is None:
+            file.rank = rank_in_document(file.document)
+        if file.rank is None and file.named:
             file.rank = rank_in_name(file.path)
     taken = {file.rank for file in files}
     unranked = sorted((file for file in files if file.rank is None), key=lambda file: os.fsencode(file.path))
@@ -396,18 +461,31 @@ def read_trace(path):
 def read_files(paths, in_directory=False):
     files = []
     for path in paths:
-        document = read_document(path)
-        if events_of(document) is not None:
-            files.append(File(path, document))
-        elif not in_directory:  # T16
-            raise NotATrace(path)
+        try:
+            files.append(read_file(path))
+        except NotATrace:
+            if not in_directory:  # T16
+                raise
+    return finish(files)
+
+
+def read_file(path):
+    document = read_document(path)
+    if events_of(document) is None:
+        raise NotATrace(path)
+    file = File(path, document, rank=rank_in_document(document))
+    read_rows(file)
+    file.document = None
+    return file
+
+
+def finish(files):
+    """The trace of files whose rows have been read."""
     if not files:
         raise NotATrace("no trace at all")
     assign_ranks(files)
     origins = defaultdict(list)
     for file in files:
-        read_rows(file)
-        file.document = None
         if file.first_ns is not None:
             origins[file.rank].append(file.first_ns)
     for file in files:
@@ -415,7 +493,7 @@ def read_files(paths, in_directory=False):
             row.rank = file.rank
             if row.ts_ns is not None and origins[file.rank]:
                 row.ts_relative_ns = row.ts_ns - min(origins[file.rank])  # T2
-        link(file.rows)
+        link(file.rows, file.flows)
         iterations(file)
     return Trace(files)
 

@@ -20,7 +20,8 @@ COMMUNICATION = re.compile("|".join((
     r"ep::int(ra|er)node[A-Za-z0-9_]*::|ep[0-9]+int(ra|er)node",
     r"Ep(Dispatch|Combine)[A-Z]|(?<![a-z])pplx::",
     r"nvshmem|rocshmem|ishmem|symmetric_memory|(?<![a-z])(put|wait)_signal_kernel",
-    r"msccl|oneccl|userbuffers|(?<![a-z])hcom_")))
+    r"msccl|oneccl|userbuffers|(?<![a-z])hcom_",
+    r"(?<![a-z])(all-(reduce|gather|to-all)|reduce-scatter|collective-(permute|broadcast))")))
 COMPUTATION = re.compile(
     r"(?i:(warp|block|thread|group|wave|cta|quad|lane)_?all_?reduce)|(?i:(?<!fb)gemm|matmul)"
     r"|(?<![A-Za-z])mm(?![A-Za-z])")
@@ -64,7 +65,7 @@ def head(name):
 
 @functools.lru_cache(maxsize=10_000)
 def kernel_type(name, cat=None):
-    if cat is None and re.match(r"(hip)?Memcpy|(hip)?Memset|dma", name):
+    if cat is None and re.match(r"(hip)?Memcpy|(hip)?Memset|dma|CopyDeviceTo|CopyHostTo|MEMCPY_ASYNC", name):
         return "MEMORY"
     if cat in ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset"):
         return "MEMORY"

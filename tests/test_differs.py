@@ -40,7 +40,7 @@ def htas_traces():
 
 
 def examples():
-    return glob.glob(os.path.join(EXAMPLES, "*", "*"))
+    return sorted({os.path.dirname(path) for path in glob.glob(os.path.join(EXAMPLES, "*", "*", "*.json.gz"))})
 
 
 def others_traces():

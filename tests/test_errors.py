@@ -17,11 +17,11 @@ import unittest
 import zipfile
 
 from made import ABSENT, InFolder, document, event, kernel, launch, run, step, write
-from support import corpus
+from support import connect, corpus
 
 TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
 DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
-NO_FILES = "there is no *.json, *.json.gz or *.gz file"
+NO_FILES = "there is no *.json, *.gz, *.sqlite, *.sqlite3 or *.db file"
 TRACE = "the path of a directory or a file, a pattern, or a JSON array of these"
 ENDS = "the document is truncated at byte"
 
@@ -264,6 +264,19 @@ class Arguments(Errors):
         for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1, 1.0, "1"):
             self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
 
+    def test_a_selection_is_named_as_its_function_names_it(self):
+        """Functions written in SQL hand it on to others, under other names."""
+        functions = [name for name, in self.rows(
+            "SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table' AND name = 'control_rank'")]
+        self.assertGreater(len(functions), 8)
+        for function in functions:
+            keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
+            for side in ("control", "test"):
+                for name, kind in (("rank", "'all'"), ("iteration", "'all' or 'steady'")):
+                    integers = "an integer, a JSON array of integers" + (" or " if name == "rank" else ", ")
+                    self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x'",
+                                      f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x'{keys}")
+
     def test_a_rank_or_step_as_text_or_with_a_point_is_the_integer(self):
         """As some hosts hand numbers over."""
         for function, first in (("trace_ops", "'d'"), ("trace_diff", "'d', 'd'")):
@@ -416,7 +429,7 @@ class NoTrace(Errors):
         database.commit()
         database.close()
         with open("a.db", "rb") as file:
-            kinds = [(file.read(), "an SQLite database: query it itself, or export it as JSON")]
+            kinds = [(file.read(), "a SQLite database: unpack it first, with gunzip")]
         pickle_kind = "a Python pickle: export a trace as JSON, with export_chrome_trace()"
         kinds += [(pickle.dumps(pickled, protocol), pickle_kind) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
         kinds += [(zipped.getvalue(), "a zip archive: unpack it first"), (packed.getvalue(), "a tar archive: unpack it first"),
@@ -426,8 +439,9 @@ class NoTrace(Errors):
                   (gzip.compress(gzip.compress(b"{}")), "compressed with gzip twice: unpack it once, with gunzip")]
         for number, (content, what) in enumerate(kinds):
             for name, data in ((f"{number}.json", content), (f"{number}.json.gz", gzip.compress(content))):
-                if name.endswith(".gz") and "gzip twice" in what:
-                    continue
+                if what.endswith(("twice: unpack it once, with gunzip", "database: unpack it first, with gunzip")):
+                    if name.endswith(".gz") == ("twice" in what):
+                        continue
                 with open(name, "wb") as file:
                     file.write(data)
                 self.assert_trace_error(f"'{name}' is {what}", name, ("trace_events", "trace_ops", "trace_diff"))
@@ -627,6 +641,16 @@ class Ranks(Errors):
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 'all') ORDER BY 1"),
                          [(rank,) for rank in range(13)
                                                                                                    if rank != 11])
+
+    def test_a_rank_after_the_events(self):
+        """Which file has the rank that is asked for, the heads of files do not tell then."""
+        for name, rank in (("a", 3), ("b", 1), ("c", 2)):
+            write(f"d/{name}.json", {"traceEvents": [event(f"op {rank}", 1, 1)], "distributedInfo": {"rank": rank}})
+        for ranks, found in ((None, [1]), (3, [3]), ("[2, 3]", [2, 3]), ("all", [1, 2, 3]), (1, [1])):
+            with self.subTest(ranks):
+                self.db = connect()
+                self.assertEqual(self.rows("SELECT rank, name FROM trace_ops('d', ?) ORDER BY rank", ranks),
+                                 [(rank, f"op {rank}") for rank in found])
 
     def test_rank_in_the_file_is_an_integer(self):
         for value in ("1", 1.0, -1, None, [1], 2 ** 70):

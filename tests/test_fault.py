@@ -6,12 +6,17 @@ FAULT  where these programs are   (default build/fault)
 import os
 import random
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 
+import generate_ascend
+import generate_rocpd
 from made import document, event, kernel, launch, run, step, write
-from support import EXTENSION, ROOT, alone, slow
+from made_database import KERNEL, PROCESS, export, opened
+from support import DATA, EXTENSION, ROOT, alone, slow
+from test_profilers_json import ascend
 
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
 with open(os.path.join(ROOT, "tests", "fault", "fault.c"), encoding="utf-8") as source:
@@ -53,6 +58,36 @@ def write_damaged(folder, whole):
             file.write(damaged)
 
 
+def write_databases(folder, bad):
+    """Exports of Nsight Systems: whole, of two processes, damaged, with values that are too long, of something else."""
+    os.mkdir(folder)
+    for name, where in (("x.db", folder), ("y.db", folder), ("long.db", folder), ("two.sqlite", folder),
+                        ("damaged.db", bad),
+                        ("wal.db", bad)):
+        export(os.path.join(where, name))
+    write(os.path.join(folder, "rank7.json"), run())
+    with opened(os.path.join(folder, "y.db")) as db:
+        db.execute(f"UPDATE {KERNEL} SET end = end + 1000 WHERE rowid % 2")
+    with opened(os.path.join(folder, "long.db")) as db:
+        db.execute("UPDATE StringIds SET value = CAST(zeroblob(17000000) AS TEXT) WHERE id = 2")
+        db.execute("UPDATE NVTX_EVENTS SET text = CAST(zeroblob(17000000) AS TEXT) WHERE rowid = 3")
+    with opened(os.path.join(folder, "two.sqlite")) as db:
+        db.execute(f"INSERT INTO {KERNEL} SELECT start, end, 1, contextId, streamId, correlationId,"
+                   f" {PROCESS + (1 << 24)},"
+                   f" demangledName, shortName FROM {KERNEL}")
+    with opened(os.path.join(bad, "damaged.db")) as db:
+        root, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (KERNEL,)).fetchone()
+        db.execute("CREATE TABLE unused(a)")
+    with open(os.path.join(bad, "damaged.db"), "r+b") as file:
+        file.seek(4096 * (root - 1) + 8)
+        file.write(b"\xff" * 10)
+    with opened(os.path.join(bad, "other.db")) as db:
+        db.execute("CREATE TABLE notes(a)")
+    write(os.path.join(bad, "wal.db-wal"), b"x" * 100)
+    shutil.copytree(os.path.join(DATA, "rocpd"), os.path.join(folder, "others"))
+    shutil.copytree(os.path.join(DATA, "ascend"), os.path.join(folder, "others"), dirs_exist_ok=True)
+
+
 def write_traces(folder):
     """What tests/fault/fault.c asks for."""
     def place(name):
@@ -62,16 +97,22 @@ def write_traces(folder):
     write(place("a/notes.json"), {"no": "trace"})
     write(place("b/rank0.json"), rank(0, 2, ["op3"]))
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
+    write(place("ascend/trace_view.json"), ascend())
     write(place("bad/not.json"), "x")
     write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
     write(place("bad/good.json"), run())
     rng = random.Random(1)
     for number in range(2):  # as gzip more than 256 KiB, but few events
-        write(place(f"large/rank{number}.json.gz"), document(*(event(rng.randbytes(99).hex(), i, 1) for i in range(4000))))
+        write(place(f"large/rank{number}.json.gz"),
+              document(*(event(rng.randbytes(99).hex(), i, 1) for i in range(4000))))
     write_damaged(place("damaged"), place("large/rank0.json.gz"))
     with open(place("a/rank1.json.gz"), "rb") as whole, open(place("bad/cut.json.gz"), "wb") as cut:
         cut.write(whole.read(300))
     os.symlink("nothing", place("bad/dangling.json"))
+    write_databases(place("db"), place("bad"))
+    os.mkdir(place("other"))
+    generate_rocpd.write(place("other/rocpd.db"), generate_rocpd.generate(rng, processes=2, events=6))
+    generate_ascend.write(place("other/ascend.db"), generate_ascend.generate(rng, events=6))
 
 
 def write_many_events(folder):
@@ -87,6 +128,7 @@ def write_many_events(folder):
             if i % 50 == 0:
                 lines.append(step(i // 50, 37 * i, 37 * 50))
         write(os.path.join(folder, f"rank{number}.json.gz"), document(*lines * 2, distributedInfo={"rank": number}))
+    export(os.path.join(folder, "..", "big.db"), 20000)
 
 
 class Fault(unittest.TestCase):

@@ -19,13 +19,14 @@ from support import DATA, EXAMPLES, connect, corpus, slow, slowest
 
 SHIPPED = (EXAMPLES, os.path.join(DATA, "tiny"))
 
-# Strict JSON that SQLite's JSON functions read in another way than the rules.
+# Strict JSON of which SQLite's JSON functions give something else than the rules.
 NOT_BY_JSON_EACH = {
     "bad/traceEvents_key_escaped.json": "a path matches a key by its spelling",
     "bad/nul_in_name.json": "a string ends at its first NUL",
     "bad/lone_surrogate_high.json": "half a surrogate pair comes out as invalid UTF-8",
     "bad/lone_surrogate_low.json": "half a surrogate pair comes out as invalid UTF-8",
     "bad/surrogate_pair_swapped.json": "half a surrogate pair comes out as invalid UTF-8",
+    "ascend/trace_view.json": "annotations of the device get a category (T9.7)",
 }
 
 JSON_EVENTS = """
@@ -84,11 +85,11 @@ def read(path):
 
 
 def traces_below(folder):
-    """The folders that the oracle can read whole, and the other files it can read."""
-    for place, folders, _ in os.walk(folder):
+    """The folders that the oracle can read whole, and the other files it can read. It reads no databases."""
+    for place, folders, names in os.walk(folder):
         folders.sort()
         try:
-            if oracle.list_directory(place):
+            if oracle.list_directory(place) and not any(name.endswith((".db", ".sqlite")) for name in names):
                 read(place)
                 yield place
                 continue
@@ -112,6 +113,8 @@ def sort_key(row):
 
 
 class Comparing(unittest.TestCase):
+    read = staticmethod(read)
+
     def assert_same(self, found, expected, exact):
         """Rows alike: the first `exact` values equal, the others to double precision."""
         for position, (row, wanted) in enumerate(zip(found, expected)):
@@ -129,12 +132,12 @@ class Comparing(unittest.TestCase):
     def compare_events(self, db, path):
         expected = [(row.file, row.event, row.ph, row.cat, row.name, row.ts_ns, row.dur_ns, row.pid, row.tid,
                      row.stream, row.correlation, row.device, row.link, row.iteration, row.rank,
-                     us(row.ts_relative_ns), us(row.dur_ns)) for row in read(path).rows]
+                     us(row.ts_relative_ns), us(row.dur_ns)) for row in self.read(path).rows]
         expected.sort(key=lambda row: (os.fsencode(row[0]), row[1]))
         self.assert_same(db.execute(EVENTS, (path,)).fetchall(), expected, exact=17)
 
     def compare_steps(self, db, path):
-        trace = read(path)
+        trace = self.read(path)
         try:
             oracle.check_ranks(trace, trace.ranks)
         except oracle.Refused:
@@ -146,7 +149,7 @@ class Comparing(unittest.TestCase):
     def compare_ops(self, db, path, ranks, iterations, device_type):
         arguments = (path, argument(ranks), argument(iterations), device_type)
         try:
-            rows = oracle.summary(read(path), ranks, iterations, device_type)
+            rows = oracle.summary(self.read(path), ranks, iterations, device_type)
         except oracle.Refused:
             return self.assert_refused(db, OPS, arguments)
         # the mean last: it need not be exact
@@ -157,7 +160,7 @@ class Comparing(unittest.TestCase):
     def compare_diff(self, db, control, test, *selection):
         arguments = (control, test, *map(argument, selection))
         try:
-            rows = oracle.trace_diff(read(control), read(test), *selection)
+            rows = oracle.trace_diff(self.read(control), self.read(test), *selection)
         except oracle.Refused:
             return self.assert_refused(db, DIFF, arguments)
         rows = sorted(rows.values(), key=lambda row: (-abs(row.diff_ns), row.name.encode()))
@@ -237,7 +240,7 @@ class JsonEach(Comparing):
 
     @slowest
     def test_corpus(self):
-        self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 163)
+        self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 162)
 
 
 class Rows(Comparing):

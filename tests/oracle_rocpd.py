@@ -1,0 +1,248 @@
+"""A second reading of the rules by which databases of rocprofv3 are read: R.
+
+As oracle_nsys, whose reading of databases and of the texts of emit_nvtx it shares.
+
+    trace = read_trace("results.db")        # a File for each process
+    trace.files[0].rows                     # the rows of trace_events; .marks are those of phase i
+"""
+import json
+import re
+
+import oracle
+from oracle import plus
+from oracle_nsys import (Database, Part, Row, STEP_WORDS, bandwidth, emitted, is_operator, object_of, quoted,
+                         text, whole)
+
+REGION, DISPATCH, COPY, SAMPLE = TABLES = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy", "rocpd_sample")
+AXES = ("x", "y", "z")
+COLUMNS = {
+    REGION: ("start", "end", "pid", "tid", "name_id", "event_id"),
+    DISPATCH: ("start", "end", "agent_id", "kernel_id", "queue_id", "stream_id", "event_id",
+               *(f"{size}_size_{axis}" for size in ("grid", "workgroup") for axis in AXES)),
+    COPY: ("start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id", "event_id"),
+    SAMPLE: ("timestamp", "track_id", "event_id")}
+RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")  # R4
+PLACES = {"HOST": ("H", "Host"), "DEVICE": ("D", "Device")}
+COPIES = {f"MEMORY_COPY_{a}_TO_{b}": f"Memcpy {PLACES[a][0]}to{PLACES[b][0]} ({PLACES[a][1]} -> {PLACES[b][1]})"
+          for a in PLACES for b in PLACES}  # R7
+
+
+class Unknown(ValueError):
+    """A schema that is not read (R1)."""
+
+
+def member(document, key):
+    """A member of a text that is a JSON object, or None."""
+    try:
+        object_ = json.loads(document)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return object_.get(key) if isinstance(object_, dict) else None
+
+
+def rank_of(environment):
+    for key in RANKS:
+        rank = member(environment, key)
+        rank = None if isinstance(rank, bool) else whole(rank)
+        if rank is not None and rank >= 0:
+            return rank
+    return None
+
+
+def lower(name):
+    return name.translate({ord(letter): ord(letter) + 32 for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"})
+
+
+def category(name):
+    """Of a region or a sample, by the string of its event's category (R5)."""
+    if name is None:
+        return None
+    for begin, result in (("HIP_", "cuda_runtime"), ("HSA_", "cuda_driver"), ("MARKER_", "user_annotation")):
+        if name.startswith(begin):
+            return result
+    return lower(name)
+
+
+def step_number(word, name):  # N10
+    match = name and re.fullmatch(word + "[ _:=#-]*([0-9]+)", name, re.ASCII | re.IGNORECASE)
+    return match[1] if match else None
+
+
+class Process:
+    """The tables with one suffix."""
+
+    def __init__(self, db, suffix):
+        self.db, self.suffix = db, suffix
+        self.check()
+        self.strings = {key: text(row["string"]) for key, row in self.by_id("string", "string")}
+        self.pids, self.rank = {}, None
+        for key, row in self.by_id("info_process", "pid", "environment"):
+            self.pids[key] = whole(row["pid"])
+            self.rank = rank_of(row["environment"]) if self.rank is None else self.rank
+        self.tids = {key: whole(row["tid"]) for key, row in self.by_id("info_thread", "tid")}
+        self.agents = dict(self.by_id("info_agent", "type", "type_index"))
+        self.kernels = {key: text(row["kernel_name"]) if text(row["display_name"]) is None else text(row["display_name"])
+                        for key, row in self.by_id("info_kernel_symbol", "display_name", "kernel_name")}
+        self.events = dict(self.by_id("event", "category_id", "stack_id", "extdata"))
+        self.tracks = dict(self.by_id("track", "pid", "tid", "name_id"))
+
+    def name(self, table):
+        return f"{table}_{self.suffix}"
+
+    def check(self):
+        """Refuses other schemas (R1)."""
+        versions = [text(row["value"]) for row in self.db.read(self.name("rocpd_metadata"), ("tag", "value"))
+                    if row and row["tag"] == "schema_version"]
+        if versions and versions[0] is not None and versions[0].split(".")[0] != "3":
+            raise Unknown(f"rocpd schema {versions[0].split('.')[0]} is not known")
+        dispatch = self.db.table(self.name(DISPATCH))
+        if dispatch is not None and "pid" not in self.db.columns(dispatch):
+            raise Unknown("rocpd schema 4 is not known")
+
+    def by_id(self, table, *columns):
+        """(id, values) of the rows of a table (R2)."""
+        seen = set()
+        for row in self.db.read(self.name("rocpd_" + table), ("id", *columns)):
+            key = whole(row["id"]) if row else None
+            if key is not None and key not in seen:
+                seen.add(key)
+                yield key, row
+
+    def string(self, value):
+        return self.strings.get(whole(value))
+
+    def event(self, values):
+        """(category, correlation, message) of the event of a row."""
+        event = self.events.get(whole(values["event_id"]))
+        if event is None:
+            return None, None, None
+        return self.string(event["category_id"]), whole(event["stack_id"]), text(member(event["extdata"], "message"))
+
+    def device(self, agent):
+        return whole(agent["type_index"]) if agent else None
+
+    def fill(self, part, first_event):
+        """The rows of the part; gives the number of the next event (G9)."""
+        number, texts = first_event, {}
+        for table in TABLES:
+            required = "timestamp" if table == SAMPLE else "start"
+            self.db.require(self.name(table), (required,))
+            make = {REGION: self.region, DISPATCH: self.dispatch, COPY: self.copy, SAMPLE: self.sample}[table]
+            for values in self.db.read(self.name(table), COLUMNS[table]):
+                row = Row(part.path, number, "X", None, None, None, None, None, None, None, None)
+                number += 1
+                if values is None:
+                    continue
+                self.set_times(row, values, required)
+                if make(row, values, texts) is not False:
+                    part.rows.append(row)
+        self.name_steps(part.rows, texts)
+        timed = [row for row in part.rows if row.ts_ns is not None and row.ph != "i"]
+        part.first_ns = min((row.ts_ns for row in timed), default=None)
+        part.last_ns = max((row.ts_ns + (row.dur_ns or 0) for row in timed), default=None)
+        part.events = number - first_event
+        return number
+
+    @staticmethod
+    def set_times(row, values, column):  # R3, G8
+        row.ts_ns, end = whole(values[column]), whole(values.get("end"))
+        row.dur_ns = None if None in (row.ts_ns, end) or end < row.ts_ns else oracle.int64(end - row.ts_ns)
+        if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:
+            row.dur_ns = None
+
+    def region(self, row, values, texts):  # R5
+        of, correlation, message = self.event(values)
+        if of is not None and of.startswith("KFD_"):
+            return False
+        row.cat, row.name = category(of), self.string(values["name_id"])
+        row.pid, row.tid = self.pids.get(whole(values["pid"])), self.tids.get(whole(values["tid"]))
+        if of is not None and of.startswith(("HIP_", "HSA_")):
+            row.correlation = correlation
+            row.args = object_of([("correlation", correlation)])
+        elif of is not None and of.startswith("MARKER_CORE") and message is not None:
+            row.name, match = emitted(message)
+            row.cat = "cpu_op" if is_operator(row.name, match) else "user_annotation"
+            row.args = match and object_of([("Record function id", match["id"]), ("Sequence number", match["seq"]),
+                                            ("Input Dims", match["sizes"] and match["sizes"].replace(" ", ""))])
+            texts[row.event] = message
+        return True
+
+    def head(self, row, values, agent):
+        """What dispatches and copies have in common."""
+        row.device, row.pid = "GPU", self.device(agent)
+        row.tid = row.stream = whole(values["stream_id"])
+        row.correlation = self.event(values)[1]
+        return [("device", row.pid), ("stream", row.stream), ("queue", whole(values["queue_id"])),
+                ("correlation", row.correlation)]
+
+    def dispatch(self, row, values, texts):  # R6
+        row.cat, row.name = "kernel", self.kernels.get(whole(values["kernel_id"]))
+        head = self.head(row, values, self.agents.get(whole(values["agent_id"])))
+        block = [whole(values[f"workgroup_size_{axis}"]) for axis in AXES]
+        items = [whole(values[f"grid_size_{axis}"]) for axis in AXES]
+        block = None if None in block or min(block) <= 0 else block
+        grid = None if block is None or None in items or min(items) < 0 else [a // b for a, b in zip(items, block)]
+        row.args = object_of([*head, ("grid", grid), ("block", block)])
+
+    def copy(self, row, values, texts):  # R7
+        name = self.string(values["name_id"])
+        row.cat, row.name = "gpu_memcpy", COPIES.get(name, name)
+        target, source = (self.agents.get(whole(values[key])) for key in ("dst_agent_id", "src_agent_id"))
+        head = self.head(row, values, target if target and target["type"] == "GPU" else source)
+        size = whole(values["size"])
+        row.args = object_of([*head, ("bytes", size), ("memory bandwidth (GB/s)", bandwidth(size, row.dur_ns))])
+
+    def sample(self, row, values, texts):
+        of = self.event(values)[0]
+        if of is not None and of.startswith("KFD_"):
+            return False
+        track = self.tracks.get(whole(values["track_id"]))
+        row.ph, row.cat, row.dur_ns = "i", category(of), None
+        if track:
+            row.name = self.string(track["name_id"])
+            row.pid, row.tid = self.pids.get(whole(track["pid"])), self.tids.get(whole(track["tid"]))
+        return True
+
+    @staticmethod
+    def name_steps(rows, texts):  # N10
+        ranges = [row for row in rows if row.event in texts]
+        for word in STEP_WORDS:
+            steps = [(row, number) for row in ranges if (number := step_number(word, row.name)) is not None]
+            for row, number in steps:
+                row.name, row.cat = f"ProfilerStep#{number}", "user_annotation"
+                last = object_of([("nvtx", quoted(texts[row.event]))])
+                row.args = last if row.args is None else row.args[:-1] + "," + last[1:]
+            if steps:
+                return
+
+
+def is_rocpd(db):
+    return bool(any(name.startswith("rocpd_string_") for name in db.names) and suffixes(db))
+
+
+def suffixes(db):
+    """The parts, in order (R1)."""
+    found = {name[len(table) + 1:] for table in (REGION, DISPATCH) for name in db.names if name.startswith(table + "_")}
+    return sorted(found, key=str.encode)
+
+
+def parts(path):
+    db = Database(path)
+    if not is_rocpd(db):
+        raise oracle.NotATrace(path)
+    processes = [Process(db, suffix) for suffix in suffixes(db)]
+    first_event, result = 0, []
+    for number, process in enumerate(processes):
+        part = Part(f"{path}\0{number:06}", None, rank=process.rank, named=len(processes) == 1)
+        first_event = process.fill(part, first_event)
+        result.append(part)
+    return result
+
+
+def read_trace(path):
+    files = parts(path)
+    trace = oracle.finish(files)
+    for part in files:
+        part.marks = [row for row in part.rows if row.ph == "i"]
+        part.rows = [row for row in part.rows if row.ph != "i"]
+    return trace
