@@ -1,0 +1,69 @@
+-- Fills `diff` and `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are there.
+-- Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev is the only
+-- function of the extension.
+
+-- The steps that times are divided by (T12.2, T12.3).
+CREATE TEMP TABLE step_count AS
+SELECT column1 AS side,
+       coalesce(nullif((SELECT count(*) FROM (SELECT DISTINCT rank, iteration FROM steps
+                                              WHERE side = column1 AND is_steady)), 0),
+                nullif((SELECT count(start_ns) FROM files WHERE side = column1), 0), 1) AS steps
+FROM (VALUES ('control'), ('test'));
+
+INSERT INTO diff
+WITH sums AS MATERIALIZED (
+  SELECT name,
+         sum(CASE side WHEN 'control' THEN counts ELSE 0 END) AS control_counts,
+         sum(CASE side WHEN 'test' THEN counts ELSE 0 END) AS test_counts,
+         sum(CASE side WHEN 'control' THEN total_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 'test' THEN total_ns ELSE 0 END) AS test_ns,
+         sum(CASE side WHEN 'control' THEN -self_ns ELSE self_ns END) AS self_ns,
+         min(device) AS device, max(device) AS other_device,
+         (SELECT steps FROM step_count WHERE side = 'control') AS control_steps,
+         (SELECT steps FROM step_count WHERE side = 'test') AS test_steps
+  FROM ops
+  WHERE is_steady
+  GROUP BY name)
+SELECT name, control_counts, test_counts, control_ns / 1000.0, test_ns / 1000.0,
+       test_counts - control_counts, (test_ns - control_ns) / 1000.0,
+       CASE WHEN test_counts > control_counts THEN '+' WHEN test_counts < control_counts THEN '-' ELSE '=' END,
+       CASE WHEN control_counts = 0 THEN 'added' WHEN test_counts = 0 THEN 'deleted'
+            WHEN test_counts > control_counts THEN 'increased'
+            WHEN test_counts < control_counts THEN 'decreased' ELSE 'same' END,
+       100.0 * (test_ns - control_ns) / nullif(control_ns, 0), self_ns / 1000.0,
+       (test_ns * control_steps - control_ns * test_steps) / (1000.0 * control_steps * test_steps),
+       control_counts * 1.0 / control_steps, test_counts * 1.0 / test_steps,
+       control_ns / (1000.0 * control_steps), test_ns / (1000.0 * test_steps),
+       CASE device WHEN other_device THEN device ELSE 'both' END
+FROM sums
+WHERE (SELECT count(DISTINCT side) FROM files) = 2
+ORDER BY abs(test_ns - control_ns) DESC, name;
+
+INSERT INTO step_diff
+WITH windows AS MATERIALIZED (
+  SELECT count(*) FILTER (WHERE side = 'control') AS control_windows,
+         count(*) FILTER (WHERE side = 'test') AS test_windows,
+         count(iteration) FILTER (WHERE side = 'control') AS control_steps,
+         count(iteration) FILTER (WHERE side = 'test') AS test_steps
+  FROM (SELECT DISTINCT side, rank, iteration FROM step_time WHERE is_steady)),
+both AS (
+  SELECT class, name, sum(CASE side WHEN 'control' THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 'test' THEN time_ns ELSE 0 END) AS test_ns,
+         trace_stddev(time_ns, control_windows) FILTER (WHERE side = 'control') AS control_stddev,
+         trace_stddev(time_ns, test_windows) FILTER (WHERE side = 'test') AS test_stddev,
+         control_windows, test_windows, control_steps, test_steps
+  FROM step_time CROSS JOIN windows
+  WHERE is_steady AND class IS NOT NULL
+  GROUP BY class, name)
+SELECT class, name, control_ns / (1000.0 * control_windows), test_ns / (1000.0 * test_windows),
+       (test_ns * control_windows - control_ns * test_windows)
+         / (1000.0 * control_windows * test_windows) AS diff_time, control_ns, test_ns,
+       CASE WHEN control_steps > 0 THEN control_windows END,
+       CASE WHEN test_steps > 0 THEN test_windows END,
+       coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0,
+       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0
+FROM both
+WHERE (SELECT count(DISTINCT side) FROM files) = 2
+ORDER BY abs(diff_time) DESC, class, name;
+
+DROP TABLE temp.step_count;

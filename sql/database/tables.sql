@@ -1,0 +1,55 @@
+-- The tables whose rows add up: databases of single ranks are merged by INSERT ... SELECT.
+-- summaries.sql fills them, and to_database.sql `collectives`. diffs.sql makes `diff` and `step_diff` of
+-- them, views.sql has indexes and views.
+--
+-- 1. Columns have the names and units of the function that the comment names: us are REAL, and columns
+--    that end in _ns are INTEGER. side is 'control' or 'test'.
+-- 2. Columns that end in _epoch are seconds since 1970, those in _utc the same as ISO-8601 text. A trace
+--    whose clock does not count from 1970 has dates of 1970.
+-- 3. is_steady is 1 for what iterations 'steady' takes (T12), which is all of a trace without steps.
+
+-- Keys: content, layout, created_utc, tracediff, sqlite, control, test (paths as they were given).
+CREATE TABLE about (key TEXT PRIMARY KEY NOT NULL, value TEXT);
+
+-- trace_files. origin_ns is what `ts` counts from (T2); first_id the `id` in `events` of the file's event 0.
+CREATE TABLE files (
+  file_id INTEGER PRIMARY KEY, side TEXT NOT NULL, file TEXT NOT NULL, rank INTEGER, rank_source TEXT,
+  world_size INTEGER, backend TEXT, device TEXT, steps INTEGER, first_step INTEGER, last_step INTEGER,
+  events INTEGER, rows INTEGER, skipped INTEGER, problems TEXT, start_unix_ns INTEGER, start_ns INTEGER,
+  end_ns INTEGER, size INTEGER, json_size INTEGER, start_epoch REAL, start_utc TEXT, first_id INTEGER, origin_ns INTEGER);
+
+-- trace_steps
+CREATE TABLE steps (
+  side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER NOT NULL, is_steady INTEGER NOT NULL,
+  ts REAL, dur REAL, file TEXT NOT NULL, ts_ns INTEGER, dur_ns INTEGER, ts_epoch REAL, ts_utc TEXT);
+
+-- trace_ops(trace, 'all', 'all'), and of device work its type (K1 to K4).
+CREATE TABLE ops (
+  side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
+  device TEXT NOT NULL, cat TEXT, name TEXT NOT NULL, short_name TEXT NOT NULL, kernel_type TEXT,
+  counts INTEGER NOT NULL, total_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL,
+  min_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL);
+
+-- trace_step_time(trace, 'all', 'all')
+CREATE TABLE step_time (
+  side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
+  class TEXT, name TEXT, time REAL, time_ns INTEGER);
+
+-- trace_collectives(trace, 'all', 'all')
+CREATE TABLE collectives (
+  side TEXT NOT NULL, iteration INTEGER, process_group TEXT, name TEXT, seq INTEGER NOT NULL,
+  rank_count INTEGER NOT NULL, transfer REAL, max_wait REAL, last_rank INTEGER, spread_end REAL);
+
+-- trace_diff(control, test, 'all', 'all', 'steady', 'steady')
+CREATE TABLE diff (
+  name TEXT NOT NULL, control_counts INTEGER, test_counts INTEGER,
+  control_total_duration REAL, test_total_duration REAL, diff_counts INTEGER, diff_duration REAL,
+  counts_change_categories TEXT, counts_change TEXT, diff_duration_pct REAL, diff_self_duration REAL,
+  diff_duration_per_step REAL, control_counts_per_step REAL, test_counts_per_step REAL,
+  control_duration_per_step REAL, test_duration_per_step REAL, device TEXT);
+
+-- trace_step_diff(control, test, 'all', 'all')
+CREATE TABLE step_diff (
+  class TEXT NOT NULL, name TEXT, control_time REAL, test_time REAL, diff_time REAL,
+  control_ns INTEGER, test_ns INTEGER, control_steps INTEGER, test_steps INTEGER,
+  control_stddev REAL, test_stddev REAL);
