@@ -1,0 +1,5 @@
+module tracediff/examples/hosts/go
+
+go 1.21
+
+require github.com/mattn/go-sqlite3 v1.14.53
