@@ -1,0 +1,107 @@
+-- After the last shard: what one process checks and matches when it has all files before it. Needs no extension.
+-- diffs.sql and views.sql of sql/database come after it.
+
+-- A file that another shard has is not left out, and is left out once.
+DELETE FROM left_out
+WHERE (side, file) IN (SELECT side, file FROM files) OR rowid NOT IN (SELECT min(rowid) FROM left_out GROUP BY side, file);
+
+-- Several files of a rank: none may have a step of another, and each must have steps (T8). One that has no steps would
+-- have no rows beside those that do (T12).
+CREATE TEMP TABLE several AS
+SELECT side, rank, file, iteration
+FROM steps
+WHERE (side, rank) IN (SELECT side, rank FROM files GROUP BY side, rank HAVING count(*) > 1);
+
+INSERT INTO left_out
+SELECT a.side, a.file, a.rank, 'step ' || min(a.iteration) || ' is also in ' || min(b.file)
+FROM several AS a JOIN several AS b USING (side, rank, iteration)
+WHERE a.file <> b.file
+GROUP BY a.side, a.rank, a.file
+UNION ALL
+SELECT side, file, rank, 'it has no steps, but other files of its side have'
+FROM files
+WHERE steps = 0 AND side IN (SELECT side FROM files WHERE steps > 0);
+
+-- Of these ranks nothing counts.
+CREATE TEMP TABLE refused AS
+SELECT DISTINCT side, rank FROM left_out JOIN files USING (side, file, rank);
+INSERT INTO left_out
+SELECT side, file, rank, 'another file of its rank is left out'
+FROM files
+WHERE (side, rank) IN refused AND (side, file) NOT IN (SELECT side, file FROM left_out);
+DELETE FROM files WHERE (side, rank) IN refused;
+DELETE FROM steps WHERE (side, rank) IN refused;
+DELETE FROM ops WHERE (side, rank) IN refused;
+DELETE FROM step_time WHERE (side, rank) IN refused;
+DELETE FROM aside.collective_parts WHERE (side, rank) IN refused;
+
+-- The other ranks of several files: what is outside of steps adds up, and ts counts from the earliest file (T2).
+DELETE FROM several WHERE (side, rank) IN refused;
+CREATE TEMP TABLE outside AS
+SELECT side, rank, NULL, max(is_steady), device, cat, name, short_name, kernel_type,
+       sum(counts), sum(total_ns), sum(self_ns), min(min_ns), max(max_ns)
+FROM ops
+WHERE iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several)
+GROUP BY side, rank, device, cat, name;
+DELETE FROM ops WHERE iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
+INSERT INTO ops SELECT * FROM outside;
+
+CREATE TEMP TABLE origin AS
+SELECT side, rank, min(origin_ns) AS ns
+FROM files
+WHERE (side, rank) IN (SELECT side, rank FROM several)
+GROUP BY side, rank;
+UPDATE files SET origin_ns = ns FROM origin AS o WHERE o.side = files.side AND o.rank = files.rank;
+UPDATE steps SET ts = (ts_ns - ns) / 1000.0 FROM origin AS o WHERE o.side = steps.side AND o.rank = steps.rank;
+
+-- Outside of steps, the collectives of such a rank are counted through its files.
+CREATE TEMP TABLE counted AS
+SELECT rowid AS part,
+       row_number() OVER (PARTITION BY side, rank, process_group ORDER BY ts_ns, dur_ns, name) - 1 AS seq
+FROM aside.collective_parts
+WHERE iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
+UPDATE aside.collective_parts SET seq = c.seq FROM counted AS c WHERE c.part = collective_parts.rowid;
+
+-- W2 to W4, as sql/trace_collectives.sql has them. The index serves the groups and the two look-ups.
+CREATE INDEX aside.part_of ON collective_parts (side, iteration, process_group, seq, rank);
+INSERT INTO collectives
+SELECT side, iteration, process_group,
+       (SELECT p.name
+        FROM aside.collective_parts AS p
+        WHERE p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+          AND p.seq = c.seq AND p.rank = c.lowest),
+       seq, rank_count, transfer / 1000.0, (longest - transfer) / 1000.0,
+       CASE WHEN rank_count > 1 AND spread <= transfer
+            THEN (SELECT min(p.rank)
+                  FROM aside.collective_parts AS p
+                  WHERE p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+                    AND p.seq = c.seq AND p.ts_ns = c.last) END,
+       spread / 1000.0
+FROM (SELECT side, iteration, process_group, seq, count(*) AS rank_count, min(rank) AS lowest, max(ts_ns) AS last,
+             min(dur_ns) AS transfer, max(dur_ns) AS longest,
+             max(ts_ns + dur_ns) - min(ts_ns + dur_ns) AS spread
+      FROM aside.collective_parts
+      GROUP BY side, iteration, process_group, seq) AS c
+ORDER BY side, iteration, process_group, seq;
+
+-- Files that are left out are files with a problem.
+INSERT INTO files (side, file, rank, problems)
+SELECT side, file, rank, json_array(json_object('what', reason, 'count', 1, 'first_byte', NULL))
+FROM left_out
+ORDER BY side, file;
+
+-- Ranks without rows, of those that one side has or the job had, and why.
+CREATE VIEW missing_ranks AS
+WITH RECURSIVE upto(side, rank, world_size) AS (
+  SELECT side, 0, max(world_size) FROM files GROUP BY side
+  UNION ALL
+  SELECT side, rank + 1, world_size FROM upto WHERE rank + 1 < world_size),
+expected AS (
+  SELECT side, rank FROM upto WHERE rank < world_size
+  UNION
+  SELECT s.side, f.rank FROM files AS f CROSS JOIN (SELECT DISTINCT side FROM files) AS s WHERE f.rank IS NOT NULL)
+SELECT side, rank, (SELECT min(file || ': ' || reason) FROM left_out AS l WHERE l.side = e.side AND l.rank = e.rank) AS reason
+FROM expected AS e
+WHERE (side, rank) NOT IN (SELECT side, rank FROM files WHERE rank IS NOT NULL AND (side, file) NOT IN (
+                             SELECT side, file FROM left_out))
+ORDER BY side, rank;

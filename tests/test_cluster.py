@@ -1,0 +1,547 @@
+"""examples/cluster: ranks that are summarised one by one and merged give the rows of one process that reads them all,
+also where a worker is killed, a run is stopped and goes on, or a file is damaged. On Dask, and on Slurm where it starts.
+"""
+import collections
+import contextlib
+import getpass
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+
+from made import document, event, kernel, launch, step, write
+from support import EXAMPLES, EXTENSION, ROOT, connect, slow, slowest
+from test_documents import RUNS, read
+
+CLUSTER = os.path.join(EXAMPLES, "cluster")
+SHARDS = os.path.join(CLUSTER, "shards.py")
+VENV = os.path.join(ROOT, "build", "hosts", "venv")
+DASK = (os.path.join(VENV, "bin", "python"), os.path.join(CLUSTER, "dask_ranks.py"))
+SLURM = ("munged", "slurmctld", "slurmd", "sbatch")
+RANKS = 256
+
+# A table of the merged database, and the call that gives its rows.
+SAME = {
+    "SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns / 1000.0,"
+    " total_ns / (1000.0 * counts), min_ns / 1000.0, max_ns / 1000.0 FROM ops WHERE side = '{side}'":
+        "SELECT * FROM trace_ops('{trace}', 'all', 'all')",
+    "SELECT rank, iteration, class, name, time, time_ns FROM step_time WHERE side = '{side}'":
+        "SELECT * FROM trace_step_time('{trace}', 'all', 'all')",
+    "SELECT rank, iteration, class, name, time, time_ns FROM step_time WHERE side = '{side}' AND is_steady":
+        "SELECT * FROM trace_step_time('{trace}', 'all')",
+    "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns FROM steps WHERE side = '{side}'":
+        "SELECT * FROM trace_steps('{trace}')",
+    "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
+    " FROM collectives WHERE side = '{side}'":
+        "SELECT * FROM trace_collectives('{trace}', 'all', 'all')",
+    "SELECT * FROM diff": "SELECT * FROM trace_diff('{control}', '{test}', 'all', 'all', 'steady', 'steady')",
+    "SELECT * FROM step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'all', 'all')",
+}
+
+
+def rank_trace(chance, rank, ranks, steps=4, first=0, slower=0):
+    """A small trace: operators, kernels, and collectives of two process groups, in steps of lengths of their own."""
+    at, correlation, events = 1000 * first, 100 * first, []
+    for number in range(first, first + steps):
+        length = chance.randint(700, 900)
+        events.append(step(number, at, length))
+        for index in range(3):
+            correlation += 1
+            begin = at + 100 * index + chance.randint(5, 30)
+            name = chance.choice(("gemm", "softmax<float>(int)", f"only_on_{rank}"))
+            events += [event(f"aten::op{index}", begin, 60), launch(begin + 3, 4, correlation),
+                       kernel(name, begin + 20 + chance.random(), 40 + slower + chance.random(), correlation)]
+        for index in range(4):
+            correlation += 1
+            begin = at + 400 + 70 * index
+            work = kernel(f"ncclDevKernel_AllReduce_{chance.choice('ab')}", begin + 10 + chance.randint(0, 4),
+                          40 + chance.randint(0, 3), correlation, 20)
+            work["args"]["Process Group Name"] = ("all", f"pair{rank // 2}")[index % 2]
+            events += [launch(begin, 4, correlation), work]
+        at += 1000 + chance.choice((0, 0, 0, 0, 50))  # clocks that are not aligned
+    events += [event("outside", at + 10, 7), launch(at + 11, 2, 9999), kernel("ncclDevKernel_Broadcast", at + 20, 5, 9999, 20)]
+    return document(*events, baseTimeNanoseconds=10 ** 18 + rank // 2,
+                    distributedInfo={"rank": rank, "world_size": ranks, "backend": "nccl"})
+
+
+def write_runs(folder, ranks, seed=1):
+    chance = random.Random(seed)
+    for side in ("control", "test"):
+        for rank in range(ranks):
+            write(os.path.join(folder, side, f"rank{rank}.json"), rank_trace(chance, rank, ranks, slower=5 * (side == "test")))
+
+
+def environment(**more):
+    return {**os.environ, "TRACEDIFF": EXTENSION, **more}
+
+
+class InRuns(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = os.path.realpath(place.name)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def run_shards(self, *arguments, status=0):
+        done = subprocess.run([sys.executable, SHARDS, *arguments], env=environment(), cwd=self.folder, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout, done.stderr
+
+    def make(self, side, *paths, into="shards"):
+        return self.run_shards("make", side, self.path(into), *sorted(paths))[0].splitlines()
+
+    def make_both(self):
+        return [line for side in ("control", "test") for line in self.make(side, *glob.glob(self.path(side, "*")))]
+
+    def merge(self, *folders, missing=False):
+        return self.run_shards("merge", self.path("merged.db"), *(folders or ["shards"]), status=3 if missing else 0)
+
+    def query(self, sql, database="merged.db"):
+        with contextlib.closing(sqlite3.connect(self.path(database))) as db:
+            return db.execute(sql).fetchall()
+
+    def assert_same(self, control=None, test=None, database="merged.db"):
+        """The merged database has the rows of one process: as sets of rows with how often each is there."""
+        traces = {"control": control or self.path("control"), "test": test or self.path("test")}
+        with contextlib.closing(connect()) as db:
+            for merged, call in SAME.items():
+                for side, trace in traces.items() if "{side}" in merged else ((None, None),):
+                    expected = db.execute(call.format(side=side, trace=trace, **traces)).fetchall()
+                    found = self.query(merged.format(side=side), database)
+                    self.assertGreater(len(expected), 0, call)
+                    self.assertEqual(collections.Counter(found), collections.Counter(expected), merged)
+                    if side is None:
+                        self.assertEqual(found, expected, merged)  # in their order
+
+
+class Merged(InRuns):
+    def test_a_few_ranks(self):
+        write_runs(self.folder, 5)
+        self.assertEqual({line.split(":")[0] for line in self.make_both()}, {"made"})
+        self.assertEqual(self.merge(), (f"merged 10 shards into {self.path('merged.db')}\n", ""))
+        self.assert_same()
+
+    def test_the_example(self):
+        for side in ("control", "test"):
+            self.make(side, *glob.glob(os.path.join(EXAMPLES, "gpu", side, "*")))
+        self.merge()
+        self.assert_same(os.path.join(EXAMPLES, "gpu", "control"), os.path.join(EXAMPLES, "gpu", "test"))
+
+    def test_cycles_of_a_rank_in_several_shards(self):
+        write_runs(self.folder, 3)
+        chance = random.Random(2)
+        for rank, first in ((1, 20), (1, 40), (2, 30)):
+            write(self.path("test", f"rank{rank} from {first}.json"), rank_trace(chance, rank, 3, steps=3, first=first))
+        self.make_both()
+        self.assertEqual(self.merge()[1], "")
+        self.assert_same()
+
+    def test_traces_without_steps(self):
+        for side in ("control", "test"):
+            for rank in range(3):
+                made = rank_trace(random.Random(rank), rank, 3, slower=len(side))
+                made["traceEvents"] = [each for each in made["traceEvents"] if not each["name"].startswith("ProfilerStep")]
+                write(self.path(side, f"{rank}.json"), made)
+        self.make_both()
+        self.assertEqual(self.merge()[1], "")
+        without_steps = {merged: call for merged, call in SAME.items() if "FROM steps" not in merged}
+        with unittest.mock.patch.dict(SAME, without_steps, clear=True):
+            self.assert_same()
+
+    def test_a_shard_counts_once(self):
+        """Made twice, by two names, in two folders."""
+        write_runs(self.folder, 3)
+        self.make_both()
+        shutil.copytree(self.path("shards"), self.path("again"))
+        shutil.copy(self.path("shards", "test", "rank1.json.db"), self.path("shards", "test", "copy.db"))
+        shutil.copytree(self.path("test"), self.path("elsewhere"))
+        self.make("test", *glob.glob(self.path("elsewhere", "*")), into="third")
+        self.assertEqual(self.merge("again", "shards", "third")[1], "")
+        self.assert_same()
+
+
+class Page(InRuns):
+    """examples/cluster/README.md."""
+
+    @RUNS
+    def test_commands_print_what_it_shows(self):
+        os.symlink(EXAMPLES, self.path("examples"))
+        blocks = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", read("examples", "cluster", "README.md"), re.S)
+        self.assertGreater(len(blocks), 0)
+        for commands, expected in blocks:
+            done = subprocess.run(["sh", "-euc", commands.replace("/usr/bin/python3", sys.executable)], env=environment(), cwd=self.folder,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(done.stdout, expected)
+
+
+@slow
+class Missing(InRuns):
+    def test_files_that_are_damaged_missing_or_nobodys(self):
+        write_runs(self.folder, 6)
+        whole = self.path("whole")
+        shutil.copytree(self.path("test"), whole)
+        for rank in (1, 2, 4):
+            os.remove(os.path.join(whole, f"rank{rank}.json"))
+        with open(self.path("test", "rank1.json"), "rb+") as file:
+            file.truncate(3000)
+        with open(self.path("test", "rank4.json"), "wb"):
+            pass
+        write(self.path("test", "nobody.json"), document(event("op", 1, 2)))
+        lines = self.make("test", self.path("test", "rank2.json"), self.path("test", "nobody.json"))
+        self.assertEqual(lines[0], f"its rank is neither in the file nor in its name: {self.path('test', 'nobody.json')}")
+        os.remove(self.path("test", "rank2.json"))
+        self.make("test", self.path("test", "rank2.json"))
+        self.make_both()
+        said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+        self.assertRegex(said, r"""^test: no rows of ranks 1-2, 4
+test: test/nobody.json: its rank is neither in the file nor in its name
+test: test/rank1.json: trace_step_time: '.*test/rank1.json': the document is truncated at byte 3001
+test: test/rank2.json: trace_files: cannot read '.*test/rank2.json': No such file or directory
+test: test/rank4.json: trace_\w+: '.*test/rank4.json': empty
+$""")
+        self.assertEqual(self.query("SELECT side, rank FROM missing_ranks"), [("test", 1), ("test", 2), ("test", 4)])
+        self.assertEqual(self.query("SELECT count(*) FROM files WHERE problems LIKE '%truncated%'"), [(1,)])
+        shutil.move(self.path("test"), self.path("bad"))
+        shutil.move(whole, self.path("test"))
+        self.assert_same()
+
+    def test_what_was_left_out_is_tried_again(self):
+        write_runs(self.folder, 2)
+        good = self.path("test", "rank1.json")
+        shutil.move(good, self.path("good"))
+        self.make("test", good)
+        shutil.move(self.path("good"), good)
+        self.assertEqual(collections.Counter(line.split(":")[0] for line in self.make_both()), {"made": 4})
+        self.assertEqual({line.split(":")[0] for line in self.make_both()}, {"kept"})
+        self.merge()
+        self.assert_same()
+
+    def test_a_changed_file_is_read_again(self):
+        write_runs(self.folder, 2)
+        self.make_both()
+        write(self.path("test", "rank1.json"), rank_trace(random.Random(7), 1, 2, slower=50))
+        self.assertEqual(collections.Counter(line.split(":")[0] for line in self.make_both()), {"kept": 3, "made": 1})
+        self.merge()
+        self.assert_same()
+
+    def test_ranks_that_do_not_hold_together(self):
+        """T8 and T12: nothing of them counts."""
+        write_runs(self.folder, 5)
+        write(self.path("test", "again.json"), rank_trace(random.Random(3), 1, 5, first=3))
+        write(self.path("test", "rank3.json"), document(event("op", 1, 2)))
+        self.make_both()
+        said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+        self.assertEqual(said, """test: no rows of ranks 1, 3
+test: test/again.json: step 3 is also in test/rank1.json
+test: test/rank1.json: step 3 is also in test/again.json
+test: test/rank3.json: it has no steps, but other files of its side have
+""")
+        for name in ("again", "rank1", "rank3"):
+            os.remove(self.path("test", f"{name}.json"))
+        self.assert_same()
+
+    def test_a_shard_that_is_no_database_or_of_another_version(self):
+        write_runs(self.folder, 3)
+        self.make_both()
+        with open(self.path("shards", "test", "rank1.json.db"), "rb+") as file:
+            file.truncate(5000)
+        with open(self.path("shards", "test", "rank0.json.db"), "wb"):
+            pass
+        with contextlib.closing(sqlite3.connect(self.path("shards", "control", "rank2.json.db"))) as db:
+            db.execute("UPDATE inputs SET made_by = 'v0'")
+            db.commit()
+        said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+        self.assertRegex(said, r"^shards/control/rank2.json.db: made by tracediff v0, not v[0-9.]+: make it again\n"
+                               r"shards/test/rank0.json.db: not a whole shard \(no such table: inputs\): make it again\n"
+                               r"shards/test/rank1.json.db: not a whole shard \(.+\): make it again\n"
+                               r"control: no rows of ranks 2\ntest: no rows of ranks 0-1\n$")
+        self.assertEqual(collections.Counter(line.split(":")[0] for line in self.make_both()), {"kept": 3, "made": 3})
+        self.merge()
+        self.assert_same()
+
+    def test_one_side_and_none(self):
+        write_runs(self.folder, 2)
+        self.make("control", *glob.glob(self.path("control", "*")))
+        self.merge()
+        self.assertEqual(self.query("SELECT count(*) FROM diff"), [(0,)])
+        os.mkdir(self.path("empty"))
+        self.assertEqual(self.run_shards("merge", "other.db", "empty", status=1)[1],
+                         "no shards in empty: 'shards.py make' writes them\n")
+        self.assertFalse(os.path.exists(self.path("other.db")))
+
+    def test_what_is_no_database_is_not_replaced(self):
+        write_runs(self.folder, 1)
+        self.make_both()
+        write(self.path("notes"), "of mine")
+        self.merge()
+        write(self.path("merged.db-wal"), "frames")
+        for target, said in ((".", ". is a directory: name the database to write, then the folders of shards\n"),
+                             ("notes", "notes exists and is not a database: it stays as it is\n"),
+                             ("merged.db", "merged.db-wal says that a program is writing to merged.db: close it first\n")):
+            self.assertEqual(self.run_shards("merge", target, "shards", status=1)[1], said)
+
+    def test_wrong_arguments(self):
+        for arguments in ((), ("merge",), ("merge", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("-h",)):
+            self.assertIn("usage: shards.py", self.run_shards(*arguments, status=1)[1])
+
+
+class Killed(InRuns):
+    """kill -9 leaves the old file or the new one, and what it leaves besides is not taken for a shard."""
+
+    AT = """
+import os, signal, sys
+sys.path.insert(0, sys.argv.pop(1))
+import shards
+place, name = sys.argv.pop(1).split(".")
+real = getattr(getattr(shards, place), name)
+def killed(*arguments, **options):
+    {} and real(*arguments, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(getattr(shards, place), name, killed)
+shards.main(*sys.argv[1:])
+"""
+
+    def kill(self, moment, after, *arguments):
+        done = subprocess.run([sys.executable, "-c", self.AT.format(after), CLUSTER, moment, *arguments], env=environment(),
+                              cwd=self.folder, capture_output=True, check=False)
+        self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+
+    def content(self, path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    @slow
+    def test_at_each_step_of_writing(self):
+        write_runs(self.folder, 2)
+        self.make_both()
+        self.merge()
+        trace, shard, merged = self.path("test", "rank1.json"), self.path("shards", "test", "rank1.json.db"), self.path("merged.db")
+        write(trace, rank_trace(random.Random(7), 1, 2, slower=50))
+        old, old_merged = self.content(shard), self.content(merged)
+        for moment, after in (("json.dumps", True), ("os.fsync", False), ("os.fsync", True), ("os.replace", False)):
+            self.kill(moment, after, "make", "test", "shards", trace)
+            self.assertEqual(self.content(shard), old)
+        for moment, after in (("os.fsync", False), ("os.replace", False)):
+            self.kill(moment, after, "merge", merged, "shards")
+            self.assertEqual(self.content(merged), old_merged)
+        self.kill("os.replace", True, "make", "test", "shards", trace)
+        self.assertEqual(self.make("test", trace), [f"kept: {trace}"])
+        self.kill("os.replace", True, "merge", merged, "shards")
+        self.assert_same()
+        self.assertEqual(self.merge()[1], "")
+        self.assert_same()
+
+    @slowest
+    def test_at_any_moment(self):
+        write_runs(self.folder, 2)
+        trace, shard = self.path("test", "rank1.json"), self.path("shards", "test", "rank1.json.db")
+        chance, ended = random.Random(4), collections.Counter()
+        for turn in range(24):
+            write(trace, rank_trace(chance, 1, 2, slower=turn))
+            running = subprocess.Popen([sys.executable, SHARDS, "make", "test", "shards", trace], env=environment(), cwd=self.folder,
+                                       stdout=subprocess.DEVNULL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                running.wait(chance.uniform(0.03, 0.25))
+            running.kill()
+            ended[running.wait()] += 1
+            if os.path.exists(shard):
+                self.assertEqual(self.query("PRAGMA integrity_check", shard), [("ok",)])
+                self.assertEqual(self.query("SELECT count(*), (SELECT count(*) FROM inputs) FROM files", shard), [(1, 1)])
+        self.make_both()
+        self.merge()
+        self.assert_same()
+
+
+def children(pid):
+    """The worker processes of a process."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                if int(file.read().rsplit(")", 1)[1].split()[1]) != pid:
+                    continue
+            with open(os.path.join(os.path.dirname(path), "cmdline"), "rb") as file:
+                if b"spawn_main" in file.read():
+                    yield int(path.split("/")[2])
+
+
+@slowest
+@unittest.skipUnless(glob.glob(os.path.join(VENV, "lib", "python*", "site-packages", "distributed")),
+                     "no Dask in build/hosts/venv: run `make setup-hosts`")
+class Dask(InRuns):
+    def start(self):
+        return subprocess.Popen([*DASK, "control", "test", "shards", "merged.db", "2"],
+                                env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                start_new_session=True)
+
+    def wait_for(self, running, count):
+        """Until there are so many shards."""
+        end = time.monotonic() + 60
+        while sum(len(files) for _, _, files in os.walk(self.path("shards"))) < count:
+            self.assertIsNone(running.poll(), running.poll() is not None and running.stdout.read())
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_256_ranks_of_which_a_run_is_stopped_and_a_worker_killed(self):
+        write_runs(self.folder, RANKS)
+        first = self.start()
+        try:
+            self.wait_for(first, RANKS // 2)
+        finally:
+            os.killpg(first.pid, signal.SIGKILL)
+            first.communicate()
+        made = len(glob.glob(self.path("shards", "*", "*.db")))
+        self.assertLess(made, 2 * RANKS)
+        second = self.start()
+        try:
+            self.wait_for(second, RANKS)
+            workers = set(children(second.pid))
+            self.assertEqual(len(workers), 2)
+            os.kill(min(workers), signal.SIGKILL)
+            printed = second.communicate(timeout=100)[0]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(second.pid, signal.SIGKILL)
+        self.assertEqual(second.returncode, 0, printed)
+        self.assertIn(f"merged {2 * RANKS} shards into merged.db\n", printed)
+        self.assertRegex(printed, rf"\n{2 * RANKS} of {2 * RANKS} files: [0-9]+ made, [0-9]+ kept, 0 left out\n")
+        self.assertGreaterEqual(int(printed.rsplit(" kept", 1)[0].rsplit(" ", 1)[1]), made)
+        self.assert_same()
+
+    def test_wrong_arguments(self):
+        done = subprocess.run([*DASK, "a"], env=environment(), capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, "usage: dask_ranks.py" in done.stderr), (1, True))
+        os.mkdir(self.path("control"))
+        done = self.start()
+        self.assertEqual(done.communicate()[0], "no *.json or *.gz in control or in test\n")
+
+
+SLURM_CONF = """ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+SlurmUser={user}
+SlurmdUser={user}
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@slowest
+class Slurm(InRuns):
+    """A cluster of one node, on loopback, that is this test's own."""
+
+    def setUp(self):
+        super().setUp()
+        missing = [name for name in SLURM if not shutil.which(name)]
+        if missing:
+            self.skipTest(f"no {missing[0]}: run `make setup-hosts`")
+        place = tempfile.TemporaryDirectory(prefix="slurm")  # a short path: that of a socket has at most 107 bytes
+        self.addCleanup(place.cleanup)
+        self.slurm = place.name
+        for name in ("state", "spool"):
+            os.mkdir(os.path.join(self.slurm, name))
+        conf, key = (os.path.join(self.slurm, name) for name in ("slurm.conf", "munge.key"))
+        write(conf, SLURM_CONF.format(folder=self.slurm, host=socket.gethostname().split(".")[0], user=getpass.getuser(),
+                                      ports=free_ports(2)))
+        write(key, os.urandom(1024))
+        os.chmod(key, 0o600)
+        self.environment = environment(SLURM_CONF=conf, PYTHON=sys.executable)
+        self.run_daemon("munged", "--foreground", "--force", "--num-threads=2", f"--key-file={key}",
+                        *(f"--{what}={self.slurm}/munge.{what.split('-')[0]}" for what in ("socket", "pid-file", "log-file", "seed-file")))
+        self.wait_for(lambda: os.path.exists(os.path.join(self.slurm, "munge.socket")))
+        self.run_daemon("slurmctld", "-D")
+        self.run_daemon("slurmd", "-D")
+        self.wait_for(lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"))
+
+    def run_daemon(self, *command):
+        """It ends with the test, also if that is killed."""
+        with open(os.path.join(self.slurm, command[0]), "wb") as file:
+            running = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], env=self.environment, stdout=file, stderr=file)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.terminate)
+
+    def ask(self, *command):
+        return subprocess.run(command, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False).stdout
+
+    def wait_for(self, ready, seconds=15):
+        end = time.monotonic() + seconds
+        while not ready():
+            if time.monotonic() > end:
+                said = [line for name in SLURM[:3] for line in self.said(name) if "error" in line or "fatal" in line]
+                self.skipTest(f"Slurm does not start here: {(said or ['no daemon says why'])[-1]}")
+            time.sleep(0.05)
+
+    def said(self, name):
+        with contextlib.suppress(FileNotFoundError):
+            with open(os.path.join(self.slurm, name), encoding="utf-8", errors="replace") as file:
+                return file.read().splitlines()
+        return []
+
+    def submit(self):
+        """What the merge prints, once no job is left."""
+        printed = self.ask(os.path.join(CLUSTER, "slurm_array.sh"), "control", "test", "shards", "merged.db", "4")
+        self.assertRegex(printed, r"^array job \d+, then job \d+ writes ")
+        end = time.monotonic() + 90
+        while self.ask("squeue", "-h").strip() or not os.path.exists(printed.split()[-1]):
+            self.assertLess(time.monotonic(), end, self.ask("squeue"))
+            time.sleep(0.1)
+        with open(printed.split()[-1], encoding="utf-8") as file:
+            return file.read()
+
+    def test_an_array_of_which_a_task_is_killed_and_the_same_line_again(self):
+        write_runs(self.folder, 32)
+        killed = write(self.path("killed"), f'#!/bin/sh\n[ "${{SLURM_ARRAY_TASK_ID:-}}" != 1 ] || kill -9 $$\nexec {sys.executable} "$@"\n')
+        os.chmod(killed, 0o755)
+        self.environment["PYTHON"] = killed
+        printed = self.submit()
+        left = [rank for rank in range(32) if not os.path.exists(self.path("shards", "test", f"rank{rank}.json.db"))]
+        self.assertEqual(len(left), 8)
+        self.assertEqual(self.query("SELECT rank FROM missing_ranks WHERE side = 'test'"), [(rank,) for rank in left])
+        self.assertIn("merged 48 shards into", printed)
+        self.assertIn("test: no rows of ranks ", printed)
+        self.environment["PYTHON"] = sys.executable
+        self.assertEqual(self.submit(), f"merged 64 shards into {self.path('merged.db')}\n")
+        logs = "".join(open(path, encoding="utf-8").read() for path in glob.glob(self.path("shards", "log", "*_*")))
+        self.assertEqual((logs.count("made: "), logs.count("kept: ")), (64, 48))
+        self.assert_same()
+
+
+if __name__ == "__main__":
+    unittest.main()
