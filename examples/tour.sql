@@ -17,7 +17,7 @@ LIMIT 4;
 SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control');
 
 -- What changed on the device, in the steps between the first and the last?
-SELECT name, counts_change, control_counts AS control, test_counts AS test,
+SELECT trace_label(name) AS kernel, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
                 NULL, NULL, 'steady', 'steady', 'GPU')
@@ -173,3 +173,29 @@ SELECT * FROM trace_diff('examples/cpu/control', 'examples/cpu/test');
 SELECT count(*) AS names, sum(counts_change = 'added') AS added,
        sum(counts_change = 'deleted') AS deleted
 FROM changes;
+
+.read sql/database/tables.sql
+CREATE TEMP TABLE input (side TEXT, path TEXT, with_args INTEGER);
+INSERT INTO input VALUES ('control', 'examples/gpu/control', 0), ('test', 'examples/gpu/test', 0);
+.read sql/database/summaries.sql
+.read sql/to_database.sql
+.read sql/database/diffs.sql
+.read sql/database/views.sql
+
+SELECT class, substr(name, 1, 40) AS name, round(control_time, 1) AS control,
+       round(test_time, 1) AS test, round(diff_time, 1) AS diff
+FROM step_diff
+LIMIT 4;
+
+SELECT side, iteration, datetime(ts_utc) AS begun, round(dur, 1) AS us
+FROM steps
+WHERE rank = 0 AND iteration IN (11, 12);
+
+SELECT op, count(*) FILTER (WHERE side = 'control') AS control,
+       count(*) FILTER (WHERE side = 'test') AS test,
+       round(sum(CASE side WHEN 'test' THEN dur ELSE -dur END), 1) AS diff_us
+FROM kernel_owners
+WHERE rank = 0
+GROUP BY op
+ORDER BY abs(diff_us) DESC
+LIMIT 4;

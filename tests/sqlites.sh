@@ -9,8 +9,9 @@
 set -eu
 
 VERSIONS='3.38.2=sqlite3@5.0.3 3.52.0=sqlite3@6.0.1 3.54.1=better-sqlite3@13.2.0'
-# what Debian's has and Python's module or the tests may use
-FLAGS='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_MATH_FUNCTIONS'
+# what Debian's has and Python's module, Tcl's or the tests may use
+FLAGS='-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_MATH_FUNCTIONS
+-DSQLITE_ENABLE_PREUPDATE_HOOK -DSQLITE_ENABLE_UNLOCK_NOTIFY'
 CC=${CC:-gcc}
 PYTHON=${PYTHON:-/usr/bin/python3}
 tests=$(dirname "$0")

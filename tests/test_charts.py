@@ -464,6 +464,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(names_of(figure_of(self.db, name, [(0, 0, 0), (0, 2, 0)])["data"][0]),
                          ["0 µs", "below 0.5 µs", "0.5–1 µs", "1–2 µs", "2–5 µs"])
 
+    @slow
     def test_one_statement_each_in_python_plotly(self):
         """Debian's python3-plotly knows every attribute."""
         check = "import json, sys, plotly.io; plotly.io.from_json(sys.stdin.read())"

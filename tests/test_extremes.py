@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import oracle
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
+from support import slow
 
 MOST, LEAST = 2**63 - 1, -2**63 + 1
 FAR = MOST // 1000  # us
@@ -64,6 +65,12 @@ class Ends(InFolder):
         self.assertEqual(self.problems(), {ENDLESS: (2, None), "ts or dur is not a time": (1, None)})
         self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('t.json')"), [(MOST - 19, MOST)])
 
+    def test_the_smallest_integer_is_no_origin(self):
+        """-2^63 stands for NULL: an event that the base moves there has no time, and the others count from another."""
+        write("t.json", document(at("none", -1, 5), at("first", 3, 5), at("next", 7, 5), baseTimeNanoseconds=-2 ** 63 + 1))
+        self.assertEqual(self.rows("SELECT name, ts_ns, ts FROM trace_events('t.json')"), [
+            ("none", None, None), ("first", -2 ** 63 + 4, 0), ("next", -2 ** 63 + 8, 0.004)])
+
     def test_begins_and_ends(self):
         for base in (0, -7, 7):
             write("t.json", document(edge("B", "b", LEAST + 10), edge("E", "b", MOST - 10),
@@ -114,6 +121,7 @@ class Everywhere(InFolder):
                 wide["include_last_profiler_step"] = "1"
             yield function, f"SELECT * FROM {function}({', '.join(wide.values())})"
 
+    @slow
     def test_every_function_of_random_extreme_traces(self):
         chance = random.Random(7)
         queries = list(self.queries())

@@ -118,7 +118,7 @@ class Library(Make):
     TOOLS = ("sh", "mkdir", "test", "timeout", "grep", "head", "sed", "touch", "git", "cat", "sha256sum", "tar", "rm", "basename")
 
     def fetched(self, *arguments, **options):
-        return self.make(f"{self.folder}/fetched/plotly", *arguments, **options)
+        return self.make("-o", "needed", f"{self.folder}/fetched/plotly", *arguments, **options)
 
     def test_plain_make_does_not_ask_npm(self):
         status, printed, asked = self.fetched()

@@ -8,7 +8,7 @@ import unittest
 
 from support import EXTENSION, ROOT
 
-LAYERS = ["reader", "trace", "analysis", "chart", "sqlite", "functions"]
+LAYERS = ["reader", "trace", "database", "analysis", "chart", "sqlite", "functions"]
 
 
 def sources():
@@ -28,7 +28,7 @@ class Tree(unittest.TestCase):
             for include in re.findall(r'#include [<"](.*)[>"]', open(path, encoding="utf-8").read()):
                 with self.subTest(file=path, include=include):
                     self.assertFalse(any(f"{layer}/" in include for layer in above))
-                    self.assertTrue(folder in ("sqlite", "functions") or "sqlite3" not in include)
+                    self.assertTrue(folder in ("database", "sqlite", "functions") or "sqlite3" not in include)
 
     def test_no_two_files_have_one_name(self):
         names = [os.path.basename(path) for path in sources()]

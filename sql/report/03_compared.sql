@@ -3,9 +3,9 @@
 -- Layout table cmp
 -- With steps
 file AS MATERIALIZED (
-  SELECT 0 AS side, rank, world_size, device, events, size FROM trace_files(:control) WHERE rank IS NOT NULL
+  SELECT 0 AS side, file, rank, world_size, device, events, size FROM trace_files(:control) WHERE rank IS NOT NULL
   UNION ALL
-  SELECT 1, rank, world_size, device, events, size FROM trace_files(:test) WHERE rank IS NOT NULL),
+  SELECT 1, file, rank, world_size, device, events, size FROM trace_files(:test) WHERE rank IS NOT NULL),
 chosen AS MATERIALIZED (
   SELECT side, group_concat(DISTINCT rank) AS ranks, count(DISTINCT rank) AS rank_count,
          count(DISTINCT iteration) AS steps, min(iteration) AS low, max(iteration) AS high
@@ -21,7 +21,8 @@ host AS (
   GROUP BY side),
 whole AS (
   SELECT side, max(world_size) AS world, count(DISTINCT rank) AS recorded, sum(events) AS events,
-         count(*) AS files, sum(size) AS size,
+         count(DISTINCT file) AS files,
+         (SELECT sum(size) FROM (SELECT DISTINCT file, size FROM file AS other WHERE other.side = file.side)) AS size,
          (SELECT group_concat(device, ', ')
           FROM (SELECT DISTINCT device FROM file AS other
                 WHERE other.side = file.side AND rank IN (SELECT rank FROM used WHERE used.side = file.side))) AS device
