@@ -364,7 +364,7 @@ $(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 	@$(CC) $(FLAGS) -c -o $@ $<
 
 # The arguments of trace_diff_report, which its sections take as parameters.
-GIVEN = control test control_rank test_rank control_iteration test_iteration level clock
+GIVEN = control test control_rank test_rank control_iteration test_iteration level clock steps
 
 # What embed.awk learns the names of functions from.
 NAMED = ext/sqlite/registry.h ext/functions/scalars.c ext/functions/aggregates.c

@@ -77,7 +77,8 @@ static int register_all(sqlite3 *db, char **error, bool files)
     for (int i = 0; code != SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
         table_function_unregister(database, function, i);
     database_release(database);
-    if (code == SQLITE_OK) /* of an automatic extension, the error code that is_there() leaves counts */
+    if (code ==
+        SQLITE_OK) /* of an automatic extension, the error code that is_there() leaves counts */
         sqlite3_exec(db, "", NULL, NULL, NULL);
     return code;
 }

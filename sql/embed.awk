@@ -102,7 +102,7 @@ function finish() {
 }
 
 BEGIN {
-    MOST_ARGUMENTS = 24 # as in sqlite/table_function.h
+    MOST_ARGUMENTS = 30 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
     print "#include \"" (report ? "chart/report.h" : "sqlite/registry.h") "\"\n"

@@ -9,6 +9,7 @@
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   change          TEXT     added, deleted, increased, decreased or unchanged, by counts
 --   name            TEXT     name of operators and kernels
@@ -21,7 +22,7 @@ SELECT CASE counts_change WHEN 'same' THEN 'unchanged' ELSE counts_change END AS
        name, control_counts, test_counts
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
                 :control_iteration, :test_iteration, :device_type,
-                :use_short_name)
+                :use_short_name, :steps)
 ORDER BY CASE counts_change
            WHEN 'added' THEN 1
            WHEN 'deleted' THEN 2

@@ -9,6 +9,7 @@
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   name                    TEXT     name of operators and kernels
 --   control_total_duration  REAL     us, sum of their durations in control
@@ -22,7 +23,7 @@ SELECT name, control_total_duration, test_total_duration, diff_duration,
        diff_counts
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
                 :control_iteration, :test_iteration, :device_type,
-                :use_short_name)
+                :use_short_name, :steps)
 WHERE name NOT LIKE 'ProfilerStep%'
 ORDER BY abs(diff_duration) DESC, name
 LIMIT 10;

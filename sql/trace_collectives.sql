@@ -4,6 +4,7 @@
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default 'all'
 --   :iterations  any            integer, JSON array, 'all' or 'steady'; default 'steady'
+--   :steps       TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step
 --   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective (W1)
@@ -18,7 +19,7 @@
 -- Rules: W1 to W4.
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
-  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations)
+  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, :steps)
   WHERE kernel_type = 'COMMUNICATION'
   LIMIT -1),
 described AS MATERIALIZED (

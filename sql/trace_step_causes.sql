@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   kind          TEXT     'changed', 'replaced', 'communication', 'host late', 'queued' or 'not recorded'
 --   class         TEXT     as trace_step_time has it; NULL if the parts are of several
@@ -38,12 +39,12 @@
 --   6. 'queued' (idle_wait) and 'not recorded' (idle_unrecorded) are one cause each. A trace without
 --      device work has the parts of its host as areas of their own.
 WITH part AS (
-  SELECT 0 AS side, steps, class, area, top_op, op, kernel, time_ns
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  SELECT 0 AS side, step_count AS steps, class, area, top_op, op, kernel, time_ns
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0 OR class IS NULL
   UNION ALL
-  SELECT 1, steps, class, area, top_op, op, kernel, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  SELECT 1, step_count, class, area, top_op, op, kernel, time_ns
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0 OR class IS NULL),
 placed AS (
   SELECT side, steps, class, time_ns,

@@ -9,6 +9,7 @@
 --   :test_iteration     any            the same for test
 --   :level              TEXT           what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   class           TEXT     as trace_step_time has it
 --   name            TEXT     what the step did; NULL if nothing is recorded
@@ -21,42 +22,73 @@
 --   test_steps      INTEGER  the same for test
 --   control_stddev  REAL     us, standard deviation over the steps of control; NULL for fewer than two
 --   test_stddev     REAL     us, the same of test
+--   diff_within     REAL     us a step, the part of diff_time that steps of one stratum differ by (A13)
+--   diff_mix        REAL     us a step, the part that comes from other shares of the strata
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.
 --   2. So diff_time sums to the difference of the mean lengths of a step.
 --   3. A trace without steps has one window a file: its times are the mean over these. A rank
 --      without steps beside ranks with steps (iterations 'all') counts as one more step.
---   4. In the standard deviation of a part, steps without the part count as 0. A window counts as a step.
+--   4. diff_within and diff_mix add up to diff_time in every row, and so in every sum.
+--   5. In the standard deviation of a part, steps without the part count as 0. A window counts as a step.
 WITH part AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, class, name, time_ns
-  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock)
+  SELECT 0 AS side, rank, iteration, class, name, time_ns, stratum
+  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock, :steps)
   UNION ALL
-  SELECT 1, rank, iteration, class, name, time_ns
-  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock)
+  SELECT 1, rank, iteration, class, name, time_ns, stratum
+  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock, :steps)
   LIMIT -1),
-windows AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE side = 0) AS control_windows,
+strata AS MATERIALIZED (
+  SELECT stratum, count(*) FILTER (WHERE side = 0) AS control_windows,
          count(*) FILTER (WHERE side = 1) AS test_windows,
          count(iteration) FILTER (WHERE side = 0) AS control_steps,
          count(iteration) FILTER (WHERE side = 1) AS test_steps
-  FROM (SELECT DISTINCT side, rank, iteration FROM part)),
+  FROM (SELECT DISTINCT side, rank, iteration, stratum FROM part)
+  GROUP BY stratum),
+windows AS MATERIALIZED (
+  SELECT sum(control_windows) AS control_windows, sum(test_windows) AS test_windows,
+         sum(control_steps) AS control_steps, sum(test_steps) AS test_steps, count(*) AS strata
+  FROM strata),
+within AS MATERIALIZED (
+  SELECT class, name,
+         sum((test_ns * s.control_windows - control_ns * s.test_windows)
+             / (1.0 * s.control_windows * s.test_windows)
+             * (s.control_windows * 1.0 / w.control_windows + s.test_windows * 1.0 / w.test_windows)) / 2 AS ns
+  FROM strata AS s
+  CROSS JOIN windows AS w
+  CROSS JOIN (SELECT class, name, stratum, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+                     sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns
+              FROM part
+              WHERE (SELECT strata FROM windows) > 1
+              GROUP BY class, name, stratum) AS p ON p.stratum IS s.stratum
+  WHERE s.control_windows > 0 AND s.test_windows > 0
+  GROUP BY class, name
+  LIMIT -1),
 both AS (
   SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
          trace_stddev(time_ns, control_windows) FILTER (WHERE side = 0) AS control_stddev,
          trace_stddev(time_ns, test_windows) FILTER (WHERE side = 1) AS test_stddev,
-         control_windows, test_windows, control_steps, test_steps
+         control_windows, test_windows, control_steps, test_steps, strata
   FROM part CROSS JOIN windows
   WHERE class IS NOT NULL
-  GROUP BY class, name)
+  GROUP BY class, name),
+compared AS (
+  SELECT *, (test_ns * control_windows - control_ns * test_windows)
+              / (1000.0 * control_windows * test_windows) AS diff_time
+  FROM both),
+divided AS (
+  SELECT *, CASE strata WHEN 1 THEN diff_time
+                 ELSE coalesce((SELECT ns / 1000 FROM within AS w WHERE w.class = d.class AND w.name IS d.name), 0.0)
+            END AS diff_within
+  FROM compared AS d)
 SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time,
-       test_ns / (1000.0 * test_windows) AS test_time,
-       (test_ns * control_windows - control_ns * test_windows)
-         / (1000.0 * control_windows * test_windows) AS diff_time, control_ns, test_ns,
+       test_ns / (1000.0 * test_windows) AS test_time, diff_time, control_ns, test_ns,
        CASE WHEN control_steps > 0 THEN control_windows END AS control_steps,
        CASE WHEN test_steps > 0 THEN test_windows END AS test_steps,
        coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0 AS control_stddev,
-       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0 AS test_stddev
-FROM both
+       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0 AS test_stddev,
+       diff_within, diff_time - diff_within AS diff_mix
+FROM divided
 ORDER BY abs(diff_time) DESC, class, name;

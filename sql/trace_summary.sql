@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   line        INTEGER  from 1
 --   kind        TEXT     'verdict', 'coverage', 'caution', 'cause' or 'rest'
@@ -36,11 +37,11 @@
 WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms,
          max(class IN ('call', 'host', 'unrecorded')) AS of_host
-  FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock)
+  FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration
   UNION ALL
   SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
-  FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock)
+  FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
 steps AS (
   SELECT side, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
@@ -67,7 +68,7 @@ recorded AS MATERIALIZED (
 cause AS MATERIALIZED (
   SELECT *, row_number() OVER (ORDER BY abs(diff_time) DESC) AS place
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration,
-                         :test_iteration, :clock)
+                         :test_iteration, :clock, :steps)
   LIMIT -1),
 -- each side, and the other one as t_
 sides AS MATERIALIZED (
@@ -98,11 +99,11 @@ judged AS MATERIALIZED (
   LIMIT -1),
 own AS MATERIALIZED (
   SELECT 0 AS side, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
-  FROM trace_kernel_owners(:control, :control_rank, :control_iteration)
+  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, :steps)
   GROUP BY op, shapes, types, is_input
   UNION ALL
   SELECT 1, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
-  FROM trace_kernel_owners(:test, :test_rank, :test_iteration)
+  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, :steps)
   GROUP BY op, shapes, types, is_input),
 input AS (
   SELECT count(*) AS shapes, total(of_control AND of_test) AS common,

@@ -8,6 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   path               TEXT     the names from the step down to this one, joined by ';': a folded stack
 --   depth              INTEGER  0 for the step
@@ -42,11 +43,11 @@
 --      hidden has no time.
 --   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE part AS (
-  SELECT 0 AS side, class, area, top_op, op, kernel, time_ns, kernels, steps
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  SELECT 0 AS side, class, area, top_op, op, kernel, time_ns, kernels, step_count AS steps
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
-  SELECT 1, class, area, top_op, op, kernel, time_ns, kernels, steps
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
+  SELECT 1, class, area, top_op, op, kernel, time_ns, kernels, step_count
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)),
 leveled AS MATERIALIZED (
   SELECT side, class, time_ns, kernels, steps,
          CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,

@@ -35,11 +35,11 @@ SAME = {
     "SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns / 1000.0,"
     " total_ns / (1000.0 * counts), min_ns / 1000.0, max_ns / 1000.0 FROM ops WHERE side = '{side}'":
         "SELECT * FROM trace_ops('{trace}', 'all', 'all')",
-    "SELECT rank, iteration, class, name, time, time_ns FROM step_time WHERE side = '{side}'":
+    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM step_time WHERE side = '{side}'":
         "SELECT * FROM trace_step_time('{trace}', 'all', 'all')",
-    "SELECT rank, iteration, class, name, time, time_ns FROM step_time WHERE side = '{side}' AND is_steady":
+    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM step_time WHERE side = '{side}' AND is_steady":
         "SELECT * FROM trace_step_time('{trace}', 'all')",
-    "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns FROM steps WHERE side = '{side}'":
+    "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum FROM steps WHERE side = '{side}'":
         "SELECT * FROM trace_steps('{trace}')",
     "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
     " FROM collectives WHERE side = '{side}'":

@@ -236,13 +236,13 @@ class Arguments(Errors):
 
     def test_too_many_arguments(self):
         self.assert_error("too many arguments on trace_files() - max 1", "SELECT * FROM trace_files('d', 1)")
-        self.assert_error("too many arguments on ops_diff() - max 8",
-                          "SELECT * FROM ops_diff('d', 'd', 0, 0, 0, 0, 'ALL', 0, 0)")
+        self.assert_error("too many arguments on ops_diff() - max 9",
+                          "SELECT * FROM ops_diff('d', 'd', 0, 0, 0, 0, 'ALL', 0, 'auto', 0)")
 
     def test_selections_of_another_type_or_value(self):
         ranks = "an integer, a JSON array of integers or 'all'"
-        steps = "an integer, a JSON array of integers, 'all' or 'steady'"
-        refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"), ("every", "'every'"), ("[]", "'[]'"), ("[0", "'[0'"),
+        steps = "an integer, a JSON array of integers, 'all', 'steady' or a phase of steps"
+        refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"), ("every step", "'every step'"), ("[]", "'[]'"), ("[0", "'[0'"),
                    ("{}", "'{}'"),
                    ("[0.5]", "'[0.5]'"), ('["0"]', "'[\"0\"]'"), ("[null]", "'[null]'"), ("[[0]]", "'[[0]]'"),
                    ("[true]", "'[true]'"),
@@ -258,6 +258,8 @@ class Arguments(Errors):
                     for function in DIFF_FUNCTIONS:
                         self.assert_error(f"{function}: {name} must be {kind}, not {shown}",
                                           f"SELECT * FROM {function}('d', 'd') WHERE {name} = ?", value)
+        self.assert_error("trace_ops: rank 0 of the trace has no steady step of phase 'every' (phases: none; other words are"
+                          " 'all' and 'steady')", "SELECT * FROM trace_ops('d', 0, 'every')")
         self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'", "SELECT * FROM trace_ops('d', 'steady')")
         self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...", "SELECT * FROM trace_ops('d', ?)",
                           "x" * 1000)
@@ -272,10 +274,10 @@ class Arguments(Errors):
         for function in functions:
             keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
             for side in ("control", "test"):
-                for name, kind in (("rank", "'all'"), ("iteration", "'all' or 'steady'")):
+                for name, kind in (("rank", "'all'"), ("iteration", "'all', 'steady' or a phase of steps")):
                     integers = "an integer, a JSON array of integers" + (" or " if name == "rank" else ", ")
-                    self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x'",
-                                      f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x'{keys}")
+                    self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x y'",
+                                      f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x y'{keys}")
 
     def test_a_rank_or_step_as_text_or_with_a_point_is_the_integer(self):
         """As some hosts hand numbers over."""
@@ -376,7 +378,7 @@ class Arguments(Errors):
                 ("trace = d", f"argument 1 (trace) {literal} d"),
                 ("'d', 1.2.3", f"argument 2 (ranks) {literal} 1.2.3"),
                 ("'d', x'00'", f"argument 2 (ranks) {literal} x'00'"),
-                ("'d', 0, 0, 'ALL', 5", "it takes 4 arguments, not 5")):
+                ("'d', 0, 0, 'ALL', 'auto', 6", "it takes 5 arguments, not 6")):
             self.assert_error(f"trace_ops: {message}", f"CREATE VIRTUAL TABLE temp.x USING trace_ops({arguments})")
         self.assert_error("no such table: x", "SELECT * FROM x")
 
@@ -390,7 +392,7 @@ class Arguments(Errors):
         self.assert_error("trace_step_time: unknown argument 'cl'; did you mean 'clock'?",
                           "CREATE VIRTUAL TABLE temp.x USING trace_step_time('d', cl = 'host')")
         for name in ("q", "x" * 80, "colour"):
-            self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type",
+            self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type, steps",
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
 
 

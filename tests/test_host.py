@@ -62,9 +62,9 @@ class Embedding(unittest.TestCase):
         self.assertEqual(self.embed(*four, ("e", False)), (0, ""))
         self.assertEqual(self.embed(*four, ("e", True)), (1, "made.sql:7: a required argument is not among the first 4\n"))
         self.assertEqual(self.embed(("a", False), ("b", True)), (0, ""))
-        letters = [(chr(ord("a") + i), False) for i in range(25)]
-        self.assertEqual(self.embed(*letters[:24]), (0, ""))
-        self.assertEqual(self.embed(*letters), (1, "made.sql:27: more than 24 arguments\n"))
+        letters = [(chr(ord("a") + i), False) for i in range(31)]
+        self.assertEqual(self.embed(*letters[:30]), (0, ""))
+        self.assertEqual(self.embed(*letters), (1, "made.sql:33: more than 30 arguments\n"))
 
 
 class Commit(unittest.TestCase):

@@ -36,6 +36,8 @@ VALUES = {
     "iterations": ITERATIONS, "control_iteration": ITERATIONS, "test_iteration": ITERATIONS,
     "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
+    "capture": (None,), "control_capture": (None,), "test_capture": (None,),
+    "steps": (None, None, "profiler", "aten::%", '["ProfilerStep%", "nn.Module: %"]'),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name", "stream,kernel_type", "cat,top_op"),
     "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),
     "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),

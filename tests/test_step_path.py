@@ -81,7 +81,7 @@ class Sums(unittest.TestCase):
                 steps, = db.execute("SELECT count(*) FROM (SELECT DISTINCT rank, iteration"
                                     f" FROM trace_step_path(?, {given}))", (path,)).fetchone()
                 wanted = db.execute(query.format(f"{names}, sum(time_ns), sum(kernels)", given, "step"), (path,)).fetchall()
-                found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, steps, time", given,
+                found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, step_count, time", given,
                                                 "trace"), (path,)).fetchall()
                 self.assertEqual(found, [(*row, 1, None, None, steps, row[6] / 1000) for row in wanted])
 

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "../trace/hash.h"
 #include "../trace/short_name.h"
 #include "busy.h"
+#include "graphs.h"
+#include "parts.h"
 #include "replays.h"
 #include "windows.h"
 
@@ -25,7 +26,9 @@ struct known_file {
     struct labels labels;
     struct busy busy;
     bool has_work;
-    size_t stretch;        /* the stretch of busy found last */
+    size_t stretch; /* the stretch of busy found last */
+    struct graph_names graphs;
+    uint32_t *graph_ids;   /* by id in graphs.texts: id in the attribution, or NOT_KNOWN */
     struct intervals lost; /* A4: when unrecorded replays may have run */
     size_t next_lost;      /* the interval of `lost` found last */
     uint32_t *ids;         /* by name id of the file: id in the attribution, or NOT_KNOWN */
@@ -35,12 +38,14 @@ struct known_file {
 /* The rows whose names explain an instant, or ROW_NONE: as the names of struct attributed. */
 struct origin {
     uint32_t row[LEVEL_COUNT];
+    uint32_t work; /* whose name in a graph (A14, A15) goes before labels; ROW_NONE */
 };
 
 struct attribution {
     const struct trace *trace;
     enum label_level level; /* LEVEL_COUNT: paths */
     unsigned label_levels;  /* a bit for each label that is needed */
+    struct graph_knowledge knowledge;
     const struct stopper *stopper;
     struct names names;
     struct step_place *places; /* by rank, then iteration */
@@ -86,52 +91,31 @@ static bool name_of(struct attribution *at, uint32_t row, uint32_t *name)
     return true;
 }
 
-static uint64_t hash_of_part(const struct attributed *part)
-{
-    uint64_t hash = hash_key() ^ (uint64_t)part->step_class;
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        hash = hash_mixed(hash ^ part->name[i], UINT64_C(0x9e3779b97f4a7c15));
-    return hash;
-}
+static const struct origin nowhere = {{ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}, ROW_NONE};
 
-static uint64_t hash_of_row(const void *step, uint32_t row)
+/* The id of the name that work has in a graph, as element `i` of the names of a part. False if it has
+** none, or if out of memory. */
+static bool name_in_graph(struct attribution *at, const struct origin *origin, int i,
+                          uint32_t *name)
 {
-    return hash_of_part(&((const struct attributed_step *)step)->rows[row]);
-}
-
-struct part_key {
-    const struct attributed_step *step;
-    const struct attributed *part;
-};
-
-static bool is_part(const void *key, uint32_t row)
-{
-    const struct attributed *part = ((const struct part_key *)key)->part;
-    const struct attributed *other = &((const struct part_key *)key)->step->rows[row];
-    return other->step_class == part->step_class &&
-           memcmp(other->name, part->name, sizeof part->name) == 0;
-}
-
-/* Adds a part of the step, or its time to the part of its class and names. */
-static bool add_part(struct attribution *at, const struct attributed *part)
-{
-    struct attributed_step *to = at->to;
-    struct part_key key = {to, part};
-    if (!MEMORY_GROW(to->rows, to->capacity, to->count + 1) ||
-        !table_reserve(&at->parts, to->count, hash_of_row, to))
-        return failure_memory(at->failure);
-    uint32_t *slot = table_slot(&at->parts, hash_of_part(part), is_part, &key);
-    if (*slot) {
-        to->rows[*slot - 1].time += part->time;
-        to->rows[*slot - 1].kernels += part->kernels;
+    int level = at->level == LEVEL_COUNT ? i : i == 0 ? (int)at->level : LEVEL_KERNEL;
+    if (origin->work == ROW_NONE || level >= LABEL_LEVELS)
+        return false;
+    uint32_t id = graph_name(&at->known->graphs, level, origin->work);
+    if (id == GRAPH_LABEL)
+        return false;
+    *name = NAME_NONE;
+    if (id == NAME_NONE)
         return true;
+    uint32_t *own = &at->known->graph_ids[id];
+    if (*own == NOT_KNOWN) {
+        *own = names_adopt(&at->names, &at->known->graphs.texts.items[id]);
+        if (*own == NAME_NONE)
+            failure_memory(at->failure);
     }
-    to->rows[to->count++] = *part;
-    *slot = (uint32_t)to->count;
-    return true;
+    *name = *own;
+    return *name != NAME_NONE;
 }
-
-static const struct origin nowhere = {{ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}};
 
 /* Adds a part to a class and to the names of some rows. */
 static bool add_named(struct attribution *at, struct attributed part, const struct origin *origin)
@@ -139,9 +123,10 @@ static bool add_named(struct attribution *at, struct attributed part, const stru
     if (!stopper_goes_on(at->stopper, at->steps++, at->failure))
         return false;
     for (int i = 0; i < LEVEL_COUNT; i++)
-        if (!name_of(at, origin->row[i], &part.name[i]))
+        if (!name_in_graph(at, origin, i, &part.name[i]) &&
+            (at->failure->code != FAILURE_NONE || !name_of(at, origin->row[i], &part.name[i])))
             return false;
-    return add_part(at, &part);
+    return parts_add(&at->parts, at->to, &part) || failure_memory(at->failure);
 }
 
 /* Adds the time from one instant to another, if there is any. */
@@ -282,8 +267,11 @@ static struct origin origin_of_work(struct attribution *at, uint32_t row, enum k
 {
     uint32_t launch = at->file->columns.link[row];
     struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
-    if (type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE)
+    bool own = type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE;
+    if (own)
         *row_at(at, &origin, LEVEL_KERNEL) = row;
+    if (launch != ROW_NONE && (!own || at->level == LEVEL_COUNT))
+        origin.work = row;
     return origin;
 }
 
@@ -365,6 +353,21 @@ static bool *wanted_threads(const struct attribution *at, size_t member)
     return wanted;
 }
 
+/* Makes the names of work in graphs. */
+static bool make_graphs(struct attribution *at, size_t member)
+{
+    struct known_file *known = at->known;
+    const int64_t *nodes = at->knowledge.nodes ? at->knowledge.nodes[member] : NULL;
+    unsigned levels = at->level == LEVEL_KERNEL ? 0 : at->label_levels;
+    if (!graph_names_make(&known->graphs, at->file, &known->labels, levels,
+                          levels ? at->knowledge.captures : NULL, nodes, at->stopper, at->failure))
+        return false;
+    known->graph_ids = memory_allocate((known->graphs.texts.count + 1) * sizeof *known->graph_ids);
+    for (size_t i = 0; known->graph_ids && i < known->graphs.texts.count; i++)
+        known->graph_ids[i] = NOT_KNOWN;
+    return known->graph_ids || failure_memory(at->failure);
+}
+
 static bool make_ids(struct attribution *at)
 {
     const struct names *names = &at->file->names;
@@ -380,6 +383,8 @@ static bool make_ids(struct attribution *at)
 
 static void forget(struct known_file *known)
 {
+    graph_names_clear(&known->graphs);
+    memory_free(known->graph_ids);
     memory_free(known->ids);
     memory_free(known->scratch);
     intervals_clear(&known->lost);
@@ -405,52 +410,13 @@ static bool know(struct attribution *at, size_t member)
     known->made =
         done && make_ids(at) &&
         (!known->has_work || replays_find(&known->lost, at->file, at->stopper, at->failure)) &&
-        labels_make(&known->labels, at->file, at->label_levels, wanted, at->stopper, at->failure);
+        labels_make(&known->labels, at->file, at->trace->members[member].steps, at->label_levels,
+                    wanted, at->stopper, at->failure) &&
+        (!known->has_work || make_graphs(at, member));
     memory_free(wanted);
     if (!known->made)
         forget(known);
     return known->made;
-}
-
-/* A part with its names. The order takes no context, so the pointer is copied in. */
-struct sortable_part {
-    struct attributed row;
-    const struct names *names;
-};
-
-static int part_order(const void *a, const void *b)
-{
-    const struct sortable_part *x = a, *y = b;
-    if (x->row.time != y->row.time)
-        return COMPARE(y->row.time, x->row.time);
-    if (x->row.step_class == CLASS_NONE || y->row.step_class == CLASS_NONE)
-        return COMPARE(x->row.step_class, y->row.step_class);
-    if (x->row.step_class != y->row.step_class)
-        return strcmp(step_class_name(x->row.step_class), step_class_name(y->row.step_class));
-    for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
-        uint32_t left = x->row.name[level], right = y->row.name[level];
-        if (left == right)
-            continue;
-        if (left == NAME_NONE || right == NAME_NONE)
-            return left == NAME_NONE ? -1 : 1;
-        return name_compare(&x->names->items[left], &x->names->items[right]);
-    }
-    return 0;
-}
-
-static bool sort_parts(struct attribution *at)
-{
-    struct attributed_step *step = at->to;
-    struct sortable_part *order = memory_zeroed(step->count, sizeof *order);
-    if (!order)
-        return failure_memory(at->failure);
-    for (size_t i = 0; i < step->count; i++)
-        order[i] = (struct sortable_part){step->rows[i], &at->names};
-    bool done = sort_items(order, step->count, sizeof *order, part_order, at->stopper, at->failure);
-    for (size_t i = 0; i < step->count; i++)
-        step->rows[i] = order[i].row;
-    memory_free(order);
-    return done;
 }
 
 /* Adds the parts of a step to those in at->to. */
@@ -463,7 +429,9 @@ static bool add_step(struct attribution *at, size_t number)
     at->window = &place->window;
     at->known = &at->files[place->member];
     return know(at, place->member) &&
-           (place->window.start < place->window.end ? add_window(at) : add_part(at, &none));
+           (place->window.start < place->window.end
+                ? add_window(at)
+                : parts_add(&at->parts, at->to, &none) || failure_memory(at->failure));
 }
 
 /* Computes the sums of the parts of some steps. */
@@ -485,7 +453,7 @@ static bool add_steps(struct attribution *at, size_t first, size_t count,
                             count == 1 ? "'%s': a part of a step is beyond 64 bits of nanoseconds"
                                        : "'%s': a part of all steps is beyond 64 bits",
                             at->file->path);
-    done = done && sort_parts(at);
+    done = done && parts_sort(at->to, &at->names, at->stopper, failure);
     if (!done)
         to->count = 0;
     return done;
@@ -494,8 +462,15 @@ static bool add_steps(struct attribution *at, size_t first, size_t count,
 bool attribution_step(struct attribution *at, size_t number, struct attributed_step *step,
                       struct failure *failure)
 {
-    step->rank = at->places[number].rank;
-    step->iteration = at->places[number].window.iteration;
+    const struct step_place *place = &at->places[number];
+    const struct trace_member *member = &at->trace->members[place->member];
+    const struct steps *steps = member->steps;
+    uint32_t form = place->window.step == STEP_NONE
+                        ? NAME_NONE
+                        : steps->items[steps->first[place->window.step]].form;
+    step->rank = place->rank;
+    step->iteration = place->window.iteration;
+    step->form = form == NAME_NONE ? NULL : &member->file->names.items[form];
     return add_steps(at, number, 1, step, failure);
 }
 
@@ -503,6 +478,7 @@ bool attribution_total(struct attribution *at, struct attributed_step *total,
                        struct failure *failure)
 {
     total->rank = total->iteration = NUMBER_NONE;
+    total->form = NULL;
     return add_steps(at, 0, at->count, total, failure);
 }
 
@@ -518,10 +494,10 @@ static bool has_work(const struct columns *columns)
 static bool add_member(struct attribution *at, size_t member, const struct step_choice *choice,
                        enum step_clock clock)
 {
-    const struct trace_file *file = at->trace->members[member].file;
+    const struct trace_member *of = &at->trace->members[member];
     struct windows windows;
-    bool device_clock = clock == CLOCK_DEVICE && has_work(&file->columns);
-    if (!windows_make(&windows, file, device_clock, at->stopper, at->failure))
+    bool device_clock = clock == CLOCK_DEVICE && has_work(&of->file->columns);
+    if (!windows_make(&windows, of, device_clock, at->stopper, at->failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < windows.count && done; i++) {
@@ -546,7 +522,8 @@ static int place_order(const void *a, const void *b)
 
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
                                     enum label_level level, enum step_clock clock,
-                                    const struct stopper *stopper, struct failure *failure)
+                                    struct graph_knowledge knowledge, const struct stopper *stopper,
+                                    struct failure *failure)
 {
     struct attribution *at = memory_zeroed(1, sizeof *at);
     if (!at) {
@@ -558,6 +535,7 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     at->label_levels = level == LEVEL_COUNT    ? (1u << LABEL_LEVELS) - 1
                        : level == LEVEL_KERNEL ? 1u << LEVEL_OP
                                                : 1u << level;
+    at->knowledge = knowledge;
     at->stopper = stopper;
     at->failure = failure;
     at->files = memory_zeroed(trace->count, sizeof *at->files);

@@ -7,7 +7,7 @@
 
 #include "../trace/trace.h"
 #include "../trace/wide.h"
-#include "labels.h"
+#include "graphs.h"
 
 enum step_class {
     CLASS_COMPUTE,
@@ -41,6 +41,7 @@ struct attributed {
 struct attributed_step {
     int64_t rank;            /* NUMBER_NONE: parts of all steps */
     int64_t iteration;       /* NUMBER_NONE: the file has no steps, or parts of all steps */
+    const struct name *form; /* the name that tells its phase (T22); NULL: none */
     size_t steps;            /* whose parts these are */
     struct attributed *rows; /* by time descending, then class, then names; owned */
     size_t count, capacity;
@@ -51,11 +52,12 @@ struct attributed_step {
 ** of the number of steps. */
 struct attribution;
 
-/* With LEVEL_COUNT for a level, parts have paths. The trace must outlive the attribution; the choice
-** need not. NULL on failure. */
+/* With LEVEL_COUNT for a level, parts have paths. The trace and what `knowledge` points to must outlive
+** the attribution; the choice need not. NULL on failure. */
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
                                     enum label_level level, enum step_clock clock,
-                                    const struct stopper *stopper, struct failure *failure);
+                                    struct graph_knowledge knowledge, const struct stopper *stopper,
+                                    struct failure *failure);
 
 /* The number of steps. */
 size_t attribution_count(const struct attribution *attribution);

@@ -26,16 +26,17 @@ struct keyed_builder {
     struct around *around; /* by row */
     uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
     uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
+    uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
     uint32_t *path;        /* rows whose parents are not done yet */
     size_t path_capacity;
-    char *scratch; /* room for the longest name */
+    char *scratch; /* room for the longest name and GRAPH_PREFIX */
     struct kernel_types types;
 };
 
 static bool wanted(const struct keyed_builder *builder, size_t row)
 {
     const struct columns *columns = &builder->file->columns;
-    uint32_t iteration = columns->iteration[row];
+    uint32_t iteration = step_of(builder->request->member->steps, row);
     const unsigned char *chosen = builder->request->chosen;
     enum device_type type = builder->request->device_type;
     bool device = kind_is_device(columns->kind[row]);
@@ -123,8 +124,27 @@ static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *
     return value == NUMBER_NONE || put_text(builder, digits, id);
 }
 
-/* B1 and B2: finds the keys of a row. `labels` are rows. */
-static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels)
+/* The id in keyed->names of the name that a row has in a graph. */
+static bool put_graph_name(struct keyed_builder *builder, uint32_t row, uint32_t *id)
+{
+    const struct name *from = &builder->file->names.items[builder->file->columns.name[row]];
+    uint32_t *made = &builder->in_graphs[builder->file->columns.name[row]];
+    size_t length = strlen(GRAPH_PREFIX);
+    memcpy(builder->scratch, GRAPH_PREFIX, length);
+    if (*made == NAME_NONE && builder->keyed->rename) {
+        length += builder->keyed->rename(from->text, from->length, builder->scratch + length);
+        *made = names_intern(&builder->keyed->names, builder->scratch, length);
+    } else if (*made == NAME_NONE) {
+        memcpy(builder->scratch + length, from->text, from->length);
+        *made = names_intern(&builder->keyed->names, builder->scratch, length + from->length);
+    }
+    *id = *made;
+    return *id != NAME_NONE;
+}
+
+/* B1 and B2: finds the keys of a row. `labels` are rows; `graphs` goes before them; NULL: none. */
+static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels,
+                    const struct graph_names *graphs)
 {
     const struct columns *columns = &builder->file->columns;
     bool device = columns->kind[row] == KIND_WORK;
@@ -132,9 +152,13 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
     for (size_t i = 0; i < builder->keyed->width; i++) {
         enum key key = builder->keyed->keys[i];
         uint32_t label = key < KEY_KERNEL ? labels[key] : labels[KEY_OP];
+        bool in_graph =
+            key < KEY_KERNEL && graphs && graph_name(graphs, (int)key, row) != GRAPH_LABEL;
         bool done = true;
         ids[i] = NAME_NONE;
-        if (key < KEY_KERNEL)
+        if (in_graph)
+            done = put_graph_name(builder, row, &ids[i]);
+        else if (key < KEY_KERNEL)
             done = put_name(builder, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
                             &ids[i]);
         else if (key == KEY_NAME || (key == KEY_KERNEL && device))
@@ -217,7 +241,7 @@ static bool key_host(struct keyed_builder *builder)
         labels[KEY_TOP_OP] = around->top_op != ROW_NONE ? around->top_op : around->top_event;
         labels[KEY_MODULE] = around->module != ROW_NONE ? around->module : labels[KEY_TOP_OP];
         labels[KEY_ANNOTATION] = around->annotation;
-        if (!key_row(builder, row, labels))
+        if (!key_row(builder, row, labels, NULL))
             return false;
     }
     return true;
@@ -256,7 +280,10 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
     for (size_t i = 0; done && i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
         uint32_t key = builder->key_of[owner->row];
-        uint32_t event = by < KEY_KERNEL ? owner->label[by] : ROW_NONE;
+        uint32_t event =
+            by < KEY_KERNEL && graph_name(&owners->graphs, (int)by, owner->row) == GRAPH_LABEL
+                ? owner->label[by]
+                : ROW_NONE;
         done = stopper_goes_on(builder->stopper, i, builder->failure);
         if (key == ROW_NONE)
             continue;
@@ -282,14 +309,14 @@ static bool key_device(struct keyed_builder *builder)
         enum key key = builder->keyed->keys[i];
         levels |= key < KEY_KERNEL ? 1u << key : key == KEY_SHAPES ? 1u << KEY_OP : 0;
     }
-    if (!owners_find(&owners, builder->file, builder->request->chosen, levels, builder->stopper,
-                     builder->failure))
+    if (!owners_find(&owners, builder->request->member, builder->request->chosen, levels, NULL,
+                     NULL, builder->stopper, builder->failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners.count && done; i++)
         if (wanted(builder, owners.items[i].row))
             done = stopper_goes_on(builder->stopper, i, builder->failure) &&
-                   key_row(builder, owners.items[i].row, owners.items[i].label);
+                   key_row(builder, owners.items[i].row, owners.items[i].label, &owners.graphs);
     done = done && count_runs(builder, &owners);
     owners_clear(&owners);
     return done;
@@ -329,12 +356,14 @@ static bool prepare(struct keyed_builder *builder)
     builder->around = memory_zeroed(count, sizeof *builder->around);
     builder->key_of = memory_filled(count, sizeof *builder->key_of);
     builder->renamed = memory_filled(file->names.count, sizeof *builder->renamed);
-    builder->scratch = memory_allocate(names_longest(&file->names) + 1);
+    builder->in_graphs = memory_filled(file->names.count, sizeof *builder->in_graphs);
+    builder->scratch = memory_allocate(names_longest(&file->names) + sizeof GRAPH_PREFIX);
     if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
-        !builder->scratch)
+        !builder->in_graphs || !builder->scratch)
         return failure_memory(builder->failure);
-    for (size_t i = 0; i < file->step_count; i++)
-        builder->is_step[file->steps[i].row] = true;
+    const struct steps *steps = builder->request->member->steps;
+    for (size_t i = 0; i < steps->count; i++)
+        builder->is_step[steps->items[i].row] = true;
     return true;
 }
 
@@ -345,13 +374,14 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                                     .request = request,
                                     .stopper = stopper,
                                     .failure = failure,
-                                    .file = request->file};
-    bool done = prepare(&builder) && stacks_find(request->file, stopper, failure) &&
+                                    .file = request->member->file};
+    bool done = prepare(&builder) && stacks_find(request->member->file, stopper, failure) &&
                 key_host(&builder) && key_device(&builder) && add_up(&builder);
     memory_free(builder.is_step);
     memory_free(builder.around);
     memory_free(builder.key_of);
     memory_free(builder.renamed);
+    memory_free(builder.in_graphs);
     memory_free(builder.scratch);
     memory_free(builder.path);
     kernel_types_clear(&builder.types);

@@ -42,8 +42,8 @@ struct keyed {
 };
 
 struct keyed_request {
-    struct trace_file *file;
-    const unsigned char *chosen; /* by index of file->iterations; NULL: everything */
+    const struct trace_member *member;
+    const unsigned char *chosen; /* by index of steps->iterations; NULL: everything */
     enum device_type device_type;
     int side;               /* 0 or 1 */
     const uint32_t *shapes; /* by row of an operator: id in `names`; NULL: not asked for */

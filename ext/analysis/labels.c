@@ -60,8 +60,9 @@ struct label_builder {
 /* Selects the rows that take part. */
 struct label_rows {
     const struct trace_file *file;
+    const struct steps *steps;
     const bool *wanted; /* by track */
-    size_t step;        /* index of the file's next step */
+    size_t step;        /* index of the next step */
 };
 
 /* A11.1. */
@@ -72,7 +73,7 @@ static bool takes_part(void *argument, size_t row)
     const struct columns *columns = &file->columns;
     if (row == 0)
         part->step = 0;
-    if (part->step < file->step_count && file->steps[part->step].row == row) {
+    if (part->step < part->steps->count && part->steps->items[part->step].row == row) {
         part->step++;
         return false;
     }
@@ -234,15 +235,16 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
     return true;
 }
 
-bool labels_make(struct labels *labels, const struct trace_file *file, unsigned levels,
-                 const bool *wanted, const struct stopper *stopper, struct failure *failure)
+bool labels_make(struct labels *labels, const struct trace_file *file, const struct steps *steps,
+                 unsigned levels, const bool *wanted, const struct stopper *stopper,
+                 struct failure *failure)
 {
     struct label_builder builder = {
         .file = file, .stopper = stopper, .failure = failure, .levels = levels};
     choose_lines(&builder);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
-    struct label_rows part = {file, wanted, 0};
+    struct label_rows part = {file, steps, wanted, 0};
     bool done = labels->threads
                     ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);

@@ -45,10 +45,11 @@ static inline bool label_is_module(const struct name *name)
     return begins(name->text, name->text + name->length, "nn.Module: ");
 }
 
-/* Makes the stretches of the threads that are `wanted`, by track. `levels` has one bit for each
+/* Makes the stretches of the threads that are `wanted`, by track; `steps` are those of the file. `levels` has one bit for each
 ** level wanted. Takes n log n in their events. */
-bool labels_make(struct labels *labels, const struct trace_file *file, unsigned levels,
-                 const bool *wanted, const struct stopper *stopper, struct failure *failure);
+bool labels_make(struct labels *labels, const struct trace_file *file, const struct steps *steps,
+                 unsigned levels, const bool *wanted, const struct stopper *stopper,
+                 struct failure *failure);
 
 /* The index of the stretch of a thread that holds an instant. Quick if the instants of
 ** consecutive calls are close. */

@@ -4,28 +4,29 @@
 
 #include "../reader/memory.h"
 
-static bool is_wanted(const struct columns *columns, const unsigned char *chosen, size_t row)
+static bool is_wanted(const struct trace_member *member, const unsigned char *chosen, size_t row)
 {
-    uint32_t iteration = columns->iteration[row];
+    const struct columns *columns = &member->file->columns;
+    uint32_t iteration = step_of(member->steps, row);
     return columns->kind[row] == KIND_WORK && row_counts(columns, row) &&
            (!chosen || (iteration != STEP_NONE && chosen[iteration]));
 }
 
-static bool collect_owners(struct owners *owners, const struct trace_file *file,
+static bool collect_owners(struct owners *owners, const struct trace_member *member,
                            const unsigned char *chosen, bool *threads,
                            const struct stopper *stopper, struct failure *failure)
 {
-    const struct columns *columns = &file->columns;
+    const struct columns *columns = &member->file->columns;
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
-        count += is_wanted(columns, chosen, row);
+        count += is_wanted(member, chosen, row);
     owners->items = memory_allocate((count + 1) * sizeof *owners->items);
     if (!owners->items)
         return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(stopper, row, failure))
             return false;
-        if (!is_wanted(columns, chosen, row))
+        if (!is_wanted(member, chosen, row))
             continue;
         struct owner *owner = &owners->items[owners->count++];
         owner->row = (uint32_t)row;
@@ -37,13 +38,13 @@ static bool collect_owners(struct owners *owners, const struct trace_file *file,
     return true;
 }
 
-static bool label_owners(struct owners *owners, const struct trace_file *file, unsigned levels,
-                         const bool *threads, const struct stopper *stopper,
-                         struct failure *failure)
+static bool label_owners(struct owners *owners, const struct trace_member *member, unsigned levels,
+                         const struct captures *captures, const int64_t *nodes, const bool *threads,
+                         const struct stopper *stopper, struct failure *failure)
 {
-    const struct columns *columns = &file->columns;
+    const struct columns *columns = &member->file->columns;
     struct labels labels;
-    if (!labels_make(&labels, file, levels, threads, stopper, failure))
+    if (!labels_make(&labels, member->file, member->steps, levels, threads, stopper, failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners->count && done; i++) {
@@ -56,19 +57,22 @@ static bool label_owners(struct owners *owners, const struct trace_file *file, u
         memcpy(owner->label, thread->items[labels_find(thread, columns->ts[launch])].label,
                sizeof owner->label);
     }
+    done = done && graph_names_make(&owners->graphs, member->file, &labels, levels, captures, nodes,
+                                    stopper, failure);
     labels_clear(&labels);
     return done;
 }
 
-bool owners_find(struct owners *owners, const struct trace_file *file, const unsigned char *chosen,
-                 unsigned levels, const struct stopper *stopper, struct failure *failure)
+bool owners_find(struct owners *owners, const struct trace_member *member,
+                 const unsigned char *chosen, unsigned levels, const struct captures *captures,
+                 const int64_t *nodes, const struct stopper *stopper, struct failure *failure)
 {
-    bool *threads = memory_zeroed(file->tracks.count, sizeof *threads);
-    *owners = (struct owners){NULL, 0};
-    bool done = threads ? collect_owners(owners, file, chosen, threads, stopper, failure)
+    bool *threads = memory_zeroed(member->file->tracks.count, sizeof *threads);
+    *owners = (struct owners){.count = 0};
+    bool done = threads ? collect_owners(owners, member, chosen, threads, stopper, failure)
                         : failure_memory(failure);
     if (done && levels)
-        done = label_owners(owners, file, levels, threads, stopper, failure);
+        done = label_owners(owners, member, levels, captures, nodes, threads, stopper, failure);
     memory_free(threads);
     if (!done)
         owners_clear(owners);
@@ -78,5 +82,6 @@ bool owners_find(struct owners *owners, const struct trace_file *file, const uns
 void owners_clear(struct owners *owners)
 {
     memory_free(owners->items);
-    *owners = (struct owners){NULL, 0};
+    graph_names_clear(&owners->graphs);
+    *owners = (struct owners){.count = 0};
 }

@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_OWNERS_H
 #define TRACEDIFF_OWNERS_H
 
-#include "labels.h"
+#include "graphs.h"
 
 /* An event of device work. Its labels are rows, or ROW_NONE. */
 struct owner {
@@ -16,12 +16,15 @@ struct owner {
 struct owners {
     struct owner *items; /* in the order of the file; owned */
     size_t count;
+    struct graph_names graphs; /* names of work in graphs, which go before labels (A14, A15) */
 };
 
-/* Finds the owners of the device work that counts (row_counts). `chosen` selects steps by index
-** of file->iterations; NULL: everything. `levels` has one bit for each label wanted. */
-bool owners_find(struct owners *owners, const struct trace_file *file, const unsigned char *chosen,
-                 unsigned levels, const struct stopper *stopper, struct failure *failure);
+/* Finds the owners of the device work of a file that counts (row_counts). `chosen` selects steps by
+** index of steps->iterations; NULL: everything. `levels` has one bit for each label wanted. `captures` and
+** `nodes` as in graph_names_make(). */
+bool owners_find(struct owners *owners, const struct trace_member *member,
+                 const unsigned char *chosen, unsigned levels, const struct captures *captures,
+                 const int64_t *nodes, const struct stopper *stopper, struct failure *failure);
 
 void owners_clear(struct owners *owners);
 

@@ -4,6 +4,7 @@
 
 #include "../reader/memory.h"
 #include "busy.h"
+#include "graphs.h"
 
 /* Device work and its launch. */
 struct launched {
@@ -30,15 +31,6 @@ static int graph_order(const void *a, const void *b)
     const struct graph *x = a, *y = b;
     int order = COMPARE(x->correlation, y->correlation);
     return order ? order : COMPARE(y->recorded, x->recorded);
-}
-
-static bool is_graph_launch(const struct name *name)
-{
-    static const char word[] = "GraphLaunch";
-    size_t length = sizeof word - 1, i = 0;
-    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
-        i++;
-    return i + length <= name->length;
 }
 
 /* The graph launches of a file, in the order of the file; NULL on failure. */

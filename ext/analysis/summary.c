@@ -96,7 +96,7 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
     const struct trace_file *file = member->file;
     const struct columns *columns = &file->columns;
     for (size_t row = 0; row < columns->count; row++) {
-        uint32_t iteration = columns->iteration[row];
+        uint32_t iteration = step_of(member->steps, row);
         enum kind kind = columns->kind[row];
         if (!stopper_goes_on(builder->stopper, row, builder->failure))
             return false;
@@ -109,7 +109,8 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
             return false;
         if (builder->request->grouping == BY_EVERYTHING) {
             key.rank = member->rank;
-            key.iteration = iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration];
+            key.iteration =
+                iteration == STEP_NONE ? NUMBER_NONE : member_iteration(member, iteration);
             if (!translate(builder, &file->names, row_place(columns, row)->cat, &key.cat))
                 return false;
         }

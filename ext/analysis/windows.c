@@ -39,18 +39,19 @@ static int window_order(const void *a, const void *b)
 
 /* Collects the host's steps by start. Events of one number are one step. `spare` has room for
 ** the index of each number. */
-static bool collect_windows(struct windows *windows, const struct trace_file *file, size_t *spare,
-                            const struct stopper *stopper, struct failure *failure)
+static bool collect_windows(struct windows *windows, const struct trace_member *member,
+                            size_t *spare, const struct stopper *stopper, struct failure *failure)
 {
-    const struct columns *columns = &file->columns;
-    for (size_t i = 0; i < file->iteration_count; i++)
+    const struct columns *columns = &member->file->columns;
+    const struct steps *steps = member->steps;
+    for (size_t i = 0; i < steps->iteration_count; i++)
         spare[i] = SIZE_MAX;
-    for (size_t i = 0; i < file->step_count; i++) {
-        const struct profiler_step *step = &file->steps[i];
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
         if (spare[step->iteration] == SIZE_MAX) {
             spare[step->iteration] = windows->count;
             windows->items[windows->count++] =
-                (struct window){step->start, step->end, file->iterations[step->iteration],
+                (struct window){step->start, step->end, member_iteration(member, step->iteration),
                                 step->iteration, row_place(columns, step->row)->track};
             continue;
         }
@@ -66,18 +67,19 @@ static bool collect_windows(struct windows *windows, const struct trace_file *fi
 }
 
 /* Finds the latest end of device work of each number; NUMBER_NONE without device work. */
-static bool find_ends(const struct trace_file *file, int64_t *ends, const struct stopper *stopper,
-                      struct failure *failure)
+static bool find_ends(const struct trace_member *member, int64_t *ends,
+                      const struct stopper *stopper, struct failure *failure)
 {
-    const struct columns *columns = &file->columns;
-    for (size_t i = 0; i < file->iteration_count; i++)
+    const struct columns *columns = &member->file->columns;
+    for (size_t i = 0; i < member->steps->iteration_count; i++)
         ends[i] = NUMBER_NONE;
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(stopper, row, failure))
             return false;
-        if (!busy_takes(columns, row) || columns->iteration[row] == STEP_NONE)
+        uint32_t step = step_of(member->steps, row);
+        if (!busy_takes(columns, row) || step == STEP_NONE)
             continue;
-        int64_t *end = &ends[columns->iteration[row]];
+        int64_t *end = &ends[step];
         if (*end == NUMBER_NONE || busy_end(columns, row) > *end)
             *end = busy_end(columns, row);
     }
@@ -103,16 +105,16 @@ static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *
 
 /* Converts windows from the host's clock to the device's. There must be at least one; `ends` has
 ** room for the latest end of each number. */
-static bool to_device_clock(struct windows *windows, const struct trace_file *file, int64_t *ends,
-                            const struct stopper *stopper, struct failure *failure)
+static bool to_device_clock(struct windows *windows, const struct trace_member *member,
+                            int64_t *ends, const struct stopper *stopper, struct failure *failure)
 {
     const struct window *first = &windows->items[0];
     int64_t reach = first->start, own_end = first->end;
-    if (!find_ends(file, ends, stopper, failure))
+    if (!find_ends(member, ends, stopper, failure))
         return false;
     if (ends[first->step] != NUMBER_NONE)
         own_end = ends[first->step];
-    if (!pass_backlog(file, own_end, &reach, stopper, failure))
+    if (!pass_backlog(member->file, own_end, &reach, stopper, failure))
         return false;
     bool whole = windows->count == 1 && reach == first->start; /* A2.3 */
     for (size_t i = 0; i < windows->count; i++) {
@@ -140,21 +142,22 @@ static bool take_whole(struct windows *windows, const struct trace_file *file,
     return true;
 }
 
-bool windows_make(struct windows *windows, const struct trace_file *file, bool device_clock,
+bool windows_make(struct windows *windows, const struct trace_member *member, bool device_clock,
                   const struct stopper *stopper, struct failure *failure)
 {
-    *windows = (struct windows){memory_zeroed(file->step_count + 1, sizeof *windows->items), 0};
-    size_t *spare = memory_zeroed(file->iteration_count, sizeof *spare);
-    int64_t *ends = memory_zeroed(file->iteration_count, sizeof *ends);
+    const struct steps *steps = member->steps;
+    *windows = (struct windows){memory_zeroed(steps->count + 1, sizeof *windows->items), 0};
+    size_t *spare = memory_zeroed(steps->iteration_count, sizeof *spare);
+    int64_t *ends = memory_zeroed(steps->iteration_count, sizeof *ends);
     bool done = windows->items && spare && ends;
     if (!done)
         failure_memory(failure);
-    else if (file->step_count == 0)
-        done = take_whole(windows, file, stopper, failure);
+    else if (steps->count == 0)
+        done = take_whole(windows, member->file, stopper, failure);
     else
-        done = collect_windows(windows, file, spare, stopper, failure);
-    if (done && file->step_count > 0 && device_clock)
-        done = to_device_clock(windows, file, ends, stopper, failure);
+        done = collect_windows(windows, member, spare, stopper, failure);
+    if (done && steps->count > 0 && device_clock)
+        done = to_device_clock(windows, member, ends, stopper, failure);
     memory_free(spare);
     memory_free(ends);
     if (!done)

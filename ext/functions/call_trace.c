@@ -4,6 +4,7 @@
 struct wanted_trace {
     struct trace_paths paths;
     struct selection ranks, iterations;
+    struct step_patterns steps;
     const char *subject; /* its name in errors */
     char *quoted;        /* owned; NULL: none */
 };
@@ -14,12 +15,16 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
     if ((request->ranks && !argument_selection(call, request->ranks, false, &wanted->ranks)) ||
         (request->iterations &&
          !argument_selection(call, request->iterations, true, &wanted->iterations)) ||
+        (request->steps && !argument_steps(call, request->steps, &wanted->steps)) ||
         !argument_trace(call, request->trace, &wanted->paths))
         return false;
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = request->default_ranks;
     if (wanted->iterations.kind == SELECT_DEFAULT)
         wanted->iterations.kind = request->default_iterations;
+    if (request->iterations && wanted->iterations.kind == SELECT_DEFAULT &&
+        wanted->steps.wish.kind == STEPS_AUTO)
+        wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
     wanted->subject = request->subject ? request->subject : "the trace";
     if (request->quoted)
         wanted->subject = wanted->quoted =
@@ -32,6 +37,7 @@ static void wanted_trace_clear(struct wanted_trace *wanted)
     paths_clear(&wanted->paths);
     selection_clear(&wanted->ranks);
     selection_clear(&wanted->iterations);
+    step_patterns_clear(&wanted->steps);
     sqlite3_free(wanted->quoted);
 }
 
@@ -54,6 +60,7 @@ static bool open_traces(struct call *call, const struct call_trace_request *requ
                                           .use = requests[i].use,
                                           .phases = requests[i].phases,
                                           .ranks = &wanted[i].ranks,
+                                          .steps = &wanted[i].steps.wish,
                                           .subject = wanted[i].subject};
     }
     done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
@@ -74,17 +81,19 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
     return open_traces(call, request, 1, opened);
 }
 
-bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+bool call_sides_open(struct call *call, int control, int ranks, int iterations, int steps,
                      struct call_trace *opened)
 {
     struct call_trace_request requests[] = {{.trace = control,
                                              .ranks = ranks,
                                              .iterations = iterations,
+                                             .steps = steps,
                                              .use = TRACE_FOR_DIFF,
                                              .subject = "control"},
                                             {.trace = control + 1,
                                              .ranks = ranks + 1,
                                              .iterations = iterations + 1,
+                                             .steps = steps,
                                              .use = TRACE_FOR_DIFF,
                                              .subject = "test"}};
     return open_traces(call, requests, 2, opened);

@@ -10,8 +10,8 @@
 #include "../sqlite/registry.h"
 
 struct call_trace_request {
-    /* Indices of arguments. 0 in `ranks` or `iterations` means that the function lacks it. */
-    int trace, ranks, iterations;
+    /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
+    int trace, ranks, iterations, steps;
     enum selection_kind default_ranks, default_iterations;
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
@@ -29,8 +29,8 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
                      struct call_trace *opened);
 
 /* The same for control and test of a diff, whose files are read side by side. The indices are
-** those of control's arguments; test's follow each of them. */
-bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+** those of control's arguments; test's follow each of them, but for `steps`, which is both's. */
+bool call_sides_open(struct call *call, int control, int ranks, int iterations, int steps,
                      struct call_trace *opened);
 
 /* Does nothing to a zeroed struct. */
@@ -51,8 +51,13 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 /* Descriptions of arguments that several functions share. */
 #define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
-#define LOWEST_STEP_TEXT "integer, JSON array, 'all' or 'steady'; default the lowest step"
-#define STEADY_STEPS_TEXT "integer, JSON array, 'all' or 'steady'; default 'steady'"
+#define LOWEST_STEP_TEXT \
+    "integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step"
+#define STEADY_STEPS_TEXT "integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'"
+#define STEPS_ARGUMENT                                                                         \
+    "steps", "TEXT", false,                                                                    \
+        "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these " \
+        "(T20); default 'auto'"
 #define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
 #define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
 #define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"

@@ -19,7 +19,8 @@ struct event_part {
     int64_t limit;               /* ns: T13 */
     bool every;                  /* row_wanted() is true for every row */
     unsigned char *names_wanted; /* by id, bits of name_use; NULL: all are wanted */
-    unsigned char *steps_wanted; /* by index of the file's iterations; NULL: all are wanted */
+    const struct steps *steps;   /* of the member */
+    unsigned char *steps_wanted; /* by index of steps->iterations; NULL: all are wanted */
 };
 
 enum name_use { USE_NAME = 1, USE_CAT = 2 };
@@ -182,6 +183,7 @@ static int make_part(struct event_scan *scan, size_t member, struct event_part *
     int code = SQLITE_OK;
     *part = (struct event_part){.member = member,
                                 .columns = &file->columns,
+                                .steps = member_of(scan, member)->steps,
                                 .end = file->columns.count,
                                 .low = bound_in_ns(origin, scan->filter.low, -1),
                                 .high = bound_in_ns(origin, scan->filter.high, 1),
@@ -190,11 +192,12 @@ static int make_part(struct event_scan *scan, size_t member, struct event_part *
     if (rows_of(scan)->limits)
         part->limit = rows_of(scan)->limits[member_of(scan, member)->rank_index];
     if (scan->filter.iterations.given) {
-        part->steps_wanted = memory_zeroed(file->iteration_count, 1);
+        part->steps_wanted = memory_zeroed(part->steps->iteration_count, 1);
         if (!part->steps_wanted)
             return SQLITE_NOMEM;
-        for (size_t i = 0; i < file->iteration_count; i++)
-            part->steps_wanted[i] = integers_have(&scan->filter.iterations, file->iterations[i]);
+        for (uint32_t i = 0; i < part->steps->iteration_count; i++)
+            part->steps_wanted[i] = integers_have(&scan->filter.iterations,
+                                                  member_iteration(member_of(scan, member), i));
     }
     if (scan->order < 0 && scan->filter.numbers.given) {
         part->at = events_before(part->columns, scan->filter.numbers.items[0]);
@@ -239,8 +242,8 @@ static bool row_wanted(const struct event_scan *scan, const struct event_part *p
            columns->ts[row] >= part->low && columns->ts[row] <= part->high &&
            id_wanted(scan, part, columns->name[row], USE_NAME) &&
            id_wanted(scan, part, place->cat, USE_CAT) &&
-           (!part->steps_wanted || (columns->iteration[row] != STEP_NONE &&
-                                    part->steps_wanted[columns->iteration[row]])) &&
+           (!part->steps_wanted || (step_of(part->steps, row) != STEP_NONE &&
+                                    part->steps_wanted[step_of(part->steps, row)])) &&
            (!rows_of(scan)->limits ||
             (columns->ts[row] != NUMBER_NONE && row_analysed(scan, part, row))) &&
            integers_have(&scan->filter.streams, place->stream) &&

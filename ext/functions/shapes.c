@@ -129,36 +129,52 @@ static int find_value(struct value_reader *reader, const unsigned char *args, si
     return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
-                 struct names *names)
+/* Reads values of the args of the rows that the first reader wants. */
+static bool read_values(struct call *call, struct trace_file *file, struct value_reader *readers,
+                        int count, struct names *names)
 {
     const struct stopper *stopper = &call->database->cache.stopper;
-    struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
-                                     {.key = "Input type", .values = types}};
     struct args_reader args = {.file = NULL};
     bool done = true;
     int code = SQLITE_OK;
-    for (int i = 0; i < COUNT_OF(readers) && code == SQLITE_OK; i++)
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
         code = prepare(&readers[i], call->database->db);
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text = NULL;
         size_t length;
-        bool wanted = shapes[row] != NAME_NONE && row_is(file, row, CATEGORY_OPERATOR);
-        if (wanted)
+        if (readers[0].values[row] != NAME_NONE)
             done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
-        for (int i = 0; i < COUNT_OF(readers) && readers[i].values && code == SQLITE_OK; i++) {
+        for (int i = 0; i < count && readers[i].values && code == SQLITE_OK; i++) {
             readers[i].values[row] = NAME_NONE;
             if (done && text)
                 code = find_value(&readers[i], text, length, names, &readers[i].values[row]);
         }
     }
-    char *what = sqlite3_mprintf("cannot read the shapes of '%s': ", file->path);
+    char *what = sqlite3_mprintf("cannot read the args of '%s': ", file->path);
     done = call_check(call, what ? code : SQLITE_NOMEM, what) && done;
     sqlite3_free(what);
     args_close(&args);
-    for (int i = 0; i < COUNT_OF(readers); i++) {
+    for (int i = 0; i < count; i++) {
         sqlite3_finalize(readers[i].statement);
         memory_free(readers[i].text);
     }
     return done;
+}
+
+bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
+                 struct names *names)
+{
+    struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
+                                     {.key = "Input type", .values = types}};
+    for (size_t row = 0; row < file->columns.count; row++)
+        if (!row_is(file, row, CATEGORY_OPERATOR))
+            shapes[row] = NAME_NONE;
+    return read_values(call, file, readers, COUNT_OF(readers), names);
+}
+
+bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,
+              struct names *names)
+{
+    struct value_reader reader = {.key = key, .values = values};
+    return read_values(call, file, &reader, 1, names);
 }

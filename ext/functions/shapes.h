@@ -13,4 +13,8 @@
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
                  struct names *names);
 
+/* Reads the value that args have for a key, as `->>` gives it, in the same way. */
+bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,
+              struct names *names);
+
 #endif

@@ -2,7 +2,10 @@
 
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
+#include "../trace/step_form.h"
 #include "call_trace.h"
+#include "graph_args.h"
+#include "step_text.h"
 
 #define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
 
@@ -13,6 +16,7 @@ struct step_rows {
     const struct step_parts *columns;
     struct database *database;
     struct call_trace opened;
+    struct graph_args graphs;
     struct attribution *attribution;
     size_t count;
     bool total;                   /* the only step is the sum of all */
@@ -134,6 +138,18 @@ static void area_column(const struct step_rows *steps, const struct attributed *
         name_column(steps, top_op, context);
 }
 
+static void stratum_column(const struct attributed_step *step, sqlite3_context *context)
+{
+    struct step_form form;
+    if (!step->form || !step_form_read(step->form->text, step->form->length, &form))
+        return;
+    char *text = step_stratum(&form);
+    if (text)
+        sqlite3_result_text(context, text, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
 static int step_parts_column(struct rows *rows, struct row_scan *scan,
                              const struct position *position, int column, sqlite3_context *context,
                              struct failure *failure)
@@ -155,6 +171,8 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_double(context, microseconds(part->time));
     else if (after_names == 1)
         sqlite3_result_int64(context, (int64_t)part->time);
+    else if (after_names == 2 && steps->columns->by_level)
+        stratum_column(step, context);
     else if (after_names == 2)
         sqlite3_result_int64(context, part->kernels);
     else if (after_names == 3)
@@ -171,6 +189,7 @@ static void step_parts_destroy(struct rows *rows)
         memory_free(steps->kept[i].rows);
     memory_free(steps->kept);
     attribution_free(steps->attribution);
+    graph_args_close(&steps->graphs);
     call_trace_close(&steps->opened);
     memory_free(steps);
 }
@@ -196,6 +215,7 @@ static bool find_steps(struct call *call, struct step_rows *steps)
         .trace = STEP_PARTS_TRACE,
         .ranks = STEP_PARTS_RANKS,
         .iterations = STEP_PARTS_ITERATIONS,
+        .steps = STEP_PARTS_STEPS,
         .default_iterations = SELECT_STEADY,
         .use = TRACE_FOR_DIFF,
         .quoted = true}; /* a statement may name two traces */
@@ -205,10 +225,12 @@ static bool find_steps(struct call *call, struct step_rows *steps)
     if ((!by_level || argument_word(call, next++, levels, COUNT_OF(levels), &level)) &&
         argument_word(call, next++, clocks, COUNT_OF(clocks), &clock) &&
         (by_level || argument_word(call, next, sums, COUNT_OF(sums), &per)) &&
-        call_trace_open(call, &request, &steps->opened))
-        steps->attribution =
-            attribution_new(&steps->opened.trace, &steps->opened.steps, (enum label_level)level,
-                            (enum step_clock)clock, stopper, &call->failure);
+        call_trace_open(call, &request, &steps->opened) &&
+        (!by_level ||
+         graph_args_read(call, STEP_PARTS_CAPTURE, &steps->opened.trace, false, &steps->graphs)))
+        steps->attribution = attribution_new(
+            &steps->opened.trace, &steps->opened.steps, (enum label_level)level,
+            (enum step_clock)clock, graph_args_knowledge(&steps->graphs), stopper, &call->failure);
     if (!steps->attribution)
         return false;
     steps->total = per != 0;

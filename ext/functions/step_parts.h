@@ -7,11 +7,19 @@
 #include "../analysis/attribute.h"
 #include "../sqlite/table_function.h"
 
-/* Columns: these, the names, time, time_ns; of paths also kernels, steps, area. */
+/* Columns: these, the names, time, time_ns; then stratum, or of paths kernels, steps, area. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
-/* Arguments: these, the level if there is one, the clock, and of paths what they are sums over. */
-enum { STEP_PARTS_TRACE, STEP_PARTS_RANKS, STEP_PARTS_ITERATIONS };
+/* Arguments: these; before `steps` the level if there is one, the clock, and of paths what they are
+** sums over. */
+enum {
+    STEP_PARTS_TRACE,
+    STEP_PARTS_RANKS,
+    STEP_PARTS_ITERATIONS,
+    STEP_PARTS_STEPS =
+        5,             /* after the level and the clock, or the clock and what they are sums over */
+    STEP_PARTS_CAPTURE /* by level only */
+};
 
 struct step_parts {
     bool by_level;              /* names are those of a level; else paths */

@@ -41,14 +41,14 @@ enum {
     DIFF_CONTROL_RANK = 2,
     DIFF_CONTROL_ITERATION = 4,
     DIFF_DEVICE_TYPE = 6,
-    DIFF_USE_SHORT_NAME
+    DIFF_USE_SHORT_NAME,
+    DIFF_STEPS
 };
 
 static const struct argument arguments_of_diff[] = {
-    {CONTROL_ARGUMENT},
-    {TEST_ARGUMENT},
-    SELECTIONS_OF_DIFF,
-    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
+    {CONTROL_ARGUMENT}, {TEST_ARGUMENT},
+    SELECTIONS_OF_DIFF, {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
+    {STEPS_ARGUMENT},
 };
 
 /* One trace, summed up by name. */
@@ -65,7 +65,8 @@ static bool sum_up_sides(struct call *call, struct diff_side *sides)
     int use_short_name;
     if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, 0, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
-        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION, opened))
+        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION, DIFF_STEPS,
+                         opened))
         return false;
     bool done = true;
     for (int i = 0; i < 2; i++) {

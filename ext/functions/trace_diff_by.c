@@ -40,7 +40,8 @@ enum {
     BY_CONTROL_RANK,
     BY_CONTROL_ITERATION = 5,
     BY_DEVICE_TYPE = 7,
-    BY_USE_SHORT_NAME
+    BY_USE_SHORT_NAME,
+    BY_STEPS
 };
 
 static const struct argument arguments_of_diff_by[] = {
@@ -51,6 +52,7 @@ static const struct argument arguments_of_diff_by[] = {
      "name, between commas"},
     SELECTIONS_OF_DIFF,
     {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
+    {STEPS_ARGUMENT},
 };
 
 static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
@@ -70,7 +72,7 @@ static bool has_key(const struct keyed *keyed, enum key key)
 /* Adds a file, with the shapes of its operators if they are a key. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
-    struct trace_file *file = request->file;
+    struct trace_file *file = request->member->file;
     uint32_t *shapes = NULL;
     bool done = true;
     if (has_key(keyed, KEY_SHAPES)) {
@@ -89,13 +91,13 @@ static bool add_keyed_sides(struct call *call, enum device_type device_type, str
                             int64_t *steps)
 {
     struct call_trace opened[2];
-    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, opened))
+    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, BY_STEPS, opened))
         return false;
     bool done = true;
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; done && i < opened[side].trace.count; i++) {
             const struct trace_member *member = &opened[side].trace.members[i];
-            struct keyed_request request = {.file = member->file,
+            struct keyed_request request = {.member = member,
                                             .chosen = call_trace_steps(&opened[side], i),
                                             .device_type = device_type,
                                             .side = side};

@@ -22,6 +22,7 @@ static const struct argument arguments_of_report[] = {
      "what names of the table of parts are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; "
      "default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
+    {STEPS_ARGUMENT},
 };
 
 enum { REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
@@ -212,6 +213,8 @@ static int report_produce(struct call *call, struct rows **rows)
     int level;
     if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
         return SQLITE_ERROR;
+    if (REPORT_ARGUMENTS + report_fact_count > MOST_ARGUMENTS)
+        return SQLITE_TOOBIG;
     struct report_call *of = memory_zeroed(1, sizeof *of);
     if (!of)
         return SQLITE_NOMEM;

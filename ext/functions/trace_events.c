@@ -9,7 +9,7 @@
 
 static const struct column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
-    {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
+    {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"device", "TEXT", "CPU or GPU"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
@@ -33,7 +33,14 @@ static const struct column columns_of_events[] = {
     {"operator", "INTEGER", "event of the outermost operator_name around it or its launch (T5)"},
 };
 
-enum { EVENTS_OF_TRACE, EVENTS_OF_PHASES, EVENTS_OF_RANKS, EVENTS_OF_STEPS, EVENTS_OF_OPERATOR };
+enum {
+    EVENTS_OF_TRACE,
+    EVENTS_OF_PHASES,
+    EVENTS_OF_RANKS,
+    EVENTS_OF_LAST_STEP,
+    EVENTS_OF_OPERATOR,
+    EVENTS_OF_STEPS
+};
 
 static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
@@ -43,6 +50,7 @@ static const struct argument arguments_of_events[] = {
      "0 or 1: only what an analysis counts (T4, T13); default every event"},
     {"operator_name", "TEXT", false,
      "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them"},
+    {STEPS_ARGUMENT},
 };
 
 static void put_event_name(sqlite3_context *context, const struct trace_file *file, uint32_t id)
@@ -172,8 +180,8 @@ static int events_column(struct rows *rows, struct row_scan *scan, const struct 
         sqlite3_result_int64(context, member->rank);
         break;
     case EVENTS_ITERATION:
-        if (columns->iteration[row] != STEP_NONE)
-            sqlite3_result_int64(context, file->iterations[columns->iteration[row]]);
+        if (step_of(member->steps, row) != STEP_NONE)
+            sqlite3_result_int64(context, member_iteration(member, step_of(member->steps, row)));
         break;
     case EVENTS_DEVICE:
         sqlite3_result_text(context, kind_is_device(columns->kind[row]) ? "GPU" : "CPU", 3,
@@ -303,10 +311,11 @@ static bool open_events(struct call *call, struct event_rows *events)
 {
     bool given, analysis, last_step;
     if (!argument_phases(call, EVENTS_OF_PHASES, events->phases, &given) ||
-        !argument_last_step(call, EVENTS_OF_STEPS, &last_step, &analysis))
+        !argument_last_step(call, EVENTS_OF_LAST_STEP, &last_step, &analysis))
         return false;
     struct call_trace_request request = {.trace = EVENTS_OF_TRACE,
                                          .ranks = EVENTS_OF_RANKS,
+                                         .steps = EVENTS_OF_STEPS,
                                          .default_ranks = SELECT_ALL,
                                          .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
                                          .phases = given ? events->phases : NULL};

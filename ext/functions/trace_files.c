@@ -78,16 +78,16 @@ static void write_problems(struct writer *list, const struct trace_member *membe
     write_string(list, "]");
 }
 
-/* Finds the lowest and highest step number of a file. Returns how many there are. */
-static int64_t step_range(const struct trace_file *file, int64_t *first, int64_t *last)
+/* Finds the lowest and highest step number of a member. Returns how many there are. */
+static int64_t step_range(const struct trace_member *member, int64_t *first, int64_t *last)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < file->iteration_count; i++) {
-        if (file->first_steps[i] == ROW_NONE)
+    for (uint32_t i = 0; member->chosen && i < member->steps->iteration_count; i++) {
+        if (member->steps->first[i] == ROW_NONE)
             continue;
         if (count++ == 0)
-            *first = file->iterations[i];
-        *last = file->iterations[i];
+            *first = member_iteration(member, i);
+        *last = member_iteration(member, i);
     }
     return count;
 }
@@ -106,7 +106,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
     const struct trace_member *member = &opened->trace.members[i];
     const struct trace_file *file = member->file ? member->file : &nothing;
-    int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(file, &first, &last);
+    int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(member, &first, &last);
     struct writer problems = {0};
     sqlite3_stmt *metadata = NULL;
     int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);

@@ -6,13 +6,14 @@
 #include "../trace/kernel_type.h"
 #include "../trace/short_name.h"
 #include "call_trace.h"
+#include "graph_args.h"
 #include "shapes.h"
 
-enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS, OWNERS_TYPES };
+enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS, OWNERS_TYPES, OWNERS_POSITION };
 
 static const struct column columns_of_owners[] = {
     {"rank", "INTEGER", "rank"},
-    {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
+    {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "position in the file's traceEvents"},
     {"name", "TEXT", "stable name"},
@@ -28,6 +29,7 @@ static const struct column columns_of_owners[] = {
     {"annotation", "TEXT", "innermost user annotation around the launch"},
     {"shapes", "TEXT", "JSON, Input Dims of op"},
     {"types", "TEXT", "JSON, Input type of op"},
+    {"graph_position", "INTEGER", "0, 1, ... in the replay of a graph (A14); else NULL"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -36,14 +38,17 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_OP + LEVEL_MODULE] = ON_DEMAND,
     [OWNERS_OP + LEVEL_ANNOTATION] = ON_DEMAND,
     [OWNERS_SHAPES] = ON_DEMAND,
-    [OWNERS_TYPES] = ON_DEMAND};
+    [OWNERS_TYPES] = ON_DEMAND,
+    [OWNERS_POSITION] = ON_DEMAND};
 
-enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS };
+enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_STEPS, OWNERS_CAPTURE };
 
 static const struct argument arguments_of_owners[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
+    {STEPS_ARGUMENT},
+    {"capture", "TEXT", false, CAPTURE_TEXT},
 };
 
 /* The file whose device work is being added. */
@@ -57,6 +62,7 @@ struct owners_file {
     uint32_t *stable;        /* by name id: the id of its stable name, or NAME_NONE: not made yet */
     uint32_t *shape, *types; /* by row: the ids of those of an owner; may be NULL */
     char *scratch;           /* room for the longest name of the file */
+    uint32_t *position; /* by row: in the replay of a graph; UINT32_MAX: in none; may be NULL */
 };
 
 /* Adds the stable name of an id. */
@@ -78,10 +84,12 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     const struct columns *columns = &file->columns;
     struct kernel_types *types = &of->call->database->kernel_types;
     struct result *result = of->result;
-    uint32_t row = owner->row, iteration = columns->iteration[row], link = columns->link[row];
+    uint32_t row = owner->row, iteration = step_of(of->member->steps, row),
+             link = columns->link[row];
     uint32_t op = owner->label[LEVEL_OP];
     result_integer(result, of->member->rank);
-    result_number(result, iteration == STEP_NONE ? NUMBER_NONE : file->iterations[iteration]);
+    result_number(result,
+                  iteration == STEP_NONE ? NUMBER_NONE : member_iteration(of->member, iteration));
     result_string(result, file->shown);
     result_integer(result, columns->event[row]);
     add_stable_name(of, columns->name[row]);
@@ -95,11 +103,18 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     result_real(result, microseconds(columns->dur[row]));
     result_number(result, link == ROW_NONE ? NUMBER_NONE : columns->event[link]);
     for (int level = 0; level < LABEL_LEVELS; level++) {
-        uint32_t label = owner->label[level];
-        add_stable_name(of, label == ROW_NONE ? NAME_NONE : columns->name[label]);
+        uint32_t label = owner->label[level], in_graph = graph_name(&of->owners.graphs, level, row);
+        if (in_graph == GRAPH_LABEL)
+            add_stable_name(of, label == ROW_NONE ? NAME_NONE : columns->name[label]);
+        else
+            result_name(result, &of->owners.graphs.texts, in_graph);
     }
+    if (graph_name(&of->owners.graphs, LEVEL_OP, row) != GRAPH_LABEL)
+        op = ROW_NONE;
     result_name(result, &of->texts, op == ROW_NONE || !of->shape ? NAME_NONE : of->shape[op]);
     result_name(result, &of->texts, op == ROW_NONE || !of->types ? NAME_NONE : of->types[op]);
+    result_number(result, of->position && of->position[row] != UINT32_MAX ? of->position[row]
+                                                                          : NUMBER_NONE);
 }
 
 /* Reads the shapes, and the types if they are wanted, of the operators that own work. */
@@ -116,14 +131,32 @@ static bool read_owner_shapes(struct owners_file *of, bool types)
     return shapes_read(of->call, file, of->shape, of->types, &of->texts);
 }
 
+/* Finds the positions of device work in replays. */
+static bool find_positions(struct owners_file *of, const int64_t *nodes)
+{
+    struct trace_file *file = of->member->file;
+    struct replays replays;
+    if (!replays_list(&replays, file, nodes, &of->call->database->cache.stopper,
+                      &of->call->failure))
+        return false;
+    of->position = memory_filled(file->columns.count, sizeof *of->position);
+    for (size_t i = 0; of->position && i < replays.count; i++)
+        for (size_t k = 0; k < replays.items[i].count; k++)
+            of->position[replays.rows[replays.items[i].first + k]] = (uint32_t)k;
+    replays_clear(&replays);
+    return of->position || failure_memory(&of->call->failure);
+}
+
 static void add_owners(struct call *call, struct result *result, const struct call_trace *opened,
-                       size_t i)
+                       const struct graph_args *graphs, size_t i)
 {
     const struct trace_member *member = &opened->trace.members[i];
     const struct stopper *stopper = &call->database->cache.stopper;
     struct failure *failure = &call->failure;
     bool types = call_wants(call, OWNERS_TYPES), shapes = types || call_wants(call, OWNERS_SHAPES);
     unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << LABEL_LEVELS) - 1);
+    bool position = call_wants(call, OWNERS_POSITION);
+    const int64_t *nodes = graphs->nodes ? graphs->nodes[i] : NULL;
     if (!member->chosen)
         return;
     struct owners_file of = {.call = call,
@@ -132,10 +165,12 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                              .origin = opened->trace.origins[member->rank_index],
                              .stable = memory_filled(member->file->names.count, sizeof *of.stable),
                              .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
-    bool done = ((of.scratch && of.stable) || failure_memory(failure)) &&
-                owners_find(&of.owners, member->file, call_trace_steps(opened, i),
-                            levels | (unsigned)shapes << LEVEL_OP, stopper, failure) &&
-                (!shapes || read_owner_shapes(&of, types));
+    bool done =
+        ((of.scratch && of.stable) || failure_memory(failure)) &&
+        owners_find(&of.owners, member, call_trace_steps(opened, i),
+                    levels | (unsigned)shapes << LEVEL_OP, graph_args_knowledge(graphs).captures,
+                    nodes, stopper, failure) &&
+        (!shapes || read_owner_shapes(&of, types)) && (!position || find_positions(&of, nodes));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
@@ -144,6 +179,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     memory_free(of.stable);
     memory_free(of.shape);
     memory_free(of.types);
+    memory_free(of.position);
     names_clear(&of.texts);
     owners_clear(&of.owners);
 }
@@ -153,9 +189,20 @@ static int owners_produce(struct call *call, struct rows **rows)
     static const struct call_trace_request request = {.trace = OWNERS_TRACE,
                                                       .ranks = OWNERS_RANKS,
                                                       .iterations = OWNERS_ITERATIONS,
+                                                      .steps = OWNERS_STEPS,
                                                       .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF};
-    return call_trace_rows(call, &request, rows, add_owners);
+    struct call_trace opened;
+    struct graph_args graphs = {.captured = false};
+    struct result *result = result_new(call->function->column_count);
+    bool open = call_trace_open(call, &request, &opened) &&
+                graph_args_read(call, OWNERS_CAPTURE, &opened.trace,
+                                call_wants(call, OWNERS_POSITION), &graphs);
+    for (size_t i = 0; open && i < opened.trace.count && call_code(call) == SQLITE_OK; i++)
+        add_owners(call, result, &opened, &graphs, i);
+    graph_args_close(&graphs);
+    call_trace_close(&opened);
+    return result_finish(result, call_code(call), rows);
 }
 
 const struct table_function trace_kernel_owners_function = {

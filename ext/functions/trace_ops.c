@@ -9,7 +9,7 @@ enum { OPS_SHORT_NAME = 5, OPS_SELF_DURATION = 8 };
 
 static const struct column columns_of_ops[] = {
     {"rank", "INTEGER", "rank"},
-    {"iteration", "INTEGER", "number of the ProfilerStep; NULL outside of every step"},
+    {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"device", "TEXT", "CPU or GPU"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
@@ -25,13 +25,11 @@ static const struct column columns_of_ops[] = {
 static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {
     [OPS_SHORT_NAME] = ON_DEMAND, [OPS_SELF_DURATION] = ON_DEMAND};
 
-enum { OPS_TRACE, OPS_RANKS, OPS_ITERATIONS, OPS_DEVICE_TYPE };
+enum { OPS_TRACE, OPS_RANKS, OPS_ITERATIONS, OPS_DEVICE_TYPE, OPS_STEPS };
 
 static const struct argument arguments_of_ops[] = {
-    {TRACE_ARGUMENT},
-    {RANKS_ARGUMENT},
-    {"iterations", "", false, LOWEST_STEP_TEXT},
-    {DEVICE_TYPE_ARGUMENT},
+    {TRACE_ARGUMENT},       {RANKS_ARGUMENT}, {"iterations", "", false, LOWEST_STEP_TEXT},
+    {DEVICE_TYPE_ARGUMENT}, {STEPS_ARGUMENT},
 };
 
 static bool sum_up_ops(struct call *call, struct summary *summary)
@@ -39,6 +37,7 @@ static bool sum_up_ops(struct call *call, struct summary *summary)
     static const struct call_trace_request request = {.trace = OPS_TRACE,
                                                       .ranks = OPS_RANKS,
                                                       .iterations = OPS_ITERATIONS,
+                                                      .steps = OPS_STEPS,
                                                       .use = TRACE_FOR_STEPS};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct call_trace opened;

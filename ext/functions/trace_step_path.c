@@ -6,8 +6,7 @@
 
 static const struct column columns_of_step_path[] = {
     {"rank", "INTEGER", "rank; NULL in sums over all steps"},
-    {"iteration", "INTEGER",
-     "number of the ProfilerStep; NULL in these and in a file without steps"},
+    {"iteration", "INTEGER", "number of the step; NULL in these and in a file without steps"},
     {"class", "TEXT", "as trace_step_time has it"},
     {"annotation", "TEXT", "innermost user annotation around the launch, or around the host"},
     {"module", "TEXT", "innermost nn.Module around it, else top_op"},
@@ -18,7 +17,7 @@ static const struct column columns_of_step_path[] = {
     {"time_ns", "INTEGER", "ns"},
     {"kernels", "INTEGER",
      "events of device work that start in the step; of hidden ones time is 0"},
-    {"steps", "INTEGER", "steps that the row is a sum over"},
+    {"step_count", "INTEGER", "steps that the row is a sum over"},
     {"area", "TEXT",
      "part of the program: annotation, else an nn.Module, else 'backward', else top_op"},
 };
@@ -30,6 +29,7 @@ static const struct argument arguments_of_step_path[] = {
     {STEP_CLOCK_ARGUMENT},
     {"per", "TEXT", false,
      "rows are of each 'step', or sums over all steps of the 'trace'; default 'step'"},
+    {STEPS_ARGUMENT},
 };
 
 static int step_path_produce(struct call *call, struct rows **rows)

@@ -2,11 +2,12 @@
 ** trace_step_time: where the time of each step went.
 */
 #include "call_trace.h"
+#include "graph_args.h"
 #include "step_parts.h"
 
 static const struct column columns_of_step_time[] = {
     {"rank", "INTEGER", "rank"},
-    {"iteration", "INTEGER", "number of the ProfilerStep; NULL in a file without steps"},
+    {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
     {"class", "TEXT",
      "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
      "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
@@ -14,6 +15,7 @@ static const struct column columns_of_step_time[] = {
     {"name", "TEXT", "what the device or the host did, by level; NULL if that is not recorded"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
+    {"stratum", "TEXT", "of the step: its phase and size (T22); NULL if its name tells none"},
 };
 
 static const struct argument arguments_of_step_time[] = {
@@ -23,6 +25,8 @@ static const struct argument arguments_of_step_time[] = {
     {"level", "TEXT", false,
      "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
     {STEP_CLOCK_ARGUMENT},
+    {STEPS_ARGUMENT},
+    {"capture", "TEXT", false, CAPTURE_TEXT},
 };
 
 static int step_time_produce(struct call *call, struct rows **rows)

@@ -235,14 +235,33 @@ static bool select_elements(struct call *call, int argument, const char *expecte
     return call->failure.code == FAILURE_NONE;
 }
 
+/* Whether a text may be the phase of a step (step_form.h). */
+static bool is_phase(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && !text[length] && !is_digit(*text);
+}
+
+static bool select_phase(struct call *call, struct selection *selection, const char *phase)
+{
+    size_t length = strlen(phase);
+    selection->kind = SELECT_PHASE;
+    selection->phase = memory_allocate(length + 1);
+    if (!selection->phase)
+        return failure_memory(&call->failure);
+    memcpy(selection->phase, phase, length + 1);
+    return true;
+}
+
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
 {
-    const char *expected = steady ? "an integer, a JSON array of integers, 'all' or 'steady'"
+    const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady' or a "
+                                    "phase of steps"
                                   : "an integer, a JSON array of integers or 'all'";
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 number;
     size_t capacity = 0;
-    *selection = (struct selection){SELECT_DEFAULT, NULL, 0};
+    *selection = (struct selection){.kind = SELECT_DEFAULT};
     if (!value)
         return true;
     if (whole_number(value, &number))
@@ -254,9 +273,75 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
         selection->kind = SELECT_ALL;
     else if (steady && sqlite3_stricmp(text, "steady") == 0)
         selection->kind = SELECT_STEADY;
+    else if (steady && is_phase(text))
+        return select_phase(call, selection, text);
     else
         return select_elements(call, argument, expected, selection, &capacity);
     return true;
+}
+
+static bool add_pattern(struct call *call, struct step_patterns *patterns, const char *text)
+{
+    size_t length = strlen(text);
+    char *copy = memory_allocate(length + 1);
+    if (!copy || !MEMORY_GROW(patterns->items, patterns->capacity, patterns->count + 1)) {
+        memory_free(copy);
+        return failure_memory(&call->failure);
+    }
+    memcpy(copy, text, length + 1);
+    patterns->items[patterns->count++] = copy;
+    return true;
+}
+
+static bool is_like(const void *argument, const char *name)
+{
+    const struct step_patterns *patterns = argument;
+    for (size_t i = 0; i < patterns->count; i++)
+        if (sqlite3_strlike(patterns->items[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Takes the patterns of an argument if it is a JSON array of texts; else leaves none. */
+static bool take_patterns(struct call *call, int argument, struct step_patterns *patterns)
+{
+    struct json_array array = {.count = 0};
+    const char *type;
+    bool texts = true;
+    while ((type = next_element(call, argument, &array)) != NULL) {
+        const char *text =
+            texts && strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
+        texts = text && add_pattern(call, patterns, text);
+    }
+    while (!texts && patterns->count > 0)
+        memory_free(patterns->items[--patterns->count]);
+    return call->failure.code == FAILURE_NONE;
+}
+
+bool argument_steps(struct call *call, int argument, struct step_patterns *patterns)
+{
+    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns}};
+    if (!call->values[argument])
+        return true;
+    const char *text = plain_text(call, call->values[argument]);
+    if (!text || !*text)
+        return refuse(call, argument,
+                      "'auto', 'profiler', a LIKE pattern or a JSON array of patterns");
+    if (sqlite3_stricmp(text, "auto") == 0)
+        return true;
+    patterns->wish.kind = sqlite3_stricmp(text, "profiler") == 0 ? STEPS_PROFILER : STEPS_LIKE;
+    if (patterns->wish.kind == STEPS_PROFILER)
+        return true;
+    return (*text != '[' || take_patterns(call, argument, patterns)) &&
+           (patterns->count > 0 || add_pattern(call, patterns, text));
+}
+
+void step_patterns_clear(struct step_patterns *patterns)
+{
+    while (patterns->count > 0)
+        memory_free(patterns->items[--patterns->count]);
+    memory_free(patterns->items);
+    patterns->items = NULL;
 }
 
 bool argument_word(struct call *call, int argument, const char *const *words, int count,

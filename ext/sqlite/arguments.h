@@ -21,6 +21,18 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 ** integers, 'all', or, if `steady`, 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
+/* What `steps` says (T20): 'auto', 'profiler', a LIKE pattern, or a JSON array of these. */
+struct step_patterns {
+    struct step_wish wish;
+    char **items; /* owned, like each of them */
+    size_t count, capacity;
+};
+
+/* `*patterns` must stay where it is as long as its wish is used. */
+bool argument_steps(struct call *call, int argument, struct step_patterns *patterns);
+
+void step_patterns_clear(struct step_patterns *patterns);
+
 /* The index of one of these words, in any case. The default is the first word. */
 bool argument_word(struct call *call, int argument, const char *const *words, int count,
                    int *chosen);

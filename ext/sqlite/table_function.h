@@ -25,7 +25,7 @@
 #include "database.h"
 #include "rows.h"
 
-enum { MOST_ARGUMENTS = 24, MOST_REQUIRED = 4 /* index after the last required one, at most */ };
+enum { MOST_ARGUMENTS = 30, MOST_REQUIRED = 4 /* index after the last required one, at most */ };
 
 struct column {
     const char *name, *type; /* type: as in the declaration; "" for none */

@@ -16,10 +16,9 @@ static const struct {
     {offsetof(struct columns, place), sizeof(uint32_t)},
     {offsetof(struct columns, event), sizeof(uint32_t)},
     {offsetof(struct columns, link), sizeof(uint32_t)},
-    {offsetof(struct columns, iteration), sizeof(uint32_t)},
     {offsetof(struct columns, kind), 1},
 };
-enum { ARRAYS = sizeof arrays / sizeof *arrays, ROW = 3 * 8 + 5 * 4 + 1 /* bytes */ };
+enum { ARRAYS = sizeof arrays / sizeof *arrays, ROW = 3 * 8 + 4 * 4 + 1 /* bytes */ };
 
 /* Moves the items of array `i`, before which a row has `before` bytes, from their place in a block
 ** for `from` rows to that in one for `to` rows. */

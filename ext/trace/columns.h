@@ -53,7 +53,6 @@ struct columns {
     uint32_t *place;      /* number of the place: row_place() */
     uint32_t *event;      /* position in traceEvents */
     uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
-    uint32_t *iteration;  /* index into trace_file.iterations; STEP_NONE */
     unsigned char *kind;  /* enum kind */
     struct places places;
 };

@@ -7,6 +7,7 @@
 #include "order.h"
 #include "row_source.h"
 #include "stacks.h"
+#include "steps.h"
 
 bool file_changed(const struct trace_file *file, struct failure *failure)
 {
@@ -46,19 +47,18 @@ void file_shrink(struct trace_file *file)
     memory_free(file->categories);
     file->args_counted = NULL;
     file->categories = NULL;
-    memory_free(file->iterations);
-    memory_free(file->first_steps);
-    memory_free(file->steps);
+    steps_clear(&file->profiler_steps);
+    if (file->known_steps)
+        steps_clear(file->known_steps);
+    memory_free(file->known_steps);
     memory_free(file->annotations);
     if (file->source)
         file->source->release(file->origin);
     file->origin = NULL;
     file->origin_size = 0;
-    file->iterations = NULL;
-    file->first_steps = NULL;
-    file->steps = NULL;
+    file->known_steps = NULL;
     file->annotations = NULL;
-    file->iteration_count = file->step_count = file->annotation_count = 0;
+    file->annotation_count = 0;
     file->loaded = false;
 }
 
@@ -89,8 +89,9 @@ void file_release(struct trace_file *file)
 size_t file_memory(const struct trace_file *file)
 {
     return sizeof *file + columns_memory(&file->columns) + names_memory(&file->names) +
-           stacks_memory(file) + orders_memory(file) +
-           file->names.count * sizeof *file->categories +
+           steps_memory(file, &file->profiler_steps) +
+           (file->known_steps ? steps_memory(file, file->known_steps) : 0) + stacks_memory(file) +
+           orders_memory(file) + file->names.count * sizeof *file->categories +
            file->annotation_count * sizeof *file->annotations +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
            file->origin_size + file->part_count * sizeof *file->parts;

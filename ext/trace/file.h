@@ -9,11 +9,23 @@
 #include "columns.h"
 #include "tracks.h"
 
-/* A host event ProfilerStep#N (T11). */
-struct profiler_step {
+/* A host event that is a step (T11, T20). */
+struct step {
     uint32_t row;
-    uint32_t iteration; /* index into trace_file.iterations */
+    uint32_t iteration; /* index into steps.iterations */
     int64_t start, end; /* ns, [start, end) */
+    uint32_t form;      /* id of the name that tells its phase (T22); NAME_NONE */
+};
+
+/* Steps of a file, and the step that each of its rows is in. */
+struct steps {
+    bool by_annotation;  /* numbers count from 0, and go on over the files of a rank (T21) */
+    int64_t *iterations; /* the distinct step numbers, ascending */
+    size_t iteration_count;
+    uint32_t *first;    /* by iteration: index of its step that starts first; ROW_NONE: no step */
+    struct step *items; /* in the order of the file */
+    size_t count;
+    uint32_t *of; /* by row: index into iterations, or STEP_NONE; NULL: no row is in a step */
 };
 
 /* A gpu_user_annotation, and the row that places it (annotations.h). */
@@ -73,11 +85,9 @@ struct trace_file {
     uint32_t *orders[3];         /* by enum order (order.h); NULL: not made yet */
     int64_t first, last; /* ns: earliest start of X, B or E, and latest end; NUMBER_NONE (T2) */
 
-    int64_t *iterations; /* the distinct step numbers, ascending */
-    size_t iteration_count;
-    uint32_t *first_steps; /* by iteration: row of its step that starts first; ROW_NONE: no step */
-    struct profiler_step *steps; /* in the order of the file */
-    size_t step_count;
+    struct steps profiler_steps;
+    struct steps
+        *known_steps; /* by annotation, if they are more than those of the profiler (T20) */
     struct annotation *annotations; /* annotations of the device, in the order of the file */
     size_t annotation_count;
 };
@@ -87,6 +97,12 @@ static inline bool row_is(const struct trace_file *of, size_t row, enum category
 {
     uint32_t cat = row_place(&of->columns, row)->cat;
     return cat != NAME_NONE && of->categories[cat] == category;
+}
+
+/* The index in steps->iterations of the step that a row is in, or STEP_NONE. */
+static inline uint32_t step_of(const struct steps *steps, size_t row)
+{
+    return steps->of ? steps->of[row] : STEP_NONE;
 }
 
 /* Fails, because a file is not what it was when it was loaded. */

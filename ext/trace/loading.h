@@ -106,7 +106,6 @@ static inline __attribute__((always_inline)) bool loading_add(struct loading *lo
     columns->place[row] = new->place;
     columns->event[row] = (uint32_t) new->event;
     columns->link[row] = ROW_NONE;
-    columns->iteration[row] = STEP_NONE;
     return true;
 }
 

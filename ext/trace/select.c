@@ -12,7 +12,8 @@ enum { LIST_LENGTH = 400 /* bytes of a list in an error */ };
 void selection_clear(struct selection *selection)
 {
     memory_free(selection->values);
-    *selection = (struct selection){SELECT_DEFAULT, NULL, 0};
+    memory_free(selection->phase);
+    *selection = (struct selection){.kind = SELECT_DEFAULT};
 }
 
 int integer_order(const void *a, const void *b)

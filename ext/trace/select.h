@@ -16,10 +16,12 @@ struct selection {
         SELECT_DEFAULT, /* no selection given */
         SELECT_ALL,
         SELECT_STEADY, /* iterations: all but the first and the last step (T12) */
+        SELECT_PHASE,  /* iterations: of those, the steps of a phase (T23) */
         SELECT_LIST
     } kind;
     int64_t *values; /* SELECT_LIST; owned */
     size_t count;
+    char *phase; /* SELECT_PHASE; owned */
 };
 
 void selection_clear(struct selection *selection);

@@ -24,22 +24,37 @@
 ** 3. F4: idle with `dummy_`; mixed for a decode with a p=N of more than 0; else prefill or
 **    decode, as named
 ** 4. F6: diffusion
+**
+** The batch is C + G, `bs`, or B. The padded size is P. Tokens are
+** 5. F1: T + U, each the first number of its brackets
+** 6. F3: `c_sq` + `g_sq`, as far as they are there; else `toks`; else of a decode the batch
+** 7. F4: T; F5: T + G, if T is there; F6: W * H
+** The size is
+** 8. for the phases decode, verify, draft and idle the padded size, else the batch; for others the
+**    tokens, else the batch
 */
 #ifndef TRACEDIFF_STEP_FORM_H
 #define TRACEDIFF_STEP_FORM_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct step_form {
     const char *phase; /* constant, or part of the name; read its capitals as lower case */
     size_t phase_length;
+    int64_t batch, padded, tokens, size; /* STEP_FORM_UNKNOWN: not named, or beyond 64 bits */
 };
+
+#define STEP_FORM_UNKNOWN (-1)
 
 /* The digits of N, up to `end`, of a profiler step's name; NULL if it is not one. */
 const char *step_digits(const char *name, const char *end);
 
 /* Reads a name; false if it matches none of the forms. */
 bool step_form_read(const char *name, size_t length, struct step_form *form);
+
+/* A size rounded up to three significant bits: 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, ... */
+uint64_t step_form_bucket(int64_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "cycles.h"
 #include "sort.h"
 
 /* Traces that are opened together. */
@@ -230,76 +231,6 @@ static bool choose_ranks(struct trace *trace, const struct trace_request *reques
     return true;
 }
 
-/* A step of a file, for finding steps that are in two files of a rank. */
-struct placed_step {
-    size_t rank_index;
-    int64_t number;
-    size_t member;
-};
-
-static int placed_order(const void *a, const void *b)
-{
-    const struct placed_step *x = a, *y = b;
-    int order = COMPARE(x->rank_index, y->rank_index);
-    order = order ? order : COMPARE(x->number, y->number);
-    return order ? order : COMPARE(x->member, y->member);
-}
-
-/* The first chosen file of a rank; trace.count if there is none. */
-static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
-{
-    size_t i = 0;
-    while (i < trace->count &&
-           (i == but || !trace->members[i].chosen || trace->members[i].rank_index != rank_index))
-        i++;
-    return i;
-}
-
-/* Checks that the files of a rank are cycles of one run (T8). */
-static bool check_cycles(const struct trace *trace, struct failure *failure)
-{
-    size_t count = 0, used = 0, chosen = 0;
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->members[i].chosen) {
-            count += trace->members[i].file->step_count;
-            chosen++;
-        }
-    if (chosen < 2)
-        return true;
-    struct placed_step *steps = memory_zeroed(count, sizeof *steps);
-    if (!steps)
-        return failure_memory(failure);
-    for (size_t i = 0; i < trace->count && failure->code == FAILURE_NONE; i++) {
-        const struct trace_member *member = &trace->members[i];
-        if (!member->chosen)
-            continue;
-        const struct trace_file *file = member->file;
-        for (size_t s = 0; s < file->step_count; s++)
-            steps[used++] = (struct placed_step){member->rank_index,
-                                                 file->iterations[file->steps[s].iteration], i};
-        size_t other =
-            file->step_count ? trace->count : first_of_rank(trace, member->rank_index, i);
-        if (other < trace->count)
-            failure_set(failure, FAILURE_REQUEST,
-                        "'%s' and '%s' are both of rank %lld, but the first has no steps: leave "
-                        "one of them out",
-                        member->path, trace->members[other].path, (long long)member->rank);
-    }
-    if (count > 0)
-        qsort(steps, used, sizeof *steps, placed_order);
-    for (size_t i = 1; i < used && failure->code == FAILURE_NONE; i++)
-        if (steps[i].rank_index == steps[i - 1].rank_index &&
-            steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member)
-            failure_set(failure, FAILURE_REQUEST,
-                        "'%s' and '%s' are both of rank %lld, and step %lld is in both: leave one "
-                        "of them out",
-                        trace->members[steps[i - 1].member].path,
-                        trace->members[steps[i].member].path,
-                        (long long)trace->ranks[steps[i].rank_index], (long long)steps[i].number);
-    memory_free(steps);
-    return failure->code == FAILURE_NONE;
-}
-
 static void find_origins(struct trace *trace)
 {
     for (size_t i = 0; i < trace->rank_count; i++)
@@ -345,7 +276,7 @@ static bool choose_files(struct trace *trace, const struct trace_request *reques
 
 /* Checks the chosen files once they are loaded. */
 static bool check_files(struct trace *trace, const struct trace_request *request,
-                        struct failure *failure)
+                        const struct stopper *stopper, struct failure *failure)
 {
     if (!check_members(trace, request, failure))
         return false;
@@ -353,7 +284,7 @@ static bool check_files(struct trace *trace, const struct trace_request *request
         for (size_t i = 0; i < trace->count; i++)
             if (trace->members[i].chosen && trace->members[i].file->outcome == DOCUMENT_DAMAGED)
                 return failure_copy(failure, &trace->members[i].file->trouble);
-    if ((request->use & TRACE_CYCLES) && !check_cycles(trace, failure))
+    if (!cycles_make(trace, request, stopper, failure))
         return false;
     find_origins(trace);
     return true;
@@ -374,13 +305,14 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
     if (done && (peek || any_unread(&opening)))
         done = get_files(&opening, false, false, chosen_member, failure);
     for (size_t t = 0; done && t < count; t++)
-        done = check_files(traces[t], &requests[t], failure);
+        done = check_files(traces[t], &requests[t], &cache->stopper, failure);
     return done;
 }
 
 void trace_close(struct trace *trace)
 {
     for (size_t i = 0; trace->members && i < trace->count; i++) {
+        cycle_clear(&trace->members[i]);
         file_release(trace->members[i].file);
         failure_clear(&trace->members[i].failure);
     }
@@ -400,12 +332,13 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
             const struct trace_member *member = &trace->members[i];
             if (!member->chosen || member->rank_index != rank)
                 continue;
-            for (size_t s = 0; s < member->file->step_count; s++) {
-                const struct profiler_step *step = &member->file->steps[s];
+            const struct steps *steps = &member->file->profiler_steps;
+            for (size_t s = 0; s < steps->count; s++) {
+                const struct step *step = &steps->items[s];
                 start = step->start > start ? step->start : start;
                 end = step->end > end ? step->end : end;
-                several = several || (any && member->file->iterations[step->iteration] != number);
-                number = member->file->iterations[step->iteration];
+                several = several || (any && steps->iterations[step->iteration] != number);
+                number = steps->iterations[step->iteration];
                 any = true;
             }
         }
@@ -414,108 +347,4 @@ void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
         else
             limits[rank] = included ? end + (end < INT64_MAX) : start;
     }
-}
-
-/* The distinct step numbers of a file, ascending. */
-static size_t own_steps(const struct trace_file *file, int64_t *numbers)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < file->iteration_count; i++)
-        if (file->first_steps[i] != ROW_NONE)
-            numbers[count++] = file->iterations[i];
-    return count;
-}
-
-/* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
-static void choose_steps(const struct trace_file *file, const struct selection *iterations,
-                         int64_t lowest, const int64_t *numbers, size_t count,
-                         unsigned char *chosen, int64_t *steps)
-{
-    for (size_t i = 0; i < file->iteration_count; i++) {
-        int64_t number = file->iterations[i];
-        bool wanted = true;
-        if (iterations->kind == SELECT_STEADY)
-            wanted = count < 3 || (number != numbers[0] && number != numbers[count - 1]);
-        else if (iterations->kind == SELECT_LIST)
-            wanted = has_integer(iterations->values, iterations->count, number);
-        else if (iterations->kind == SELECT_DEFAULT)
-            wanted = number == lowest;
-        chosen[i] = wanted && file->first_steps[i] != ROW_NONE;
-        *steps += chosen[i];
-    }
-}
-
-/* The chosen file of the lowest rank that has steps, or that has none; NULL without such a file. */
-static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
-{
-    const struct trace_member *lowest = NULL;
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct trace_member *member = &trace->members[i];
-        if (member->chosen && (member->file->step_count > 0) == with_steps &&
-            (!lowest || member->rank < lowest->rank))
-            lowest = member;
-    }
-    return lowest;
-}
-
-/* Rejects a trace in which some ranks have steps and others do not (T12): a rank without steps
-** would vanish from the result, and its side of a diff would look faster. */
-static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
-{
-    const struct trace_member *with = lowest_rank(trace, true);
-    const struct trace_member *without = lowest_rank(trace, false);
-    if (!with || !without)
-        return true;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "rank %lld of %s has no steps ('%s'), but rank %lld has: choose ranks that "
-                       "have steps, or iterations 'all'",
-                       (long long)without->rank, subject, without->path, (long long)with->rank);
-}
-
-bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
-                        const char *subject, struct step_choice *choice, struct failure *failure)
-{
-    size_t total = 0, used = 0;
-    *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
-    if (!choice->everything && !check_steps(trace, subject, failure))
-        return false;
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->members[i].chosen)
-            total += trace->members[i].file->step_count;
-    int64_t *numbers = memory_zeroed(total, sizeof *numbers);
-    choice->chosen = memory_zeroed(trace->count, sizeof *choice->chosen);
-    bool done = (numbers && choice->chosen) || failure_memory(failure);
-    for (size_t i = 0; done && i < trace->count; i++)
-        if (trace->members[i].chosen)
-            used += own_steps(trace->members[i].file, numbers + used);
-    used = sort_integers(numbers, used);
-    done = done && selection_check(iterations, numbers, used, subject, "step", failure);
-    if (used == 0)
-        choice->everything = true;
-    int64_t lowest = used > 0 ? numbers[0] : 0;
-    for (size_t i = 0; done && i < trace->count; i++) {
-        const struct trace_file *file = trace->members[i].file;
-        if (!trace->members[i].chosen)
-            continue;
-        choice->chosen[i] = memory_zeroed(file->iteration_count, 1);
-        if (!choice->chosen[i]) {
-            done = failure_memory(failure);
-            break;
-        }
-        size_t count = own_steps(file, numbers);
-        choose_steps(file, iterations, lowest, numbers, count, choice->chosen[i], &choice->steps);
-        choice->steps += file->step_count == 0 && file->first != NUMBER_NONE;
-    }
-    if (choice->steps == 0)
-        choice->steps = 1;
-    memory_free(numbers);
-    return done;
-}
-
-void step_choice_clear(const struct trace *trace, struct step_choice *choice)
-{
-    for (size_t i = 0; choice->chosen && i < trace->count; i++)
-        memory_free(choice->chosen[i]);
-    memory_free(choice->chosen);
-    *choice = (struct step_choice){.everything = false};
 }

@@ -4,6 +4,7 @@
 #ifndef TRACEDIFF_TRACE_H
 #define TRACEDIFF_TRACE_H
 
+#include "annotation_steps.h"
 #include "cache.h"
 #include "directory.h"
 #include "select.h"
@@ -20,8 +21,11 @@ struct trace_member {
     bool is_trace;           /* T16: false for other files in the directory */
     bool chosen;             /* its rank was asked for, and it is loaded */
     enum rank_source rank_source;
-    int64_t rank;      /* valid if is_trace */
-    size_t rank_index; /* index into trace.ranks */
+    int64_t rank;              /* valid if is_trace */
+    size_t rank_index;         /* index into trace.ranks */
+    const struct steps *steps; /* as they were wished for; valid if chosen */
+    struct steps *own_steps;   /* those, if they are not the file's; owned */
+    int64_t first_step; /* the number of the first of them, if they are by annotation (T21) */
 };
 
 struct trace {
@@ -49,6 +53,7 @@ struct trace_request {
     enum trace_use use;
     const bool *phases;            /* as in struct load_options */
     const struct selection *ranks; /* SELECT_DEFAULT: the lowest rank */
+    const struct step_wish *steps; /* NULL: STEPS_AUTO */
     const char *subject;           /* for errors: `control`, `the trace` */
 };
 
@@ -59,6 +64,12 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
 
 /* Does nothing to a zeroed struct. */
 void trace_close(struct trace *trace);
+
+/* The number of a step, by index of its iterations. */
+static inline int64_t member_iteration(const struct trace_member *member, uint32_t iteration)
+{
+    return member->steps->iterations[iteration] + member->first_step;
+}
 
 /* T13: for each rank, a time in ns. An analysis counts an event only if the event, or the event
 ** that places it (its launch, or see annotations.h), begins before that time. It is the start of
@@ -75,7 +86,7 @@ struct step_choice {
 
 /* Chooses steps. SELECT_DEFAULT: the lowest step of the chosen ranks. A trace without steps is
 ** taken whole. If only some ranks have steps, that is a FAILURE_REQUEST, unless all iterations
-** are asked for (T12). */
+** are asked for (T12). So is a phase that no step of a rank has (T23). */
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
                         const char *subject, struct step_choice *choice, struct failure *failure);
 

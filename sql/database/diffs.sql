@@ -40,29 +40,57 @@ WHERE (SELECT count(DISTINCT side) FROM files) = 2
 ORDER BY abs(test_ns - control_ns) DESC, name;
 
 INSERT INTO step_diff
-WITH windows AS MATERIALIZED (
-  SELECT count(*) FILTER (WHERE side = 'control') AS control_windows,
+WITH strata AS MATERIALIZED (
+  SELECT stratum, count(*) FILTER (WHERE side = 'control') AS control_windows,
          count(*) FILTER (WHERE side = 'test') AS test_windows,
          count(iteration) FILTER (WHERE side = 'control') AS control_steps,
          count(iteration) FILTER (WHERE side = 'test') AS test_steps
-  FROM (SELECT DISTINCT side, rank, iteration FROM step_time WHERE is_steady)),
+  FROM (SELECT DISTINCT side, rank, iteration, stratum FROM step_time WHERE is_steady)
+  GROUP BY stratum),
+windows AS MATERIALIZED (
+  SELECT sum(control_windows) AS control_windows, sum(test_windows) AS test_windows,
+         sum(control_steps) AS control_steps, sum(test_steps) AS test_steps, count(*) AS strata
+  FROM strata),
+within AS MATERIALIZED (
+  SELECT class, name,
+         sum((test_ns * s.control_windows - control_ns * s.test_windows)
+             / (1.0 * s.control_windows * s.test_windows)
+             * (s.control_windows * 1.0 / w.control_windows + s.test_windows * 1.0 / w.test_windows)) / 2 AS ns
+  FROM strata AS s
+  CROSS JOIN windows AS w
+  CROSS JOIN (SELECT class, name, stratum, sum(CASE side WHEN 'control' THEN time_ns ELSE 0 END) AS control_ns,
+                     sum(CASE side WHEN 'test' THEN time_ns ELSE 0 END) AS test_ns
+              FROM step_time
+              WHERE is_steady AND (SELECT strata FROM windows) > 1
+              GROUP BY class, name, stratum) AS p ON p.stratum IS s.stratum
+  WHERE s.control_windows > 0 AND s.test_windows > 0
+  GROUP BY class, name
+  LIMIT -1),
 both AS (
   SELECT class, name, sum(CASE side WHEN 'control' THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 'test' THEN time_ns ELSE 0 END) AS test_ns,
          trace_stddev(time_ns, control_windows) FILTER (WHERE side = 'control') AS control_stddev,
          trace_stddev(time_ns, test_windows) FILTER (WHERE side = 'test') AS test_stddev,
-         control_windows, test_windows, control_steps, test_steps
+         control_windows, test_windows, control_steps, test_steps, strata
   FROM step_time CROSS JOIN windows
   WHERE is_steady AND class IS NOT NULL
-  GROUP BY class, name)
-SELECT class, name, control_ns / (1000.0 * control_windows), test_ns / (1000.0 * test_windows),
-       (test_ns * control_windows - control_ns * test_windows)
-         / (1000.0 * control_windows * test_windows) AS diff_time, control_ns, test_ns,
-       CASE WHEN control_steps > 0 THEN control_windows END,
+  GROUP BY class, name),
+compared AS (
+  SELECT *, (test_ns * control_windows - control_ns * test_windows)
+              / (1000.0 * control_windows * test_windows) AS diff_time
+  FROM both),
+divided AS (
+  SELECT *, CASE strata WHEN 1 THEN diff_time
+                 ELSE coalesce((SELECT ns / 1000 FROM within AS w WHERE w.class = d.class AND w.name IS d.name), 0.0)
+            END AS diff_within
+  FROM compared AS d)
+SELECT class, name, control_ns / (1000.0 * control_windows), test_ns / (1000.0 * test_windows), diff_time,
+       control_ns, test_ns, CASE WHEN control_steps > 0 THEN control_windows END,
        CASE WHEN test_steps > 0 THEN test_windows END,
        coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0,
-       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0
-FROM both
+       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0,
+       diff_within, diff_time - diff_within
+FROM divided
 WHERE (SELECT count(DISTINCT side) FROM files) = 2
 ORDER BY abs(diff_time) DESC, class, name;
 

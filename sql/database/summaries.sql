@@ -27,7 +27,7 @@ INSERT INTO steps
 SELECT s.side, rank, iteration,
        (SELECT f.steps < 3 OR s.iteration NOT IN (f.first_step, f.last_step)
         FROM files AS f WHERE f.side = s.side AND f.file = s.file AND f.rank = s.rank),
-       ts, dur, file, ts_ns, dur_ns, ts_ns / 1e9,
+       ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum, ts_ns / 1e9,
        strftime('%Y-%m-%dT%H:%M:%S', ts_ns / 1000000000 - (ts_ns % 1000000000 < 0), 'unixepoch')
          || printf('.%06dZ', (ts_ns % 1000000000 + 1000000000) % 1000000000 / 1000)
 FROM (SELECT * FROM temp.input CROSS JOIN trace_steps(path)) AS s;
@@ -50,7 +50,7 @@ INSERT INTO step_time
 SELECT side, rank, iteration,
        coalesce((side, rank, iteration) IN (SELECT side, rank, iteration FROM temp.steady), 0)
          OR side NOT IN (SELECT side FROM temp.steady),
-       class, name, time, time_ns
+       class, name, time, time_ns, stratum
 FROM temp.input CROSS JOIN trace_step_time(path, 'all', 'all');
 
 DROP TABLE temp.steady;

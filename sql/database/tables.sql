@@ -21,7 +21,8 @@ CREATE TABLE files (
 -- trace_steps
 CREATE TABLE steps (
   side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER NOT NULL, is_steady INTEGER NOT NULL,
-  ts REAL, dur REAL, file TEXT NOT NULL, ts_ns INTEGER, dur_ns INTEGER, ts_epoch REAL, ts_utc TEXT);
+  ts REAL, dur REAL, file TEXT NOT NULL, ts_ns INTEGER, dur_ns INTEGER, name TEXT, phase TEXT, batch_size INTEGER,
+  padded_size INTEGER, tokens INTEGER, stratum TEXT, ts_epoch REAL, ts_utc TEXT);
 
 -- trace_ops(trace, 'all', 'all'), and of device work its type (K1 to K4).
 CREATE TABLE ops (
@@ -33,7 +34,7 @@ CREATE TABLE ops (
 -- trace_step_time(trace, 'all', 'all')
 CREATE TABLE step_time (
   side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
-  class TEXT, name TEXT, time REAL, time_ns INTEGER);
+  class TEXT, name TEXT, time REAL, time_ns INTEGER, stratum TEXT);
 
 -- trace_collectives(trace, 'all', 'all')
 CREATE TABLE collectives (
@@ -52,4 +53,4 @@ CREATE TABLE diff (
 CREATE TABLE step_diff (
   class TEXT NOT NULL, name TEXT, control_time REAL, test_time REAL, diff_time REAL,
   control_ns INTEGER, test_ns INTEGER, control_steps INTEGER, test_steps INTEGER,
-  control_stddev REAL, test_stddev REAL);
+  control_stddev REAL, test_stddev REAL, diff_within REAL, diff_mix REAL);

@@ -35,7 +35,7 @@ means AS (
          c.of_host AND t.of_host AS of_host, max(c.mean, t.mean) >= 10000 AS in_seconds,
          NOT EXISTS (SELECT 1
                      FROM trace_step_causes(:control, :test, :control_rank, :test_rank,
-                                            :control_iteration, :test_iteration, :clock)
+                                            :control_iteration, :test_iteration, :clock, :steps)
                      WHERE diff_time <> 0) AS identical
   FROM (SELECT 1) LEFT JOIN steps AS c ON c.side = 0 LEFT JOIN steps AS t ON t.side = 1),
 unit AS (

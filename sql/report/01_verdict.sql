@@ -9,15 +9,15 @@ WITH kinds(class, what) AS (
 cause AS MATERIALIZED (
   SELECT *, diff_time / 1000 AS ms
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                         :clock)
+                         :clock, :steps)
   LIMIT -1),
 part AS (
   SELECT class, -total(time_ns) / 1e6 / :control_windows AS ms
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   GROUP BY class
   UNION ALL
   SELECT class, total(time_ns) / 1e6 / :test_windows
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   GROUP BY class),
 kind AS (
   SELECT what, sum(ms) AS ms

@@ -30,11 +30,11 @@ both AS MATERIALIZED (
   WHERE c.side = 0 AND t.side = 1 AND cf.side = 0 AND tf.side = 1),
 unlinked AS MATERIALIZED (
   SELECT 'control' AS word, total(time_ns) AS time, total(time_ns) FILTER (WHERE op IS NULL) AS alone
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   WHERE kernel IS NOT NULL
   UNION ALL
   SELECT 'test', total(time_ns), total(time_ns) FILTER (WHERE op IS NULL)
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE kernel IS NOT NULL),
 said(place, bad, strong, text) AS (
   SELECT 1, c_device <> t_device, CASE WHEN c_device <> t_device THEN 'Different devices.' ELSE 'Same device:' END,

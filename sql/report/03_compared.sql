@@ -12,9 +12,9 @@ chosen AS MATERIALIZED (
   FROM used
   GROUP BY side),
 marked AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, dur_ns FROM trace_steps(:control)
+  SELECT 0 AS side, rank, iteration, dur_ns FROM trace_steps(:control, :steps)
   UNION ALL
-  SELECT 1, rank, iteration, dur_ns FROM trace_steps(:test)),
+  SELECT 1, rank, iteration, dur_ns FROM trace_steps(:test, :steps)),
 host AS (
   SELECT side, avg(dur_ns) / 1e6 AS mean, min(dur_ns) / 1e6 AS low, max(dur_ns) / 1e6 AS high
   FROM marked JOIN used USING (side, rank, iteration)

@@ -3,15 +3,15 @@
 -- SQL
 --   SELECT class, sum(control_time) / 1000 AS control_ms, sum(test_time) / 1000 AS test_ms,
 --          sum(diff_time) / 1000 AS diff_ms
---   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, NULL, :clock)
+--   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, NULL, :clock, :steps)
 --   GROUP BY class;
 WITH part AS (
   SELECT class, total(time_ns) / 1e6 / :control_windows AS c, 0.0 AS t
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   GROUP BY class
   UNION ALL
   SELECT class, 0.0, total(time_ns) / 1e6 / :test_windows
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   GROUP BY class),
 summed AS (
   SELECT class, sum(c) AS c, sum(t) AS t

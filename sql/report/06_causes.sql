@@ -6,7 +6,7 @@ WITH cause AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY abs(diff_time) DESC, text, kind, class, area, name) AS place, kind, class, area,
          name, added, removed, names, text, control_time / 1000 AS c, test_time / 1000 AS t, diff_time / 1000 AS d
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                         :clock)
+                         :clock, :steps)
   LIMIT -1),
 shown AS MATERIALIZED (
   SELECT *
@@ -15,11 +15,11 @@ shown AS MATERIALIZED (
 labeled AS (
   SELECT class, area, top_op, op, kernel, time_ns / 1e6 / :control_windows AS c, 0.0 AS t,
          kernels * 1.0 / :control_windows AS cn, 0.0 AS tn
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
   SELECT class, area, top_op, op, kernel, 0.0, time_ns / 1e6 / :test_windows,
          0.0, kernels * 1.0 / :test_windows
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)),
 placed AS MATERIALIZED (
   SELECT class, c, t, cn, tn, kernel,
          CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
@@ -88,7 +88,7 @@ matrix AS (
 whole AS MATERIALIZED (
   SELECT key AS name, control_device_time / 1000 AS c, test_device_time / 1000 AS t
   FROM trace_diff_by(:control, :test, 'kernel', :control_rank, :test_rank, coalesce(:control_iteration, 'steady'),
-                     coalesce(:test_iteration, 'steady'), 'GPU')),
+                     coalesce(:test_iteration, 'steady'), 'GPU', NULL, :steps)),
 ranked AS (
   SELECT 0 AS side, count(DISTINCT rank) AS ranks FROM trace_files(:control)
   UNION ALL
@@ -99,10 +99,10 @@ several AS (
 collective AS (
   SELECT 0 AS side, sum(transfer) / 1000 / count(DISTINCT iteration) AS transfer,
          sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait
-  FROM several CROSS JOIN trace_collectives(several.control, 'all', :control_iteration)
+  FROM several CROSS JOIN trace_collectives(several.control, 'all', :control_iteration, :steps)
   UNION ALL
   SELECT 1, sum(transfer) / 1000 / count(DISTINCT iteration), sum(max_wait) / 1000 / count(DISTINCT iteration)
-  FROM several CROSS JOIN trace_collectives(several.test, 'all', :test_iteration)),
+  FROM several CROSS JOIN trace_collectives(several.test, 'all', :test_iteration, :steps)),
 evidence(place, n, text) AS (
   SELECT place, 1, 'Net of ' || listed || ' ' || :unit
          || CASE WHEN more > 0 THEN ', and ' || more || ' smaller' ELSE '' END || '.'

@@ -4,7 +4,7 @@
 -- Empty Nothing is recorded of these steps.
 -- SQL
 --   SELECT path, control_self_time / 1000 AS control_ms, test_self_time / 1000 AS test_ms
---   FROM trace_tree_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock)
+--   FROM trace_tree_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, :steps)
 --   WHERE control_self_time + test_self_time > 0;
 -- Rules:
 --   1. The levels are those of trace_tree_diff.
@@ -13,11 +13,11 @@
 --      parts of the program, they are one.
 WITH path AS (
   SELECT class, area, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0
   UNION ALL
   SELECT class, area, top_op, op, kernel, 0.0, time_ns * 1.0 / :test_windows
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0),
 summed AS (
   SELECT class, area, top_op, op, kernel, sum(c) AS c, sum(t) AS t

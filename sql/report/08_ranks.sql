@@ -3,7 +3,7 @@
 -- Layout table ranks
 -- SQL
 --   SELECT rank, class, sum(time_ns) / 1e6 / count(DISTINCT iteration) AS control_ms
---   FROM trace_step_time(:control, 'all', :control_iteration, NULL, :clock)
+--   FROM trace_step_time(:control, 'all', :control_iteration, NULL, :clock, :steps)
 --   GROUP BY rank, class;
 WITH file AS MATERIALIZED (
   SELECT 0 AS side, rank, world_size FROM trace_files(:control) WHERE rank IS NOT NULL
@@ -14,10 +14,10 @@ several AS MATERIALIZED (
   FROM (SELECT count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 part AS (
   SELECT 0 AS side, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.control, 'all', :control_iteration, 'annotation', :clock)
+  FROM several CROSS JOIN trace_step_time(several.control, 'all', :control_iteration, 'annotation', :clock, :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.test, 'all', :test_iteration, 'annotation', :clock)),
+  FROM several CROSS JOIN trace_step_time(several.test, 'all', :test_iteration, 'annotation', :clock, :steps)),
 summed AS (
   SELECT side, rank, count(DISTINCT coalesce(iteration, 0)) * 1e6 AS windows, total(time_ns) AS step,
          total(time_ns) FILTER (WHERE class = 'compute') AS compute, total(time_ns) FILTER (WHERE class = 'comm') AS comm,

@@ -9,10 +9,10 @@ recorded AS MATERIALIZED (
   FROM (SELECT side, count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 met AS MATERIALIZED (
   SELECT 0 AS side, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, 'all', :control_iteration)
+  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, 'all', :control_iteration, :steps)
   UNION ALL
   SELECT 1, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, 'all', :test_iteration)),
+  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, 'all', :test_iteration, :steps)),
 whole AS (
   SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait, avg(transfer) / 1000 AS transfer
   FROM met
@@ -26,9 +26,9 @@ last AS (
 side(side, word) AS (VALUES (0, 'Control'), (1, 'Test')),
 said(place, block, strong, text) AS (
   SELECT 1, 'state', 'One rank a side.', CASE WHEN EXISTS (
-             SELECT 1 FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace') WHERE class = 'comm'
+             SELECT 1 FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps) WHERE class = 'comm'
              UNION ALL
-             SELECT 1 FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace') WHERE class = 'comm')
+             SELECT 1 FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps) WHERE class = 'comm')
            THEN 'Whether its collectives are slow or wait for another rank needs the traces of the others in the same directory.'
            ELSE 'Nothing of these steps waits for another rank.' END
   FROM recorded

@@ -6,7 +6,7 @@
 -- Empty No steps are marked: profiler.step() at the end of each iteration marks them.
 -- SQL
 --   SELECT 'control' AS side, rank, iteration, sum(time_ns) / 1e6 AS ms
---   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock)
+--   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock, :steps)
 --   GROUP BY rank, iteration;
 -- With steps
 marked AS (

@@ -3,16 +3,16 @@
 -- Empty Nothing is recorded of these steps.
 -- SQL
 --   SELECT class, name, control_time / 1000 AS control_ms, test_time / 1000 AS test_ms, diff_time / 1000 AS diff_ms
---   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :level, :clock);
+--   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :level, :clock, :steps);
 -- Rules:
 --   1. Names are those of trace_step_diff, from paths (A12.4). Where these cannot tell work without a launch
 --      from work that something without a name launched, trace_step_diff is asked.
 WITH path AS MATERIALIZED (
   SELECT class, annotation, module, top_op, op, kernel, 1.0 / :control_windows / 1e6 AS c, 0.0 AS t, time_ns
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace')
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
   SELECT class, annotation, module, top_op, op, kernel, 0.0, 1.0 / :test_windows / 1e6, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace')),
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)),
 unclear AS (
   SELECT EXISTS (SELECT 1 FROM path WHERE class <> 'comm' AND kernel IS NOT NULL AND op IS NULL) AS is_unclear),
 named AS (
@@ -30,7 +30,7 @@ part AS (
   UNION ALL
   SELECT class, name, control_time / 1000, test_time / 1000, diff_time / 1000
   FROM unclear CROSS JOIN trace_step_diff(CASE WHEN is_unclear THEN :control END, :test, :control_rank, :test_rank,
-                                          :control_iteration, :test_iteration, :level, :clock))
+                                          :control_iteration, :test_iteration, :level, :clock, :steps))
 SELECT name AS "name|name", d AS "difference|diff", c AS "control|time", t AS "test|time",
        CASE class WHEN 'comm' THEN 'communication' WHEN 'memory' THEN 'copies' WHEN 'idle_host' THEN 'host late'
                   WHEN 'idle_call' THEN 'host in a call' WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued'

@@ -75,19 +75,36 @@ static void check_link(const struct trace_file *trace, uint32_t row)
 static void check_iteration(const struct trace_file *trace, uint32_t row)
 {
     const struct columns *columns = &trace->columns;
-    const struct profiler_step *best = NULL;
+    const struct steps *steps = &trace->profiler_steps;
+    const struct step *best = NULL;
+    uint32_t iteration = step_of(steps, row);
     bool device = kind_is_device(columns->kind[row]);
     uint32_t from = device ? columns->link[row] : row;
-    MUST(columns->iteration[row] == STEP_NONE || columns->iteration[row] < trace->iteration_count);
+    MUST(iteration == STEP_NONE || iteration < steps->iteration_count);
     if (columns->kind[row] == KIND_ANNOTATION)
         return;
-    for (size_t i = 0; from != ROW_NONE && i < trace->step_count; i++) {
-        const struct profiler_step *step = &trace->steps[i];
+    for (size_t i = 0; from != ROW_NONE && i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
         if (step->start <= columns->ts[from] && columns->ts[from] < step->end &&
             (!best || step->start >= best->start))
             best = step;
     }
-    MUST(columns->iteration[row] == (best ? best->iteration : STEP_NONE));
+    MUST(iteration == (best ? best->iteration : STEP_NONE));
+}
+
+static void check_steps(const struct trace_file *trace, const struct steps *steps)
+{
+    const struct columns *columns = &trace->columns;
+    for (size_t i = 1; i < steps->iteration_count; i++)
+        MUST(steps->iterations[i - 1] < steps->iterations[i]);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        MUST(step->row < columns->count && step->iteration < steps->iteration_count);
+        MUST(i == 0 || step[-1].row < step->row);
+        MUST(step->start == columns->ts[step->row]);
+        MUST(steps->by_annotation || step->end - step->start == columns->dur[step->row]);
+        MUST(step->form == NAME_NONE || step->form < trace->names.count);
+    }
 }
 
 static void check_file(const struct trace_file *trace)
@@ -98,15 +115,9 @@ static void check_file(const struct trace_file *trace)
         MUST(is_utf8(name->text, name->length) && name->text[name->length] == 0);
         MUST(names_find(&trace->names, name->text, name->length) == id);
     }
-    for (size_t i = 1; i < trace->iteration_count; i++)
-        MUST(trace->iterations[i - 1] < trace->iterations[i]);
-    for (size_t i = 0; i < trace->step_count; i++) {
-        const struct profiler_step *step = &trace->steps[i];
-        MUST(step->row < columns->count && step->iteration < trace->iteration_count);
-        MUST(i == 0 || step[-1].row < step->row);
-        MUST(step->start == columns->ts[step->row]);
-        MUST(step->end - step->start == columns->dur[step->row]);
-    }
+    check_steps(trace, &trace->profiler_steps);
+    if (trace->known_steps)
+        check_steps(trace, trace->known_steps);
     for (uint32_t row = 0; row < columns->count; row++) {
         MUST(columns->event[row] < trace->events);
         MUST(row == 0 || columns->event[row - 1] < columns->event[row]);
@@ -127,12 +138,13 @@ static void put_file(struct text *text, const struct trace_file *trace)
 {
     const struct columns *columns = &trace->columns;
     const void *const numbers[] = {columns->ts, columns->dur, columns->correlation};
-    const uint32_t *const ids[] = {columns->name, columns->place, columns->event, columns->link,
-                                   columns->iteration};
+    const uint32_t *const ids[] = {columns->name, columns->place, columns->event, columns->link};
     for (size_t i = 0; i < 3; i++)
         put_array(text, numbers[i], columns->count, sizeof(int64_t));
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 4; i++)
         put_array(text, ids[i], columns->count, sizeof(uint32_t));
+    if (trace->profiler_steps.of)
+        put_array(text, trace->profiler_steps.of, columns->count, sizeof(uint32_t));
     for (size_t i = 0; i < columns->places.count; i++) {
         const struct place *place = &columns->places.items[i];
         put_number(text, place->stream);
@@ -140,7 +152,8 @@ static void put_file(struct text *text, const struct trace_file *trace)
         put_number(text, place->phase);
     }
     put_array(text, columns->kind, columns->count, 1);
-    put_array(text, trace->iterations, trace->iteration_count, sizeof(int64_t));
+    put_array(text, trace->profiler_steps.iterations, trace->profiler_steps.iteration_count,
+              sizeof(int64_t));
     put(text, &trace->problems, sizeof trace->problems);
     for (size_t i = 0; i < trace->names.count; i++)
         put_array(text, trace->names.items[i].text, trace->names.items[i].length, 1);

@@ -49,7 +49,7 @@ TEST(columns_of_a_file)
     CHECK_INT(columns->dur[5], 1000);
     CHECK_INT(columns->link[4], 3);
     CHECK_INT(columns->link[3], 4);
-    CHECK_INT(file->iterations[columns->iteration[4]], 1);
+    CHECK_INT(file->profiler_steps.iterations[step_of(&file->profiler_steps, 4)], 1);
     CHECK_INT(row_place(columns, 4)->stream, 7);
     CHECK_INT(columns->kind[4], KIND_WORK);
     CHECK_INT(columns->kind[6], KIND_WORK); /* its process is a GPU (T9) */
@@ -242,7 +242,7 @@ static bool load_file(struct failure *failure)
                                                                          : FAILURE_NOT_TRACE);
     if (expected_outcome == DOCUMENT_WHOLE) {
         CHECK_INT(file->columns.count, 7);
-        CHECK_INT(file->step_count, 2);
+        CHECK_INT(file->profiler_steps.count, 2);
         CHECK_INT(file->columns.link[4], 3);
         CHECK_INT(file->rank, 3);
     }

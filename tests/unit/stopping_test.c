@@ -129,10 +129,11 @@ static bool try_once(const char *path, bool checked)
         CHECK(order_rows(file, (enum order)order, &stopper, &failure) != NULL);
         check_longest(&asked, "an order");
     }
-    CHECK(owners_find(&owners, file, NULL, 15, &stopper, &failure));
+    const struct trace_member member = {.file = file, .steps = steps_of_file(file)};
+    CHECK(owners_find(&owners, &member, NULL, 15, NULL, NULL, &stopper, &failure));
     check_longest(&asked, "owners");
     owners_clear(&owners);
-    CHECK(windows_make(&windows, file, true, &stopper, &failure));
+    CHECK(windows_make(&windows, &member, true, &stopper, &failure));
     check_longest(&asked, "windows");
     windows_clear(&windows);
     CHECK(replays_find(&lost, file, &stopper, &failure));

@@ -314,18 +314,19 @@ TEST(random_links_and_steps)
         }
         struct trace_file *file = load_text();
         const struct columns *columns = &file->columns;
+        const struct steps *steps = &file->profiler_steps;
         unit_trying("round %d", round);
         for (size_t row = 0; row < columns->count; row++) {
-            uint32_t iteration = columns->iteration[row];
+            uint32_t iteration = step_of(steps, row);
             bool held = CHECK_INT(columns->link[row], plain_link(file, row));
-            held = CHECK_INT(iteration == STEP_NONE ? -1 : file->iterations[iteration],
+            held = CHECK_INT(iteration == STEP_NONE ? -1 : steps->iterations[iteration],
                              plain_iteration(file, row)) &&
                    held;
             if (!held)
                 fprintf(stderr, "row %zu of %s\n", row, text);
         }
-        for (size_t i = 1; i < file->iteration_count; i++)
-            CHECK(file->iterations[i - 1] < file->iterations[i]);
+        for (size_t i = 1; i < steps->iteration_count; i++)
+            CHECK(steps->iterations[i - 1] < steps->iterations[i]);
         file_release(file);
     }
 }

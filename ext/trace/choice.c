@@ -1,0 +1,200 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "../reader/ascii.h"
+#include "../reader/memory.h"
+#include "step_form.h"
+#include "trace.h"
+
+/* The distinct step numbers of a file, ascending. */
+static size_t own_steps(const struct trace_member *member, int64_t *numbers)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < member->steps->iteration_count; i++)
+        if (member->steps->first[i] != ROW_NONE)
+            numbers[count++] = member_iteration(member, i);
+    return count;
+}
+
+/* The name of the phase of a step; false if it has none. */
+static bool read_phase(const struct trace_member *member, uint32_t iteration,
+                       struct step_form *form)
+{
+    const struct steps *steps = member->steps;
+    uint32_t name = steps->items[steps->first[iteration]].form;
+    return name != NAME_NONE && step_form_read(member->file->names.items[name].text,
+                                               member->file->names.items[name].length, form);
+}
+
+static bool same_phase(const struct step_form *form, const char *phase)
+{
+    size_t i = 0;
+    while (i < form->phase_length && phase[i] && small(form->phase[i]) == small(phase[i]))
+        i++;
+    return i == form->phase_length && !phase[i];
+}
+
+static bool is_steady(int64_t number, const int64_t *numbers, size_t count)
+{
+    return count < 3 || (number != numbers[0] && number != numbers[count - 1]);
+}
+
+/* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
+static void choose_steps(const struct trace_member *member, const struct selection *iterations,
+                         int64_t lowest, const int64_t *numbers, size_t count,
+                         unsigned char *chosen, int64_t *steps)
+{
+    for (uint32_t i = 0; i < member->steps->iteration_count; i++) {
+        int64_t number = member_iteration(member, i);
+        bool wanted = member->steps->first[i] != ROW_NONE;
+        struct step_form form;
+        if (iterations->kind == SELECT_STEADY || iterations->kind == SELECT_PHASE)
+            wanted = wanted && is_steady(number, numbers, count);
+        else if (iterations->kind == SELECT_LIST)
+            wanted = wanted && has_integer(iterations->values, iterations->count, number);
+        else if (iterations->kind == SELECT_DEFAULT)
+            wanted = wanted && number == lowest;
+        if (iterations->kind == SELECT_PHASE)
+            wanted = wanted && read_phase(member, i, &form) && same_phase(&form, iterations->phase);
+        chosen[i] = wanted;
+        *steps += chosen[i];
+    }
+}
+
+/* The chosen file of the lowest rank that has steps, or that has none; NULL without such a file. */
+static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
+{
+    const struct trace_member *lowest = NULL;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (member->chosen && (member->steps->count > 0) == with_steps &&
+            (!lowest || member->rank < lowest->rank))
+            lowest = member;
+    }
+    return lowest;
+}
+
+/* Rejects a trace in which some ranks have steps and others do not (T12): a rank without steps
+** would vanish from the result, and its side of a diff would look faster. */
+static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
+{
+    const struct trace_member *with = lowest_rank(trace, true);
+    const struct trace_member *without = lowest_rank(trace, false);
+    if (!with || !without)
+        return true;
+    return failure_set(failure, FAILURE_REQUEST,
+                       "rank %lld of %s has no steps ('%s'), but rank %lld has: choose ranks that "
+                       "have steps, or iterations 'all'",
+                       (long long)without->rank, subject, without->path, (long long)with->rank);
+}
+
+/* Whether any step of a rank is chosen. */
+static bool rank_is_chosen(const struct trace *trace, size_t rank_index,
+                           const struct step_choice *choice)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (member->chosen && member->rank_index == rank_index &&
+            memchr(choice->chosen[i], 1, member->steps->iteration_count))
+            return true;
+    }
+    return false;
+}
+
+enum { LONGEST_LIST = 200 /* bytes */ };
+
+/* Adds the phase of a step to a list, unless it is there. */
+static void list_phase(char *list, const struct step_form *form)
+{
+    size_t length = strlen(list), from = 0;
+    char phase[LONGEST_LIST];
+    if (form->phase_length + length + 3 > LONGEST_LIST)
+        return;
+    for (size_t i = 0; i < form->phase_length; i++)
+        phase[i] = (char)small(form->phase[i]);
+    phase[form->phase_length] = 0;
+    while (from < length) {
+        size_t end = from + strcspn(list + from, ",");
+        if (end - from == form->phase_length && memcmp(list + from, phase, end - from) == 0)
+            return;
+        from = end + 2;
+    }
+    snprintf(list + length, LONGEST_LIST - length, "%s%s", length ? ", " : "", phase);
+}
+
+/* Checks that each rank has a step of the phase that was asked for (T23). */
+static bool check_phase(const struct trace *trace, const char *phase, const char *subject,
+                        const struct step_choice *choice, struct failure *failure)
+{
+    for (size_t rank = 0; rank < trace->rank_count; rank++) {
+        char list[LONGEST_LIST] = "";
+        bool any = false;
+        if (rank_is_chosen(trace, rank, choice))
+            continue;
+        for (size_t i = 0; i < trace->count; i++) {
+            const struct trace_member *member = &trace->members[i];
+            struct step_form form;
+            if (!member->chosen || member->rank_index != rank)
+                continue;
+            any = true;
+            for (uint32_t step = 0; step < member->steps->iteration_count; step++)
+                if (member->steps->first[step] != ROW_NONE && read_phase(member, step, &form))
+                    list_phase(list, &form);
+        }
+        if (any)
+            return failure_set(failure, FAILURE_REQUEST,
+                               "rank %lld of %s has no steady step of phase '%s' (phases: %s)",
+                               (long long)trace->ranks[rank], subject, phase,
+                               *list ? list : "none; other words are 'all' and 'steady'");
+    }
+    return true;
+}
+
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+                        const char *subject, struct step_choice *choice, struct failure *failure)
+{
+    size_t total = 0, used = 0;
+    *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
+    if (!choice->everything && !check_steps(trace, subject, failure))
+        return false;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen)
+            total += trace->members[i].steps->count;
+    int64_t *numbers = memory_zeroed(total, sizeof *numbers);
+    choice->chosen = memory_zeroed(trace->count, sizeof *choice->chosen);
+    bool done = (numbers && choice->chosen) || failure_memory(failure);
+    for (size_t i = 0; done && i < trace->count; i++)
+        if (trace->members[i].chosen)
+            used += own_steps(&trace->members[i], numbers + used);
+    used = sort_integers(numbers, used);
+    done = done && selection_check(iterations, numbers, used, subject, "step", failure);
+    if (used == 0 && iterations->kind != SELECT_PHASE)
+        choice->everything = true;
+    int64_t lowest = used > 0 ? numbers[0] : 0;
+    for (size_t i = 0; done && i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->chosen)
+            continue;
+        choice->chosen[i] = memory_zeroed(member->steps->iteration_count, 1);
+        if (!choice->chosen[i]) {
+            done = failure_memory(failure);
+            break;
+        }
+        size_t count = own_steps(member, numbers);
+        choose_steps(member, iterations, lowest, numbers, count, choice->chosen[i], &choice->steps);
+        choice->steps += member->steps->count == 0 && member->file->first != NUMBER_NONE;
+    }
+    if (choice->steps == 0)
+        choice->steps = 1;
+    memory_free(numbers);
+    return done && (iterations->kind != SELECT_PHASE ||
+                    check_phase(trace, iterations->phase, subject, choice, failure));
+}
+
+void step_choice_clear(const struct trace *trace, struct step_choice *choice)
+{
+    for (size_t i = 0; choice->chosen && i < trace->count; i++)
+        memory_free(choice->chosen[i]);
+    memory_free(choice->chosen);
+    *choice = (struct step_choice){.everything = false};
+}

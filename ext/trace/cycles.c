@@ -1,0 +1,187 @@
+#include "cycles.h"
+
+#include <stdlib.h>
+
+#include "../reader/memory.h"
+#include "sort.h"
+
+/* A step of a file, for finding steps that are in two files of a rank. */
+struct placed_step {
+    size_t rank_index;
+    int64_t number;
+    size_t member;
+};
+
+static int placed_order(const void *a, const void *b)
+{
+    const struct placed_step *x = a, *y = b;
+    int order = COMPARE(x->rank_index, y->rank_index);
+    order = order ? order : COMPARE(x->number, y->number);
+    return order ? order : COMPARE(x->member, y->member);
+}
+
+/* The first chosen file of a rank; trace.count if there is none. */
+static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
+{
+    size_t i = 0;
+    while (i < trace->count &&
+           (i == but || !trace->members[i].chosen || trace->members[i].rank_index != rank_index))
+        i++;
+    return i;
+}
+
+/* Checks that no step is in two files of a rank. */
+static bool check_numbers(const struct trace *trace, size_t count, struct failure *failure)
+{
+    size_t used = 0;
+    struct placed_step *steps = memory_zeroed(count, sizeof *steps);
+    if (!steps)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        for (size_t s = 0; member->chosen && s < member->steps->count; s++)
+            steps[used++] = (struct placed_step){
+                member->rank_index, member_iteration(member, member->steps->items[s].iteration), i};
+    }
+    if (count > 0)
+        qsort(steps, used, sizeof *steps, placed_order);
+    for (size_t i = 1; i < used && failure->code == FAILURE_NONE; i++)
+        if (steps[i].rank_index == steps[i - 1].rank_index &&
+            steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member)
+            failure_set(failure, FAILURE_REQUEST,
+                        "'%s' and '%s' are both of rank %lld, and step %lld is in both: leave one "
+                        "of them out",
+                        trace->members[steps[i - 1].member].path,
+                        trace->members[steps[i].member].path,
+                        (long long)trace->ranks[steps[i].rank_index], (long long)steps[i].number);
+    memory_free(steps);
+    return failure->code == FAILURE_NONE;
+}
+
+/* Checks that the files of a rank are cycles of one run (T8). */
+static bool check_cycles(const struct trace *trace, struct failure *failure)
+{
+    size_t count = 0, chosen = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen) {
+            count += trace->members[i].steps->count;
+            chosen++;
+        }
+    for (size_t i = 0; i < trace->count && chosen > 1; i++) {
+        const struct trace_member *member = &trace->members[i];
+        size_t other = member->chosen && member->steps->count == 0
+                           ? first_of_rank(trace, member->rank_index, i)
+                           : trace->count;
+        if (other < trace->count)
+            return failure_set(
+                failure, FAILURE_REQUEST,
+                "'%s' and '%s' are both of rank %lld, but the first has no steps: leave "
+                "one of them out",
+                member->path, trace->members[other].path, (long long)member->rank);
+    }
+    return chosen < 2 || check_numbers(trace, count, failure);
+}
+
+/* Gives each chosen file the steps that were wished for. */
+static bool make_steps(struct trace *trace, const struct step_wish *wish,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!member->chosen)
+            continue;
+        member->steps = wish && wish->kind == STEPS_PROFILER ? &member->file->profiler_steps
+                                                             : steps_of_file(member->file);
+        if (!wish || wish->kind != STEPS_LIKE)
+            continue;
+        member->steps = member->own_steps = memory_zeroed(1, sizeof *member->own_steps);
+        if (!member->own_steps)
+            return failure_memory(failure);
+        if (!wished_steps_make(member->own_steps, member->file, wish, stopper, failure))
+            return false;
+    }
+    return true;
+}
+
+/* A file whose steps are by annotation, and the time from the start of the first to the end of the
+** last. */
+struct stretch_of_steps {
+    size_t rank_index, member;
+    int64_t start, end;
+};
+
+static int stretch_order(const void *a, const void *b)
+{
+    const struct stretch_of_steps *x = a, *y = b;
+    int order = COMPARE(x->rank_index, y->rank_index);
+    order = order ? order : COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->member, y->member);
+}
+
+/* T21: lets the numbers of steps by annotation go on over the files of a rank. With `apart`, files
+** that overlap are an error. */
+static bool number_steps(struct trace *trace, bool apart, struct failure *failure)
+{
+    struct stretch_of_steps *items = memory_zeroed(trace->count, sizeof *items);
+    size_t count = 0;
+    if (!items)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->chosen || !member->steps->by_annotation || member->steps->count == 0)
+            continue;
+        struct stretch_of_steps *item = &items[count++];
+        *item = (struct stretch_of_steps){member->rank_index, i, INT64_MAX, INT64_MIN};
+        for (size_t s = 0; s < member->steps->count; s++) {
+            const struct step *step = &member->steps->items[s];
+            item->start = step->start < item->start ? step->start : item->start;
+            item->end = step->end > item->end ? step->end : item->end;
+        }
+    }
+    if (count > 0)
+        qsort(items, count, sizeof *items, stretch_order);
+    for (size_t i = 1; i < count && failure->code == FAILURE_NONE; i++) {
+        const struct trace_member *before = &trace->members[items[i - 1].member];
+        struct trace_member *member = &trace->members[items[i].member];
+        if (items[i].rank_index != items[i - 1].rank_index)
+            continue;
+        member->first_step = before->first_step + (int64_t)before->steps->count;
+        if (apart && items[i].start < items[i - 1].end)
+            failure_set(failure, FAILURE_REQUEST,
+                        "'%s' and '%s' are both of rank %lld, and their steps overlap in time: "
+                        "leave one of them out",
+                        before->path, member->path, (long long)member->rank);
+    }
+    memory_free(items);
+    return failure->code == FAILURE_NONE;
+}
+
+/* T20.3 */
+static bool check_wish(const struct trace *trace, const struct step_wish *wish, const char *subject,
+                       struct failure *failure)
+{
+    if (!wish || wish->kind != STEPS_LIKE)
+        return true;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen && trace->members[i].steps->count > 0)
+            return true;
+    return failure_set(failure, FAILURE_REQUEST, "%s has no host event whose name is like `steps`",
+                       subject);
+}
+
+bool cycles_make(struct trace *trace, const struct trace_request *request,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    bool check = request->use & TRACE_CYCLES;
+    return make_steps(trace, request->steps, stopper, failure) &&
+           number_steps(trace, check, failure) &&
+           (!check || (check_wish(trace, request->steps, request->subject, failure) &&
+                       check_cycles(trace, failure)));
+}
+
+void cycle_clear(struct trace_member *member)
+{
+    if (member->own_steps)
+        steps_clear(member->own_steps);
+    memory_free(member->own_steps);
+}
