@@ -25,13 +25,13 @@ from decimal import Context, Decimal, MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import NamedTuple
 
+import oracle_marks
 from oracle_names import MTIA_SYNC
-from oracle_roles import is_known, works
+from oracle_roles import int64, is_call, is_counted, is_known, is_step, step_number, works
 
 OPERATORS = ("cpu_op", "Operator")
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
                   "Kernel", "Memcpy", "Memset"}
-STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
@@ -73,10 +73,14 @@ class Event:
     rank: int = None
     ts_relative_ns: int = None
     external: int = None  # args["External id"]
+    node: int = None  # args["graph node id"]
+    kernel: str = None  # args.kernel
     process: str = None  # the name of its process, where a rule asks for it
 
 
-Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns")
+# end_ns is the end of its reach, which the event may not have (S5 of serving)
+Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns end_ns name phase batch_size "
+                          "padded_size tokens stratum")
 
 
 @dataclass
@@ -88,6 +92,8 @@ class File:
     first_ns: int = None
     last_ns: int = None
     rank: int = None
+    step_marks: list = field(default_factory=list)
+    annotated: bool = False  # they are steps by annotation
     steps: list = field(default_factory=list)
     flows: list = field(default_factory=list)
     named: bool = True  # its name may tell its rank
@@ -152,10 +158,6 @@ def events_of(document):
 
 # ---- values ---------------------------------------------------------------
 
-def int64(value):
-    return int(value) if value is not None and -2**63 <= value < 2**63 else None
-
-
 def nanoseconds(value, unit=1000):
     """A time in units of `unit` ns, from its digits, half to even (T1)."""
     spelt = value.text if isinstance(value, Number) else value
@@ -215,7 +217,8 @@ def read_rows(file):
             dur_ns=nanoseconds(element.get("dur")) if ph == "X" else None,
             pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")),
-            external=integer(args.get("External id")))
+            external=integer(args.get("External id")), node=integer(args.get("graph node id")),
+            kernel=text(args.get("kernel")))
         if row.cat is None and row.stream is None:  # T9.8
             row.stream = integer_or_text(args.get("Stream Id"))
         if row.cat is None and row.correlation is None:  # T10.6
@@ -315,12 +318,6 @@ def is_device_work(row):  # T9
     return row.device == "GPU" and row.cat != "gpu_user_annotation" and not is_sync(row)
 
 
-def is_call(row):  # T10
-    if row.cat is None:
-        return row.device == "CPU" and row.correlation is not None and (row.process or "").startswith("/host:")
-    return row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime")
-
-
 def link(rows, flows=()):
     """Launches and the device events they launched (T10)."""
     calls = defaultdict(list)
@@ -359,18 +356,10 @@ def launch_of(row, calls):
     return min(calls, key=lambda call: (call.ts_ns, -call.event))
 
 
-def step_number(row):
-    match = STEP_NAME.fullmatch(row.name or "")
-    return int64(int(match[1])) if match else None
-
-
-def is_step(row):  # T11
-    return row.device == "CPU" and step_number(row) is not None and row.ts_ns is not None and row.dur_ns is not None
-
-
-def annotation_events(rows, launch):
+def annotation_events(rows, launch, numbered=True):
     """{event: row}: the row of its file that places each annotation of the device, which may be itself (T11); `launch`
-    gives the row of the launch of device work, or None."""
+    gives the row of the launch of device work, or None. Not `numbered`: no name says a step, as where the steps are
+    annotations."""
     steps, host, work, result = {}, defaultdict(list), defaultdict(list), {}
     for row in sorted((row for row in rows if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event)):
         if is_step(row):
@@ -382,7 +371,7 @@ def annotation_events(rows, launch):
     for row in rows:
         if row.cat != "gpu_user_annotation":
             continue
-        named, of_host = step_number(row), host[row.external, row.name]
+        named, of_host = step_number(row) if numbered else None, host[row.external, row.name]
         within = [] if row.ts_ns is None else [
             other for other in work[row.pid, row.tid] if row.ts_ns <= other.ts_ns < row.ts_ns + (row.dur_ns or 0)]
         if named is not None:
@@ -395,23 +384,23 @@ def annotation_events(rows, launch):
 
 
 def iterations(file):
-    """Fills file.steps and the iteration of every row (T11)."""
-    rows = file.rows
-    steps = [row for row in rows if is_step(row)]
-    file.steps = [Step(row.rank, step_number(row), row.file, row.event, row.ts_ns, row.dur_ns, row.ts_relative_ns)
-                  for row in steps]
+    """Fills file.steps and the iteration of every row, from file.step_marks (T11)."""
+    rows, marks = file.rows, file.step_marks
+    file.steps = [Step(mark.row.rank, mark.number, mark.row.file, mark.row.event, mark.row.ts_ns, mark.row.dur_ns,
+                       mark.row.ts_relative_ns, mark.end_ns, mark.row.name, *mark[3:]) for mark in marks]
 
     def step_at(instant):
-        holding = [step for step in steps if instant is not None and step.ts_ns <= instant < step.ts_ns + step.dur_ns]
-        return step_number(max(holding, key=lambda step: (step.ts_ns, step.event))) if holding else None
+        holding = [mark for mark in marks if instant is not None and mark.row.ts_ns <= instant < mark.end_ns]
+        return max(holding, key=lambda mark: (mark.row.ts_ns, mark.row.event)).number if holding else None
 
     at = {row.event: row for row in rows}
-    annotations = annotation_events(rows, lambda row: at.get(row.link))
+    annotations = annotation_events(rows, lambda row: at.get(row.link), not file.annotated)
     for row in rows:
+        row.iteration = None
         if row.device == "CPU":
             row.iteration = step_at(row.ts_ns)
         elif row.cat == "gpu_user_annotation":
-            named = step_number(row)
+            named = None if file.annotated else step_number(row)
             row.iteration = named if named is not None else step_at(annotations[row.event].ts_ns)
         elif row.link is not None:
             row.iteration = step_at(at[row.link].ts_ns)
@@ -451,14 +440,14 @@ def assign_ranks(files):
         file.rank = next(free)
 
 
-def read_trace(path):
-    """The trace of a directory, or of a file."""
+def read_trace(path, steps="profiler"):
+    """The trace of a directory, or of a file; `steps` is the argument."""
     if not os.path.isdir(path):
-        return read_files([path])
-    return read_files(list_directory(path), in_directory=True)
+        return read_files([path], steps=steps)
+    return read_files(list_directory(path), in_directory=True, steps=steps)
 
 
-def read_files(paths, in_directory=False):
+def read_files(paths, in_directory=False, steps="profiler"):
     files = []
     for path in paths:
         try:
@@ -466,7 +455,7 @@ def read_files(paths, in_directory=False):
         except NotATrace:
             if not in_directory:  # T16
                 raise
-    return finish(files)
+    return finish(files, steps)
 
 
 def read_file(path):
@@ -479,7 +468,7 @@ def read_file(path):
     return file
 
 
-def finish(files):
+def finish(files, steps="profiler"):
     """The trace of files whose rows have been read."""
     if not files:
         raise NotATrace("no trace at all")
@@ -494,8 +483,16 @@ def finish(files):
             if row.ts_ns is not None and origins[file.rank]:
                 row.ts_relative_ns = row.ts_ns - min(origins[file.rank])  # T2
         link(file.rows, file.flows)
+    trace = Trace(files)
+    take_steps(trace, steps)
+    return trace
+
+
+def take_steps(trace, steps):
+    """Finds the steps of a trace again, by another argument `steps`."""
+    oracle_marks.number(trace.files, steps)
+    for file in trace.files:
         iterations(file)
-    return Trace(files)
 
 
 def check_ranks(trace, ranks):
@@ -505,6 +502,8 @@ def check_ranks(trace, ranks):
         numbers = [number for file in files for number in {step.iteration for step in file.steps}]
         if len(files) > 1 and (len(set(numbers)) < len(numbers) or not all(file.steps for file in files)):
             raise Refused(f"rank {rank} is in {' and '.join(file.path for file in files)}")
+        if both := oracle_marks.overlapping(files):  # S4 of serving
+            raise Refused(f"rank {rank}: {both[0].path} and {both[1].path} overlap")
 
 
 # ---- selection ------------------------------------------------------------
@@ -530,9 +529,12 @@ def choose_steps(files, wanted):
         raise Refused(f"no steps in {[path for path, steps in present.items() if not steps]}")
     if wanted == "all" or (wanted in (None, "steady") and not everywhere):
         return None
+    steady = {(path, step) for path, steps in present.items()
+              for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
     if wanted == "steady":  # T12
-        return {(path, step) for path, steps in present.items()
-                for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
+        return steady
+    if isinstance(wanted, str):  # S8 of serving
+        return of_phase(files, steady, wanted)
     if wanted is None:
         wanted = min(everywhere)
     wanted = {wanted} if isinstance(wanted, int) else set(wanted)
@@ -541,12 +543,26 @@ def choose_steps(files, wanted):
     return {(path, step) for path, steps in present.items() for step in steps & wanted}
 
 
+def of_phase(files, steady, phase):
+    """Those of the steady steps that are of a phase; each rank must have one."""
+    found = {(path, number) for file in files for path, number in steady
+             if path == file.path and first_of(file)[number].phase == phase}
+    for rank in {file.rank for file in files}:
+        paths = {file.path for file in files if file.rank == rank}
+        if not any(path in paths for path, _ in found):
+            phases = {first_of(file)[number].phase for file in files for path, number in steady
+                      if path == file.path and file.rank == rank} - {None}
+            raise Refused(f"rank {rank} has no step of phase {phase} (phases: {sorted(phases)})")
+    return found
+
+
+def first_of(file):
+    """{number: the step that tells what it ran}: of several events the one that starts first."""
+    return {step.iteration: step for step in sorted(file.steps, key=lambda step: (step.ts_ns, step.event), reverse=True)}
+
+
 def of_device(row, device_type):  # T9
     return {"ALL": True, "CPU": row.device == "CPU", "GPU": is_device_work(row)}[(device_type or "ALL").upper()]
-
-
-def is_counted(row):  # T4
-    return row.dur_ns is not None and row.name is not None and row.cat != "Trace"
 
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):

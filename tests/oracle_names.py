@@ -6,9 +6,11 @@ Regular expressions, one a rule, on text; independent of the extension.
     kernel_type("ncclDevKernel_AllReduce", "kernel")    # "COMMUNICATION"
     stable_name("a.py(12): f")                          # "a.py: f"
     step_phase("step[DECODE bs=4]")                     # "decode"; None for other names
+    stratum(step_form("step[DECODE bs=9]"))             # "decode 10"
 """
 import functools
 import re
+from collections import namedtuple
 
 WORK = {"kernel", "Kernel", "gpu_memcpy", "gpu_memset", "Memcpy", "Memset", "mtia_ccp_events"}
 MTIA_SYNC = {"event_wait", "event_record"}
@@ -83,30 +85,88 @@ def kernel_type(name, cat=None):
 
 FIELD = r" [A-Za-z0-9_]+=(\[[^\]]*\](\.\.\.\+[0-9]+)?|[^ \[\]]+)"
 COUNTS = [re.compile(pattern) for pattern in (
-    r"execute_context_(?P<c>[0-9]+)\([0-9]+(_[0-9]+)?\)_generation_(?P<g>[0-9]+)\([0-9]+(_[0-9]+)?\)",
-    r"execute_[0-9]+_context_(?P<c>[0-9]+)\(sq[0-9]+sk[0-9]+sqsq[0-9]+sqsk[0-9]+\)"
-    r"_generation_(?P<g>[0-9]+)\(sq[0-9]+sk[0-9]+sqsq[0-9]+sqsk[0-9]+\)",
+    r"execute_context_(?P<c>[0-9]+)\((?P<t>[0-9]+)(_[0-9]+)?\)_generation_(?P<g>[0-9]+)\((?P<u>[0-9]+)(_[0-9]+)?\)",
+    r"execute_[0-9]+_context_(?P<c>[0-9]+)\(sq(?P<t>[0-9]+)sk[0-9]+sqsq[0-9]+sqsk[0-9]+\)"
+    r"_generation_(?P<g>[0-9]+)\(sq(?P<u>[0-9]+)sk[0-9]+sqsq[0-9]+sqsk[0-9]+\)",
     r"execute_new_(?P<c>[0-9]+)_cached_(?P<g>[0-9]+)",
-    r"\[Executor\] _forward_step( [0-9]+)?: (?P<c>[0-9]+) ctx reqs, ([0-9]+ ctx tokens, )?(?P<g>[0-9]+) gen reqs")]
-MODE = re.compile(rf"step\[([A-Z0-9_]+)({FIELD})*\]")
-BATCH = re.compile(rf"(eager_|dummy_)?(decode|prefill)\[bs=[0-9]+(/[0-9]+)? tok=[0-9]+(?P<rest>({FIELD})*)\]")
+    r"\[Executor\] _forward_step( [0-9]+)?: (?P<c>[0-9]+) ctx reqs, ((?P<t>[0-9]+) ctx tokens, )?"
+    r"(?P<g>[0-9]+) gen reqs")]
+MODE = re.compile(rf"step\[([A-Z0-9_]+)(?P<rest>({FIELD})*)\]")
+BATCH = re.compile(rf"(eager_|dummy_)?(decode|prefill)\[bs=(?P<b>[0-9]+)(/(?P<p>[0-9]+))? tok=(?P<t>[0-9]+)"
+                   rf"(?P<rest>({FIELD})*)\]")
+DIFFUSION = re.compile(r"execute_diffusion_(?P<b>[0-9]+)_(?P<w>[0-9]+)x(?P<h>[0-9]+)")
 MODES = {"EXTEND": "prefill", "PREFILL": "prefill", "SPLIT_PREFILL": "prefill", "DLLM_EXTEND": "prefill",
          "TARGET_VERIFY": "verify", "DRAFT_EXTEND": "draft", "DRAFT_EXTEND_V2": "draft"}
+BY_BATCH = ("decode", "verify", "draft", "idle")  # phases whose size is the batch (S7 of serving)
+
+Form = namedtuple("Form", "phase batch padded tokens")
+
+
+def whole(digits):
+    """A number that fits 64 bits, else None."""
+    return int(digits) if digits is not None and int(digits) < 2**63 else None
+
+
+def total(*parts):
+    """The sum of what is there; None if nothing is, or beyond 64 bits."""
+    parts = [int(part) for part in parts if part is not None]
+    return whole(sum(parts)) if parts else None
+
+
+def fields(rest):
+    """[(key, digits)] of ` KEY=VALUE ...` whose value is a number."""
+    pairs = [field[0][1:].split("=", 1) for field in re.finditer(FIELD, rest)]
+    return [(key, value) for key, value in pairs if re.fullmatch("[0-9]+", value)]
+
+
+def step_form(name):
+    """What the name of a step says of it, by the table of forms; None for other names."""
+    for pattern in COUNTS:
+        if counts := pattern.fullmatch(name):
+            found = counts.groupdict()
+            context, generation = int(found["c"]) > 0, int(found["g"]) > 0
+            phase = "mixed" if context and generation else "prefill" if context else "decode" if generation else "idle"
+            after = found.get("u", found["g"])  # each generates one token, if nothing else is said
+            tokens = total(found["t"], after) if found.get("t") is not None else None
+            return Form(phase, total(found["c"], found["g"]), None, tokens)
+    if mode := MODE.fullmatch(name):
+        phase, said = MODES.get(mode[1], mode[1].lower()), dict(reversed(fields(mode["rest"])))  # the first counts
+        tokens = total(said.get("c_sq"), said.get("g_sq"))
+        if "c_sq" not in said and "g_sq" not in said:
+            tokens = whole(said.get("toks", said.get("bs") if phase == "decode" else None))
+        return Form(phase, whole(said.get("bs")), None, tokens)
+    if batch := BATCH.fullmatch(name):
+        if batch[1] == "dummy_":
+            phase = "idle"
+        elif batch[2] == "prefill":
+            phase = "prefill"
+        else:
+            mixed = any(key == "p" and int(value) > 0 for key, value in fields(batch["rest"]))
+            phase = "mixed" if mixed else "decode"
+        return Form(phase, whole(batch["b"]), whole(batch["p"]), whole(batch["t"]))
+    if image := DIFFUSION.fullmatch(name):
+        return Form("diffusion", whole(image["b"]), None, total(int(image["w"]) * int(image["h"])))
+    return None
 
 
 def step_phase(name):
-    for pattern in COUNTS:
-        if counts := pattern.fullmatch(name):
-            context, generation = int(counts["c"]) > 0, int(counts["g"]) > 0
-            return "mixed" if context and generation else "prefill" if context else "decode" if generation else "idle"
-    if mode := MODE.fullmatch(name):
-        return MODES.get(mode[1], mode[1].lower())
-    if batch := BATCH.fullmatch(name):
-        if batch[1] == "dummy_":
-            return "idle"
-        mixed = any(int(number) > 0 for number in re.findall(r" p=([0-9]+)(?= |$)", batch["rest"]))
-        return "prefill" if batch[2] == "prefill" else "mixed" if mixed else "decode"
-    return "diffusion" if re.fullmatch(r"execute_diffusion_[0-9]+_[0-9]+x[0-9]+", name) else None
+    form = step_form(name)
+    return form and form.phase
+
+
+def bucket(size):
+    """Rounded up to three significant bits."""
+    unit = 1 << max(size.bit_length() - 3, 0)
+    return -(-size // unit) * unit
+
+
+def stratum(form):
+    """The steps that are compared with each other; None without a phase."""
+    if form is None:
+        return None
+    wide = (form.padded, form.batch) if form.phase in BY_BATCH else (form.tokens, form.batch)
+    size = next((each for each in wide if each is not None), None)
+    return form.phase if size is None else f"{form.phase} {bucket(size)}"
 
 
 STABLE = [(re.compile(pattern, re.DOTALL), replacement) for pattern, replacement in (

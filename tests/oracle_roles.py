@@ -1,4 +1,8 @@
-"""A second reading of what the names of processes and threads say of their events (T9)."""
+"""A second reading of what an event is: what its category says, and the names of processes and threads (T9, T10), and
+whether it is a step of the profiler (T11)."""
+import re
+
+STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
 GPU_PROCESSES = ("/device:GPU", "GPU ")
 XLA_PROCESSES = (*GPU_PROCESSES, "/device:TPU", "/device:CUSTOM")
 ASCEND_PROCESSES = ("Ascend Hardware", "Overlap Analysis", "Communication", "HCCL")
@@ -27,3 +31,26 @@ def works(process, names, names_in_process):
     if any_ops(names_in_process):
         return any_ops(names)
     return process.startswith(GPU_PROCESSES)
+
+
+def int64(value):
+    return int(value) if value is not None and -2**63 <= value < 2**63 else None
+
+
+def is_call(row):  # T10
+    if row.cat is None:
+        return row.device == "CPU" and row.correlation is not None and (row.process or "").startswith("/host:")
+    return row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime")
+
+
+def step_number(row):
+    match = STEP_NAME.fullmatch(row.name or "")
+    return int64(int(match[1])) if match else None
+
+
+def is_step(row):  # T11
+    return row.device == "CPU" and step_number(row) is not None and row.ts_ns is not None and row.dur_ns is not None
+
+
+def is_counted(row):  # T4
+    return row.dur_ns is not None and row.name is not None and row.cat != "Trace"

@@ -90,7 +90,7 @@ def windows_of(file, clock):
     for row in work:
         ends[row.iteration] = max(ends.get(row.iteration, end(row)), end(row))
     threads = {row.event: thread_of(row) for row in file.rows}
-    steps = [(step.iteration, step.ts_ns, step.ts_ns + step.dur_ns, threads[step.event]) for step in file.steps]
+    steps = [(step.iteration, step.ts_ns, step.end_ns, threads[step.event]) for step in file.steps]
     operators = Counter(thread_of(row) for row in file.rows if row.cat in OPERATORS)
     busiest = max(operators, key=operators.get) if operators else None
     return windows(steps, ends if work else None, clock, (file.first_ns, file.last_ns), busiest,
@@ -166,6 +166,9 @@ class Attributed:
     def of_launch(self, launch, level):
         return label(self.holding(thread_of(launch), launch.ts_ns), level) if launch else None
 
+    def of_work(self, work, level):
+        return self.of_launch(self.rows[work.link], level)
+
     def idle(self, window, instant, level):
         """A4 to A7, of an instant at which no device work runs."""
         if any(start <= instant and (until is None or instant < until) for start, until in self.lost):
@@ -194,7 +197,7 @@ class Attributed:
                 owner = min(owners, key=lambda row: (row.ts_ns, row.event))
                 if class_ == "comm" or level == "kernel" or owner.link is None:
                     return class_, stable(owner.name)
-                return class_, self.of_launch(self.rows[owner.link], level)
+                return class_, self.of_work(owner, level)
         if not self.work:
             return self.host([window.thread], instant, level)
         return self.idle(window, instant, level)
@@ -208,10 +211,10 @@ class Attributed:
         return sorted(instant for instant in instants if window.start <= instant <= window.end)
 
 
-def attribute(file, clock, chosen):
+def attribute(file, clock, chosen, attributed=None):
     """{level: Counter of ns by (iteration, class, name)} of the windows whose steps are chosen; None: of all."""
     result = {level: Counter() for level in LEVELS}
-    attributed = Attributed(file)
+    attributed = attributed or Attributed(file)
     for window in windows_of(file, clock):
         if chosen is not None and window.iteration not in chosen:
             continue

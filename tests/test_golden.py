@@ -233,7 +233,7 @@ def d4_whole_microseconds(trace):
             start, end = math.ceil(ts), math.floor(ts + dur)
             row.ts_ns, row.dur_ns = file.base_ns + 1000 * start, 1000 * (end - start)
         oracle.link(file.rows)
-        oracle.iterations(file)
+    oracle.take_steps(trace, "profiler")
 
 
 def d5_stream_0_in_no_iteration(trace):

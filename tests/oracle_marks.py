@@ -1,0 +1,138 @@
+"""A second reading of the rules by which the steps of a trace are found: T11, and S1 to S7 of serving.
+
+    number(files, "auto")       # fills in step_marks of each file: its steps, with their numbers and phases
+    matches("step[%", "step[DECODE bs=4]")
+
+A file here is anything with path, rank and rows. Times are integer nanoseconds; None is SQL's NULL.
+"""
+import json
+import re
+from collections import defaultdict, namedtuple
+
+from oracle_names import step_form, stratum
+from oracle_roles import is_call, is_counted, is_step, step_number
+
+KNOWN_CATEGORIES = ("user_annotation", "cpu_op", "Operator")
+
+# A step: its event, its number, the end of its reach (S5), and what it ran (S6, S7).
+Mark = namedtuple("Mark", "row number end_ns phase batch_size padded_size tokens stratum")
+
+
+def end(row):
+    return row.ts_ns + row.dur_ns
+
+
+def innerness(row):
+    """Greater for the inner one of two (T5)."""
+    return row.ts_ns, -row.dur_ns, row.event
+
+
+def matches(pattern, name):
+    """SQLite's LIKE: `%` is any text, `_` any character, and the case of ASCII letters does not matter."""
+    regex = "".join({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in pattern)
+    return re.fullmatch(regex, name, re.DOTALL | re.IGNORECASE | re.ASCII) is not None
+
+
+def patterns(steps):
+    """The patterns that the argument holds; None for 'auto' and 'profiler'."""
+    if steps in ("auto", "profiler"):
+        return None
+    try:
+        array = json.loads(steps)
+    except ValueError:
+        array = None
+    texts = isinstance(array, list) and all(isinstance(each, str) for each in array)
+    return array if texts else [steps]
+
+
+# ---- S2, S3 ---------------------------------------------------------------
+
+def may_be_step(row):
+    return row.device == "CPU" and is_counted(row) and row.ts_ns is not None and row.dur_ns > 0
+
+
+def is_known(row):
+    """A known annotation (S2)."""
+    return (may_be_step(row) and row.cat in KNOWN_CATEGORIES
+            and (row.name == "scheduler.run_batch" or step_form(row.name) is not None))
+
+
+def is_like(row, texts):
+    return may_be_step(row) and not is_call(row) and any(matches(text, row.name) for text in texts)
+
+
+def outermost(candidates):
+    """Those that do not start inside another one of their thread, also inside one that is no step itself (S2)."""
+    def inside(row, other):
+        return innerness(other) < innerness(row) and other.ts_ns <= row.ts_ns < end(other)
+
+    return [row for row in candidates if not any(inside(row, other) for other in candidates)]
+
+
+def one_thread(candidates):
+    """The steps among the candidates, by start (S2, S3)."""
+    threads = defaultdict(list)
+    for row in candidates:
+        threads[row.pid, row.tid].append(row)
+    found = [sorted(outermost(members), key=innerness) for members in threads.values()]
+    return min(found, key=lambda steps: (-len(steps), steps[0].ts_ns, steps[0].event), default=[])
+
+
+def annotated(rows, steps):
+    """The steps of a file by annotation; None if they are its ProfilerSteps (S1)."""
+    if steps == "profiler":
+        return None
+    texts = patterns(steps)
+    if texts is not None:
+        return one_thread([row for row in rows if is_like(row, texts)])
+    known = one_thread([row for row in rows if is_known(row)])
+    return known if len(known) > len({step_number(row) for row in rows if is_step(row)}) else None
+
+
+# ---- S6 -------------------------------------------------------------------
+
+def form_of(step, rows):
+    """The form of its name, else of the first known annotation that starts inside of it on its thread."""
+    inside = [row for row in rows if is_known(row) and step_form(row.name) is not None
+              and (row.pid, row.tid) == (step.pid, step.tid)
+              and innerness(step) < innerness(row) and row.ts_ns < end(step)]
+    first = min(inside, key=innerness, default=None)
+    return step_form(step.name) or (first and step_form(first.name))
+
+
+def mark(step, number, end_ns, rows):
+    form = form_of(step, rows)
+    return Mark(step, number, end_ns, *(form or (None,) * 4), stratum(form))
+
+
+# ---- S4, S5 ---------------------------------------------------------------
+
+def number(files, steps):
+    """Fills in file.step_marks, and file.annotated: whether they are steps by annotation."""
+    by_rank = defaultdict(list)
+    for file in files:
+        found = annotated(file.rows, steps)
+        file.annotated = bool(found)
+        if found:
+            by_rank[file.rank].append((file, found))
+        elif found is None:
+            file.step_marks = [mark(row, step_number(row), end(row), file.rows) for row in file.rows if is_step(row)]
+        else:
+            file.step_marks = []
+    for group in by_rank.values():
+        group.sort(key=lambda pair: (pair[1][0].ts_ns, pair[0].path))
+        following = 0
+        for file, found in group:
+            ends = [row.ts_ns for row in found[1:]] + [end(found[-1])]
+            file.step_marks = [mark(row, following + index, end_ns, file.rows)
+                          for index, (row, end_ns) in enumerate(zip(found, ends))]
+            following += len(found)
+
+
+def overlapping(files):
+    """The first two of the files of a rank whose steps by annotation overlap in time, or None (S4)."""
+    group = sorted((file for file in files if file.annotated), key=lambda file: (file.step_marks[0].row.ts_ns, file.path))
+    for file, after in zip(group, group[1:]):
+        if after.step_marks[0].row.ts_ns < end(file.step_marks[-1].row):
+            return file, after
+    return None
