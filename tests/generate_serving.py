@@ -141,7 +141,8 @@ class Maker:
 
     def work(self, name, at, dur, correlation, **args):
         cat = {COPY: "gpu_memcpy", FILL: "gpu_memset"}.get(name, "kernel")
-        self.add(name, at, dur, cat, pid=DEVICE, tid=self.rng.choice((7, 7, 8)), args={"correlation": correlation, **args})
+        self.add(name, at, dur, cat, pid=DEVICE, tid=self.rng.choice((7, 7, 8)),
+                 args={"correlation": correlation, **args})
 
     def call(self, at, tid=1):
         """A launch in an operator, a frame, a module or nothing."""
@@ -159,7 +160,8 @@ class Maker:
         correlation = self.number()
         self.add("cudaLaunchKernel", at, 1, rng.choice(("cuda_runtime", "cuda_runtime", "cuda_driver")), tid=tid,
                  args={"correlation": correlation})
-        return self.work(rng.choice((*KERNELS, COMM, COPY)), at + rng.choice((0, 1, 3)), rng.choice((1, 2, 4)), correlation)
+        return self.work(rng.choice((*KERNELS, COMM, COPY)), at + rng.choice((0, 1, 3)), rng.choice((1, 2, 4)),
+                         correlation)
 
     def graph(self, at, tid):
         """A graph launch; of its kernels all, the first or none were recorded."""
@@ -192,8 +194,9 @@ class Maker:
         for _ in range(rng.choice((0, 0, 1, 3, 5, 7))):
             self.annotate(self.name(), self.instant(), rng.choice((1, 2, 5)), tid=2)
         for _ in range(rng.choice((0, 0, 2))):
+            cat = rng.choice(("user_annotation", "cuda_runtime", "Trace", ABSENT))
             self.annotate(rng.choice((form(rng), "loop", "cudaFoo", "ProfilerStep#1")), self.instant(), 4,
-                          tid=rng.choice((1, 2, 3)), cat=rng.choice(("user_annotation", "cuda_runtime", "Trace", ABSENT)))
+                          tid=rng.choice((1, 2, 3)), cat=cat)
         for _ in range(rng.choice((0, 0, 1, 3))):
             self.call(self.instant(), rng.choice((1, 2)))
         for _ in range(rng.choice((0, 0, 1, 2))):

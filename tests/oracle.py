@@ -102,6 +102,7 @@ class File:
 @dataclass
 class Trace:
     files: list
+    by_pattern: bool = False  # the argument `steps` is one
 
     @property
     def rows(self):
@@ -490,13 +491,16 @@ def finish(files, steps="profiler"):
 
 def take_steps(trace, steps):
     """Finds the steps of a trace again, by another argument `steps`."""
+    trace.by_pattern = oracle_marks.patterns(steps) is not None
     oracle_marks.number(trace.files, steps)
     for file in trace.files:
         iterations(file)
 
 
 def check_ranks(trace, ranks):
-    """Several files of a rank that is read must be its profiling cycles (T8)."""
+    """Several files of a rank that is read must be its profiling cycles (T8); a pattern must match somewhere."""
+    if trace.by_pattern and not any(file.steps for file in trace.files if file.rank in ranks):
+        raise Refused("no host event is like the pattern")
     for rank in ranks:
         files = [file for file in trace.files if file.rank == rank]
         numbers = [number for file in files for number in {step.iteration for step in file.steps}]

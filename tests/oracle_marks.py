@@ -108,11 +108,11 @@ def mark(step, number, end_ns, rows):
 # ---- S4, S5 ---------------------------------------------------------------
 
 def number(files, steps):
-    """Fills in file.step_marks, and file.annotated: whether they are steps by annotation."""
+    """Fills in file.step_marks, and file.annotated: whether they are steps by annotation, if there are any."""
     by_rank = defaultdict(list)
     for file in files:
         found = annotated(file.rows, steps)
-        file.annotated = bool(found)
+        file.annotated = found is not None
         if found:
             by_rank[file.rank].append((file, found))
         elif found is None:
@@ -125,13 +125,14 @@ def number(files, steps):
         for file, found in group:
             ends = [row.ts_ns for row in found[1:]] + [end(found[-1])]
             file.step_marks = [mark(row, following + index, end_ns, file.rows)
-                          for index, (row, end_ns) in enumerate(zip(found, ends))]
+                               for index, (row, end_ns) in enumerate(zip(found, ends))]
             following += len(found)
 
 
 def overlapping(files):
     """The first two of the files of a rank whose steps by annotation overlap in time, or None (S4)."""
-    group = sorted((file for file in files if file.annotated), key=lambda file: (file.step_marks[0].row.ts_ns, file.path))
+    group = sorted((file for file in files if file.annotated and file.step_marks),
+                   key=lambda file: (file.step_marks[0].row.ts_ns, file.path))
     for file, after in zip(group, group[1:]):
         if after.step_marks[0].row.ts_ns < end(file.step_marks[-1].row):
             return file, after

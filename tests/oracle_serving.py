@@ -61,6 +61,10 @@ class Replayed(oracle_steps.Attributed):
             return "graph: " + stable(work.name)
         return super().of_work(work, level)
 
+    def owner(self, work, level):
+        """The column of trace_kernel_owners."""
+        return None if work.link is None else self.of_work(work, level)
+
 
 # ---- G2 -------------------------------------------------------------------
 
@@ -152,8 +156,8 @@ def owners(of_file, captured):
 DiffRow = namedtuple("DiffRow", "control test diff within mix")
 
 
-def side(trace, ranks=None, wanted="steady", level="op", clock="device", captured=None):
-    """[(stratum, {(class, name): ns})]: the windows chosen of a trace."""
+def parts(trace, ranks=None, wanted="steady", level="op", clock="device", captured=None):
+    """[(rank, step, stratum, {(class, name): ns})]: the windows chosen of a trace."""
     chosen = oracle.choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = oracle.choose_steps(files, wanted)
@@ -161,12 +165,17 @@ def side(trace, ranks=None, wanted="steady", level="op", clock="device", capture
     for file in files:
         strata = {number: step.stratum for number, step in oracle.first_of(file).items()}
         numbers = None if pairs is None else {number for path, number in pairs if path == file.path}
-        times = oracle_steps.attribute(file, clock, numbers, Replayed(file, captured))[level]
         windows = defaultdict(dict)
-        for (number, class_, name), time in times.items():
+        attributed = oracle_steps.attribute(file, clock, numbers, Replayed(file, captured), (level,))
+        for (number, class_, name), time in attributed[level].items():
             windows[number][class_, name] = time
-        result += [(strata.get(number), windows[number]) for number in windows]
+        result += [(file.rank, number, strata.get(number), windows[number]) for number in windows]
     return result
+
+
+def side(*arguments, **others):
+    """[(stratum, {(class, name): ns})] of the same."""
+    return [part[2:] for part in parts(*arguments, **others)]
 
 
 def diff(control, test):

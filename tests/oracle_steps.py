@@ -211,14 +211,14 @@ class Attributed:
         return sorted(instant for instant in instants if window.start <= instant <= window.end)
 
 
-def attribute(file, clock, chosen, attributed=None):
+def attribute(file, clock, chosen, attributed=None, levels=LEVELS):
     """{level: Counter of ns by (iteration, class, name)} of the windows whose steps are chosen; None: of all."""
-    result = {level: Counter() for level in LEVELS}
+    result = {level: Counter() for level in levels}
     attributed = attributed or Attributed(file)
     for window in windows_of(file, clock):
         if chosen is not None and window.iteration not in chosen:
             continue
-        for level in LEVELS:
+        for level in levels:
             if window.start >= window.end:
                 result[level][window.iteration, None, None] = 0
                 continue

@@ -1,0 +1,150 @@
+"""trace_graph_diff: two replays aligned node by node (G4), against oracle_serving.py on random traces, and by hand."""
+import os
+import random
+import sqlite3
+import unittest
+
+import generate_serving
+import oracle
+import oracle_serving
+from made import InFolder, document, event, step, write
+from support import corpus, series, slow
+from test_replays import node, replay
+
+COLUMNS = "graph, control_position, test_position, name, change, control_time, test_time, diff_time"
+QUERY = f"SELECT {COLUMNS} FROM trace_graph_diff(?, ?, ?, ?, ?, ?, ?)"
+
+
+def side(path, *graphs):
+    """A step in which each graph, a list of (name, us), is replayed."""
+    events = [step(1, 0, 100_000)]
+    for number, nodes in enumerate(graphs):
+        events.append(replay(1000 * number, number + 1))
+        at = 1000 * number + 5
+        for name, time in nodes:
+            events.append(node(name, at, time, number + 1))
+            at += time + 1
+    return write(path, document(*events))
+
+
+def names(letters, time=2):
+    return [(letter, time) for letter in letters]
+
+
+class Made(InFolder):
+    def diff(self, control, test):
+        side("a.json", *control)
+        side("b.json", *test)
+        return self.rows(f"SELECT {COLUMNS} FROM trace_graph_diff('a.json', 'b.json')")
+
+    def test_the_same(self):
+        self.assertEqual(self.diff([[("a", 2), ("b", 3)]], [[("a", 2), ("b", 5)]]),
+                         [(0, 0, 0, "a", "same", 2, 2, 0), (0, 1, 1, "b", "same", 3, 5, 2)])
+
+    def changes(self, control, test):
+        marks = {"same": " ", "deleted": "-", "added": "+"}
+        return " ".join(f"{marks[row[4]]}{row[3]}".strip() for row in self.diff([names(control)], [names(test)]))
+
+    def test_alignment(self):
+        for control, test, expected in (
+                ("abcd", "abd", "a b -c d"), ("abd", "abcd", "a b +c d"), ("abc", "axc", "a -b +x c"),
+                ("ab", "ba", "-a b +a"), ("aab", "ab", "a -a b"), ("abcabba", "cbabac", "-a -b c -a b +a b a +c"),
+                ("ab", "cd", "-a -b +c +d"), ("abc", "bca", "-a b c +a")):
+            self.assertEqual(self.changes(control, test), expected, (control, test))
+
+    def test_deleted_and_added(self):
+        self.assertEqual(self.diff([[("a", 2), ("b", 3)]], [[("c", 7), ("b", 3)]]),
+                         [(0, 0, None, "a", "deleted", 2, 0, -2), (0, None, 0, "c", "added", 0, 7, 7),
+                          (0, 1, 1, "b", "same", 3, 3, 0)])
+
+    def test_times_are_means_over_the_replays(self):
+        self.assertEqual(self.diff([[("a", 2)], [("a", 4)], [("a", 9)]], [[("a", 1)], [("a", 2)]]),
+                         [(0, 0, 0, "a", "same", 5, 1.5, -3.5)])
+
+    def test_names_are_stable_ones(self):
+        rows = self.diff([[("triton_poi_fused_add_3", 2), ("b", 2)]], [[("triton_poi_fused_add_7", 2), ("b", 2)]])
+        self.assertEqual([row[3:5] for row in rows], [("triton_poi_fused_add", "same"), ("b", "same")])
+
+    def test_equal_sequences_are_a_pair_first(self):
+        """The largest of each side differ, and so do the second largest; `ab` is on both."""
+        rows = self.diff([names("ab", 1), names("xy", 50), names("pq", 30)],
+                         [names("st", 90), names("ab", 1), names("uv", 20)])
+        self.assertEqual([(row[0], row[3], row[4]) for row in rows],
+                         [(0, "x", "deleted"), (0, "y", "deleted"), (0, "s", "added"), (0, "t", "added"),
+                          (1, "p", "deleted"), (1, "q", "deleted"), (1, "u", "added"), (1, "v", "added"),
+                          (2, "a", "same"), (2, "b", "same")])
+
+    def test_a_sequence_without_a_pair(self):
+        rows = self.diff([names("ab", 9), names("xy", 5)], [names("ab", 9)])
+        self.assertEqual([(row[0], *row[1:5]) for row in rows],
+                         [(0, 0, 0, "a", "same"), (0, 1, 1, "b", "same"), (1, 0, None, "x", "deleted"),
+                          (1, 1, None, "y", "deleted")])
+
+    def test_total_time_is_of_all_replays(self):
+        """`xy` is replayed three times, so it is the larger one."""
+        rows = self.diff([names("ab", 5), names("xy", 2), names("xy", 2), names("xy", 2)], [names("abc", 9)])
+        self.assertEqual([row[3] for row in rows if row[0] == 0], list("xyabc"))
+
+    def test_a_graph_that_is_longer_by_a_node(self):
+        rows = self.diff([names("abc")] * 2, [names("abxc")] * 3)
+        self.assertEqual([(row[1], row[2], row[3], row[7]) for row in rows],
+                         [(0, 0, "a", 0), (1, 1, "b", 0), (None, 2, "x", 2), (2, 3, "c", 0)])
+
+    def test_no_replays(self):
+        write("a.json", document(step(1, 0, 5), event("op", 1, 2)))
+        self.assertEqual(self.rows("SELECT * FROM trace_graph_diff('a.json', 'a.json')"), [])
+        side("b.json", names("a"))
+        self.assertEqual(self.rows(f"SELECT {COLUMNS} FROM trace_graph_diff('a.json', 'b.json')"),
+                         [(0, None, 0, "a", "added", 0, 2, 2)])
+
+    def test_replays_of_the_steps_chosen(self):
+        for name in "ab":
+            write(f"{name}.json", document(*(
+                each for number in range(4) for each in (
+                    step(number, 100 * number, 100), replay(100 * number, number + 1),
+                    node("k", 100 * number + 10, number + 1 + (name == "b"), number + 1)))))
+        query = f"SELECT {COLUMNS} FROM trace_graph_diff('a.json', 'b.json'"
+        self.assertEqual(self.rows(f"{query})"), [(0, 0, 0, "k", "same", 2.5, 3.5, 1)])
+        self.assertEqual(self.rows(f"{query}, NULL, NULL, 3, 'all')"), [(0, 0, 0, "k", "same", 4, 3.5, -.5)])
+
+
+class Random(InFolder):
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 1000))
+
+    def test_random_traces(self):
+        before, compared = None, 0
+        for seed in range(50_000, 50_000 + self.COUNT):
+            rng = random.Random(seed)
+            trace, _ = generate_serving.generate(rng).write(str(seed))
+            control, before = before or trace, trace
+            ranks, wanted = rng.choice((None, "all")), rng.choice(("all", "all", "steady", "decode"))
+            steps = rng.choice((None, None, "%", "profiler"))
+            arguments = (control, trace, ranks, ranks, wanted, wanted, steps)
+            with self.subTest(seed=seed):
+                try:
+                    sides = [oracle_serving.replays_of(oracle.read_trace(path, steps or "auto"), ranks, wanted)
+                             for path in (control, trace)]
+                except oracle.Refused as refused:
+                    with self.assertRaises(sqlite3.Error, msg=f"{arguments}: {refused}"):
+                        self.rows(QUERY, *arguments)
+                    continue
+                expected = [(*row[:5], *(float(value / 1000) for value in row[5:]))
+                            for row in oracle_serving.graph_diff(*sides)]
+                found = self.rows(QUERY, *arguments)
+                self.assertEqual([row[:5] for row in found], [row[:5] for row in expected], arguments)
+                for row, wanted_row in zip(found, expected):
+                    for value, exact in zip(row[5:], wanted_row[5:]):
+                        self.assertAlmostEqual(value, exact, delta=1e-9 * max(abs(exact), 1), msg=str(arguments))
+                compared += len(expected) > 0
+        self.assertGreater(compared, self.COUNT // 4)
+
+    @slow
+    def test_a_real_pair(self):
+        """Graphs of two sizes, and none in control."""
+        rows = self.rows("SELECT graph, count(*), min(change), max(change) FROM trace_graph_diff(?, ?) GROUP BY 1",
+                         corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"))
+        self.assertEqual(sorted(row[1:] for row in rows), [(339, "added", "added"), (502, "added", "added")])
+
+
+if __name__ == "__main__":
+    unittest.main()
