@@ -10,6 +10,8 @@
 --   :level              TEXT           what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :control_capture    TEXT           a trace of the capture of the graphs that control replays (A15); default none
+--   :test_capture       TEXT           the same for test
 -- Columns
 --   class           TEXT     as trace_step_time has it
 --   name            TEXT     what the step did; NULL if nothing is recorded
@@ -34,10 +36,10 @@
 --   5. In the standard deviation of a part, steps without the part count as 0. A window counts as a step.
 WITH part AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, class, name, time_ns, stratum
-  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock, :steps)
+  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock, :steps, :control_capture)
   UNION ALL
   SELECT 1, rank, iteration, class, name, time_ns, stratum
-  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock, :steps)
+  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock, :steps, :test_capture)
   LIMIT -1),
 strata AS MATERIALIZED (
   SELECT stratum, count(*) FILTER (WHERE side = 0) AS control_windows,

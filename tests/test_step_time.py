@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import generate_gpu_pair
 import oracle
+import oracle_serving
 import oracle_steps
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
 from support import DATA, EXAMPLES, EXTENSION, alone, connect, corpus, golden, series, slow
@@ -348,7 +349,7 @@ class Rules(InFolder):
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 400))
 
     def check(self, path, file, clock, iterations, chosen):
-        expected = oracle_steps.attribute(file, clock, chosen)
+        expected = oracle_steps.attribute(file, clock, chosen, oracle_serving.Replayed(file))
         for level in LEVELS:
             rows = self.rows("SELECT iteration, class, name, time_ns FROM trace_step_time(?, 0, ?, ?, ?)", path,
                              iterations, level, clock)

@@ -81,18 +81,20 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
     return open_traces(call, request, 1, opened);
 }
 
-bool call_sides_open(struct call *call, int control, int ranks, int iterations, int steps,
-                     struct call_trace *opened)
+bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+                     enum selection_kind default_iterations, int steps, struct call_trace *opened)
 {
     struct call_trace_request requests[] = {{.trace = control,
                                              .ranks = ranks,
                                              .iterations = iterations,
+                                             .default_iterations = default_iterations,
                                              .steps = steps,
                                              .use = TRACE_FOR_DIFF,
                                              .subject = "control"},
                                             {.trace = control + 1,
                                              .ranks = ranks + 1,
                                              .iterations = iterations + 1,
+                                             .default_iterations = default_iterations,
                                              .steps = steps,
                                              .use = TRACE_FOR_DIFF,
                                              .subject = "test"}};

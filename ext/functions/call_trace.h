@@ -30,8 +30,8 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
 
 /* The same for control and test of a diff, whose files are read side by side. The indices are
 ** those of control's arguments; test's follow each of them, but for `steps`, which is both's. */
-bool call_sides_open(struct call *call, int control, int ranks, int iterations, int steps,
-                     struct call_trace *opened);
+bool call_sides_open(struct call *call, int control, int ranks, int iterations,
+                     enum selection_kind default_iterations, int steps, struct call_trace *opened);
 
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);

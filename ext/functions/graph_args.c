@@ -49,14 +49,18 @@ static bool read_captures(struct call *call, const struct trace_member *member,
     return done;
 }
 
-bool graph_args_read(struct call *call, int capture, const struct trace *trace, bool wanted,
-                     struct graph_args *args)
+bool graph_args_read(struct call *call, int capture, int steps, const struct trace *trace,
+                     bool wanted, struct graph_args *args)
 {
-    const struct call_trace_request request = {
-        .trace = capture, .default_ranks = SELECT_ALL, .use = TRACE_FOR_EVENTS, .quoted = true};
+    const struct call_trace_request request = {.trace = capture,
+                                               .steps = steps,
+                                               .default_ranks = SELECT_ALL,
+                                               .use = TRACE_FOR_EVENTS,
+                                               .quoted = true};
     struct call_trace opened = {.trace = {.count = 0}};
     bool done = true;
-    *args = (struct graph_args){.captured = call->values[capture] != NULL, .count = trace->count};
+    *args = (struct graph_args){.captured = capture >= 0 && call->values[capture],
+                                .count = trace->count};
     if (args->captured) {
         done = call_trace_open(call, &request, &opened);
         for (size_t i = 0; done && i < opened.trace.count; i++)

@@ -15,10 +15,10 @@ struct graph_args {
     size_t count;
 };
 
-/* Reads the captures of the trace that an argument names, if it is given, and the node ids of a trace if
+/* Reads the captures of the trace that an argument names (-1: none), with the steps that another one names, if it is given, and the node ids of a trace if
 ** it is or if they are `wanted`. On failure, fills call->failure. To be closed on failure, too. */
-bool graph_args_read(struct call *call, int capture, const struct trace *trace, bool wanted,
-                     struct graph_args *args);
+bool graph_args_read(struct call *call, int capture, int steps, const struct trace *trace,
+                     bool wanted, struct graph_args *args);
 
 /* What is known, as long as `args` stays. */
 struct graph_knowledge graph_args_knowledge(const struct graph_args *args);

@@ -226,8 +226,8 @@ static bool find_steps(struct call *call, struct step_rows *steps)
         argument_word(call, next++, clocks, COUNT_OF(clocks), &clock) &&
         (by_level || argument_word(call, next, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened) &&
-        (!by_level ||
-         graph_args_read(call, STEP_PARTS_CAPTURE, &steps->opened.trace, false, &steps->graphs)))
+        (!by_level || graph_args_read(call, STEP_PARTS_CAPTURE, STEP_PARTS_STEPS,
+                                      &steps->opened.trace, false, &steps->graphs)))
         steps->attribution = attribution_new(
             &steps->opened.trace, &steps->opened.steps, (enum label_level)level,
             (enum step_clock)clock, graph_args_knowledge(&steps->graphs), stopper, &call->failure);

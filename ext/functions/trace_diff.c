@@ -65,8 +65,8 @@ static bool sum_up_sides(struct call *call, struct diff_side *sides)
     int use_short_name;
     if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, 0, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
-        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION, DIFF_STEPS,
-                         opened))
+        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION,
+                         SELECT_DEFAULT, DIFF_STEPS, opened))
         return false;
     bool done = true;
     for (int i = 0; i < 2; i++) {

@@ -91,7 +91,8 @@ static bool add_keyed_sides(struct call *call, enum device_type device_type, str
                             int64_t *steps)
 {
     struct call_trace opened[2];
-    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, BY_STEPS, opened))
+    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, SELECT_DEFAULT,
+                         BY_STEPS, opened))
         return false;
     bool done = true;
     for (int side = 0; side < 2; side++) {

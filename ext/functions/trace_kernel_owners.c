@@ -165,12 +165,12 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                              .origin = opened->trace.origins[member->rank_index],
                              .stable = memory_filled(member->file->names.count, sizeof *of.stable),
                              .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
-    bool done =
-        ((of.scratch && of.stable) || failure_memory(failure)) &&
-        owners_find(&of.owners, member, call_trace_steps(opened, i),
-                    levels | (unsigned)shapes << LEVEL_OP, graph_args_knowledge(graphs).captures,
-                    nodes, stopper, failure) &&
-        (!shapes || read_owner_shapes(&of, types)) && (!position || find_positions(&of, nodes));
+    bool done = ((of.scratch && of.stable) || failure_memory(failure)) &&
+                owners_find(&of.owners, member, call_trace_steps(opened, i),
+                            levels | (unsigned)shapes << LEVEL_OP,
+                            graph_args_knowledge(graphs).captures, nodes, stopper, failure) &&
+                (!shapes || read_owner_shapes(&of, types)) &&
+                (!position || find_positions(&of, nodes));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
@@ -196,7 +196,7 @@ static int owners_produce(struct call *call, struct rows **rows)
     struct graph_args graphs = {.captured = false};
     struct result *result = result_new(call->function->column_count);
     bool open = call_trace_open(call, &request, &opened) &&
-                graph_args_read(call, OWNERS_CAPTURE, &opened.trace,
+                graph_args_read(call, OWNERS_CAPTURE, OWNERS_STEPS, &opened.trace,
                                 call_wants(call, OWNERS_POSITION), &graphs);
     for (size_t i = 0; open && i < opened.trace.count && call_code(call) == SQLITE_OK; i++)
         add_owners(call, result, &opened, &graphs, i);

@@ -332,7 +332,7 @@ bool argument_steps(struct call *call, int argument, struct step_patterns *patte
     patterns->wish.kind = sqlite3_stricmp(text, "profiler") == 0 ? STEPS_PROFILER : STEPS_LIKE;
     if (patterns->wish.kind == STEPS_PROFILER)
         return true;
-    return (*text != '[' || take_patterns(call, argument, patterns)) &&
+    return (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&
            (patterns->count > 0 || add_pattern(call, patterns, text));
 }
 

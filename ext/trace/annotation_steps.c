@@ -118,13 +118,17 @@ bool annotation_steps_make(struct steps *steps, struct trace_file *file, const u
     return done;
 }
 
-/* The first of some spans, by start, that starts within [start, end); NULL: there is none. */
-static const struct span *first_within(const struct span *spans, size_t count, int64_t start,
-                                       int64_t end)
+/* The first of some spans of a thread, by start, that starts inside another one (T5); NULL: there is none. */
+static const struct span *first_inside(const struct span *spans, size_t count,
+                                       const struct span *outer)
 {
     size_t i = 0;
-    LOWER_BOUND(i, count, spans[i].start < start);
-    return i < count && spans[i].start < end ? &spans[i] : NULL;
+    LOWER_BOUND(i, count, spans[i].start < outer->start);
+    while (
+        i < count && spans[i].start == outer->start &&
+        (spans[i].dur > outer->dur || (spans[i].dur == outer->dur && spans[i].row <= outer->row)))
+        i++;
+    return i < count && spans[i].start < span_end(outer) ? &spans[i] : NULL;
 }
 
 bool step_forms_find(struct steps *steps, const struct trace_file *file, const unsigned char *known,
@@ -140,9 +144,9 @@ bool step_forms_find(struct steps *steps, const struct trace_file *file, const u
         struct step *step = &steps->items[i];
         uint32_t name = columns->name[step->row], track = row_place(columns, step->row)->track;
         const struct span *of_track = spans.items + spans.first[track];
+        const struct span outer = {step->start, columns->dur[step->row], step->row};
         const struct span *within =
-            first_within(of_track, spans.first[track + 1] - spans.first[track], step->start,
-                         step->start + columns->dur[step->row]);
+            first_inside(of_track, spans.first[track + 1] - spans.first[track], &outer);
         step->form = known[name] & KNOWN_FORM ? name
                      : within                 ? columns->name[within->row]
                                               : NAME_NONE;

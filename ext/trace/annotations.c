@@ -141,7 +141,7 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
             done = failure_memory(failure);
         else
             file->annotations[file->annotation_count++] =
-                (struct annotation){(uint32_t)row, (uint32_t)row};
+                (struct annotation){(uint32_t)row, (uint32_t)row, ROW_NONE};
     }
     if (!done || file->annotation_count == 0)
         return done;
@@ -158,5 +158,6 @@ uint32_t annotation_by(const struct trace_file *file, uint32_t row)
 {
     size_t i = 0;
     LOWER_BOUND(i, file->annotation_count, file->annotations[i].row < row);
-    return file->annotations[i].by;
+    const struct annotation *annotation = &file->annotations[i];
+    return annotation->named == ROW_NONE ? annotation->by : annotation->named;
 }

@@ -28,9 +28,10 @@ struct steps {
     uint32_t *of; /* by row: index into iterations, or STEP_NONE; NULL: no row is in a step */
 };
 
-/* A gpu_user_annotation, and the row that places it (annotations.h). */
+/* A gpu_user_annotation, and the row that places it (annotations.h): `by`, or if it is named like a step
+** of the profiler `named`. */
 struct annotation {
-    uint32_t row, by;
+    uint32_t row, by, named; /* named: ROW_NONE if its name is another */
 };
 
 /* Call stacks by row (T5); derived when a query first needs them. */

@@ -137,7 +137,7 @@ static uint32_t annotation_iteration(struct step_finder *finder, struct annotati
     if (number == NUMBER_NONE)
         return iteration_at(finder, finder->file->columns.ts[annotation->by]);
     uint32_t iteration = iteration_of(steps, number), first = steps->first[iteration];
-    annotation->by = first == ROW_NONE ? annotation->row : steps->items[first].row;
+    annotation->named = first == ROW_NONE ? annotation->row : steps->items[first].row;
     return iteration;
 }
 
