@@ -70,10 +70,12 @@ static const struct {
      "       round(max_wait, 1) AS max_wait, last_rank\n"
      "FROM trace_collectives(" GPU ")\n"
      "LIMIT 4;"},
-    {"trace_graph_diff", "SELECT control_position, test_position, name, change, diff_time\n"
-                         "FROM trace_graph_diff('examples/serving/control', 'examples/serving/test')\n"
-                         "WHERE graph = 0\n"
-                         "LIMIT 3"},
+    {"trace_graph_diff",
+     "SELECT control_position, test_position, trace_short_name(name) AS name, change,\n"
+     "       round(diff_time, 2) AS us\n"
+     "FROM trace_graph_diff('examples/serving/control', 'examples/serving/test')\n"
+     "WHERE graph = 0\n"
+     "LIMIT 4;"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
                           "FROM trace_diff_report(" PAIR ");"},
     {"tracediff_help", "SELECT text\n"
