@@ -11,7 +11,7 @@
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   line        INTEGER  from 1
---   kind        TEXT     'verdict', 'coverage', 'caution', 'cause' or 'rest'
+--   kind        TEXT     'verdict', 'coverage', 'mix', 'caution', 'cause' or 'rest'
 --   text        TEXT     at most 100 characters
 --   class       TEXT     of a cause, as trace_step_causes has it
 --   name        TEXT     of a cause, in full
@@ -32,15 +32,19 @@
 --      without a launch is none here).
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
---   4. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
+--   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
+--      and what comes from another mix of requests. The causes are then the parts of trace_step_diff, whose
+--      diff_ms is diff_within, and the mix as a whole. The caution about long steps is left out.
+--   5. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said.
 WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms,
-         max(class IN ('call', 'host', 'unrecorded')) AS of_host
+         max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
   FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration
   UNION ALL
-  SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
+  SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')),
+         coalesce(max(stratum), '')
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
 steps AS (
@@ -65,10 +69,34 @@ files AS (
   GROUP BY file.side),
 recorded AS MATERIALIZED (
   SELECT * FROM steps LEFT JOIN files USING (side) LIMIT -1),
+mixed AS MATERIALIZED (
+  SELECT count(DISTINCT stratum) > 1 AS is_mixed FROM step),
+-- like with like, if the steps are of several strata
+alike AS MATERIALIZED (
+  SELECT d.*
+  FROM mixed
+  CROSS JOIN trace_step_diff(CASE WHEN is_mixed THEN :control END, :test, :control_rank, :test_rank,
+                             :control_iteration, :test_iteration, 'op', :clock, :steps) AS d
+  LIMIT -1),
 cause AS MATERIALIZED (
   SELECT *, row_number() OVER (ORDER BY abs(diff_time) DESC) AS place
-  FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration,
-                         :test_iteration, :clock, :steps)
+  FROM (SELECT class, name, kind, text, control_time, test_time, diff_time, share
+        FROM mixed
+        CROSS JOIN trace_step_causes(CASE WHEN NOT is_mixed THEN :control END, :test, :control_rank, :test_rank,
+                                     :control_iteration, :test_iteration, :clock, :steps)
+        UNION ALL
+        SELECT class, name,
+               CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
+                          WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
+                          WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
+               coalesce(trace_label(name), 'without a name') || ', at like sizes', control_time, test_time,
+               diff_within, NULL
+        FROM alike
+        WHERE diff_within <> 0 OR diff_time <> 0
+        UNION ALL
+        SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL
+        FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
+        WHERE largest > 0)
   LIMIT -1),
 -- each side, and the other one as t_
 sides AS MATERIALIZED (
@@ -131,7 +159,7 @@ precision AS MATERIALIZED (
                       || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END, 3) AS names
   FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
   GROUP BY side),
-rule(number) AS (VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
+rule(number) AS (VALUES (-1), (0), (0.5), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
 said AS MATERIALIZED (
   SELECT *, CASE WHEN number IN (1, 2, 6, 7, 11) OR side = 0 THEN CASE number
     WHEN -1 THEN verdict || ': ' || printf('%.*f', digits, mean / size) || ' -> '
@@ -160,6 +188,12 @@ said AS MATERIALIZED (
                       WHEN rank = t_rank THEN 'rank ' || rank
                       ELSE 'ranks ' || rank || ' and ' || t_rank END
       || CASE WHEN (of_host AND t_of_host) OR :clock = 'host' THEN ', host clock' ELSE ', device clock' END
+    WHEN 0.5 THEN (SELECT 'at like sizes ' || printf('%+.*f', digits, within / 1000 / size) || ' ' || unit
+                          || coalesce(' (' || printf('%+.1f', within / 10 / nullif(mean, 0)) || ' %)', '')
+                          || '; from another mix of requests ' || printf('%+.*f', digits, mix / 1000 / size)
+                          || ' ' || unit
+                   FROM (SELECT sum(diff_within) AS within, sum(diff_mix) AS mix FROM alike)
+                   WHERE within IS NOT NULL)
     WHEN 1 THEN CASE WHEN steps = 0 AND t_steps > 0
       THEN word || ' has no steps: its whole trace is compared with a step' END
     WHEN 2 THEN CASE WHEN of_host AND NOT t_of_host
@@ -176,7 +210,7 @@ said AS MATERIALIZED (
            || ' of ' || world || ' ranks recorded: who waits for whom is not known' END
     WHEN 6 THEN CASE WHEN steps IN (1, 2) THEN word || ' has ' || CASE steps WHEN 1 THEN '1 step'
       ELSE '2 steps' END || ': too few to tell how much steps vary' END
-    WHEN 7 THEN CASE WHEN high > 1.15 * median AND steps > 2
+    WHEN 7 THEN CASE WHEN high > 1.15 * median AND steps > 2 AND NOT (SELECT is_mixed FROM mixed)
       THEN 'step ' || (SELECT iteration FROM step WHERE step.side = judged.side ORDER BY ms DESC, rank, iteration)
            || ' of ' || word || ' takes ' || printf('%.*f', digits, high / size) || ' ' || unit
            || ', its median is ' || printf('%.*f', digits, median / size) END
@@ -195,16 +229,17 @@ said AS MATERIALIZED (
     END END AS text
   FROM judged CROSS JOIN rule
   LIMIT -1),
--- the verdict, the coverage and at most four cautions
+-- the verdict, the coverage, the mix and at most four cautions
 head AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY number, text) AS line, *
   FROM said
   WHERE text IS NOT NULL
   ORDER BY number, text
-  LIMIT 6),
+  LIMIT 6 + (SELECT is_mixed FROM mixed)),
 chosen AS MATERIALIZED (
   SELECT cause.*, digits, size, unit, least, verdict, identical,
-         place <= 11 - (SELECT count(*) FROM head) AND abs(diff_time) >= 10 * abs(d)
+         place <= 11 - (SELECT count(*) FROM head)
+           AND (abs(diff_time) >= 10 * abs(d) OR (SELECT is_mixed FROM mixed))
            AND abs(diff_time) / 1000 >= least AS is_shown
   FROM cause CROSS JOIN judged
   WHERE side = 0
@@ -214,7 +249,7 @@ piece AS MATERIALIZED (
   SELECT CASE WHEN is_shown THEN place END AS place, class, name, digits, size, unit, least, verdict,
          total(control_time) / 1000 AS control_ms, total(test_time) / 1000 AS test_ms,
          total(diff_time) / 1000 AS ms, sum(share) AS share,
-         CASE WHEN NOT is_shown THEN '' WHEN kind IN ('host late', 'queued', 'not recorded') THEN kind
+         CASE WHEN NOT is_shown THEN '' WHEN kind IN ('host late', 'queued', 'not recorded', 'mix') THEN kind
               WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
               WHEN class = 'compute' THEN class ELSE 'host' END AS tag,
          CASE WHEN is_shown THEN text
@@ -224,16 +259,18 @@ piece AS MATERIALIZED (
   GROUP BY 1
   LIMIT -1),
 line AS (
-  SELECT line AS place, CASE number WHEN -1 THEN 'verdict' WHEN 0 THEN 'coverage' ELSE 'caution' END AS kind,
-         CASE WHEN number > 0 THEN 'caution: ' ELSE '' END || text AS text, NULL AS class, NULL AS name,
+  SELECT line AS place, CASE number WHEN -1 THEN 'verdict' WHEN 0 THEN 'coverage' WHEN 0.5 THEN 'mix'
+                                    ELSE 'caution' END AS kind,
+         CASE WHEN number > 0.5 THEN 'caution: ' ELSE '' END || text AS text, NULL AS class, NULL AS name,
          CASE number WHEN -1 THEN mean END AS control_ms, CASE number WHEN -1 THEN t_mean END AS test_ms,
          CASE number WHEN -1 THEN d END AS diff_ms, NULL AS share
   FROM head
   UNION ALL
-  SELECT coalesce(6 + place, 99), CASE WHEN place IS NULL THEN 'rest' ELSE 'cause' END,
+  SELECT CASE tag WHEN 'mix' THEN 98 ELSE coalesce(7 + place, 99) END, CASE WHEN place IS NULL THEN 'rest' ELSE 'cause' END,
          printf('%8s %-2s %6s  %-13s  %s',
                 CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, unit,
-                CASE WHEN verdict LIKE 'test is%' THEN printf('%.0f %%', 100 * share) ELSE '' END, tag, what),
+                CASE WHEN verdict LIKE 'test is%' THEN coalesce(printf('%.0f %%', 100 * share), '') ELSE '' END,
+                tag, what),
          CASE WHEN place THEN class END, CASE WHEN place THEN name END, control_ms, test_ms, ms, share
   FROM piece
   UNION ALL

@@ -17,6 +17,7 @@
 --   test_steps     INTEGER  the same
 --   control_range  TEXT     shortest and longest step
 --   test_range     TEXT     the same
+--   strata         INTEGER  strata of the steps used (A13)
 -- Rules:
 --   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it.
@@ -66,5 +67,5 @@ SELECT CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS unit, size, digits,
          AS control_range,
        printf('%.*f', digits, t_low / size)
          || CASE WHEN t_high - t_low >= 0.0005 THEN '–' || printf('%.*f', digits, t_high / size) ELSE '' END
-         AS test_range
+         AS test_range, (SELECT count(DISTINCT stratum) FROM step) AS strata
 FROM style

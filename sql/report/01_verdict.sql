@@ -27,12 +27,23 @@ told_kind AS (
   SELECT what, ms, row_number() OVER (ORDER BY abs(ms) DESC, what) AS place, count(*) OVER () AS count
   FROM kind
   WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least),
+-- like with like, if the steps are of several strata
+alike AS MATERIALIZED (
+  SELECT class, name, diff_within / 1000 AS within, diff_mix / 1000 AS mix
+  FROM trace_step_diff(CASE WHEN :strata > 1 THEN :control END, :test, :control_rank, :test_rank, :control_iteration,
+                       :test_iteration, 'op', :clock, :steps)
+  LIMIT -1),
+told_alike AS (
+  SELECT coalesce(trace_label(name), 'without a name') AS text, within,
+         row_number() OVER (ORDER BY abs(within) DESC, class, name) AS place, count(*) OVER () AS count
+  FROM alike
+  WHERE abs(within) >= :least),
 told_cause AS (
   SELECT text, ms, ms * :diff_ms < 0 AS against,
          row_number() OVER (PARTITION BY ms * :diff_ms < 0 ORDER BY abs(ms) DESC, text) AS place,
          count(*) FILTER (WHERE ms * :diff_ms > 0) OVER () AS count
   FROM cause
-  WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms)),
+  WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms) AND :strata = 1),
 said(part, place, block, strong, text, diff) AS (
   SELECT 1, 1, 'h1', NULL, CASE :verdict
            WHEN 'empty' THEN 'Nothing to compare'
@@ -49,6 +60,20 @@ said(part, place, block, strong, text, diff) AS (
                      ELSE ': test is faster' END END, NULL
   UNION ALL
   SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
+  UNION ALL
+  SELECT 2.5, 1, 'lead', NULL, 'At like sizes: ', (SELECT sum(within) FROM alike) WHERE :strata > 1
+  UNION ALL
+  SELECT 2.5, 2, NULL, NULL, ' ' || :unit || '; from another mix of requests: ', (SELECT sum(mix) FROM alike)
+  WHERE :strata > 1
+  UNION ALL
+  SELECT 2.5, 3, NULL, NULL, ' ' || :unit || '.', NULL WHERE :strata > 1
+  UNION ALL
+  SELECT 2.6, place, CASE place WHEN 1 THEN 'lead' END, NULL,
+         CASE place WHEN 1 THEN 'Largest at like sizes: ' ELSE '; ' END || text || ' ', within
+  FROM told_alike
+  WHERE place <= 3
+  UNION ALL
+  SELECT 2.6, 4, NULL, NULL, ' ' || :unit || '.', NULL FROM told_alike WHERE place = 1
   UNION ALL
   SELECT 3, 2 * place - 1, CASE place WHEN 1 THEN 'lead' END, NULL,
          CASE place WHEN 1 THEN 'In kinds of time: ' ELSE ', ' END || what || ' ', ms

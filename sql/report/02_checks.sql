@@ -84,7 +84,7 @@ said(place, bad, strong, text) AS (
   SELECT 6, 1, 'A long step.', 'Step ' || iteration || ' of ' || word || ' takes ' || printf('%.*f', :digits, ms / :size) || ' ' || :unit
          || ', the median is ' || printf('%.*f', :digits, median / :size) || '.'
   FROM (SELECT side, iteration, max(ms) AS ms FROM step GROUP BY side) JOIN side USING (side)
-  WHERE ms > 1.15 * median AND steps > 2
+  WHERE ms > 1.15 * median AND steps > 2 AND :strata = 1
   UNION ALL
   SELECT 9, alone > 0.02 * time, CASE WHEN alone > 0.02 * time THEN 'Work without an operator.' ELSE 'Work without an operator:' END,
          printf('%.0f', max(1, 100 * alone / time)) || ' % of the device time of ' || word

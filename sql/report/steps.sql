@@ -6,11 +6,12 @@ WITH used AS MATERIALIZED (
   SELECT DISTINCT 1, rank, iteration
   FROM trace_ops(:test, :test_rank, coalesce(:test_iteration, 'steady'), NULL, :steps)),
 timed AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, total(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host
+  SELECT 0 AS side, rank, iteration, total(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host,
+         coalesce(max(stratum), '') AS stratum
   FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock, :steps)
   GROUP BY rank, iteration
   UNION ALL
-  SELECT 1, rank, iteration, total(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded'))
+  SELECT 1, rank, iteration, total(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
   FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
 step AS MATERIALIZED (
