@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default the lowest step
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0

@@ -3,7 +3,7 @@
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default 'all'
---   :iterations  any            integer, JSON array, 'all' or 'steady'; default 'steady'
+--   :iterations  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :steps       TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step

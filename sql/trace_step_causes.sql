@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all' or 'steady'; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'

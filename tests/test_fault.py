@@ -113,6 +113,37 @@ def write_traces(folder):
     os.mkdir(place("other"))
     generate_rocpd.write(place("other/rocpd.db"), generate_rocpd.generate(rng, processes=2, events=6))
     generate_ascend.write(place("other/ascend.db"), generate_ascend.generate(rng, events=6))
+    for side in ("control", "test"):
+        write(place(f"serving/{side}.json"), serving(side == "test"))
+    write(place("serving/capture.json"), capture())
+
+
+def replayed(at, number, kernels):
+    """A graph launch and the work of its replay."""
+    return [event("cudaGraphLaunch", at, 2, cat="cuda_runtime", args={"correlation": number}),
+            *({**kernel(name, at + 5 + 3 * i, 2, number), "args": {"correlation": number, "stream": 7, "graph node id": 9 - i}}
+              for i, name in enumerate(kernels))]
+
+
+def serving(longer):
+    """Steps by annotation, of two phases, with replayed graphs."""
+    events = []
+    for i in range(5):
+        phase = f"execute_context_{i % 2}({i % 2 * 9})_generation_{1 - i % 2}({1 - i % 2})"
+        events += [event("scheduler.run_batch", 100 * i, 50, cat="user_annotation"),
+                   event(phase, 100 * i + 1, 40, cat="user_annotation"), event("aten::mm", 100 * i + 60, 5),
+                   launch(100 * i + 61, 1, 50 + i), kernel("gemm", 100 * i + 64, 5, 50 + i),
+                   *replayed(100 * i + 5, 1 + i, ["gemm", "relu", "ncclAllReduce", *["add"] * longer])]
+    return document(*events)
+
+
+def capture():
+    """The capture of these graphs."""
+    events = [event("hipStreamBeginCapture", 1, 1, cat="cuda_runtime")]
+    for i, name in enumerate(("add", "ncclAllReduce", "relu", "other", "gemm")):
+        events += [event(f"aten::{name}", 10 * i + 5, 8), event("hipLaunchKernel", 10 * i + 6, 2, cat="cuda_runtime",
+                                                                args={"kernel": name})]
+    return document(*events, event("hipStreamEndCapture", 90, 1, cat="cuda_runtime"))
 
 
 def write_many_events(folder):

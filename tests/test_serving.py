@@ -259,10 +259,10 @@ class Steps(InFolder):
         write("run/rank0.json", document(step(7, 0, 5)))
         self.assertEqual(self.rows("SELECT rank, name FROM trace_steps('run', 'loop')"), [(1, "loop")])
         for steps in ("nothing", "[]"):
-            self.assert_error("trace_steps: the trace has no host event whose name is like `steps`",
+            self.assert_error(f"trace_steps: the trace has no step: no host event has a name like '{steps}' (argument steps)",
                               "SELECT * FROM trace_steps('run', ?)", steps)
             self.assertEqual(self.value("SELECT count(*) FROM trace_events('run') WHERE steps = ?", steps), 2)
-        self.assert_error("trace_step_time: 'run' has no host event whose name is like `steps`",
+        self.assert_error("trace_step_time: 'run' has no step: no host event has a name like 'loop' (argument steps)",
                           "SELECT * FROM trace_step_time('run') WHERE steps = 'loop'")
 
     def test_values_that_are_no_pattern(self):

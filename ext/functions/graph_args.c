@@ -55,7 +55,7 @@ bool graph_args_read(struct call *call, int capture, int steps, const struct tra
     const struct call_trace_request request = {.trace = capture,
                                                .steps = steps,
                                                .default_ranks = SELECT_ALL,
-                                               .use = TRACE_FOR_EVENTS,
+                                               .use = TRACE_READABLE | TRACE_WHOLE,
                                                .quoted = true};
     struct call_trace opened = {.trace = {.count = 0}};
     bool done = true;

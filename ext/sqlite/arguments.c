@@ -320,7 +320,7 @@ static bool take_patterns(struct call *call, int argument, struct step_patterns 
 
 bool argument_steps(struct call *call, int argument, struct step_patterns *patterns)
 {
-    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns}};
+    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns, NULL}};
     if (!call->values[argument])
         return true;
     const char *text = plain_text(call, call->values[argument]);
@@ -330,6 +330,7 @@ bool argument_steps(struct call *call, int argument, struct step_patterns *patte
     if (sqlite3_stricmp(text, "auto") == 0)
         return true;
     patterns->wish.kind = sqlite3_stricmp(text, "profiler") == 0 ? STEPS_PROFILER : STEPS_LIKE;
+    patterns->wish.text = text;
     if (patterns->wish.kind == STEPS_PROFILER)
         return true;
     return (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&

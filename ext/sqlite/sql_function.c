@@ -123,6 +123,16 @@ static bool read_selection(struct call *call, const char *name, bool steps,
     return i < 0 || argument_selection(call, i, steps, selection);
 }
 
+/* Checks the capture of a side, if it is given. */
+static bool check_capture(struct call *call, const char *name)
+{
+    struct trace_paths paths = {.count = 0};
+    int i = argument_index(call, name);
+    bool done = i < 0 || !call->values[i] || argument_trace(call, i, &paths);
+    paths_clear(&paths);
+    return done;
+}
+
 /* Reads the files of control and test side by side, because the statements of a function that has
 ** both ask for them one after the other. Without an argument for ranks it reads all of them.
 ** An argument that is wrong is named here: the statements know it under another name. Other
@@ -132,6 +142,7 @@ static bool read_both(struct call *call)
 {
     static const char *const names[][3] = {{"control", "control_rank", "control_iteration"},
                                            {"test", "test_rank", "test_iteration"}};
+    static const char *const captures[] = {"control_capture", "test_capture"};
     struct call quiet = *call;
     struct trace opened[2] = {{.count = 0}}, *const traces[] = {&opened[0], &opened[1]};
     struct trace_paths paths[2] = {{.count = 0}};
@@ -146,6 +157,7 @@ static bool read_both(struct call *call)
                read_selection(call, names[i][2], true, &iterations) &&
                argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]);
         selection_clear(&iterations);
+        done = done && check_capture(call, captures[i]);
     }
     if (done)
         trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);

@@ -12,6 +12,7 @@ struct step_wish {
     /* STEPS_LIKE: whether a name, which ends with a 0, is that of a step. */
     bool (*like)(const void *argument, const char *name);
     const void *argument;
+    const char *text; /* what was asked for, for errors */
 };
 
 /* What the names of a file say of its events, by name id: KNOWN_... bits; `*known` becomes NULL if they

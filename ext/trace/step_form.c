@@ -152,6 +152,13 @@ static int64_t field_number(const struct field *field)
     return take_number(&value, &found) && value.p == value.end ? found : STEP_FORM_UNKNOWN;
 }
 
+/* Of fields with one key the first that is a number counts. */
+static void take_first(int64_t *number, const struct field *field)
+{
+    if (*number == STEP_FORM_UNKNOWN)
+        *number = field_number(field);
+}
+
 /* F3 after `step[`. */
 static bool read_mode(struct rest rest, struct step_form *form)
 {
@@ -176,13 +183,13 @@ static bool read_mode(struct rest rest, struct step_form *form)
         if (!take_field(&rest, &field))
             return false;
         if (is(&field.key, "bs"))
-            form->batch = field_number(&field);
+            take_first(&form->batch, &field);
         else if (is(&field.key, "toks"))
-            form->tokens = field_number(&field);
+            take_first(&form->tokens, &field);
         else if (is(&field.key, "c_sq"))
-            context = field_number(&field);
+            take_first(&context, &field);
         else if (is(&field.key, "g_sq"))
-            generation = field_number(&field);
+            take_first(&generation, &field);
     }
     if (context >= 0 || generation >= 0)
         form->tokens = plus(context > 0 ? context : 0, generation > 0 ? generation : 0);

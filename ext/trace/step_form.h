@@ -14,7 +14,7 @@
 **     ` T ctx tokens,` are optional (TensorRT-LLM)
 ** F6. `execute_diffusion_B_WxH`
 ** A KEY is letters, digits and `_`. A VALUE has no space or bracket, or is a list in brackets,
-** optionally followed by `...+N`.
+** optionally followed by `...+N`. Of a KEY that comes twice, the first counts.
 **
 ** The phase of each form:
 ** 1. F1, F2 and F5: mixed if C and G are more than 0, prefill if only C is, decode if only G is,

@@ -283,6 +283,27 @@ static const struct trial {
      .sql = "SELECT * FROM trace_step_path('a', 'all', 'all');"
             "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
+    {.name = "steps by annotation",
+     .sql = "SELECT * FROM trace_steps('serving/control.json');"
+            "SELECT * FROM trace_steps('serving/control.json', '[\"aten::%\", \"x\"]');"
+            "SELECT * FROM trace_events('serving/test.json') WHERE steps = 'scheduler%'"},
+    {.name = "steps of a phase",
+     .sql = "SELECT * FROM trace_ops('serving/control.json', 0, 'decode');"
+            "SELECT * FROM trace_step_path('serving/control.json', 0, 'prefill')"},
+    {.name = "error: no step of a phase",
+     .sql = "SELECT * FROM trace_step_time('serving/control.json', 0, 'verify')",
+     .fails = true},
+    {.name = "like with like",
+     .sql = "SELECT * FROM trace_step_diff('serving/control.json', 'serving/test.json')",
+     .stride = 3},
+    {.name = "a capture",
+     .sql = "SELECT * FROM trace_step_time('serving/control.json', 0, 'all') WHERE"
+            " capture = 'serving/capture.json';"
+            "SELECT * FROM trace_kernel_owners('serving/test.json', 0, 'all') WHERE"
+            " capture = 'serving/capture.json'",
+     .stride = 3},
+    {.name = "trace_graph_diff",
+     .sql = "SELECT * FROM trace_graph_diff('serving/control.json', 'serving/test.json')"},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_kernel_owners, by flows",
      .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},
