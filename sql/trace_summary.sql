@@ -162,7 +162,7 @@ precision AS MATERIALIZED (
 rule(number) AS (VALUES (-1), (0), (0.5), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
 said AS MATERIALIZED (
   SELECT *, CASE WHEN number IN (1, 2, 6, 7, 11) OR side = 0 THEN CASE number
-    WHEN -1 THEN verdict || ': ' || printf('%.*f', digits, mean / size) || ' -> '
+    WHEN -1 THEN verdict || CASE WHEN (SELECT is_mixed FROM mixed) THEN ' over all sizes: ' ELSE ': ' END || printf('%.*f', digits, mean / size) || ' -> '
       || printf('%.*f', digits, t_mean / size) || ' ' || unit || ' '
       || CASE WHEN steps = 0 AND t_steps = 0 THEN 'a trace' ELSE 'a step' END || ', '
       || CASE WHEN abs(d) < least THEN '0 ' || unit

@@ -49,7 +49,8 @@ said(part, place, block, strong, text, diff) AS (
            WHEN 'empty' THEN 'Nothing to compare'
            WHEN 'identical' THEN 'No difference: ' || printf('%.*f', :digits, :control_ms / :size) || ' '
              || :unit || ' per ' || :per || ' on both sides'
-           ELSE CASE :verdict WHEN 'unclear' THEN 'No clear difference: ' ELSE '' END
+           ELSE CASE WHEN :verdict = 'unclear' AND :strata > 1 THEN 'No clear difference over all sizes: '
+                     WHEN :verdict = 'unclear' THEN 'No clear difference: ' ELSE '' END
              || CASE WHEN abs(:diff_ms) < :least THEN '0' ELSE
                   replace(printf('%+.*f', :digits, :diff_ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
              || CASE WHEN :control_ms > 0 AND abs(:diff_ms) >= :least THEN replace(
@@ -57,7 +58,8 @@ said(part, place, block, strong, text, diff) AS (
                               WHEN abs(:diff_ms) >= 0.00995 * :control_ms THEN ' (%+.1f %%)'
                               ELSE ' (%+.2f %%)' END, 100 * :diff_ms / :control_ms), '-', '−') ELSE '' END
              || CASE WHEN :verdict = 'unclear' THEN '' WHEN :diff_ms > 0 THEN ': test is slower'
-                     ELSE ': test is faster' END END, NULL
+                     ELSE ': test is faster' END
+             || CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN ' over all sizes' ELSE '' END END, NULL
   UNION ALL
   SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
   UNION ALL
