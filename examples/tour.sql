@@ -19,10 +19,15 @@ SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control'
 -- What changed on the device, in the steps between the first and the last?
 SELECT trace_label(name) AS kernel, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test',
-                NULL, NULL, 'steady', 'steady', 'GPU')
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU')
 WHERE diff_duration <> 0
 LIMIT 4;
+
+-- Two servers' traces: what is slower in steps of like size?
+SELECT trace_label(name) AS op, round(diff_time, 1) AS diff, round(diff_within, 1) AS within, round(diff_mix, 1) AS mix
+FROM trace_step_diff('examples/serving/control', 'examples/serving/test')
+ORDER BY abs(diff_within) DESC
+LIMIT 1;
 
 -- Copies: more of them, or slower ones?
 SELECT key, control_counts AS control, test_counts AS test, round(diff_device_time, 1) AS diff,
