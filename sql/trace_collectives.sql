@@ -6,7 +6,7 @@
 --   :iterations  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :steps       TEXT           which events are steps (T20); default 'auto'
 -- Columns
---   iteration      INTEGER  number of the ProfilerStep; NULL outside of every step
+--   iteration      INTEGER  number of the step; NULL outside of every step
 --   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective (W1)
 --   name           TEXT     stable name, on the lowest rank
 --   seq            INTEGER  0-based index within its process group and step (W2)
