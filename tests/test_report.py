@@ -270,6 +270,13 @@ class States(OnPage):
             self.check(page, "control", "test", *arguments)
         return page
 
+    def test_steps_of_several_sizes(self):
+        page = self.page(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
+        self.assertIn("No clear difference over all sizes: \u22120.002 ms per step", page.one("h1").text)
+        leads = [" ".join(lead.text.split()) for lead in page.one("main").all("p") if lead.attributes.get("class") == "lead"]
+        self.assertEqual(leads[:2], ["At like sizes: +0.013 ms; from another mix of requests: \u22120.016 ms.",
+                                     "Largest at like sizes: graph: flash::flash_fwd_splitkv_kernel +0.013 ms."])
+
     def test_identical(self):
         page = self.state(run(5), run(5))
         self.assertEqual(page.one("h1").text, "No difference: 1.00 ms per step on both sides")

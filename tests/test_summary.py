@@ -28,6 +28,23 @@ class Lines(unittest.TestCase):
             "  +0.096 ms   14 %  copies         copies: aten::clone (DistributedDataParallel.forward)",
             "  -0.004 ms   -1 %                 15 smaller parts"])
 
+    def test_another_mix_of_requests(self):
+        """The planted difference leads, though the step as a whole is shorter."""
+        self.assertEqual(lines(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))), [
+            "no clear difference over all sizes: 0.977 -> 0.975 ms a step, -0.002 ms (-0.24 %)",
+            "36 steps of 0.397-3.583 ms, 43 of 0.427-5.707: they overlap; rank 0, device clock",
+            "at like sizes +0.013 ms (+1.4 %); from another mix of requests -0.016 ms",
+            "caution: 1 of 2 ranks recorded: who waits for whom is not known",
+            "  +0.013 ms         compute        graph: flash::flash_fwd_splitkv_kernel, at like sizes",
+            "  -0.016 ms         mix            another mix of requests",
+            "       0 ms                        11 smaller parts"])
+
+    def test_one_phase_has_no_mix_to_speak_of(self):
+        sides = [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")]
+        rows = connect().execute("SELECT kind, text FROM trace_summary(?, ?, NULL, NULL, 'prefill', 'prefill')", sides).fetchall()
+        self.assertNotIn("mix", {kind for kind, _ in rows})
+        self.assertEqual(rows[0][1], "no difference: 3.58 -> 3.58 ms a step, 0 ms")
+
     def test_the_same_trace_twice(self):
         self.assertEqual(lines(GPU[0], GPU[0]), [
             "no difference: 3.05 -> 3.05 ms a step, 0 ms",

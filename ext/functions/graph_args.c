@@ -67,6 +67,12 @@ bool graph_args_read(struct call *call, int capture, int steps, const struct tra
             done = !opened.trace.members[i].chosen ||
                    read_captures(call, &opened.trace.members[i], &args->captures);
         call_trace_close(&opened);
+        if (done && args->captures.count == 0)
+            done = failure_set(
+                &call->failure, FAILURE_REQUEST,
+                "'%s' has no capture of a graph: no call named "
+                "...StreamBeginCapture... with one named ...StreamEndCapture... after it",
+                (const char *)sqlite3_value_text(call->values[capture]));
     }
     if (!done || !(args->captured || wanted))
         return done;

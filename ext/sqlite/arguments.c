@@ -235,11 +235,16 @@ static bool select_elements(struct call *call, int argument, const char *expecte
     return call->failure.code == FAILURE_NONE;
 }
 
-/* Whether a text may be the phase of a step (step_form.h). */
+/* Whether a text may be the phase of a step or its stratum, which has a size after it (step_form.h). */
 static bool is_phase(const char *text)
 {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    return length > 0 && !text[length] && !is_digit(*text);
+    size_t length = 0;
+    while (is_word(text[length]))
+        length++;
+    if (length == 0 || is_digit(*text) || !text[length])
+        return length > 0 && !is_digit(*text);
+    text += length;
+    return *text == ' ' && is_digit(text[1]) && !text[1 + strspn(text + 1, "0123456789")];
 }
 
 static bool select_phase(struct call *call, struct selection *selection, const char *phase)

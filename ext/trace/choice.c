@@ -26,12 +26,17 @@ static bool read_phase(const struct trace_member *member, uint32_t iteration,
                                                member->file->names.items[name].length, form);
 }
 
-static bool same_phase(const struct step_form *form, const char *phase)
+/* Whether a text is the phase of a step, or its stratum. */
+static bool same_phase(const struct step_form *form, const char *text)
 {
+    char size[24];
     size_t i = 0;
-    while (i < form->phase_length && phase[i] && small(form->phase[i]) == small(phase[i]))
+    while (i < form->phase_length && text[i] && small(form->phase[i]) == small(text[i]))
         i++;
-    return i == form->phase_length && !phase[i];
+    if (i < form->phase_length || (text[i] && form->size == STEP_FORM_UNKNOWN))
+        return false;
+    snprintf(size, sizeof size, " %llu", (unsigned long long)step_form_bucket(form->size));
+    return !text[i] || strcmp(text + i, size) == 0;
 }
 
 static bool is_steady(int64_t number, const int64_t *numbers, size_t count)
@@ -103,23 +108,25 @@ static bool rank_is_chosen(const struct trace *trace, size_t rank_index,
 
 enum { LONGEST_LIST = 200 /* bytes */ };
 
-/* Adds the phase of a step to a list, unless it is there. */
-static void list_phase(char *list, const struct step_form *form)
+/* Adds the phase of a step to a list, unless it is there; with its size, if there is one. */
+static void list_phase(char *list, const struct step_form *form, bool sized)
 {
     size_t length = strlen(list), from = 0;
-    char phase[LONGEST_LIST];
-    if (form->phase_length + length + 3 > LONGEST_LIST)
+    char word[LONGEST_LIST], size[24] = "";
+    if (sized && form->size != STEP_FORM_UNKNOWN)
+        snprintf(size, sizeof size, " %llu", (unsigned long long)step_form_bucket(form->size));
+    if (form->phase_length + strlen(size) + length + 3 > LONGEST_LIST)
         return;
     for (size_t i = 0; i < form->phase_length; i++)
-        phase[i] = (char)small(form->phase[i]);
-    phase[form->phase_length] = 0;
+        word[i] = (char)small(form->phase[i]);
+    strcpy(word + form->phase_length, size);
     while (from < length) {
         size_t end = from + strcspn(list + from, ",");
-        if (end - from == form->phase_length && memcmp(list + from, phase, end - from) == 0)
+        if (end - from == strlen(word) && memcmp(list + from, word, end - from) == 0)
             return;
         from = end + 2;
     }
-    snprintf(list + length, LONGEST_LIST - length, "%s%s", length ? ", " : "", phase);
+    snprintf(list + length, LONGEST_LIST - length, "%s%s", length ? ", " : "", word);
 }
 
 /* Checks that each rank has a step of the phase that was asked for (T23). */
@@ -139,7 +146,7 @@ static bool check_phase(const struct trace *trace, const char *phase, const char
             any = true;
             for (uint32_t step = 0; step < member->steps->iteration_count; step++)
                 if (member->steps->first[step] != ROW_NONE && read_phase(member, step, &form))
-                    list_phase(list, &form);
+                    list_phase(list, &form, strchr(phase, ' ') != NULL);
         }
         if (any)
             return failure_set(failure, FAILURE_REQUEST,

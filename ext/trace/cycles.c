@@ -166,8 +166,8 @@ static bool check_wish(const struct trace *trace, const struct step_wish *wish, 
         if (trace->members[i].chosen && trace->members[i].steps->count > 0)
             return true;
     return failure_set(failure, FAILURE_REQUEST,
-                       "%s has no step: no host event has a name like '%s' (argument steps)", subject,
-                       wish->text);
+                       "%s has no step: no host event has a name like '%s' (argument steps)",
+                       subject, wish->text);
 }
 
 bool cycles_make(struct trace *trace, const struct trace_request *request,
