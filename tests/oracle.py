@@ -13,6 +13,7 @@ happens to damaged ones (T14, T15) is no business of this file.
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
+import copy
 import fnmatch
 import gzip
 import json
@@ -102,7 +103,7 @@ class File:
 @dataclass
 class Trace:
     files: list
-    by_pattern: bool = False  # the argument `steps` is one
+    argument: str = None  # `steps`
 
     @property
     def rows(self):
@@ -441,14 +442,14 @@ def assign_ranks(files):
         file.rank = next(free)
 
 
-def read_trace(path, steps="profiler"):
-    """The trace of a directory, or of a file; `steps` is the argument."""
+def read_trace(path, steps=None):
+    """The trace of a directory, or of a file; `steps` is the argument, or None."""
     if not os.path.isdir(path):
         return read_files([path], steps=steps)
     return read_files(list_directory(path), in_directory=True, steps=steps)
 
 
-def read_files(paths, in_directory=False, steps="profiler"):
+def read_files(paths, in_directory=False, steps=None):
     files = []
     for path in paths:
         try:
@@ -469,7 +470,7 @@ def read_file(path):
     return file
 
 
-def finish(files, steps="profiler"):
+def finish(files, steps=None):
     """The trace of files whose rows have been read."""
     if not files:
         raise NotATrace("no trace at all")
@@ -491,15 +492,16 @@ def finish(files, steps="profiler"):
 
 def take_steps(trace, steps):
     """Finds the steps of a trace again, by another argument `steps`."""
-    trace.by_pattern = oracle_marks.patterns(steps) is not None
-    oracle_marks.number(trace.files, steps)
+    trace.argument = steps
+    oracle_marks.number(trace.files, steps or "auto")
     for file in trace.files:
         iterations(file)
 
 
 def check_ranks(trace, ranks):
     """Several files of a rank that is read must be its profiling cycles (T8); a pattern must match somewhere."""
-    if trace.by_pattern and not any(file.steps for file in trace.files if file.rank in ranks):
+    by_pattern = trace.argument is not None and oracle_marks.patterns(trace.argument) is not None
+    if by_pattern and not any(file.steps for file in trace.files if file.rank in ranks):
         raise Refused("no host event is like the pattern")
     for rank in ranks:
         files = [file for file in trace.files if file.rank == rank]
@@ -571,6 +573,9 @@ def of_device(row, device_type):  # T9
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
     """The rows chosen, and how many steps 'per step' divides by (T12)."""
+    if wanted is None and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # S8 of serving
+        trace = copy.deepcopy(trace)
+        take_steps(trace, "profiler")
     chosen = choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = choose_steps(files, wanted)

@@ -130,7 +130,8 @@ def step_form(name):
             tokens = total(found["t"], after) if found.get("t") is not None else None
             return Form(phase, total(found["c"], found["g"]), None, tokens)
     if mode := MODE.fullmatch(name):
-        phase, said = MODES.get(mode[1], mode[1].lower()), dict(reversed(fields(mode["rest"])))  # the first counts
+        phase = MODES.get(mode[1], mode[1].lower())
+        said = {key: value for key, value in reversed(fields(mode["rest"])) if whole(value) is not None}
         tokens = total(said.get("c_sq"), said.get("g_sq"))
         if "c_sq" not in said and "g_sq" not in said:
             tokens = whole(said.get("toks", said.get("bs") if phase == "decode" else None))

@@ -2,7 +2,7 @@
 G4). Steps by annotation (S1 to S7) are in oracle_marks.py, S8 in oracle.py, what the names of steps say in
 oracle_names.py.
 
-    trace = oracle.read_trace("runs/a", "auto")
+    trace = oracle.read_trace("runs/a")
     Replayed(trace.files[0])                            # an oracle_steps.Attributed that knows graphs
     Replayed(trace.files[0], captures(read_trace("capture")))   # and captures
     diff(side(trace, "steady"), side(other, "steady"))  # {(class, name): DiffRow}, exact

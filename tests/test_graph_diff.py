@@ -52,6 +52,20 @@ class Made(InFolder):
                 ("ab", "cd", "-a -b +c +d"), ("abc", "bca", "-a b c +a")):
             self.assertEqual(self.changes(control, test), expected, (control, test))
 
+    def test_alignment_of_random_names(self):
+        """Of few names, so that many alignments are as long; and of two that are nearly alike."""
+        rng = random.Random(1)
+        for _ in range(series(60, 600)):
+            letters = "abcdefgh"[:rng.choice((1, 2, 2, 3, 8))]
+            control = rng.choices(letters, k=rng.randrange(1, rng.choice((5, 20, 60))))
+            test = rng.choices(letters, k=rng.randrange(1, rng.choice((5, 20, 60))))
+            if rng.random() < .4:
+                test = [letter for letter in control for _ in range(rng.choice((0, 1, 1, 1, 1, 1, 2)))] or ["a"]
+            found = [row[1:4] for row in self.diff([names(control, 1)], [names(test, 1)])]
+            expected = [(i, j, control[i] if j is None else test[j])
+                        for i, j in oracle_serving.aligned(control, test)]
+            self.assertEqual(found, expected, (control, test))
+
     def test_deleted_and_added(self):
         self.assertEqual(self.diff([[("a", 2), ("b", 3)]], [[("c", 7), ("b", 3)]]),
                          [(0, 0, None, "a", "deleted", 2, 0, -2), (0, None, 0, "c", "added", 0, 7, 7),
@@ -122,7 +136,7 @@ class Random(InFolder):
             arguments = (control, trace, ranks, ranks, wanted, wanted, steps)
             with self.subTest(seed=seed):
                 try:
-                    sides = [oracle_serving.replays_of(oracle.read_trace(path, steps or "auto"), ranks, wanted)
+                    sides = [oracle_serving.replays_of(oracle.read_trace(path, steps), ranks, wanted)
                              for path in (control, trace)]
                 except oracle.Refused as refused:
                     with self.assertRaises(sqlite3.Error, msg=f"{arguments}: {refused}"):

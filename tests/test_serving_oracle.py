@@ -22,7 +22,14 @@ OPS = """
     SELECT rank, iteration, device, cat, name, counts, CAST(round(total_duration * 1000) AS INTEGER)
     FROM trace_ops(?, ?, ?, 'ALL', ?)"""
 TIME = "SELECT rank, iteration, stratum, class, name, time_ns FROM trace_step_time(?, ?, ?, ?, ?, ?, ?)"
-DIFF = """
+TRACE_DIFF = """
+    SELECT name, control_counts, test_counts, CAST(round(control_total_duration * 1000) AS INTEGER),
+           CAST(round(test_total_duration * 1000) AS INTEGER), round(diff_duration_per_step, 6)
+    FROM trace_diff(?, ?, ?, ?, ?, ?, NULL, 0, ?)"""
+PATH = """
+    SELECT rank, iteration, class, sum(time_ns)
+    FROM trace_step_path(?, ?, ?, ?, NULL, ?) GROUP BY rank, iteration, class"""
+STEP_DIFF = """
     SELECT class, name, control_time, test_time, diff_time, diff_within, diff_mix
     FROM trace_step_diff(?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 OWNERS = """
@@ -37,7 +44,7 @@ def in_order(rows):
 
 
 class Random(InFolder):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(150, 2000))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 800))
 
     def setUp(self):
         super().setUp()
@@ -69,7 +76,7 @@ class Random(InFolder):
         for seed, rng, trace, _ in self.traces(0):
             with self.subTest(seed=seed):
                 for steps in (None, *rng.sample(generate_serving.STEPS[1:], 4)):
-                    read = oracle.read_trace(trace, steps or "auto")
+                    read = oracle.read_trace(trace, steps)
 
                     def rows():
                         oracle.check_ranks(read, read.ranks)
@@ -88,16 +95,33 @@ class Random(InFolder):
             self.assertGreater(self.seen[what], self.COUNT // 20, (what, self.seen))
 
     def test_ops(self):
-        """With steps given, the default step is the lowest of these; without, the lowest ProfilerStep."""
+        """The default step is the lowest ProfilerStep, or the lowest of the steps that a pattern gives."""
         for seed, rng, trace, _ in self.traces(10_000):
             with self.subTest(seed=seed):
                 steps = rng.choice((None, None, "auto", "profiler", "step[%", "%"))
                 wanted = rng.choice((None, None, *ITERATIONS))
-                read = oracle.read_trace(trace, steps or ("profiler" if wanted is None else "auto"))
+                read = oracle.read_trace(trace, steps)
                 self.compare("trace_ops", lambda: self.rows(OPS, trace, "all", wanted, steps), lambda: [
                     (row.rank, row.iteration, row.device, row.cat, row.name, row.counts, row.total_ns)
                     for row in oracle.summary(read, "all", wanted)], (wanted, steps))
         self.assertGreater(self.seen["trace_ops"], self.COUNT // 3)
+
+    def test_diff(self):
+        before = None
+        for seed, rng, trace, _ in self.traces(60_000):
+            control, before = before or trace, trace
+            wanted, steps = rng.choice((None, *ITERATIONS)), rng.choice((None, None, "step[%", "%"))
+            ranks = rng.choice((None, "all"))
+            with self.subTest(seed=seed):
+                chosen = (ranks, ranks, wanted, wanted)
+                self.compare(
+                    "trace_diff", lambda: self.rows(TRACE_DIFF, control, trace, *chosen, steps),
+                    lambda: [(row.name, row.control_counts, row.test_counts, row.control_ns, row.test_ns,
+                              round(float(row.diff_ns_per_step / 1000), 6))
+                             for row in oracle.trace_diff(
+                                 *(oracle.read_trace(path, steps) for path in (control, trace)), *chosen).values()],
+                    (chosen, steps))
+        self.assertGreater(self.seen["trace_diff"], self.COUNT // 5)
 
     def arguments(self, rng):
         return {"ranks": rng.choice((None, "all")), "wanted": rng.choice(ITERATIONS),
@@ -110,15 +134,21 @@ class Random(InFolder):
                 for _ in range(3):
                     chosen, steps = self.arguments(rng), rng.choice((None, None, "profiler", "step[%", "execute%", "%"))
                     captured = rng.choice((None, None, capture))
-                    known = captured and oracle_serving.captures(oracle.read_trace(captured, steps or "auto"))
-                    read = oracle.read_trace(trace, steps or "auto")
+                    known = captured and oracle_serving.captures(oracle.read_trace(captured, steps))
+                    read = oracle.read_trace(trace, steps)
                     rows = self.compare(
                         "trace_step_time", lambda: self.rows(TIME, trace, *chosen.values(), steps, captured),
                         lambda: [(*part[:3], *row, ns) for part in oracle_serving.parts(read, **chosen, captured=known)
                                  for row, ns in part[3].items()], (chosen, steps, captured))
                     self.seen["graph"] += any((row[4] or "").startswith("graph: ") for row in rows or ())
+                    if rows is not None:  # trace_step_path cuts the same time
+                        times = Counter()
+                        for rank, number, _, class_, _, ns in rows:
+                            times[rank, number, class_] += ns
+                        path = self.rows(PATH, trace, chosen["ranks"], chosen["wanted"], chosen["clock"], steps)
+                        self.assertEqual({row[:3]: row[3] for row in path if row[3]}, +times)
         self.assertGreater(self.seen["graph"], self.COUNT // 20)
-        self.assertGreater(self.seen["trace_step_time"], self.COUNT)
+        self.assertGreater(self.seen["trace_step_time"], self.COUNT // 2)
 
     def test_step_diff(self):
         before = None
@@ -131,7 +161,7 @@ class Random(InFolder):
                 arguments = [*[chosen["ranks"]] * 2, *[chosen["wanted"]] * 2, chosen["level"], chosen["clock"], steps]
 
                 def rows():
-                    sides = [oracle_serving.side(oracle.read_trace(path, steps or "auto"), **chosen)
+                    sides = [oracle_serving.side(oracle.read_trace(path, steps), **chosen)
                              for path in (control, trace)]
                     if not all(sides):
                         raise oracle.Refused("a side without windows")
@@ -142,9 +172,9 @@ class Random(InFolder):
                     expected = in_order(rows())
                 except oracle.Refused:
                     with self.assertRaises(sqlite3.Error, msg=(control, trace, arguments)):
-                        self.rows(DIFF, control, trace, *arguments)
+                        self.rows(STEP_DIFF, control, trace, *arguments)
                     continue
-                found = in_order(self.rows(DIFF, control, trace, *arguments))
+                found = in_order(self.rows(STEP_DIFF, control, trace, *arguments))
                 self.assertEqual([row[:2] for row in found], [row[:2] for row in expected])
                 most = 1e-9 * max(sum(row[2] for row in expected), sum(row[3] for row in expected), 1e-3)
                 for row, wanted in zip(found, expected):
@@ -160,8 +190,8 @@ class Random(InFolder):
             with self.subTest(seed=seed):
                 for captured in (None, capture):
                     steps = rng.choice((None, None, "profiler", "%"))
-                    read = oracle.read_trace(trace, steps or "auto")
-                    known = captured and oracle_serving.captures(oracle.read_trace(captured, steps or "auto"))
+                    read = oracle.read_trace(trace, steps)
+                    known = captured and oracle_serving.captures(oracle.read_trace(captured, steps))
 
                     def rows():
                         oracle.check_ranks(read, read.ranks)
