@@ -79,7 +79,7 @@ class Event:
     process: str = None  # the name of its process, where a rule asks for it
 
 
-# end_ns is the end of its reach, which the event may not have (S5 of serving)
+# end_ns is the end of its reach, which the event may not have (T20)
 Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns end_ns name phase batch_size "
                           "padded_size tokens stratum")
 
@@ -508,7 +508,7 @@ def check_ranks(trace, ranks):
         numbers = [number for file in files for number in {step.iteration for step in file.steps}]
         if len(files) > 1 and (len(set(numbers)) < len(numbers) or not all(file.steps for file in files)):
             raise Refused(f"rank {rank} is in {' and '.join(file.path for file in files)}")
-        if both := oracle_marks.overlapping(files):  # S4 of serving
+        if both := oracle_marks.overlapping(files):  # T21
             raise Refused(f"rank {rank}: {both[0].path} and {both[1].path} overlap")
 
 
@@ -539,7 +539,7 @@ def choose_steps(files, wanted):
               for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
     if wanted == "steady":  # T12
         return steady
-    if isinstance(wanted, str):  # S8 of serving
+    if isinstance(wanted, str):  # T23
         return of_phase(files, steady, wanted)
     if wanted is None:
         wanted = min(everywhere)
@@ -573,7 +573,7 @@ def of_device(row, device_type):  # T9
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
     """The rows chosen, and how many steps 'per step' divides by (T12)."""
-    if wanted is None and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # S8 of serving
+    if wanted is None and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # T23
         trace = copy.deepcopy(trace)
         take_steps(trace, "profiler")
     chosen = choose_ranks(trace, ranks)

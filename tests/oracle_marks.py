@@ -1,4 +1,4 @@
-"""A second reading of the rules by which the steps of a trace are found: T11, and S1 to S7 of serving.
+"""A second reading of the rules by which the steps of a trace are found: T11, T20 to T22.
 
     number(files, "auto")       # fills in step_marks of each file: its steps, with their numbers and phases
     matches("step[%", "step[DECODE bs=4]")
@@ -14,7 +14,7 @@ from oracle_roles import is_call, is_counted, is_step, step_number
 
 KNOWN_CATEGORIES = ("user_annotation", "cpu_op", "Operator")
 
-# A step: its event, its number, the end of its reach (S5), and what it ran (S6, S7).
+# A step: its event, its number, the end of its reach (T20.6), and what it ran (T22).
 Mark = namedtuple("Mark", "row number end_ns phase batch_size padded_size tokens stratum")
 
 
@@ -45,14 +45,14 @@ def patterns(steps):
     return array if texts else [steps]
 
 
-# ---- S2, S3 ---------------------------------------------------------------
+# ---- T20.2 to T20.5 -------------------------------------------------------
 
 def may_be_step(row):
     return row.device == "CPU" and is_counted(row) and row.ts_ns is not None and row.dur_ns > 0
 
 
 def is_known(row):
-    """A known annotation (S2)."""
+    """A known annotation (T20.2)."""
     return (may_be_step(row) and row.cat in KNOWN_CATEGORIES
             and (row.name == "scheduler.run_batch" or step_form(row.name) is not None))
 
@@ -62,7 +62,7 @@ def is_like(row, texts):
 
 
 def outermost(candidates):
-    """Those that do not start inside another one of their thread, also inside one that is no step itself (S2)."""
+    """Those that do not start inside another one of their thread, also inside one that is no step itself (T20.4)."""
     def inside(row, other):
         return innerness(other) < innerness(row) and other.ts_ns <= row.ts_ns < end(other)
 
@@ -70,7 +70,7 @@ def outermost(candidates):
 
 
 def one_thread(candidates):
-    """The steps among the candidates, by start (S2, S3)."""
+    """The steps among the candidates, by start (T20.5)."""
     threads = defaultdict(list)
     for row in candidates:
         threads[row.pid, row.tid].append(row)
@@ -79,7 +79,7 @@ def one_thread(candidates):
 
 
 def annotated(rows, steps):
-    """The steps of a file by annotation; None if they are its ProfilerSteps (S1)."""
+    """The steps of a file by annotation; None if they are its ProfilerSteps (T20.2)."""
     if steps == "profiler":
         return None
     texts = patterns(steps)
@@ -89,7 +89,7 @@ def annotated(rows, steps):
     return known if len(known) > len({step_number(row) for row in rows if is_step(row)}) else None
 
 
-# ---- S6 -------------------------------------------------------------------
+# ---- T22 ------------------------------------------------------------------
 
 def form_of(step, rows):
     """The form of its name, else of the first known annotation that starts inside of it on its thread."""
@@ -105,7 +105,7 @@ def mark(step, number, end_ns, rows):
     return Mark(step, number, end_ns, *(form or (None,) * 4), stratum(form))
 
 
-# ---- S4, S5 ---------------------------------------------------------------
+# ---- T20.6, T21 -----------------------------------------------------------
 
 def number(files, steps):
     """Fills in file.step_marks, and file.annotated: whether they are steps by annotation, if there are any."""
@@ -130,7 +130,7 @@ def number(files, steps):
 
 
 def overlapping(files):
-    """The first two of the files of a rank whose steps by annotation overlap in time, or None (S4)."""
+    """The first two of the files of a rank whose steps by annotation overlap in time, or None (T21)."""
     group = sorted((file for file in files if file.annotated and file.step_marks),
                    key=lambda file: (file.step_marks[0].row.ts_ns, file.path))
     for file, after in zip(group, group[1:]):

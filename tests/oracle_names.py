@@ -97,7 +97,7 @@ BATCH = re.compile(rf"(eager_|dummy_)?(decode|prefill)\[bs=(?P<b>[0-9]+)(/(?P<p>
 DIFFUSION = re.compile(r"execute_diffusion_(?P<b>[0-9]+)_(?P<w>[0-9]+)x(?P<h>[0-9]+)")
 MODES = {"EXTEND": "prefill", "PREFILL": "prefill", "SPLIT_PREFILL": "prefill", "DLLM_EXTEND": "prefill",
          "TARGET_VERIFY": "verify", "DRAFT_EXTEND": "draft", "DRAFT_EXTEND_V2": "draft"}
-BY_BATCH = ("decode", "verify", "draft", "idle")  # phases whose size is the batch (S7 of serving)
+BY_BATCH = ("decode", "verify", "draft", "idle")  # phases whose size is the batch (T22.3)
 
 Form = namedtuple("Form", "phase batch padded tokens")
 

@@ -1,5 +1,5 @@
-"""A second reading of the rules about serving traces: like with like (D1 to D3 of serving) and replayed graphs (G1 to
-G4). Steps by annotation (S1 to S7) are in oracle_marks.py, S8 in oracle.py, what the names of steps say in
+"""A second reading of the rules about serving traces: like with like (A13) and replayed graphs (A14 to A16).
+Steps by annotation (T20 to T22) are in oracle_marks.py, T23 in oracle.py, what the names of steps say in
 oracle_names.py.
 
     trace = oracle.read_trace("runs/a")
@@ -17,14 +17,14 @@ import oracle
 import oracle_steps
 from oracle_steps import OPERATORS, end, kind, label, stable, takes_part, thread_of
 
-Replay = namedtuple("Replay", "file launch work")  # work in the order of G3
+Replay = namedtuple("Replay", "file launch work")  # work in the order of A14.2
 Capture = namedtuple("Capture", "names labels")  # a name and a label by level, for each launch
 
 
-# ---- G1, G3 ---------------------------------------------------------------
+# ---- A14 ------------------------------------------------------------------
 
 def in_replay(row):
-    """G3: the order of device work in a replay."""
+    """A14.2: the order of device work in a replay."""
     return row.node is None, row.node or 0, row.ts_ns is None, row.ts_ns or 0, row.event
 
 
@@ -66,7 +66,7 @@ class Replayed(oracle_steps.Attributed):
         return None if work.link is None else self.of_work(work, level)
 
 
-# ---- G2 -------------------------------------------------------------------
+# ---- A15 ------------------------------------------------------------------
 
 def name_captured(call):
     """A list of the name of the work that a call captures, which may be None; [] if it captures none."""
@@ -151,7 +151,7 @@ def owners(of_file, captured):
     return result
 
 
-# ---- D1, D2 ---------------------------------------------------------------
+# ---- A13 ------------------------------------------------------------------
 
 DiffRow = namedtuple("DiffRow", "control test diff within mix")
 
@@ -201,11 +201,11 @@ def diff_row(counts, times):
         else:
             mix += p1 * m1 - p0 * m0
     before, after = (Fraction(sum(time.values()), sum(side.values())) for time, side in zip(times, counts))
-    assert within + mix == after - before  # D2
+    assert within + mix == after - before  # A13.2
     return DiffRow(before, after, after - before, within, mix)
 
 
-# ---- G4 -------------------------------------------------------------------
+# ---- A16 ------------------------------------------------------------------
 
 GraphRow = namedtuple("GraphRow", "graph control_position test_position name change control_time test_time diff_time")
 

@@ -1,4 +1,4 @@
-"""trace_graph_diff: two replays aligned node by node (G4), against oracle_serving.py on random traces, and by hand."""
+"""trace_graph_diff: two replays aligned node by node (A16), against oracle_serving.py on random traces, and by hand."""
 import os
 import random
 import sqlite3

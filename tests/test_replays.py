@@ -1,4 +1,4 @@
-"""Replayed graphs, by hand: what their work is named for (G1), captures (G2) and the order in a replay (G3). Random
+"""Replayed graphs, by hand: what their work is named for, the order in a replay (A14), and captures (A15). Random
 ones are in test_serving_oracle, differences of graphs in test_graph_diff.
 """
 import unittest

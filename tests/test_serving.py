@@ -163,7 +163,7 @@ class Golden(InFolder):
 
 
 class Steps(InFolder):
-    """Which events are steps: S1 to S4."""
+    """Which events are steps: T20 and T21."""
 
     def steps(self, *events, steps=None):
         write("a.json", document(*events))
@@ -312,7 +312,7 @@ class Steps(InFolder):
 
 
 class Reach(InFolder):
-    """What is in a step: S5, and T11 to T13."""
+    """What is in a step: T20.6, and T11 to T13."""
 
     EVENTS = (event("before", 0, 5), decode(1, 10, 10), launch(12, 1, 1), kernel("k1", 40, 10, 1),
               event("sample", 25, 3), launch(26, 1, 2), kernel("k2", 55, 5, 2), decode(1, 30, 10), launch(32, 1, 3),
@@ -398,7 +398,7 @@ class Reach(InFolder):
 
 
 class Phases(InFolder):
-    """What a step ran: S6 to S8."""
+    """What a step ran: T22 and T23."""
 
     def forms(self, *events, steps=None):
         write("a.json", document(*events))
@@ -484,7 +484,7 @@ class Phases(InFolder):
 
 
 class LikeWithLike(InFolder):
-    """D1 to D3."""
+    """A13."""
 
     def side(self, name, *steps):
         """Steps of (size, time of kernel `a`, time of kernel `b`), one after the other; a size of None has no phase."""
@@ -567,7 +567,7 @@ class LikeWithLike(InFolder):
 
 
 class AddsUp(unittest.TestCase):
-    """D2 on every pair."""
+    """A13.2 on every pair."""
 
     def check(self, control, test, iterations, level, clock):
         rows = connect().execute(
