@@ -32,7 +32,7 @@ def replays(file):
     """The replays of a file, by the start of the launch."""
     launched, rows = defaultdict(list), {row.event: row for row in file.rows}
     for row in file.rows:
-        if oracle.is_device_work(row) and row.link is not None:
+        if oracle.is_device_work(row) and oracle.is_counted(row) and row.link is not None:
             launched[row.link].append(row)
     found = [Replay(file, rows[event], sorted(work, key=in_replay)) for event, work in launched.items()
              if oracle.is_call(rows[event]) and "GraphLaunch" in (rows[event].name or "")]

@@ -129,7 +129,7 @@ class Attributed:
         self.rows = {row.event: row for row in file.rows}
         self.work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
         self.lost = self.replays_not_recorded(file)
-        steps = {step.event for step in file.steps}
+        steps = {step.event for step in file.steps} | {row.event for row in file.rows if oracle.is_step(row)}
         self.threads = defaultdict(list)
         for row in file.rows:
             if row.device == "CPU" and takes_part(row) and row.event not in steps:

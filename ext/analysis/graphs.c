@@ -57,8 +57,9 @@ static struct node *collect_nodes(const struct trace_file *file, const int64_t *
     for (size_t row = 0; done && any && row < columns->count; row++) {
         uint32_t launch = columns->link[row];
         done = stopper_goes_on(stopper, row, failure);
-        if (columns->kind[row] != KIND_WORK || launch == ROW_NONE || !is_call(columns, launch) ||
-            columns->name[launch] == NAME_NONE || !is_graph[columns->name[launch]])
+        if (columns->kind[row] != KIND_WORK || !row_counts(columns, row) || launch == ROW_NONE ||
+            !is_call(columns, launch) || columns->name[launch] == NAME_NONE ||
+            !is_graph[columns->name[launch]])
             continue;
         if (!MEMORY_GROW(nodes, capacity, *count + 1))
             done = failure_memory(failure);

@@ -361,9 +361,10 @@ static bool prepare(struct keyed_builder *builder)
     if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
         !builder->in_graphs || !builder->scratch)
         return failure_memory(builder->failure);
-    const struct steps *steps = builder->request->member->steps;
-    for (size_t i = 0; i < steps->count; i++)
-        builder->is_step[steps->items[i].row] = true;
+    const struct steps *const both[] = {builder->request->member->steps, &file->profiler_steps};
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 0; i < both[which]->count; i++)
+            builder->is_step[both[which]->items[i].row] = true;
     return true;
 }
 

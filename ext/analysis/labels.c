@@ -60,9 +60,9 @@ struct label_builder {
 /* Selects the rows that take part. */
 struct label_rows {
     const struct trace_file *file;
-    const struct steps *steps;
-    const bool *wanted; /* by track */
-    size_t step;        /* index of the next step */
+    const struct steps *steps[2]; /* the steps, and those of the profiler */
+    size_t next[2];               /* index of the next step of each */
+    const bool *wanted;           /* by track */
 };
 
 /* A11.1. */
@@ -71,14 +71,19 @@ static bool takes_part(void *argument, size_t row)
     struct label_rows *part = argument;
     const struct trace_file *file = part->file;
     const struct columns *columns = &file->columns;
-    if (row == 0)
-        part->step = 0;
-    if (part->step < part->steps->count && part->steps->items[part->step].row == row) {
-        part->step++;
-        return false;
+    bool is_step = false;
+    for (int i = 0; i < 2; i++) {
+        const struct steps *steps = part->steps[i];
+        size_t *next = &part->next[i];
+        *next = row == 0 ? 0 : *next;
+        if (*next < steps->count && steps->items[*next].row == row) {
+            ++*next;
+            is_step = true;
+        }
     }
-    return part->wanted[row_place(columns, row)->track] && columns->ts[row] != NUMBER_NONE &&
-           columns->dur[row] > 0 && !kind_is_device(columns->kind[row]) && row_counts(columns, row);
+    return !is_step && part->wanted[row_place(columns, row)->track] &&
+           columns->ts[row] != NUMBER_NONE && columns->dur[row] > 0 &&
+           !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 
 /* Whether a row is among the events of the builder's current line. */
@@ -244,7 +249,8 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     choose_lines(&builder);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
-    struct label_rows part = {file, steps, wanted, 0};
+    struct label_rows part = {
+        .file = file, .steps = {steps, &file->profiler_steps}, .wanted = wanted};
     bool done = labels->threads
                     ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);

@@ -18,6 +18,8 @@
 --   control_range  TEXT     shortest and longest step
 --   test_range     TEXT     the same
 --   strata         INTEGER  strata of the steps used (A13)
+--   control_ranks  TEXT     the ranks that sections about all ranks take: those that have the phase that was asked for
+--   test_ranks     TEXT     the same
 -- Rules:
 --   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it.
@@ -25,6 +27,20 @@
 --      range of the steps of a side while the ranges overlap. It is clear if the ranges do not overlap
 --      and each side has three steps or more.
 -- With steps
+-- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
+listed AS (
+  SELECT side, rank, iteration, phase, stratum, count(*) OVER of_file AS steps, min(iteration) OVER of_file AS first,
+         max(iteration) OVER of_file AS last
+  FROM (SELECT DISTINCT 0 AS side, file, rank, iteration, phase, stratum FROM trace_steps(:control, :steps)
+        UNION ALL
+        SELECT DISTINCT 1, file, rank, iteration, phase, stratum FROM trace_steps(:test, :steps))
+  WINDOW of_file AS (PARTITION BY side, file)),
+of_phase AS MATERIALIZED (
+  SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
+  FROM listed
+  WHERE lower(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END) IN (phase, stratum)
+    AND (steps < 3 OR iteration NOT IN (first, last))
+  GROUP BY side),
 steps AS MATERIALIZED (
   SELECT side, count(*) AS windows, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
          max(of_host) AS of_host
@@ -67,5 +83,7 @@ SELECT CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS unit, size, digits,
          AS control_range,
        printf('%.*f', digits, t_low / size)
          || CASE WHEN t_high - t_low >= 0.0005 THEN '–' || printf('%.*f', digits, t_high / size) ELSE '' END
-         AS test_range, (SELECT count(DISTINCT stratum) FROM step) AS strata
+         AS test_range, (SELECT count(DISTINCT stratum) FROM step) AS strata,
+       coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') AS control_ranks,
+       coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') AS test_ranks
 FROM style

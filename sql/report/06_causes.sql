@@ -99,10 +99,10 @@ several AS (
 collective AS (
   SELECT 0 AS side, sum(transfer) / 1000 / count(DISTINCT iteration) AS transfer,
          sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait
-  FROM several CROSS JOIN trace_collectives(several.control, 'all', :control_iteration, :steps)
+  FROM several CROSS JOIN trace_collectives(several.control, :control_ranks, :control_iteration, :steps)
   UNION ALL
   SELECT 1, sum(transfer) / 1000 / count(DISTINCT iteration), sum(max_wait) / 1000 / count(DISTINCT iteration)
-  FROM several CROSS JOIN trace_collectives(several.test, 'all', :test_iteration, :steps)),
+  FROM several CROSS JOIN trace_collectives(several.test, :test_ranks, :test_iteration, :steps)),
 evidence(place, n, text) AS (
   SELECT place, 1, 'Net of ' || listed || ' ' || :unit
          || CASE WHEN more > 0 THEN ', and ' || more || ' smaller' ELSE '' END || '.'

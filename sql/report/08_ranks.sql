@@ -14,10 +14,10 @@ several AS MATERIALIZED (
   FROM (SELECT count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 part AS (
   SELECT 0 AS side, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.control, 'all', :control_iteration, 'annotation', :clock, :steps)
+  FROM several CROSS JOIN trace_step_time(several.control, :control_ranks, :control_iteration, 'annotation', :clock, :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.test, 'all', :test_iteration, 'annotation', :clock, :steps)),
+  FROM several CROSS JOIN trace_step_time(several.test, :test_ranks, :test_iteration, 'annotation', :clock, :steps)),
 summed AS (
   SELECT side, rank, count(DISTINCT coalesce(iteration, 0)) * 1e6 AS windows, total(time_ns) AS step,
          total(time_ns) FILTER (WHERE class = 'compute') AS compute, total(time_ns) FILTER (WHERE class = 'comm') AS comm,

@@ -9,10 +9,10 @@ recorded AS MATERIALIZED (
   FROM (SELECT side, count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 met AS MATERIALIZED (
   SELECT 0 AS side, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, 'all', :control_iteration, :steps)
+  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
   UNION ALL
   SELECT 1, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, 'all', :test_iteration, :steps)),
+  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
 whole AS (
   SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait, avg(transfer) / 1000 AS transfer
   FROM met
