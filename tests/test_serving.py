@@ -265,6 +265,14 @@ class Steps(InFolder):
         self.assert_error("trace_step_time: 'run' has no step: no host event has a name like 'loop' (argument steps)",
                           "SELECT * FROM trace_step_time('run') WHERE steps = 'loop'")
 
+    def test_a_pattern_has_at_most_1000_bytes(self):
+        """To match takes the product of its length and that of a name, and cannot be interrupted."""
+        write("a.json", document(note("a" * 1001, 0, 5)))
+        self.assertEqual(self.value("SELECT count(*) FROM trace_steps('a.json', ?)", "%" + "a" * 999), 1)
+        for steps in ("a" * 1001, json.dumps(["x", "a" * 1001])):
+            self.assert_error("trace_steps: a pattern of steps has at most 1000 bytes, not 1001",
+                              "SELECT * FROM trace_steps('a.json', ?)", steps)
+
     def test_values_that_are_no_pattern(self):
         write("a.json", document(note("loop", 0, 5)))
         for value, shown in (("", "''"), (5, "5"), (b"\0", "X'00'")):

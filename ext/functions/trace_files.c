@@ -14,7 +14,7 @@ static const struct column columns_of_files[] = {
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
-    {"steps", "INTEGER", "distinct profiler steps"},
+    {"steps", "INTEGER", "distinct steps (T20)"},
     {"first_step", "INTEGER", "lowest of them"},
     {"last_step", "INTEGER", "highest of them"},
     {"events", "INTEGER", "elements of traceEvents; rows of the tables of events in a database"},

@@ -287,7 +287,14 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
 
 static bool add_pattern(struct call *call, struct step_patterns *patterns, const char *text)
 {
+    enum {
+        LONGEST = 1000 /* bytes: to match takes the product of its length and that of a name */
+    };
     size_t length = strlen(text);
+    if (length > LONGEST)
+        return failure_set(&call->failure, FAILURE_REQUEST,
+                           "a pattern of steps has at most %d bytes, not %lld", LONGEST,
+                           (long long)length);
     char *copy = memory_allocate(length + 1);
     if (!copy || !MEMORY_GROW(patterns->items, patterns->capacity, patterns->count + 1)) {
         memory_free(copy);
@@ -298,13 +305,9 @@ static bool add_pattern(struct call *call, struct step_patterns *patterns, const
     return true;
 }
 
-static bool is_like(const void *argument, const char *name)
+static bool is_like(const void *argument, size_t i, const char *name)
 {
-    const struct step_patterns *patterns = argument;
-    for (size_t i = 0; i < patterns->count; i++)
-        if (sqlite3_strlike(patterns->items[i], name, 0) == 0)
-            return true;
-    return false;
+    return sqlite3_strlike(((const struct step_patterns *)argument)->items[i], name, 0) == 0;
 }
 
 /* Takes the patterns of an argument if it is a JSON array of texts; else leaves none. */
@@ -325,7 +328,7 @@ static bool take_patterns(struct call *call, int argument, struct step_patterns 
 
 bool argument_steps(struct call *call, int argument, struct step_patterns *patterns)
 {
-    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns, NULL}};
+    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns, 0, NULL}};
     if (!call->values[argument])
         return true;
     const char *text = plain_text(call, call->values[argument]);
@@ -338,8 +341,10 @@ bool argument_steps(struct call *call, int argument, struct step_patterns *patte
     patterns->wish.text = text;
     if (patterns->wish.kind == STEPS_PROFILER)
         return true;
-    return (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&
-           (patterns->count > 0 || add_pattern(call, patterns, text));
+    bool done = (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&
+                (patterns->count > 0 || add_pattern(call, patterns, text));
+    patterns->wish.count = patterns->count;
+    return done;
 }
 
 void step_patterns_clear(struct step_patterns *patterns)

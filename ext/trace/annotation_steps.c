@@ -158,12 +158,20 @@ bool step_forms_find(struct steps *steps, const struct trace_file *file, const u
 bool wished_steps_make(struct steps *steps, struct trace_file *file, const struct step_wish *wish,
                        const struct stopper *stopper, struct failure *failure)
 {
+    enum { COMPARED = 1 << 16 /* bytes of names between two questions */ };
+    size_t compared = 0;
     unsigned char *known = NULL, *named = memory_zeroed(file->names.count + 1, 1);
     bool done = (named || failure_memory(failure)) && known_names(file, &known, stopper, failure);
-    for (size_t id = 0; done && id < file->names.count; id++) {
-        named[id] = wish->like(wish->argument, file->names.items[id].text);
-        done = stopper_goes_on(stopper, id, failure);
-    }
+    for (size_t id = 0; done && id < file->names.count; id++)
+        for (size_t i = 0; done && i < wish->count && !named[id]; i++) {
+            const struct name *name = &file->names.items[id];
+            named[id] = wish->like(wish->argument, i, name->text);
+            compared += name->length + 1;
+            if (compared >= COMPARED) {
+                done = stopper_ask(stopper, failure);
+                compared = 0;
+            }
+        }
     done = done && annotation_steps_make(steps, file, named, 1, true, stopper, failure) &&
            step_forms_find(steps, file, known, stopper, failure);
     memory_free(known);

@@ -9,9 +9,10 @@
 /* Which events are steps. */
 struct step_wish {
     enum { STEPS_AUTO, STEPS_PROFILER, STEPS_LIKE } kind;
-    /* STEPS_LIKE: whether a name, which ends with a 0, is that of a step. */
-    bool (*like)(const void *argument, const char *name);
+    /* STEPS_LIKE: whether a name, which ends with a 0, is like the ith of some patterns. */
+    bool (*like)(const void *argument, size_t i, const char *name);
     const void *argument;
+    size_t count;     /* of patterns */
     const char *text; /* what was asked for, for errors */
 };
 
