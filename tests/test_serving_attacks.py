@@ -1,0 +1,132 @@
+"""Steps by annotation and replayed graphs, attacked from outside: what is asked in an odd way, lacks something, or
+stands beside what matters."""
+import json
+import sqlite3
+import unittest
+
+from made import ABSENT, InFolder, document, event, kernel, launch, step, write
+from test_serving import decode, note
+
+WORK = "SELECT iteration, class, name, time FROM trace_step_time('a.json', 0, 'all', 'top_op', NULL, ?) ORDER BY 1, 2, 3"
+
+
+def call(name, ts, **fields):
+    return event(name, ts, 1, cat="hip_runtime", **fields)
+
+
+def captured(*names, at=0):
+    """The events of a capture of operators that launch a kernel each."""
+    events = [call("hipStreamBeginCapture", at)]
+    for name in names:
+        at += 10
+        events += [event(f"aten::{name}", at, 8), call("hipModuleLaunchKernel", at + 2, args={"kernel": name})]
+    return [*events, call("hipStreamEndCapture", at + 10)]
+
+
+def replay(*names, **fields):
+    """A step that replays a graph; fields replace those of its second kernel."""
+    events = [decode(1, 0, 1000),
+              event("hipGraphLaunch", 10, 2, cat="hip_runtime", args={"correlation": 1}),
+              *(kernel(name, 20 + 5 * at, 3, 1) for at, name in enumerate(names))]
+    events[3] = {key: value for key, value in {**events[3], **fields}.items() if value is not ABSENT}
+    return document(*events)
+
+
+class CapturesInPart(InFolder):
+    """T15 for the trace that `capture` names: what was read in part would name other owners."""
+
+    def check(self, path, what):
+        """The error is that of the file as a trace of its own."""
+        with self.assertRaisesRegex(sqlite3.Error, what) as raised:
+            self.rows("SELECT * FROM trace_kernel_owners(?)", path)
+        message = str(raised.exception).removeprefix("trace_kernel_owners")
+        write("a.json", replay("a", "b"))
+        for query in ("trace_kernel_owners('a.json') WHERE capture = ?", "trace_step_time('a.json') WHERE capture = ?",
+                      "trace_step_diff('a.json', 'a.json') WHERE control_capture = ?",
+                      "trace_step_diff('a.json', 'a.json') WHERE test_capture = ?"):
+            self.assert_error(query.split("(")[0] + message, f"SELECT * FROM {query}", path)
+
+    def test_a_truncated_capture(self):
+        text = json.dumps(document(*captured("a", "b"), *captured("a", "b", at=100)))
+        write("capture.json", text[:-10])
+        self.check("capture.json", "the document is truncated at byte")
+
+    def test_a_truncated_gzip_file(self):
+        write("whole.json.gz", document(*captured("a", "b")))
+        with open("whole.json.gz", "rb") as file:
+            content = file.read()
+        write("capture.json", content[:-20])
+        self.check("capture.json", "the gzip data is truncated at byte")
+
+
+class Errors(InFolder):
+    def test_the_capture_of_a_side_is_named(self):
+        write("a.json", replay("a", "b"))
+        for argument in ("control_capture", "test_capture"):
+            for value in (5, "", "[]"):
+                with self.assertRaisesRegex(sqlite3.Error, argument, msg=repr(value)):
+                    self.rows(f"SELECT * FROM trace_step_diff('a.json', 'a.json') WHERE {argument} = ?", value)
+
+    def test_an_empty_capture_is_named(self):
+        write("a.json", replay("a", "b"))
+        for function in ("trace_kernel_owners", "trace_step_time"):
+            with self.assertRaisesRegex(sqlite3.Error, "capture"):
+                self.rows(f"SELECT * FROM {function}('a.json') WHERE capture = ''")
+
+
+class Ranks(InFolder):
+    def test_the_report_of_a_phase_that_another_rank_lacks(self):
+        """Only ranks that are asked for need steps of the phase (T23); the report is no exception."""
+        for rank, made in ((0, decode(4, 0, 50)), (1, note("step[EXTEND bs=1 toks=9]", 0, 50))):
+            steps = [{**made, "ts": 100 * number} for number in range(4)]
+            work = [each for number in range(4) for each in (launch(100 * number + 2, 3, number + 1),
+                                                             kernel("gemm", 100 * number + 10, 20, number + 1))]
+            write(f"run/{rank}.json", document(*steps, *work, distributedInfo={"rank": rank}))
+        for function in ("trace_summary", "trace_step_causes", "trace_tree_diff", "trace_diff_report"):
+            for ranks in (None, 0):
+                count = self.value(f"SELECT count(*) FROM {function}('run', 'run', ?1, ?1, 'decode', 'decode')", ranks)
+                self.assertGreater(count, 0, function)
+
+
+class Labels(InFolder):
+    def test_a_profiler_step_around_steps_by_annotation_is_no_label(self):
+        """A11.1, whichever steps are asked for."""
+        made = [decode(1, 100, 50), decode(1, 200, 50)]
+        for number in (1, 2):
+            made += [launch(100 * number + 10, 3, number), kernel("gemm", 100 * number + 20, 20, number)]
+        for steps in (None, "step[%"):
+            write("a.json", document(*made))
+            expected = self.rows(WORK, steps)
+            write("a.json", document(*made, step(7, 90, 500)))
+            self.assertEqual(self.rows(WORK, steps), expected)
+
+
+class Left(InFolder):
+    """Work without a name or a duration is in no diff (T4)."""
+
+    def changes(self, **fields):
+        write("a.json", replay("a", "b", "c", **fields))
+        write("b.json", replay("a", "b", "c"))
+        return self.rows("SELECT name, change FROM trace_graph_diff('a.json', 'b.json')")
+
+    def test_a_graph_with_work_without_a_name(self):
+        for name in (ABSENT, 5):
+            self.assertEqual(self.changes(name=name), [("a", "same"), ("b", "added"), ("c", "same")])
+
+    def test_a_graph_with_work_without_a_duration(self):
+        for duration in (ABSENT, -1):
+            self.assertEqual(self.changes(dur=duration), [("a", "same"), ("b", "added"), ("c", "same")])
+
+
+class LastStep(InFolder):
+    def test_what_an_analysis_counts_by_steps_of_a_pattern(self):
+        """T13 with the steps of the pattern (T23)."""
+        write("a.json", document(*(each for at in range(4) for each in (decode(3, 100 * at, 50),
+                                                                       event("x", 100 * at + 5, 5)))))
+        counted = "SELECT count(*) FROM trace_events('a.json') WHERE include_last_profiler_step = 0 AND steps = ?"
+        self.assertEqual(self.value(counted, "auto"), 8)
+        self.assertEqual(self.value(counted, "step[%"), 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
