@@ -74,6 +74,17 @@ class Errors(InFolder):
                 self.rows(f"SELECT * FROM {function}('a.json') WHERE capture = ''")
 
 
+    def test_a_list_of_phases_that_is_cut_says_so(self):
+        write("a.json", document(*(note(f"step[M_{at} bs=1]", 10 * at, 5) for at in range(3000))))
+        with self.assertRaisesRegex(sqlite3.Error, r"\.\.\.\)$"):
+            self.rows("SELECT * FROM trace_step_time('a.json', 0, 'decode')")
+
+    def test_a_phase_too_long_to_show_is_not_none(self):
+        write("a.json", document(note("step[" + "A" * 60000 + "]", 0, 5)))
+        with self.assertRaisesRegex(sqlite3.Error, r"phases: (?!none)"):
+            self.rows("SELECT * FROM trace_step_time('a.json', 0, 'prefill')")
+
+
 class Ranks(InFolder):
     def test_the_report_of_a_phase_that_another_rank_lacks(self):
         """Only ranks that are asked for need steps of the phase (T23); the report is no exception."""
@@ -86,6 +97,19 @@ class Ranks(InFolder):
             for ranks in (None, 0):
                 count = self.value(f"SELECT count(*) FROM {function}('run', 'run', ?1, ?1, 'decode', 'decode')", ranks)
                 self.assertGreater(count, 0, function)
+
+
+    def test_each_rank_takes_the_captures_of_its_own(self):
+        """A rank of a trace that has captures of its own takes no turn with those of others (A15.3)."""
+        for rank in (0, 1):
+            captures = [{**each, "name": f"aten::{rank}"} if each["name"] == "aten::a" else each
+                        for each in captured("a")]
+            write(f"capture/{rank}.json", document(*captures, distributedInfo={"rank": rank}))
+            graphs = [(event("hipGraphLaunch", 100 * at, 2, cat="hip_runtime", args={"correlation": at + 1}),
+                       kernel("a", 100 * at + 10, 5, at + 1)) for at in range(3)]
+            write(f"run/{rank}.json", document(*sum(graphs, ()), distributedInfo={"rank": rank}))
+        self.assertEqual(self.rows("SELECT DISTINCT rank, op FROM trace_kernel_owners('run', 'all', 'all')"
+                                   " WHERE capture = 'capture' ORDER BY 1, 2"), [(0, "aten::0"), (1, "aten::1")])
 
 
 class Labels(InFolder):
@@ -119,13 +143,13 @@ class Left(InFolder):
 
 
 class LastStep(InFolder):
-    def test_what_an_analysis_counts_by_steps_of_a_pattern(self):
-        """T13 with the steps of the pattern (T23)."""
+    def test_a_pattern_does_not_change_what_an_analysis_counts(self):
+        """In T13 steps are ProfilerSteps, whatever `steps` names (T23)."""
         write("a.json", document(*(each for at in range(4) for each in (decode(3, 100 * at, 50),
                                                                        event("x", 100 * at + 5, 5)))))
         counted = "SELECT count(*) FROM trace_events('a.json') WHERE include_last_profiler_step = 0 AND steps = ?"
-        self.assertEqual(self.value(counted, "auto"), 8)
-        self.assertEqual(self.value(counted, "step[%"), 6)
+        for steps in (None, "auto", "step[%"):
+            self.assertEqual(self.value(counted, steps), 8)
 
 
 if __name__ == "__main__":
