@@ -359,7 +359,7 @@ static bool make_graphs(struct attribution *at, size_t member)
     struct known_file *known = at->known;
     const int64_t *nodes = at->knowledge.nodes ? at->knowledge.nodes[member] : NULL;
     unsigned levels = at->level == LEVEL_KERNEL ? 0 : at->label_levels;
-    if (!graph_names_make(&known->graphs, at->file, &known->labels, levels,
+    if (!graph_names_make(&known->graphs, &at->trace->members[member], &known->labels, levels,
                           levels ? at->knowledge.captures : NULL, nodes, at->stopper, at->failure))
         return false;
     known->graph_ids = memory_allocate((known->graphs.texts.count + 1) * sizeof *known->graph_ids);

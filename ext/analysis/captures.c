@@ -89,6 +89,7 @@ struct capture_builder {
     struct captures *captures;
     const struct trace_file *file;
     const uint32_t *kernels;
+    int64_t rank;
     struct labels labels;
     char *scratch; /* room for the longest name */
     struct failure *failure;
@@ -156,7 +157,8 @@ static bool add_edges(struct capture_builder *builder, const struct capture_edge
         if (edge->call == CALL_BEGIN) {
             if (!MEMORY_GROW(captures->items, captures->capacity, captures->count + 1))
                 return failure_memory(builder->failure);
-            captures->items[captures->count++] = (struct capture){captures->launch_count, 0, true};
+            captures->items[captures->count++] =
+                (struct capture){builder->rank, captures->launch_count, 0, true};
             open = true;
         } else if (edge->call == CALL_END) {
             open = false;
@@ -187,8 +189,11 @@ bool captures_add(struct captures *captures, const struct trace_member *member,
                   const uint32_t *kernels, const struct stopper *stopper, struct failure *failure)
 {
     const struct trace_file *file = member->file;
-    struct capture_builder builder = {
-        .captures = captures, .file = file, .kernels = kernels, .failure = failure};
+    struct capture_builder builder = {.captures = captures,
+                                      .file = file,
+                                      .kernels = kernels,
+                                      .rank = member->rank,
+                                      .failure = failure};
     size_t count = 0;
     struct capture_edge *edges = collect_edges(file, &count, stopper, failure);
     bool *threads = memory_zeroed(file->tracks.count, sizeof *threads);
@@ -274,14 +279,16 @@ static bool fits(const struct captures *captures, const struct capture *capture,
     return true;
 }
 
-/* Finds the captures of a sequence: those of the same length, else longer ones. `launches` is room. */
-static size_t find_fitting(const struct captures *captures, const struct sequence *sequence,
-                           size_t *fitting, size_t *launches)
+/* Finds the captures of a sequence: those of the same length, else longer ones; of a rank, or of all if
+** it is below 0. `launches` is room. */
+static size_t find_fitting(const struct captures *captures, int64_t rank,
+                           const struct sequence *sequence, size_t *fitting, size_t *launches)
 {
     for (int longer = 0; longer < 2; longer++) {
         size_t count = 0;
         for (size_t i = 0; i < captures->count; i++)
-            if ((captures->items[i].count != sequence->count) == longer &&
+            if ((rank < 0 || captures->items[i].rank == rank) &&
+                (captures->items[i].count != sequence->count) == longer &&
                 fits(captures, &captures->items[i], sequence, launches))
                 fitting[count++] = i;
         if (count > 0)
@@ -292,15 +299,16 @@ static size_t find_fitting(const struct captures *captures, const struct sequenc
 
 /* Matches the replays, which are sorted by their sequences. */
 static bool match_sequences(struct capture_matches *matches, const struct captures *captures,
-                            const struct sequence *sequences, const struct replays *replays,
-                            size_t *fitting, const struct stopper *stopper, struct failure *failure)
+                            int64_t rank, const struct sequence *sequences,
+                            const struct replays *replays, size_t *fitting,
+                            const struct stopper *stopper, struct failure *failure)
 {
     size_t count = 0, turn = 0;
     for (size_t i = 0; i < replays->count; i++, turn++) {
         const struct sequence *sequence = &sequences[i];
         size_t *launches = matches->launches + replays->items[sequence->replay].first;
         if (i == 0 || !same_sequence(sequence - 1, sequence)) {
-            count = find_fitting(captures, sequence, fitting, launches);
+            count = find_fitting(captures, rank, sequence, fitting, launches);
             turn = 0;
         }
         if (!stopper_goes_on(stopper, i, failure))
@@ -313,9 +321,12 @@ static bool match_sequences(struct capture_matches *matches, const struct captur
 }
 
 bool captures_match(struct capture_matches *matches, const struct captures *captures,
-                    const struct trace_file *file, const struct replays *replays,
+                    const struct trace_member *member, const struct replays *replays,
                     const struct stopper *stopper, struct failure *failure)
 {
+    int64_t rank = -1; /* its own, if that has captures (A15.3) */
+    for (size_t i = 0; i < captures->count; i++)
+        rank = captures->items[i].rank == member->rank ? member->rank : rank;
     struct sequence *sequences = memory_zeroed(replays->count, sizeof *sequences);
     uint32_t *kernels = memory_zeroed(replays->row_count, sizeof *kernels);
     size_t *fitting = memory_zeroed(captures->count, sizeof *fitting);
@@ -324,7 +335,7 @@ bool captures_match(struct capture_matches *matches, const struct captures *capt
     bool done = (sequences && kernels && fitting && matches->matched && matches->launches) ||
                 failure_memory(failure);
     for (size_t i = 0; done && i < replays->row_count; i++) {
-        kernels[i] = kernel_of(captures, file, replays->rows[i]);
+        kernels[i] = kernel_of(captures, member->file, replays->rows[i]);
         done = stopper_goes_on(stopper, i, failure);
     }
     for (size_t i = 0; done && i < replays->count; i++)
@@ -333,7 +344,7 @@ bool captures_match(struct capture_matches *matches, const struct captures *capt
     done = done &&
            sort_items(sequences, replays->count, sizeof *sequences, sequence_order, stopper,
                       failure) &&
-           match_sequences(matches, captures, sequences, replays, fitting, stopper, failure);
+           match_sequences(matches, captures, rank, sequences, replays, fitting, stopper, failure);
     memory_free(sequences);
     memory_free(kernels);
     memory_free(fitting);

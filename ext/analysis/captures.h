@@ -16,6 +16,7 @@ struct captured_launch {
 };
 
 struct capture {
+    int64_t rank;
     size_t first, count; /* of captures.launches */
     bool named;          /* the kernel of every launch is known */
 };
@@ -44,7 +45,7 @@ struct capture_matches {
 };
 
 bool captures_match(struct capture_matches *matches, const struct captures *captures,
-                    const struct trace_file *file, const struct replays *replays,
+                    const struct trace_member *member, const struct replays *replays,
                     const struct stopper *stopper, struct failure *failure);
 
 void capture_matches_clear(struct capture_matches *matches);

@@ -111,6 +111,7 @@ void replays_clear(struct replays *replays)
 /* While names are made. */
 struct graph_namer {
     struct graph_names *names;
+    const struct trace_member *member;
     const struct trace_file *file;
     struct labels *labels;
     unsigned levels;
@@ -175,7 +176,7 @@ static bool name_replays(struct graph_namer *namer, const struct replays *replay
                          const struct captures *captures)
 {
     struct capture_matches matches = {.launches = NULL};
-    bool done = !captures || captures_match(&matches, captures, namer->file, replays,
+    bool done = !captures || captures_match(&matches, captures, namer->member, replays,
                                             namer->stopper, namer->failure);
     for (size_t i = 0; done && i < replays->count; i++) {
         const struct replay *replay = &replays->items[i];
@@ -192,11 +193,13 @@ static bool name_replays(struct graph_namer *namer, const struct replays *replay
     return done;
 }
 
-bool graph_names_make(struct graph_names *names, const struct trace_file *file,
+bool graph_names_make(struct graph_names *names, const struct trace_member *member,
                       struct labels *labels, unsigned levels, const struct captures *captures,
                       const int64_t *nodes, const struct stopper *stopper, struct failure *failure)
 {
+    const struct trace_file *file = member->file;
     struct graph_namer namer = {.names = names,
+                                .member = member,
                                 .file = file,
                                 .labels = labels,
                                 .levels = levels,

@@ -56,7 +56,7 @@ struct graph_knowledge {
 
 /* Makes the names of a file's work. `labels` has those of the threads of graph launches, at least of
 ** the wanted `levels`, which have one bit each. */
-bool graph_names_make(struct graph_names *names, const struct trace_file *file,
+bool graph_names_make(struct graph_names *names, const struct trace_member *member,
                       struct labels *labels, unsigned levels, const struct captures *captures,
                       const int64_t *nodes, const struct stopper *stopper, struct failure *failure);
 

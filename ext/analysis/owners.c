@@ -57,7 +57,7 @@ static bool label_owners(struct owners *owners, const struct trace_member *membe
         memcpy(owner->label, thread->items[labels_find(thread, columns->ts[launch])].label,
                sizeof owner->label);
     }
-    done = done && graph_names_make(&owners->graphs, member->file, &labels, levels, captures, nodes,
+    done = done && graph_names_make(&owners->graphs, member, &labels, levels, captures, nodes,
                                     stopper, failure);
     labels_clear(&labels);
     return done;

@@ -180,7 +180,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 {
     const char *text = plain_text(call, call->values[argument]);
     int64_t elements = 0;
-    if (!text)
+    if (!text || (!*text && argument > 1)) /* an error about a side names it */
         return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, paths, &elements))
         return false;

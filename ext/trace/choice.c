@@ -106,27 +106,37 @@ static bool rank_is_chosen(const struct trace *trace, size_t rank_index,
     return false;
 }
 
-enum { LONGEST_LIST = 200 /* bytes */ };
+/* The phases of steps, for an error. */
+struct phase_list {
+    char text[200];
+    bool cut;
+};
 
 /* Adds the phase of a step to a list, unless it is there; with its size, if there is one. */
-static void list_phase(char *list, const struct step_form *form, bool sized)
+static void list_phase(struct phase_list *list, const struct step_form *form, bool sized)
 {
-    size_t length = strlen(list), from = 0;
-    char word[LONGEST_LIST], size[24] = "";
+    char word[100], size[24] = "";
+    size_t length = strlen(list->text), from = 0, shown = form->phase_length;
+    if (list->cut)
+        return;
     if (sized && form->size != STEP_FORM_UNKNOWN)
         snprintf(size, sizeof size, " %llu", (unsigned long long)step_form_bucket(form->size));
-    if (form->phase_length + strlen(size) + length + 3 > LONGEST_LIST)
-        return;
-    for (size_t i = 0; i < form->phase_length; i++)
+    if (shown > sizeof word - sizeof size - 3) { /* too long to show */
+        shown = sizeof word - sizeof size - 3;
+        strcpy(size, "...");
+    }
+    for (size_t i = 0; i < shown; i++)
         word[i] = (char)small(form->phase[i]);
-    strcpy(word + form->phase_length, size);
+    strcpy(word + shown, size);
     while (from < length) {
-        size_t end = from + strcspn(list + from, ",");
-        if (end - from == strlen(word) && memcmp(list + from, word, end - from) == 0)
+        size_t end = from + strcspn(list->text + from, ",");
+        if (end - from == strlen(word) && memcmp(list->text + from, word, end - from) == 0)
             return;
         from = end + 2;
     }
-    snprintf(list + length, LONGEST_LIST - length, "%s%s", length ? ", " : "", word);
+    list->cut = length + strlen(word) + sizeof ", , ..." > sizeof list->text;
+    snprintf(list->text + length, sizeof list->text - length, "%s%s", length ? ", " : "",
+             list->cut ? "..." : word);
 }
 
 /* Checks that each rank has a step of the phase that was asked for (T23). */
@@ -134,7 +144,7 @@ static bool check_phase(const struct trace *trace, const char *phase, const char
                         const struct step_choice *choice, struct failure *failure)
 {
     for (size_t rank = 0; rank < trace->rank_count; rank++) {
-        char list[LONGEST_LIST] = "";
+        struct phase_list list = {.cut = false};
         bool any = false;
         if (rank_is_chosen(trace, rank, choice))
             continue;
@@ -146,13 +156,13 @@ static bool check_phase(const struct trace *trace, const char *phase, const char
             any = true;
             for (uint32_t step = 0; step < member->steps->iteration_count; step++)
                 if (member->steps->first[step] != ROW_NONE && read_phase(member, step, &form))
-                    list_phase(list, &form, strchr(phase, ' ') != NULL);
+                    list_phase(&list, &form, strchr(phase, ' ') != NULL);
         }
         if (any)
             return failure_set(failure, FAILURE_REQUEST,
                                "rank %lld of %s has no steady step of phase '%s' (phases: %s)",
                                (long long)trace->ranks[rank], subject, phase,
-                               *list ? list : "none; other words are 'all' and 'steady'");
+                               *list.text ? list.text : "none; other words are 'all' and 'steady'");
     }
     return true;
 }
