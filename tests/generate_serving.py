@@ -2,7 +2,7 @@
 
     made = generate(random.Random(7))
     made.files                  # {file name: document}, of one or two ranks
-    made.capture                # a document: graphs are captured in it
+    made.capture                # the same of a trace in which the graphs are captured
     made.write("some/folder")   # both, in `trace` and `capture`; returns the two paths
 
 A trace has up to some 200 events, on few instants: what starts together, ends together or is cut through is frequent.
@@ -66,12 +66,12 @@ def form(rng):
 @dataclass
 class Made:
     files: dict
-    capture: object
+    capture: dict
 
     def write(self, folder):
-        for name, content in self.files.items():
-            write(os.path.join(folder, "trace", name), content)
-        write(os.path.join(folder, "capture", "capture.json"), self.capture)
+        for inside, files in (("trace", self.files), ("capture", self.capture)):
+            for name, content in files.items():
+                write(os.path.join(folder, inside, name), content)
         return os.path.join(folder, "trace"), os.path.join(folder, "capture")
 
 
@@ -272,4 +272,4 @@ def generate(rng):
             events, at = serving_file(rng, at, unit, graphs)
             name = f"{rng.choice('abc')}{cycle}_rank{rank}.json"
             files[name] = document(*events, baseTimeNanoseconds=base)
-    return Made(files, captured(rng, graphs, unit))
+    return Made(files, {f"rank{rank}.json": captured(rng, graphs, unit) for rank in rng.choice(((0,), (0,), (0, 1)))})

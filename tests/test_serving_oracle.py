@@ -104,7 +104,7 @@ class Random(InFolder):
                 self.compare("trace_ops", lambda: self.rows(OPS, trace, "all", wanted, steps), lambda: [
                     (row.rank, row.iteration, row.device, row.cat, row.name, row.counts, row.total_ns)
                     for row in oracle.summary(read, "all", wanted)], (wanted, steps))
-        self.assertGreater(self.seen["trace_ops"], self.COUNT // 3)
+        self.assertGreater(self.seen["trace_ops"], self.COUNT // 6)
 
     def test_diff(self):
         before = None
@@ -121,7 +121,7 @@ class Random(InFolder):
                              for row in oracle.trace_diff(
                                  *(oracle.read_trace(path, steps) for path in (control, trace)), *chosen).values()],
                     (chosen, steps))
-        self.assertGreater(self.seen["trace_diff"], self.COUNT // 5)
+        self.assertGreater(self.seen["trace_diff"], self.COUNT // 6)
 
     def arguments(self, rng):
         return {"ranks": rng.choice((None, "all")), "wanted": rng.choice(ITERATIONS),
