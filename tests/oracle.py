@@ -550,9 +550,9 @@ def choose_steps(files, wanted):
 
 
 def of_phase(files, steady, phase):
-    """Those of the steady steps that are of a phase; each rank must have one."""
+    """Those of the steady steps that are of a phase, or of a stratum; each rank must have one."""
     found = {(path, number) for file in files for path, number in steady
-             if path == file.path and first_of(file)[number].phase == phase}
+             if path == file.path and phase in (first_of(file)[number].phase, first_of(file)[number].stratum)}
     for rank in {file.rank for file in files}:
         paths = {file.path for file in files if file.rank == rank}
         if not any(path in paths for path, _ in found):

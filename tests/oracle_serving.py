@@ -78,7 +78,10 @@ def name_captured(call):
 
 def captures(trace):
     """The captured sequences of a trace: its files in order, in them by the start of the capture."""
-    return [capture for file in trace.files for capture in captures_of(file)]
+    found = [capture for file in trace.files for capture in captures_of(file)]
+    if not found:
+        raise oracle.Refused("nothing is captured")
+    return found
 
 
 def without_inner(calls):

@@ -199,6 +199,11 @@ class Captures(InFolder):
         self.assert_error("trace_kernel_owners: cannot read 'nowhere': No such file or directory", OWNERS, "a.json",
                           "nowhere")
 
+    def test_a_trace_without_captures(self):
+        write("a.json", document(*self.replays(["a"])))
+        self.assert_error("trace_kernel_owners: 'a.json' has no capture of a graph: no call named ...StreamBegin"
+                          "Capture... with one named ...StreamEndCapture... after it", OWNERS, "a.json", "a.json")
+
     def test_work_without_a_name_is_left_out(self):
         found = self.owners(*self.replays(["a"]), node(ABSENT, 50, 5, 1), capture=self.capture(["a"]))
         self.assertEqual([row[:1] for row in found], [("a",)])

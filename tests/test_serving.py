@@ -465,6 +465,11 @@ class Phases(InFolder):
         self.assertEqual(self.rows(steps), [(2, 6)])
         self.assertEqual(self.chosen(self.made("b", "dp"), "decode"), [(0, 0)])
 
+    def test_steps_of_a_stratum(self):
+        write("a.json", document(*(decode(size, 10 * at, 5) for at, size in enumerate((9, 9, 32, 10, 29, 10)))))
+        self.assertEqual(self.chosen("a.json", "decode 10"), [(0, 1), (0, 3)])
+        self.assertEqual(self.chosen("a.json", "decode 32"), [(0, 2), (0, 4)])
+
     def test_every_rank_has_a_step_of_the_phase(self):
         made = self.made("a", "dpdpd", "ddpd")
         self.assertEqual(self.chosen(made, "decode", "all"), [(0, 2), (1, 1)])
