@@ -18,7 +18,7 @@ import oracle_steps
 from oracle_steps import OPERATORS, end, kind, label, stable, takes_part, thread_of
 
 Replay = namedtuple("Replay", "file launch work")  # work in the order of A14.2
-Capture = namedtuple("Capture", "names labels")  # a name and a label by level, for each launch
+Capture = namedtuple("Capture", "names labels rank", defaults=(None,))  # a name and a label by level, for each launch
 
 
 # ---- A14 ------------------------------------------------------------------
@@ -50,7 +50,8 @@ class Replayed(oracle_steps.Attributed):
         super().__init__(file)
         self.replays = replays(file)
         self.position = {row.event: position for replay in self.replays for position, row in enumerate(replay.work)}
-        self.owners = owners(self.replays, captured) if captured is not None else {}
+        own = [capture for capture in captured or () if capture.rank == file.rank]
+        self.owners = owners(self.replays, own or captured) if captured is not None else {}
 
     def of_work(self, work, level):
         if work.event in self.owners:
@@ -78,7 +79,7 @@ def name_captured(call):
 
 def captures(trace):
     """The captured sequences of a trace: its files in order, in them by the start of the capture."""
-    found = [capture for file in trace.files for capture in captures_of(file)]
+    found = [capture._replace(rank=file.rank) for file in trace.files for capture in captures_of(file)]
     if not found:
         raise oracle.Refused("nothing is captured")
     return found

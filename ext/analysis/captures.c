@@ -157,8 +157,8 @@ static bool add_edges(struct capture_builder *builder, const struct capture_edge
         if (edge->call == CALL_BEGIN) {
             if (!MEMORY_GROW(captures->items, captures->capacity, captures->count + 1))
                 return failure_memory(builder->failure);
-            captures->items[captures->count++] =
-                (struct capture){builder->rank, captures->launch_count, 0, true};
+            captures->items[captures->count++] = (struct capture){
+                builder->rank, edge->start, edge->row, captures->launch_count, 0, true};
             open = true;
         } else if (edge->call == CALL_END) {
             open = false;
@@ -169,6 +169,13 @@ static bool add_edges(struct capture_builder *builder, const struct capture_edge
         }
     }
     return true;
+}
+
+static int capture_order(const void *a, const void *b)
+{
+    const struct capture *x = a, *y = b;
+    int order = COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->row, y->row);
 }
 
 bool captures_want(const struct trace_file *file, uint32_t *kernels)
@@ -194,7 +201,7 @@ bool captures_add(struct captures *captures, const struct trace_member *member,
                                       .kernels = kernels,
                                       .rank = member->rank,
                                       .failure = failure};
-    size_t count = 0;
+    size_t count = 0, first = captures->count;
     struct capture_edge *edges = collect_edges(file, &count, stopper, failure);
     bool *threads = memory_zeroed(file->tracks.count, sizeof *threads);
     builder.scratch = memory_allocate(names_longest(&file->names) + 1);
@@ -204,7 +211,9 @@ bool captures_add(struct captures *captures, const struct trace_member *member,
     done = done &&
            labels_make(&builder.labels, file, member->steps, (1u << LABEL_LEVELS) - 1, threads,
                        stopper, failure) &&
-           add_edges(&builder, edges, count, stopper);
+           add_edges(&builder, edges, count, stopper) &&
+           sort_items(captures->items + first, captures->count - first, sizeof *captures->items,
+                      capture_order, stopper, failure);
     labels_clear(&builder.labels);
     memory_free(builder.scratch);
     memory_free(threads);

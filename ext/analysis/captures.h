@@ -16,7 +16,8 @@ struct captured_launch {
 };
 
 struct capture {
-    int64_t rank;
+    int64_t rank, start; /* start: ns */
+    uint32_t row;        /* of its begin */
     size_t first, count; /* of captures.launches */
     bool named;          /* the kernel of every launch is known */
 };
