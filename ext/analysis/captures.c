@@ -9,25 +9,17 @@
 /* What a call does in a capture. */
 enum capture_call { CALL_OTHER, CALL_BEGIN, CALL_END, CALL_LAUNCH, CALL_COPY, CALL_FILL };
 
-static bool has_word(const struct name *name, const char *word)
-{
-    size_t length = strlen(word), i = 0;
-    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
-        i++;
-    return i + length <= name->length;
-}
-
 static enum capture_call call_of(const struct name *name)
 {
-    if (has_word(name, "StreamBeginCapture"))
+    if (name_contains(name, "StreamBeginCapture"))
         return CALL_BEGIN;
-    if (has_word(name, "StreamEndCapture"))
+    if (name_contains(name, "StreamEndCapture"))
         return CALL_END;
-    if (has_word(name, "Memcpy"))
+    if (name_contains(name, "Memcpy"))
         return CALL_COPY;
-    if (has_word(name, "Memset"))
+    if (name_contains(name, "Memset"))
         return CALL_FILL;
-    return has_word(name, "Launch") && has_word(name, "Kernel") ? CALL_LAUNCH : CALL_OTHER;
+    return name_contains(name, "Launch") && name_contains(name, "Kernel") ? CALL_LAUNCH : CALL_OTHER;
 }
 
 /* A call of a capture, or its begin or end. */
@@ -261,7 +253,7 @@ static uint32_t kernel_of(const struct captures *captures, const struct trace_fi
     const struct name *name = &file->names.items[id];
     uint32_t found =
         row_is(file, row, CATEGORY_COPY)
-            ? names_find(&captures->names, has_word(name, "emset") ? "Memset" : "Memcpy", 6)
+            ? names_find(&captures->names, name_contains(name, "emset") ? "Memset" : "Memcpy", 6)
             : names_find(&captures->names, name->text, name->length);
     return found == NAME_NONE ? FOREIGN | id : found;
 }
