@@ -380,7 +380,7 @@ $(BUILD)/sections.c: sql/embed.awk $(NAMED) $(wildcard sql/report/*.sql) $(QUERI
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl
+	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl
 
 # A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
 FUZZ_FLAGS ?= -DREPLAY
@@ -388,7 +388,7 @@ FUZZ_FLAGS ?= -DREPLAY
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -ldl -lsqlite3
+	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
 $(BUILD)/fault/%: tests/fault/%.c | needed

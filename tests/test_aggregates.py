@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import random
+import re
 import sqlite3
 import statistics
 import threading
@@ -187,7 +188,8 @@ class Aggregates(unittest.TestCase):
     def test_interrupt_of_a_long_sort(self):
         """Whenever it comes: while rows are taken, or while they are sorted."""
         many = ("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT"
-                " trace_busy_time(i * 7919 % 3000001 * 10, 5), trace_quantile(i * 7919 % 3000001, 0.5) FROM n")
+                " trace_busy_time(i * 7919 % 3000001 * 10, 5), trace_quantile(i * 7919 % 3000001, 0.5),"
+                " trace_shift(i * 7919 % 3000001, i % 2) FROM n")
         self.assertEqual(self.one(many.format(1000))[0], 5000)
         began = time.monotonic()
         self.one(many.format(1000000))
@@ -211,6 +213,7 @@ class EveryAggregate(unittest.TestCase):
     SQLite asks an aggregate for its result after an error too: what it kept until then must bear that."""
 
     LENGTH = ("trace_busy_time", "trace_overlap_time")
+    COMPARISONS = ("trace_mannwhitney", "trace_shift", "trace_ttest")  # JSON objects
     # By argument, what it is an error to be, and what is said; None: nothing is.
     NO_NUMBER = [("'x'", "{}"), ("'1.5'", "{}"), ("x'31'", "{}"), ("''", "{}")]
     ANYTHING = [("'x'", None), ("x'ff00fe'", None), ("1", None), ("1.5", None), ("NULL", None), ("''", None)]
@@ -260,6 +263,11 @@ class EveryAggregate(unittest.TestCase):
             return self.FORMATS
         if name == "title" or not self.is_number(function, kind):
             return self.ANYTHING
+        if function in self.COMPARISONS and name == "side":
+            return [(value, "side must be 0 or 'control', or 1 or 'test'") for value in ("'x'", "'1'", "x'31'", "''", "2", "-1", "0.5")]
+        if function in self.COMPARISONS:
+            return [(value, "x must be a number") for value, _ in self.NO_NUMBER] + [
+                (value, "x must be finite: leave out such rows") for value in ("9e999", "-9e999")]
         said = f"{name} must be a number" if function.startswith("visualize_") else "arguments must be numbers"
         return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
 
@@ -320,6 +328,9 @@ class EveryAggregate(unittest.TestCase):
     def test_no_rows_and_nulls(self):
         for db, function, arguments in self.each():
             nothing = 0 if function in self.LENGTH else None
+            if function in self.COMPARISONS:
+                nothing, = db.execute(f"SELECT {function}(NULL, NULL)").fetchone()
+                self.assertEqual(set(re.findall(r": (\w+)", nothing)), {"0", "null"})
             good = self.good(function, arguments)
             marks = ", ".join(good)
             self.assertEqual(db.execute(f"SELECT {function}({marks}) WHERE 0").fetchone(), (nothing,))

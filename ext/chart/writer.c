@@ -1,7 +1,9 @@
 #include "writer.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -154,6 +156,77 @@ void write_number(struct writer *writer, double number)
     if (number < 0 && !rounds_to_zero(number, MOST))
         write_string(writer, "-");
     write_digits(writer, fabs(number), decimals_of(number, MOST), write_integer);
+}
+
+/* Decimal digits of a number that is finite and greater than 0: 0.DIGITS times 10^exponent. */
+struct decimal {
+    char digits[24];
+    int count, exponent;
+};
+
+/* snprintf() is exact, but what it writes between the digits depends on the locale. */
+static struct decimal decimal_of(double number, int count)
+{
+    struct decimal decimal = {.count = count};
+    char text[64];
+    int found = 0, at = 0;
+    snprintf(text, sizeof text, "%.*e", count - 1, number);
+    for (; found < count; at++)
+        if (text[at] >= '0' && text[at] <= '9')
+            decimal.digits[found++] = text[at];
+    bool negative = text[at + 1] == '-';
+    for (at += 2; text[at]; at++)
+        decimal.exponent = decimal.exponent * 10 + (text[at] - '0');
+    decimal.exponent = 1 + (negative ? -decimal.exponent : decimal.exponent);
+    return decimal;
+}
+
+/* Whether the nearest double to a decimal is this number. It is if the decimal is less than half as
+** far away as the next double there; the rest of that half is for errors of the arithmetic here, so
+** the answer may be no, but never wrongly yes. */
+static bool reads_back(const struct decimal *decimal, double number)
+{
+    enum { PRECISE = LDBL_MANT_DIG >= 64 };
+    long double value = 0, scale = 1, base = 10;
+    for (int i = 0; i < decimal->count; i++)
+        value = value * 10 + (decimal->digits[i] - '0');
+    int power = decimal->exponent - decimal->count;
+    for (int left = abs(power); left > 0; left /= 2, base *= base)
+        scale *= left % 2 ? base : 1;
+    value = power < 0 ? value / scale : value * scale;
+    long double next = nextafter(number, value < number || number >= DBL_MAX ? 0 : DBL_MAX);
+    return PRECISE && fabsl(value - number) < fabsl(next - number) * 0.48L;
+}
+
+void write_real(struct writer *writer, double number)
+{
+    enum { LEAST = -3, MOST = 17 /* exponents beyond which the number is written with one */ };
+    double size = fabs(number);
+    if (number < 0)
+        write_string(writer, "-");
+    if (size == 0 || isinf(size)) {
+        write_string(writer, size == 0 ? "0.0" : "9e999");
+        return;
+    }
+    struct decimal it = decimal_of(size, 15);
+    for (int count = 16; count <= 17 && !reads_back(&it, size); count++)
+        it = decimal_of(size, count);
+    while (it.count > 1 && it.digits[it.count - 1] == '0')
+        it.count--;
+    bool plain = it.exponent >= LEAST && it.exponent <= MOST;
+    int point = plain ? it.exponent : 1; /* digits before the point */
+    write_string(writer, point > 0 ? "" : "0.");
+    for (int i = point; i < 0; i++)
+        write_string(writer, "0");
+    for (int i = 0; i < it.count || i <= point; i++) {
+        if (i == point && i > 0)
+            write_string(writer, ".");
+        write_bytes(writer, i < it.count ? &it.digits[i] : "0", 1);
+    }
+    if (!plain) {
+        write_string(writer, "e");
+        write_integer(writer, it.exponent - 1);
+    }
 }
 
 void write_amount(struct writer *writer, double number, int decimals)

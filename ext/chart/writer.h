@@ -33,6 +33,11 @@ void write_json_string(struct writer *writer, const char *string);
 void write_number(struct writer *writer, double number);
 void write_integer(struct writer *writer, int64_t integer);
 
+/* A JSON number that reads back as this double: with 15, 16 or 17 digits, as many as it takes,
+** and with a point or an exponent, as SQLite writes reals. An infinite one is 9e999, again as
+** SQLite writes it. */
+void write_real(struct writer *writer, double number);
+
 /* Numbers as people read them: 1,234,567; −1,234.50; +0.300, or 0 if it rounds to 0; 3.4 % and
 ** 34 %. The number must be finite, and has at most nine decimals. */
 void write_grouped(struct writer *writer, int64_t integer);

@@ -14,16 +14,13 @@
 #include <math.h>
 
 #include "../analysis/intervals.h"
+#include "../analysis/statistics.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
 #include "../sqlite/registry.h"
+#include "comparisons.h"
 
 enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
-
-/* Holds squares of values near 1e308, and 64-bit integers exactly. Where long double is no
-** wider than double, integers are exact up to 53 bits. Aligned to 8 bytes because SQLite's
-** memory has no larger alignment. */
-typedef long double wide_number __attribute__((aligned(8)));
 
 /* The state of an aggregate for one group. */
 struct statistics {
@@ -117,18 +114,6 @@ static void clear_statistics(struct statistics *group)
     memory_free(group->values);
 }
 
-/* Ends the work of a final function. Returns `done`; if it is false, reports the error. */
-static bool end_final(sqlite3_context *context, struct database *database, bool done,
-                      struct failure *failure)
-{
-    database_end_work(database);
-    if (!done)
-        sqlite3_result_error_code(context, failure->code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
-                                                                                : SQLITE_NOMEM);
-    failure_clear(failure);
-    return done;
-}
-
 static void lengthFinal(sqlite3_context *context)
 {
     struct database *database = sqlite3_user_data(context);
@@ -142,7 +127,7 @@ static void lengthFinal(sqlite3_context *context)
     database_begin_work(database);
     bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
                   intervals_merge(&group->side[1], stopper, &failure);
-    if (end_final(context, database, merged, &failure))
+    if (function_end_work(context, database, merged, &failure))
         put_length(context, group);
     clear_statistics(group);
 }
@@ -204,7 +189,7 @@ static void quantileFinal(sqlite3_context *context)
     database_begin_work(database);
     bool sorted = sort_items(group->values, group->count, sizeof(double), number_order,
                              &database->cache.stopper, &failure);
-    if (end_final(context, database, sorted, &failure)) {
+    if (function_end_work(context, database, sorted, &failure)) {
         double position = group->q * (double)(group->count - 1);
         size_t below = (size_t)position, above = below + (below + 1 < group->count);
         double low = group->values[below], high = group->values[above];
@@ -291,5 +276,34 @@ const struct function aggregates[] = {
                     "how many values there are: those without a row are 0; default the rows"}},
      .step = stddevStep,
      .final = stddevFinal},
+    {.name = mann_whitney_name,
+     .type = "TEXT",
+     .text =
+         "whether the values of two sides differ, by Mann and Whitney's test: a JSON object of u, "
+         "p, control_n, test_n and exact. u counts the pairs in which test is greater, equal ones "
+         "half. u and p are null if a side has no value",
+     .arguments = SAMPLES,
+     .step = mannWhitneyStep,
+     .final = mannWhitneyFinal},
+    {.name = shift_name,
+     .type = "TEXT",
+     .text =
+         "by how much the values of test are above those of control, by Hodges and Lehmann: a "
+         "JSON object of shift, the median of all differences, low, high and level, its interval "
+         "(95 %, less with very few values), control_n and test_n. Null if a side has no value",
+     .arguments = SAMPLES,
+     .step = shiftStep,
+     .final = shiftFinal},
+    {.name = t_test_name,
+     .type = "TEXT",
+     .text =
+         "whether the means of two sides differ, by Student's test: a JSON object of t, df, p, "
+         "diff, test minus control, low and high, its 95 % interval, control_mean, test_mean, "
+         "control_n, test_n and welch, an object: t, df, p, low and high by Welch's test. These "
+         "five are null if the values of each side are equal, or too few: Student's needs one on "
+         "each side and three in all, Welch's two on each. diff and means are null without values",
+     .arguments = SAMPLES,
+     .step = tTestStep,
+     .final = tTestFinal},
 };
 const int aggregate_count = COUNT_OF(aggregates);

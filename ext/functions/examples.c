@@ -8,6 +8,10 @@
 
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"
+#define SIDES                                                            \
+    "FROM (\n"                                                           \
+    "  SELECT 0 AS side, dur FROM trace_steps('examples/gpu/control')\n" \
+    "  UNION ALL SELECT 1, dur FROM trace_steps(" GPU ")))"
 #define STEADY "WHERE control_iteration = 'steady' AND test_iteration = 'steady'\n"
 
 static const struct {
@@ -172,6 +176,16 @@ static const struct {
     {"trace_stddev", "SELECT round(trace_stddev(dur), 1) AS us\n"
                      "FROM trace_events(" GPU ")\n"
                      "WHERE cat = 'kernel';"},
+    {"trace_mannwhitney",
+     "SELECT found ->> '$.u' AS u, round(found ->> '$.p', 4) AS p, found ->> '$.exact' AS exact\n"
+     "FROM (SELECT trace_mannwhitney(dur, side) AS found " SIDES ";"},
+    {"trace_shift",
+     "SELECT round(found ->> '$.shift', 1) AS us, round(found ->> '$.low', 1) AS low,\n"
+     "       round(found ->> '$.high', 1) AS high\n"
+     "FROM (SELECT trace_shift(dur, side) AS found " SIDES ";"},
+    {"trace_ttest", "SELECT round(found ->> '$.diff', 1) AS us, round(found ->> '$.t', 2) AS t,\n"
+                    "       round(found ->> '$.p', 4) AS p\n"
+                    "FROM (SELECT trace_ttest(dur, side) AS found " SIDES ";"},
     {"visualize_duration_diff",
      "SELECT writefile('build/page.html', visualize_duration_diff(\n"
      "         name, control_total_duration, test_total_duration)) > 0 AS written\n"

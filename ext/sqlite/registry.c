@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "database.h"
+
 #define ADDRESS_OF(name) &name##_function,
 static const struct table_function *const c_functions[] = {TABLE_FUNCTIONS(ADDRESS_OF)};
 _Static_assert(COUNT_OF(c_functions) <= MOST_C_FUNCTIONS, "raise MOST_C_FUNCTIONS");
@@ -44,4 +46,15 @@ void function_fail(sqlite3_context *context, const char *name, const char *forma
     else
         sqlite3_result_error_nomem(context);
     sqlite3_free(message);
+}
+
+bool function_end_work(sqlite3_context *context, struct database *database, bool done,
+                       struct failure *failure)
+{
+    database_end_work(database);
+    if (!done)
+        sqlite3_result_error_code(context, failure->code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
+                                                                                : SQLITE_NOMEM);
+    failure_clear(failure);
+    return done;
 }

@@ -75,6 +75,12 @@ bool chart_function_at(int i, struct function *function);
 /* Reports an error of a scalar or an aggregate; its name begins the text. */
 void function_fail(sqlite3_context *context, const char *name, const char *format, ...);
 
+/* Ends work that began with database_begin_work(). Returns `done`; if it is false, reports the
+** failure, which is of memory or an interrupt. */
+struct database;
+bool function_end_work(sqlite3_context *context, struct database *database, bool done,
+                       struct failure *failure);
+
 /* The `produce` of functions written in SQL. */
 int sql_function_produce(struct call *call, struct rows **rows);
 

@@ -100,6 +100,16 @@ static const struct trial {
             " trace_quantile(column1, 0.5), trace_stddev(column1)"
             " FROM (VALUES (40), (10), (30), (20), (1), (60), (50), (80), (70), (100), (5), (15),"
             " (25), (35), (45), (55), (65), (75), (85), (95))"},
+    {.name = "comparisons",
+     .sql = "SELECT trace_mannwhitney(column1, column2), trace_shift(column1, column2),"
+            " trace_ttest(column1, column2)"
+            " FROM (VALUES (40, 0), (10, 1), (30, 0), (20, 1), (1, 1), (60, 0), (50, 'test'),"
+            " (80, 1), (70, 'control'), (100, 1), (5, 0));"
+            "SELECT trace_mannwhitney(1, 0), trace_shift(column1, column1), trace_ttest(NULL, 1)"
+            " FROM (VALUES (0), (1), (1))"},
+    {.name = "comparisons: error",
+     .sql = "SELECT trace_shift(1, column1) FROM (VALUES (0), ('test'), ('tset'))",
+     .fails = true},
     {.name = "aggregates: error", .sql = "SELECT trace_busy_time(1, 'x')", .fails = true},
     {.name = "charts",
      .sql =
