@@ -542,9 +542,10 @@ class Long(Args):
         self.assertLess(first, whole / 10)
 
     def test_interrupt(self):
+        whole = {sql: min(timeit.repeat(lambda sql=sql: self.rows(sql), repeat=2, number=1)) for sql in self.QUERIES}
         for sql, (part, operations) in itertools.product(self.QUERIES, ((0.1, 0), (0.5, 0), (0.3, 1), (0.3, 1000))):
             with self.subTest(sql, part=part, operations=operations):
-                delay = part * min(timeit.repeat(lambda sql=sql: self.rows(sql), repeat=2, number=1))
+                delay = part * whole[sql]
                 wished = time.monotonic() + delay
                 if operations:
                     self.db.set_progress_handler(lambda at=wished: time.monotonic() > at, operations)

@@ -42,20 +42,20 @@ class Cost(InFolder):
         write("p.json.gz", 20_000, False)
         self.assertEqual(ask("SELECT count(*), max(iteration), min(stratum) FROM trace_step_time(?, 0, 'all') WHERE class = 'compute'"
                              " AND name LIKE 'graph:%'", "a.json.gz")[0][1:], (19_999, "decode 32"))
-        annotated, profiled = fastest(lambda: ask(TIMES, "a.json.gz"), lambda: ask(TIMES, "p.json.gz"), times=3)
+        annotated, profiled = fastest(lambda: ask(TIMES, "a.json.gz"), lambda: ask(TIMES, "p.json.gz"), times=2)
         self.assertLess(annotated, 2 * profiled * SLACK)
 
     @alone
     @slowest
     def test_linear(self):
         """Four times the steps take at most five times as long: step times, diffs, owners with positions, graph diffs."""
-        for steps in (2000, 8000):
+        for steps in (1000, 4000):
             write(f"{steps}.json.gz", steps, True)
         for sql in (TIMES, "SELECT count(*) FROM trace_step_diff(?1, ?1)",
                     "SELECT count(graph_position) FROM trace_kernel_owners(?)", "SELECT count(*) FROM trace_graph_diff(?1, ?1)",
                     "SELECT count(*) FROM trace_events(?) WHERE steps = 'execute%' AND iteration = 7"):
             with self.subTest(sql):
-                small, large = fastest(lambda sql=sql: ask(sql, "2000.json.gz"), lambda sql=sql: ask(sql, "8000.json.gz"), times=3)
+                small, large = fastest(lambda sql=sql: ask(sql, "1000.json.gz"), lambda sql=sql: ask(sql, "4000.json.gz"), times=3)
                 self.assertLess(large, (5 * small + 0.05) * SLACK)
 
 

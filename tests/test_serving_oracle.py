@@ -44,7 +44,7 @@ def in_order(rows):
 
 
 class Random(InFolder):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 800))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 400))
 
     def setUp(self):
         super().setUp()
