@@ -231,7 +231,7 @@ static const struct profiler *profiler_of(const struct readonly *readonly)
     return NULL;
 }
 
-/* The file is no trace. */
+/* The file is not a trace. */
 static bool refuse(struct database_read *read)
 {
     struct trace_file *file = read->file;

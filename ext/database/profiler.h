@@ -87,7 +87,7 @@ bool database_add(struct database_read *read, const struct database_row *row);
 /* The id of a name; false on failure, or with trouble. The text is repaired if it is not UTF-8 (G7). */
 bool database_name(struct database_read *read, const void *text, size_t length, uint32_t *id);
 
-/* ts and dur of a start and an end (G8); counts what is wrong with them. NUMBER_NONE is no end. */
+/* ts and dur of a start and an end (G8); counts what is wrong with them. NUMBER_NONE: without an end. */
 void database_times(struct database_read *read, int64_t start, int64_t end, bool ended, int64_t *ts,
                     int64_t *dur);
 

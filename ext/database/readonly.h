@@ -62,7 +62,7 @@ const char *readonly_column(const struct readonly_table *table, const char *name
 bool readonly_columns(struct readonly *readonly, struct readonly_table *table,
                       struct failure *failure);
 
-/* Handles a result code of SQLite, met in a table (NULL: in the schema): true if it is no error.
+/* Handles a result code of SQLite, met in a table (NULL: in the schema): true if it is not an error.
 ** Memory and interrupts set the failure; damage is kept as trouble. */
 bool readonly_check(struct readonly *readonly, int code, const char *table,
                     struct failure *failure);

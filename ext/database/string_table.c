@@ -100,7 +100,7 @@ bool strings_find(struct string_table *strings, int64_t id, const unsigned char 
             return false;
         if (!other)
             return true;
-        strings->keyed = false; /* INTEGER PRIMARY KEY DESC is no rowid */
+        strings->keyed = false; /* INTEGER PRIMARY KEY DESC is not a rowid */
     }
     if (!strings->placed && !find_places(strings, failure))
         return false;

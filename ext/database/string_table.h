@@ -28,7 +28,7 @@ struct string_table {
     struct table table; /* finds uses */
 };
 
-/* Makes the use of a text; NULL: the id is unknown, or its value is no text. False on failure. */
+/* Makes the use of a text; NULL: the id is unknown, or its value is not text. False on failure. */
 typedef bool string_maker(void *owner, struct string_use *use, const unsigned char *text,
                           size_t length, struct failure *failure);
 

@@ -213,8 +213,11 @@ static int report_produce(struct call *call, struct rows **rows)
     int level;
     if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
         return SQLITE_ERROR;
-    if (REPORT_ARGUMENTS + report_fact_count > MOST_ARGUMENTS)
-        return SQLITE_TOOBIG;
+    if (REPORT_ARGUMENTS + report_fact_count > MOST_ARGUMENTS) {
+        failure_set(&call->failure, FAILURE_REQUEST,
+                    "sql/report/00_facts.sql has too many columns: see MOST_ARGUMENTS");
+        return SQLITE_ERROR;
+    }
     struct report_call *of = memory_zeroed(1, sizeof *of);
     if (!of)
         return SQLITE_NOMEM;

@@ -49,7 +49,7 @@ static bool add_side(struct call *call, struct graph_sides *sides, int side,
     return done;
 }
 
-/* The mean time of a position, and its total; a side without it has none. */
+/* The time of a position over all replays (ns); 0 on a side without it. */
 static wide_time time_of(const struct graph_side *side, const struct graph_group *group, size_t at)
 {
     return at == ALIGN_NONE ? 0 : side->times[group->first + at];

@@ -24,7 +24,7 @@ bool known_names(const struct trace_file *file, unsigned char **known,
 
 /* Makes the steps of a file of the events whose name has one of `bits` in `named`, by name id: of known
 ** annotations only, or of any host event but calls.
-** 1. An event that starts inside another of its thread (spans.h) is no step.
+** 1. An event that starts inside another of its thread (spans.h) is not a step.
 ** 2. Of several threads the one with the most steps counts; ties: the one whose first step starts
 **    first, then is first in the file.
 ** 3. A step ends where the next one begins; the last one at its own end.

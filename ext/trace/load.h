@@ -9,7 +9,7 @@
 struct load_options {
     /* By phase letter, the events that become rows besides X and B; NULL: none. */
     const bool *phases;
-    /* Reads databases; NULL: they are no traces. */
+    /* Reads databases; NULL: they are not traces. */
     const struct row_source *databases;
     const size_t *parts; /* of a database, which are loaded; NULL: the first */
     size_t part_count;
