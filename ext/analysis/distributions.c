@@ -72,13 +72,13 @@ long double student_tails(long double t, long double df)
 }
 
 /* Newton's method from the left: the tails are convex in t > 0, so it never goes too far. */
-long double student_95(long double df)
+long double student_beyond(long double tails, long double df)
 {
-    enum { MOST_STEPS = 100 };
-    long double density_at_0 = gamma_ratio(df / 2) / sqrtl(pi * df), t = 1.95L;
+    enum { MOST_STEPS = 200 };
+    long double density_at_0 = gamma_ratio(df / 2) / sqrtl(pi * df), t = 0;
     for (int i = 0; i < MOST_STEPS; i++) {
         long double density = density_at_0 * expl(-(df + 1) / 2 * log1pl(t * t / df));
-        long double step = (student_tails(t, df) - 0.05L) / (2 * density);
+        long double step = (student_tails(t, df) - tails) / (2 * density);
         t += step;
         if (fabsl(step) <= t * 16 * LDBL_EPSILON)
             break;

@@ -18,8 +18,9 @@ long double normal_tails(long double z);
 /* The probability of |T| >= |t| under Student's t with df > 0 degrees of freedom. */
 long double student_tails(long double t, long double df);
 
-/* The t that is exceeded, on either side, with probability 0.05. `df` is at least 1. */
-long double student_95(long double df);
+/* The t that is exceeded, on either side, with probability `tails`: above 0, below 1. `df` is at
+** least 1. */
+long double student_beyond(long double tails, long double df);
 
 /* How many of the C(n + m, n) orders of n and m values give each U, if no two values are equal:
 ** n * m + 1 counts. The caller frees them. Exact for n, m < MANY_RANKS. NULL if out of memory. */

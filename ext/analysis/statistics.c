@@ -273,7 +273,7 @@ static void test_t(wide_number diff, wide_number error, wide_number df, struct t
 {
     if (!(error > 0))
         return;
-    wide_number t = diff / error, reach = student_95(df) * error;
+    wide_number t = diff / error, reach = student_beyond(0.05L, df) * error;
     *result = (struct t_test){.known = true,
                               .t = (double)t,
                               .df = (double)df,
@@ -298,6 +298,7 @@ bool t_tests(const struct sample *control, const struct sample *test, struct t_t
     if (a.count + b.count > 2) {
         wide_number df = a.count + b.count - 2;
         wide_number variance = (a.squares + b.squares) / df;
+        result->deviation = (double)sqrtl(variance);
         test_t(diff, sqrtl(variance * (1 / a.count + 1 / b.count)), df, &result->pooled);
     }
     if (a.count > 1 && b.count > 1) {

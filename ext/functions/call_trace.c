@@ -9,6 +9,14 @@ struct wanted_trace {
     char *quoted;        /* owned; NULL: none */
 };
 
+static bool path_of_request(struct call *call, const char *path, struct trace_paths *paths)
+{
+    if (!paths_add(paths, path, &call->failure))
+        return false;
+    paths_sort(paths);
+    return paths->count > 0 || paths_none(path, &call->failure);
+}
+
 static bool read_arguments(struct call *call, const struct call_trace_request *request,
                            struct wanted_trace *wanted)
 {
@@ -16,7 +24,8 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
         (request->iterations &&
          !argument_selection(call, request->iterations, true, &wanted->iterations)) ||
         (request->steps && !argument_steps(call, request->steps, &wanted->steps)) ||
-        !argument_trace(call, request->trace, &wanted->paths))
+        !(request->path ? path_of_request(call, request->path, &wanted->paths)
+                        : argument_trace(call, request->trace, &wanted->paths)))
         return false;
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = request->default_ranks;
@@ -27,8 +36,9 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
         wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
     wanted->subject = request->subject ? request->subject : "the trace";
     if (request->quoted)
-        wanted->subject = wanted->quoted =
-            sqlite3_mprintf("'%s'", sqlite3_value_text(call->values[request->trace]));
+        wanted->subject = wanted->quoted = sqlite3_mprintf(
+            "'%s'", request->path ? request->path
+                                  : (const char *)sqlite3_value_text(call->values[request->trace]));
     return wanted->subject || failure_memory(&call->failure);
 }
 
@@ -41,10 +51,8 @@ static void wanted_trace_clear(struct wanted_trace *wanted)
     sqlite3_free(wanted->quoted);
 }
 
-enum { MOST_TRACES = 2 };
-
-static bool open_traces(struct call *call, const struct call_trace_request *requests, size_t count,
-                        struct call_trace *opened)
+bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
+                      struct call_trace *opened)
 {
     struct wanted_trace wanted[MOST_TRACES];
     struct trace *traces[MOST_TRACES];
@@ -78,7 +86,7 @@ static bool open_traces(struct call *call, const struct call_trace_request *requ
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened)
 {
-    return open_traces(call, request, 1, opened);
+    return call_traces_open(call, request, 1, opened);
 }
 
 bool call_sides_open(struct call *call, int control, int ranks, int iterations,
@@ -98,7 +106,7 @@ bool call_sides_open(struct call *call, int control, int ranks, int iterations,
                                              .steps = steps,
                                              .use = TRACE_FOR_DIFF,
                                              .subject = "test"}};
-    return open_traces(call, requests, 2, opened);
+    return call_traces_open(call, requests, 2, opened);
 }
 
 void call_trace_close(struct call_trace *opened)

@@ -12,6 +12,7 @@
 struct call_trace_request {
     /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
     int trace, ranks, iterations, steps;
+    const char *path; /* NULL: `trace` names it; else this does */
     enum selection_kind default_ranks, default_iterations;
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
@@ -27,6 +28,11 @@ struct call_trace {
 /* On failure, fills call->failure, leaves nothing open and returns false. */
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened);
+
+/* The same for several traces, at most MOST_TRACES, whose files are read side by side. */
+enum { MOST_TRACES = 2 };
+bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
+                      struct call_trace *opened);
 
 /* The same for control and test of a diff, whose files are read side by side. The indices are
 ** those of control's arguments; test's follow each of them, but for `steps`, which is both's. */

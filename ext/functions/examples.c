@@ -80,6 +80,12 @@ static const struct {
      "FROM trace_graph_diff('examples/serving/control', 'examples/serving/test')\n"
      "WHERE graph = 0\n"
      "LIMIT 4;"},
+    {"trace_ab", "SELECT trace_short_name(name) AS name, device, control_steps AS n,\n"
+                 "       round(diff_pct, 1) AS percent, round(ci_low, 1) AS low,\n"
+                 "       round(ci_high, 1) AS high, verdict\n"
+                 "FROM trace_ab(" PAIR ")\n"
+                 "WHERE device <> 'CPU'\n"
+                 "LIMIT 4;"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
                           "FROM trace_diff_report(" PAIR ");"},
     {"tracediff_help", "SELECT text\n"

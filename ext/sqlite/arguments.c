@@ -158,15 +158,19 @@ static const char *next_element(struct call *call, int argument, struct json_arr
 static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
+/* paths_add() or paths_add_runs(). */
+typedef bool add_paths(struct trace_paths *paths, const char *text, struct failure *failure);
+
 /* Adds the texts of an argument if it is a JSON array. */
-static bool add_elements(struct call *call, int argument, struct trace_paths *paths, int64_t *count)
+static bool add_elements(struct call *call, int argument, add_paths *add, struct trace_paths *paths,
+                         int64_t *count)
 {
     struct json_array array = {.count = 0};
     const char *type;
     while ((type = next_element(call, argument, &array)) != NULL) {
         const char *path = strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         if (path)
-            paths_add(paths, path, &call->failure);
+            add(paths, path, &call->failure);
         else
             refuse(call, argument, trace_expected);
     }
@@ -176,18 +180,28 @@ static bool add_elements(struct call *call, int argument, struct trace_paths *pa
     return call->failure.code == FAILURE_NONE;
 }
 
-bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
+static bool read_paths(struct call *call, int argument, add_paths *add, struct trace_paths *paths)
 {
     const char *text = plain_text(call, call->values[argument]);
     int64_t elements = 0;
     if (!text || (!*text && argument > 1)) /* an error about a side names it */
         return refuse(call, argument, trace_expected);
-    if (text[0] == '[' && !add_elements(call, argument, paths, &elements))
+    if (text[0] == '[' && !add_elements(call, argument, add, paths, &elements))
         return false;
-    if (elements == 0 && !paths_add(paths, text, &call->failure))
+    if (elements == 0 && !add(paths, text, &call->failure))
         return false;
     paths_sort(paths);
     return paths->count > 0 || paths_none(text, &call->failure);
+}
+
+bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
+{
+    return read_paths(call, argument, paths_add, paths);
+}
+
+bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs)
+{
+    return read_paths(call, argument, files ? paths_add : paths_add_runs, runs);
 }
 
 static bool select_value(struct call *call, struct selection *selection, size_t *capacity,
@@ -285,15 +299,17 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     return true;
 }
 
-static bool add_pattern(struct call *call, struct step_patterns *patterns, const char *text)
+static bool add_pattern(struct call *call, int argument, struct step_patterns *patterns,
+                        const char *text)
 {
     enum {
         LONGEST = 1000 /* bytes: to match takes the product of its length and that of a name */
     };
+    const char *name = call->function->arguments[argument].name;
     size_t length = strlen(text);
     if (length > LONGEST)
         return failure_set(&call->failure, FAILURE_REQUEST,
-                           "a pattern of steps has at most %d bytes, not %lld", LONGEST,
+                           "a pattern of %s has at most %d bytes, not %lld", name, LONGEST,
                            (long long)length);
     char *copy = memory_allocate(length + 1);
     if (!copy || !MEMORY_GROW(patterns->items, patterns->capacity, patterns->count + 1)) {
@@ -319,11 +335,34 @@ static bool take_patterns(struct call *call, int argument, struct step_patterns 
     while ((type = next_element(call, argument, &array)) != NULL) {
         const char *text =
             texts && strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
-        texts = text && add_pattern(call, patterns, text);
+        texts = text && add_pattern(call, argument, patterns, text);
     }
     while (!texts && patterns->count > 0)
         memory_free(patterns->items[--patterns->count]);
     return call->failure.code == FAILURE_NONE;
+}
+
+/* Takes the patterns of an argument whose text this is. */
+static bool read_patterns(struct call *call, int argument, const char *text,
+                          struct step_patterns *patterns)
+{
+    bool done = (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&
+                (patterns->count > 0 || add_pattern(call, argument, patterns, text));
+    patterns->wish.kind = STEPS_LIKE;
+    patterns->wish.text = text;
+    patterns->wish.count = patterns->count;
+    return done;
+}
+
+bool argument_names(struct call *call, int argument, struct step_patterns *patterns)
+{
+    *patterns = (struct step_patterns){.wish = {STEPS_AUTO, is_like, patterns, 0, NULL}};
+    if (!call->values[argument])
+        return true;
+    const char *text = plain_text(call, call->values[argument]);
+    if (!text || !*text)
+        return refuse(call, argument, "a LIKE pattern or a JSON array of patterns");
+    return read_patterns(call, argument, text, patterns);
 }
 
 bool argument_steps(struct call *call, int argument, struct step_patterns *patterns)
@@ -337,14 +376,11 @@ bool argument_steps(struct call *call, int argument, struct step_patterns *patte
                       "'auto', 'profiler', a LIKE pattern or a JSON array of patterns");
     if (sqlite3_stricmp(text, "auto") == 0)
         return true;
-    patterns->wish.kind = sqlite3_stricmp(text, "profiler") == 0 ? STEPS_PROFILER : STEPS_LIKE;
+    if (sqlite3_stricmp(text, "profiler") != 0)
+        return read_patterns(call, argument, text, patterns);
+    patterns->wish.kind = STEPS_PROFILER;
     patterns->wish.text = text;
-    if (patterns->wish.kind == STEPS_PROFILER)
-        return true;
-    bool done = (text[strspn(text, " \t\r\n")] != '[' || take_patterns(call, argument, patterns)) &&
-                (patterns->count > 0 || add_pattern(call, patterns, text));
-    patterns->wish.count = patterns->count;
-    return done;
+    return true;
 }
 
 void step_patterns_clear(struct step_patterns *patterns)
@@ -477,6 +513,17 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
         refuse(call, argument, number->expected);
     sqlite3_value_free(copy);
     return code;
+}
+
+bool argument_real(struct call *call, int argument, double *real)
+{
+    sqlite3_value *value = call->values[argument];
+    if (!value)
+        return true;
+    *real = sqlite3_value_double(value);
+    return (sqlite3_value_type(value) != SQLITE_TEXT && sqlite3_value_type(value) != SQLITE_BLOB &&
+            *real >= 0 && *real <= 1e300) ||
+           refuse(call, argument, "a number of 0 or more");
 }
 
 /* Reads an integer from 0 to `most`. Without the argument, leaves `*number` unchanged. */

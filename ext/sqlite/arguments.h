@@ -17,6 +17,9 @@ int arguments_of_create(sqlite3 *db, const struct table_function *function, int 
 /* A trace: a text that names a directory, a file or a pattern, or a JSON array of such texts. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
+/* Runs, by the same texts: each path is a run, as paths_add_runs() has it or, if `files`, each file. */
+bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
+
 /* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
 ** integers, 'all', or, if `steady`, 'steady'. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
@@ -31,6 +34,9 @@ struct step_patterns {
 /* `*patterns` must stay where it is as long as its wish is used. */
 bool argument_steps(struct call *call, int argument, struct step_patterns *patterns);
 
+/* The same for names: a LIKE pattern or a JSON array of these. STEPS_AUTO: not given, all names. */
+bool argument_names(struct call *call, int argument, struct step_patterns *patterns);
+
 void step_patterns_clear(struct step_patterns *patterns);
 
 /* The index of one of these words, in any case. The default is the first word. */
@@ -39,6 +45,9 @@ bool argument_word(struct call *call, int argument, const char *const *words, in
 
 /* A text that is a name; NULL if it is not given. `expected` describes it in the error. */
 bool argument_name(struct call *call, int argument, const char *expected, const char **name);
+
+/* A number of 0 or more. Without the argument, leaves `*real` unchanged. */
+bool argument_real(struct call *call, int argument, double *real);
 
 /* The indices of one or more of these words, separated by commas, in any case, each at most
 ** once. `chosen` has room for all words. */

@@ -20,6 +20,7 @@
     FUNCTION(trace_kernel_owners) \
     FUNCTION(trace_diff_by) \
     FUNCTION(trace_graph_diff) \
+    FUNCTION(trace_ab) \
     FUNCTION(trace_diff_report) \
     FUNCTION(tracediff_help)
 /* clang-format on */

@@ -224,6 +224,47 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
     return done;
 }
 
+/* Adds the directories that a pattern matches. */
+static bool add_directories(struct trace_paths *runs, const char *text, const char *pattern,
+                            struct failure *failure)
+{
+    glob_t found;
+    const char *file = NULL;
+    size_t before = runs->count;
+    int code = glob(pattern, GLOB_NOSORT, NULL, &found);
+    if (code == GLOB_NOSPACE)
+        return failure_memory(failure);
+    for (size_t i = 0; code == 0 && i < found.gl_pathc && failure->code == FAILURE_NONE; i++) {
+        const char *path = found.gl_pathv[i], *slash = strrchr(path, '/');
+        if (is_directory(path))
+            add(runs, joined(path, "", ""), false, failure);
+        else if (is_listed(slash ? slash + 1 : path))
+            file = path;
+    }
+    if (file && runs->count > before && failure->code == FAILURE_NONE)
+        failure_set(failure, FAILURE_REQUEST,
+                    "'%s' matches directories and the file '%s': runs are the one or the other",
+                    text, file);
+    if (code == 0)
+        globfree(&found);
+    return failure->code == FAILURE_NONE;
+}
+
+bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure)
+{
+    struct stat status;
+    size_t before = runs->count;
+    char *path = expanded(text);
+    if (!path)
+        return failure_memory(failure);
+    bool done = lstat(path, &status) == 0 || !strpbrk(path, "*?[") ||
+                add_directories(runs, text, path, failure);
+    memory_free(path);
+    if (done && runs->count == before)
+        done = add(runs, joined(text, "", ""), false, failure);
+    return done;
+}
+
 static int path_order(const void *a, const void *b)
 {
     const struct trace_path *x = a, *y = b;

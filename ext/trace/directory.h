@@ -35,6 +35,10 @@ struct trace_paths {
 ** FAILURE_MEMORY. */
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
 
+/* Adds the runs of a text: each directory that a pattern matches, unless it matches a file that may be a
+** trace, too, which is an error; any other text is one run. Failures: as paths_add(). */
+bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure);
+
 /* Sets the failure for a text that has no files; it says what to write instead where that is
 ** known. Always returns false. */
 bool paths_none(const char *text, struct failure *failure);

@@ -1,0 +1,377 @@
+/*
+** trace_ab: whether the operators of two sides of runs differ.
+*/
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../analysis/compare_runs.h"
+#include "../reader/memory.h"
+#include "../trace/short_name.h"
+#include "call_trace.h"
+
+static const struct column columns_of_ab[] = {
+    {"name", "TEXT", "name of operators and kernels; 'step' for the steps themselves"},
+    {"device", "TEXT", "CPU or GPU; step"},
+    {"unit", "TEXT", "run or step: what is one value of a sample (V3)"},
+    {"control_n", "INTEGER", "runs of control that have it"},
+    {"test_n", "INTEGER", "the same for test"},
+    {"control_steps", "INTEGER", "steps of all runs of control"},
+    {"test_steps", "INTEGER", "the same for test"},
+    {"control_mean", "REAL", "us a step, or events: of runs the geometric mean, of steps the mean"},
+    {"test_mean", "REAL", "the same for test"},
+    {"diff", "REAL", "test minus control"},
+    {"diff_pct", "REAL", "percent of control; of steps by the shift of trace_shift"},
+    {"ci_low", "REAL", "percent: the interval of 95 % begins here (V4, V6)"},
+    {"ci_high", "REAL", "percent, where it ends"},
+    {"detectable", "REAL",
+     "percent: the change that so many runs would show with probability 0.8 (V5)"},
+    {"p_value", "REAL", "of Student's test; NULL if steps are the unit"},
+    {"q_value", "REAL", "p_value by Benjamini and Hochberg, over the rows of the call"},
+    {"verdict", "TEXT",
+     "slower, faster or same; ~: not known; slower here or faster here: these recordings "
+     "differ; added, deleted or too few (V7). Of counts more and fewer"},
+    {"gate", "TEXT", "slower, not slower or inconclusive, beyond the floor (V8)"},
+    {"runs_needed", "INTEGER",
+     "of inconclusive: runs a side that would decide with probability 0.8; NULL above 1000"},
+    {"note", "TEXT", "what to know of the row"},
+};
+
+enum {
+    AB_CONTROL,
+    AB_TEST,
+    AB_RANKS,
+    AB_ITERATIONS,
+    AB_DEVICE_TYPE,
+    AB_USE_SHORT_NAME,
+    AB_RUNS,
+    AB_BY_UNIT,
+    AB_MEASURE,
+    AB_MIN_EFFECT,
+    AB_NAMES,
+    AB_MIN_DIFF,
+    AB_STEPS
+};
+
+static const struct argument arguments_of_ab[] = {
+    {"control", "TEXT", true, "baseline runs: a pattern of directories, or a JSON array of traces"},
+    {"test", "TEXT", true, "the same for test"},
+    {RANKS_ARGUMENT},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {DEVICE_TYPE_ARGUMENT},
+    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
+    {"runs", "TEXT", false,
+     "'auto': a run is a directory of a pattern, or an entry of a JSON array; 'file': a file; "
+     "default 'auto'"},
+    {"by_unit", "TEXT", false,
+     "'auto', 'run' or 'step'; default 'auto': run if there are 5 or more"},
+    {"measure", "TEXT", false,
+     "'self' (on the host own time, on the device duration), 'total' or 'count'; default 'self'"},
+    {"min_effect", "REAL", false, "smallest change that matters, as a ratio; default 0.05"},
+    {"names", "TEXT", false,
+     "LIKE pattern or JSON array of these: only such names, and 'step'; default all"},
+    {"min_diff", "REAL", false, "smallest change that matters, us a step, or events; default 0"},
+    {STEPS_ARGUMENT},
+};
+
+struct ab {
+    struct trace_paths paths[2]; /* of control's and test's runs */
+    struct step_patterns names;
+    struct runs_request request;
+    struct comparison_request comparison;
+    struct runs runs;
+    struct comparisons found;
+    size_t n[2], steps[2]; /* runs, and steps of all of them */
+    const char *order;     /* what is to be said of the order of the runs; NULL: nothing */
+};
+
+static bool is_wanted(const void *argument, const char *name)
+{
+    const struct step_wish *wish = argument;
+    bool wanted = wish->kind == STEPS_AUTO;
+    for (size_t i = 0; !wanted && i < wish->count; i++)
+        wanted = wish->like(wish->argument, i, name);
+    return wanted;
+}
+
+static bool read_arguments(struct call *call, struct ab *ab)
+{
+    static const char *const runs[] = {"auto", "file"};
+    static const char *const units[] = {
+        [UNIT_AUTO] = "auto", [UNIT_RUN] = "run", [UNIT_STEP] = "step"};
+    static const char *const measures[] = {
+        [MEASURE_SELF] = "self", [MEASURE_TOTAL] = "total", [MEASURE_COUNT] = "count"};
+    int use_short_name, files, unit, measure;
+    ab->comparison = (struct comparison_request){.min_effect = 0.05};
+    if (!argument_word(call, AB_RUNS, runs, COUNT_OF(runs), &files) ||
+        !argument_word(call, AB_BY_UNIT, units, COUNT_OF(units), &unit) ||
+        !argument_word(call, AB_MEASURE, measures, COUNT_OF(measures), &measure) ||
+        !argument_device_type(call, AB_DEVICE_TYPE, &ab->request.device_type) ||
+        !argument_use_short_name(call, AB_USE_SHORT_NAME, 2, &use_short_name) ||
+        !argument_real(call, AB_MIN_EFFECT, &ab->comparison.min_effect) ||
+        !argument_real(call, AB_MIN_DIFF, &ab->comparison.min_diff) ||
+        !argument_names(call, AB_NAMES, &ab->names))
+        return false;
+    ab->comparison.unit = (enum run_unit)unit;
+    ab->request.measure = (enum run_measure)measure;
+    ab->request.rename = use_short_name == 0   ? NULL
+                         : use_short_name == 1 ? name_short
+                                               : name_stable;
+    ab->request.wanted = is_wanted;
+    ab->request.argument = &ab->names.wish;
+    return argument_runs(call, AB_CONTROL, files == 1, &ab->paths[0]) &&
+           argument_runs(call, AB_TEST, files == 1, &ab->paths[1]);
+}
+
+/* The path of the ith run; control's come first. */
+static const char *run_path(const struct ab *ab, size_t i, int *side)
+{
+    *side = i >= ab->paths[0].count;
+    return ab->paths[*side].items[*side ? i - ab->paths[0].count : i].path;
+}
+
+/* Opens the runs, some at a time, and takes their values. */
+static bool take_runs(struct call *call, struct ab *ab)
+{
+    const struct stopper *stopper = &call->database->cache.stopper;
+    size_t count = ab->paths[0].count + ab->paths[1].count;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i += MOST_TRACES) {
+        size_t some = count - i < MOST_TRACES ? count - i : MOST_TRACES;
+        struct call_trace_request requests[MOST_TRACES];
+        struct call_trace opened[MOST_TRACES];
+        int sides[MOST_TRACES];
+        for (size_t k = 0; k < some; k++)
+            requests[k] = (struct call_trace_request){.trace = AB_CONTROL,
+                                                      .path = run_path(ab, i + k, &sides[k]),
+                                                      .ranks = AB_RANKS,
+                                                      .iterations = AB_ITERATIONS,
+                                                      .default_iterations = SELECT_STEADY,
+                                                      .steps = AB_STEPS,
+                                                      .use = TRACE_FOR_DIFF,
+                                                      .quoted = true};
+        bool open = done = call_traces_open(call, requests, some, opened);
+        for (size_t k = 0; done && k < some; k++)
+            done = runs_add(&ab->runs, &ab->request, sides[k], &opened[k].trace, &opened[k].steps,
+                            stopper, &call->failure);
+        for (size_t k = 0; open && k < some; k++)
+            call_trace_close(&opened[k]);
+    }
+    return done;
+}
+
+/* V9: whether all runs of one side began before the first of the other. */
+static const char *order_of(const struct runs *runs)
+{
+    int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct run *run = &runs->items[i];
+        if (run->start == NUMBER_NONE)
+            return NULL;
+        first[run->side] = run->start < first[run->side] ? run->start : first[run->side];
+        last[run->side] = run->start > last[run->side] ? run->start : last[run->side];
+    }
+    if (last[0] < first[1])
+        return "all runs of control came first: a drift of the machine looks like a difference";
+    if (last[1] < first[0])
+        return "all runs of test came first: a drift of the machine looks like a difference";
+    return NULL;
+}
+
+static bool compare(struct call *call, struct ab *ab)
+{
+    const struct stopper *stopper = &call->database->cache.stopper;
+    for (size_t i = 0; i < ab->runs.count; i++) {
+        ab->n[ab->runs.items[i].side]++;
+        ab->steps[ab->runs.items[i].side] += ab->runs.items[i].steps;
+    }
+    if (ab->comparison.unit == UNIT_AUTO)
+        ab->comparison.unit = runs_unit(&ab->runs);
+    if (ab->comparison.unit == UNIT_RUN)
+        ab->order = order_of(&ab->runs);
+    return runs_sort(&ab->runs, stopper, &call->failure) &&
+           compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
+}
+
+/* A row, with what it is ordered by. */
+struct ab_row {
+    const struct compared *compared;
+    const struct name *name; /* NULL: the step */
+};
+
+static double size_of(const struct compared *row)
+{
+    return fabs(row->mean[1] - row->mean[0]);
+}
+
+static int ab_order(const void *a, const void *b)
+{
+    const struct ab_row *x = a, *y = b;
+    if (!x->name || !y->name)
+        return (x->name != NULL) - (y->name != NULL);
+    int order = COMPARE(size_of(y->compared), size_of(x->compared));
+    order = order ? order : (int)op_is_device(x->compared->op) - (int)op_is_device(y->compared->op);
+    return order ? order : name_compare(x->name, y->name);
+}
+
+static void real_or_null(struct result *result, double real)
+{
+    if (isnan(real))
+        result_null(result);
+    else
+        result_real(result, real);
+}
+
+/* Adds a part of a note after `; `. `text` has room for all parts. */
+enum { LONGEST_NOTE = 1000 };
+static void note(char *text, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list values;
+    if (length)
+        length += (size_t)snprintf(text + length, LONGEST_NOTE - length, "; ");
+    va_start(values, format);
+    vsnprintf(text + length, LONGEST_NOTE - length, format, values);
+    va_end(values);
+}
+
+/* What the unit of the rows means. */
+static void note_unit(char *text, const struct ab *ab)
+{
+    char few[80] = "one run a side";
+    if (ab->comparison.unit == UNIT_RUN) {
+        if (ab->order)
+            note(text, "%s", ab->order);
+        return;
+    }
+    if (runs_unit(&ab->runs) == UNIT_RUN) {
+        note(text, "steps of one run are not independent: ask by run");
+        return;
+    }
+    if (ab->runs.count > 2)
+        snprintf(few, sizeof few, "too few runs (%zu against %zu)", ab->n[0], ab->n[1]);
+    note(text,
+         "%s: these recordings differ; running the same program again may differ too. Record 3 or "
+         "more runs a side, interleaved.",
+         few);
+}
+
+static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
+{
+    static const char *const sides[] = {"control", "test"};
+    char text[LONGEST_NOTE] = "";
+    if ((row->runs[0] == 0 || row->runs[1] == 0) && row->op != OP_STEP && op_is_device(row->op))
+        note(text, "autotuning may pick other kernels from run to run");
+    for (int side = 0; side < 2 && ab->comparison.unit == UNIT_RUN; side++) {
+        if (row->runs[side] > 0 && row->runs[side] < ab->n[side])
+            note(text, "in %zu of %zu runs of %s", row->runs[side], ab->n[side], sides[side]);
+        if (row->zeros[side] > 0)
+            note(text, "no time in %zu of %zu runs of %s", row->zeros[side], ab->n[side],
+                 sides[side]);
+    }
+    if (!row->every_step)
+        note(text, "not in every step: means over steps");
+    note_unit(text, ab);
+    if (*text)
+        result_string(result, text);
+    else
+        result_null(result);
+}
+
+static const char *verdict_word(enum verdict verdict, bool counts)
+{
+    static const char *const words[] = {
+        [VERDICT_UNKNOWN] = "~",
+        [VERDICT_SLOWER] = "slower",
+        [VERDICT_FASTER] = "faster",
+        [VERDICT_SAME] = "same",
+        [VERDICT_SLOWER_HERE] = "slower here",
+        [VERDICT_FASTER_HERE] = "faster here",
+        [VERDICT_ADDED] = "added",
+        [VERDICT_DELETED] = "deleted",
+        [VERDICT_TOO_FEW] = "too few",
+    };
+    static const char *const of_counts[] = {[VERDICT_SLOWER] = "more",
+                                            [VERDICT_FASTER] = "fewer",
+                                            [VERDICT_SLOWER_HERE] = "more here",
+                                            [VERDICT_FASTER_HERE] = "fewer here",
+                                            [VERDICT_TOO_FEW] = NULL};
+    return counts && of_counts[verdict] ? of_counts[verdict] : words[verdict];
+}
+
+static void add_row(struct result *result, const struct ab *ab, const struct ab_row *row)
+{
+    static const char *const gates[] = {[GATE_INCONCLUSIVE] = "inconclusive",
+                                        [GATE_SLOWER] = "slower",
+                                        [GATE_NOT_SLOWER] = "not slower"};
+    const struct compared *it = row->compared;
+    if (row->name)
+        result_text(result, row->name->text, row->name->length);
+    else
+        result_string(result, "step");
+    result_string(result, !row->name ? "step" : op_is_device(it->op) ? "GPU" : "CPU");
+    result_string(result, ab->comparison.unit == UNIT_RUN ? "run" : "step");
+    result_integer(result, (int64_t)it->runs[0]);
+    result_integer(result, (int64_t)it->runs[1]);
+    result_integer(result, (int64_t)ab->steps[0]);
+    result_integer(result, (int64_t)ab->steps[1]);
+    result_real(result, it->mean[0]);
+    result_real(result, it->mean[1]);
+    result_real(result, it->mean[1] - it->mean[0]);
+    real_or_null(result, it->percent);
+    real_or_null(result, it->low);
+    real_or_null(result, it->high);
+    real_or_null(result, it->detectable);
+    real_or_null(result, it->p);
+    real_or_null(result, it->q);
+    result_string(result,
+                  verdict_word(it->verdict, ab->request.measure == MEASURE_COUNT && row->name));
+    result_string(result, gates[it->gate]);
+    result_number(result, it->runs_needed);
+    add_note(result, ab, it);
+}
+
+static bool add_rows(struct call *call, struct result *result, const struct ab *ab)
+{
+    const struct stopper *stopper = &call->database->cache.stopper;
+    struct ab_row *rows = memory_zeroed(ab->found.count, sizeof *rows);
+    bool done = rows || failure_memory(&call->failure);
+    for (size_t i = 0; done && i < ab->found.count; i++) {
+        const struct compared *row = &ab->found.items[i];
+        rows[i] = (struct ab_row){
+            row, row->op == OP_STEP ? NULL : &ab->runs.names.items[op_name(row->op)]};
+    }
+    done =
+        done && sort_items(rows, ab->found.count, sizeof *rows, ab_order, stopper, &call->failure);
+    for (size_t i = 0; done && i < ab->found.count; i++) {
+        add_row(result, ab, &rows[i]);
+        done = stopper_goes_on(stopper, i, &call->failure);
+    }
+    memory_free(rows);
+    return done;
+}
+
+static int ab_produce(struct call *call, struct rows **rows)
+{
+    struct ab ab = {.n = {0, 0}};
+    struct result *result = result_new(call->function->column_count);
+    if (read_arguments(call, &ab) && take_runs(call, &ab) && compare(call, &ab))
+        add_rows(call, result, &ab);
+    step_patterns_clear(&ab.names);
+    paths_clear(&ab.paths[0]);
+    paths_clear(&ab.paths[1]);
+    runs_clear(&ab.runs);
+    comparisons_clear(&ab.found);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_ab_function = {
+    .name = "trace_ab",
+    .text = "whether operators differ between runs of two programs, and whether so many runs "
+            "could tell",
+    COLUMNS(columns_of_ab),
+    ARGUMENTS(arguments_of_ab),
+    .reads_files = true,
+    .produce = ab_produce,
+};
