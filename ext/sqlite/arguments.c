@@ -488,42 +488,47 @@ static bool check_texts(struct call *call, int argument)
     return call->failure.code == FAILURE_NONE;
 }
 
+/* Reads a number, which may be a text of one. */
+static bool read_number(struct call *call, int argument, const struct number_type *number,
+                        double *real)
+{
+    sqlite3_value *value = call->values[argument];
+    sqlite3_int64 integer;
+    sqlite3_value *copy =
+        sqlite3_value_dup(value); /* the copy is converted; S3 gives back the original */
+    if (!copy)
+        return failure_memory(&call->failure);
+    int type = sqlite3_value_numeric_type(copy);
+    *real = sqlite3_value_double(copy);
+    sqlite3_value_free(copy);
+    bool fits = *real >= 0 && *real <= number->most &&
+                (number->whole ? whole_number(value, &integer)
+                               : type == SQLITE_INTEGER || type == SQLITE_FLOAT);
+    return fits || refuse(call, argument, number->expected);
+}
+
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter)
 {
     sqlite3_value *value = call->values[argument];
     const struct argument *declared = &call->function->arguments[argument];
     const struct number_type *number = number_type_of(declared);
     sqlite3_int64 integer;
+    double real;
     if (strcmp(declared->type, "TEXT[]") == 0 && !check_texts(call, argument))
         return SQLITE_ERROR;
     if (!number)
         return sqlite3_bind_value(statement, parameter, value);
-    sqlite3_value *copy =
-        sqlite3_value_dup(value); /* the copy is converted; S3 gives back the original */
-    if (!copy)
-        return SQLITE_NOMEM;
-    int type = sqlite3_value_numeric_type(copy), code = SQLITE_ERROR;
-    double real = sqlite3_value_double(copy);
-    bool fits = real >= 0 && real <= number->most;
-    if (number->whole && whole_number(value, &integer) && fits)
-        code = sqlite3_bind_int64(statement, parameter, integer);
-    else if (!number->whole && (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && fits)
-        code = sqlite3_bind_double(statement, parameter, real);
-    else
-        refuse(call, argument, number->expected);
-    sqlite3_value_free(copy);
-    return code;
+    if (!read_number(call, argument, number, &real))
+        return SQLITE_ERROR;
+    return number->whole && whole_number(value, &integer)
+               ? sqlite3_bind_int64(statement, parameter, integer)
+               : sqlite3_bind_double(statement, parameter, real);
 }
 
 bool argument_real(struct call *call, int argument, double *real)
 {
-    sqlite3_value *value = call->values[argument];
-    if (!value)
-        return true;
-    *real = sqlite3_value_double(value);
-    return (sqlite3_value_type(value) != SQLITE_TEXT && sqlite3_value_type(value) != SQLITE_BLOB &&
-            *real >= 0 && *real <= 1e300) ||
-           refuse(call, argument, "a number of 0 or more");
+    const struct number_type *number = number_type_of(&call->function->arguments[argument]);
+    return !call->values[argument] || read_number(call, argument, number, real);
 }
 
 /* Reads an integer from 0 to `most`. Without the argument, leaves `*number` unchanged. */

@@ -46,7 +46,8 @@ bool argument_word(struct call *call, int argument, const char *const *words, in
 /* A text that is a name; NULL if it is not given. `expected` describes it in the error. */
 bool argument_name(struct call *call, int argument, const char *expected, const char **name);
 
-/* A number of 0 or more. Without the argument, leaves `*real` unchanged. */
+/* A number in the range of its declared type, as for argument_bind(). Without the argument, leaves
+** `*real` unchanged. */
 bool argument_real(struct call *call, int argument, double *real);
 
 /* The indices of one or more of these words, separated by commas, in any case, each at most
