@@ -68,8 +68,8 @@ static bool summarise_runs(const struct comparing *it, size_t from, uint32_t op)
     return true;
 }
 
-/* The logarithms of a side's runs that have a value above 0. */
-static bool take_logarithms(const struct comparing *it, int side, const double *values,
+/* The logarithms, as ratios to `unit`, of a side's runs that have a value above 0. */
+static bool take_logarithms(const struct comparing *it, int side, const double *values, double unit,
                             struct sample *sample, struct compared *found)
 {
     for (size_t run = 0; run < it->runs->count; run++) {
@@ -77,7 +77,7 @@ static bool take_logarithms(const struct comparing *it, int side, const double *
             continue;
         found->runs[side]++;
         found->zeros[side] += values[run] <= 0;
-        if (values[run] > 0 && !sample_add(sample, logl((long double)values[run])))
+        if (values[run] > 0 && !sample_add(sample, logl((long double)values[run] / unit)))
             return failure_memory(it->failure);
     }
     return sample_sort(sample, it->stopper, it->failure);
@@ -138,18 +138,21 @@ static bool compare_by_run(struct comparing *it, size_t from, struct compared *f
     struct t_tests tests = {0};
     bool done = summarise_runs(it, from, found->op);
     const double *values = it->medians;
+    double unit = 0; /* some value, so that equal ones have a logarithm of 0 */
     found->every_step = true;
     for (size_t run = 0; done && run < it->runs->count; run++)
         if (it->there[run] && it->medians[run] <= 0) {
             found->every_step = false;
             values = it->means;
         }
+    for (size_t run = 0; done && run < it->runs->count && unit <= 0; run++)
+        unit = values[run];
     for (int side = 0; done && side < 2; side++)
-        done = take_logarithms(it, side, values, &sides[side], found);
+        done = take_logarithms(it, side, values, unit, &sides[side], found);
     done = done && t_tests(&sides[0], &sides[1], &tests, it->stopper, it->failure);
     if (done) {
-        found->mean[0] = sides[0].count ? exp(tests.control_mean) : 0;
-        found->mean[1] = sides[1].count ? exp(tests.test_mean) : 0;
+        found->mean[0] = sides[0].count ? unit * exp(tests.control_mean) : 0;
+        found->mean[1] = sides[1].count ? unit * exp(tests.test_mean) : 0;
         found->log_floor = floor_of(it, found->mean[0]);
         if (sides[0].count == it->side_runs[0] && sides[1].count == it->side_runs[1])
             test_logarithms(it, &tests, found);

@@ -1,0 +1,406 @@
+"""trace_ab by hand: what a run is, its unit, verdicts, gate and notes (V1 to V9); R's answers for t and power.
+
+test_ab_oracle compares random runs with an oracle, test_ab_power measures false alarms and power."""
+import json
+import math
+import os
+import re
+import subprocess
+import unittest
+
+from made import InFolder, document, event, kernel, launch, step, write
+from support import ROOT
+
+HOUR = 3600 * 10 ** 9
+NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs a side,"
+        " interleaved.")
+
+
+def run(durations, start=None, name="op", more=()):
+    """A trace with a step for each duration (us) of an operator, between a first and a last one."""
+    events = []
+    for number, duration in enumerate([5, *durations, 5]):
+        events += [step(number, 10000 * number, 9000), event(name, 10000 * number + 10, duration)]
+        events += [event(other, 10000 * number + 3000 + 200 * place, value) for place, (other, value) in enumerate(more)]
+    keys = {} if start is None else {"baseTimeNanoseconds": start}
+    return document(*events, **keys)
+
+
+class Ab(InFolder):
+    def save(self, side, values, starts=None, **keys):
+        """Runs of a value each: three steps of that length."""
+        for number, value in enumerate(values):
+            write(f"{side}/{number}/rank0.json", run([value] * 3, starts and starts[number], **keys))
+
+    def ask(self, columns, extra="", name="op"):
+        [row] = self.rows(f"SELECT {columns} FROM trace_ab('control/*', 'test/*') WHERE name = '{name}'{extra}")
+        return row
+
+    def close(self, found, wanted):
+        self.assertEqual(len(found), len(wanted))
+        for a, b in zip(found, wanted):
+            if isinstance(b, float):
+                self.assertAlmostEqual(a, b, delta=abs(b) * 1e-9)
+            else:
+                self.assertEqual(a, b)
+
+
+class Numbers(Ab):
+    """t.test(log(test), log(control), var.equal = TRUE) and power.t.test(sd = , power = 0.8) of R 4.2."""
+
+    def test_three_against_three(self):
+        self.save("control", [100, 102, 101])
+        self.save("test", [110, 113, 111])
+        self.close(self.ask("unit, control_n, test_n, control_steps, test_steps, p_value, ci_low, ci_high, diff_pct, verdict"),
+                   ("run", 3, 3, 9, 9, 5.65942883519896e-04, 7.28223840248117, 13.2540865426029, 10.2277275122678,
+                    "slower"))
+        self.assertAlmostEqual(self.ask("detectable")[0], 3.73721128387, 9)
+
+    def test_five_against_five(self):
+        self.save("control", [100, 101, 99, 102, 100])
+        self.save("test", [104, 103, 105, 102, 104])
+        self.close(self.ask("p_value, ci_low, ci_high, verdict, gate"),
+                   (0.00217752857563014, 1.51831775882010, 4.88424131534875, "same", "not slower"))
+        self.assertAlmostEqual(self.ask("detectable")[0], 2.2896432571484278, 9)
+
+    def test_means_are_geometric(self):
+        self.save("control", [100, 400, 200])
+        self.save("test", [100, 900, 300])
+        self.close(self.ask("control_mean, test_mean, diff, diff_pct"), (200.0, 300.0, 100.0, 50.0))
+
+    def test_three_runs_in_all_by_run(self):
+        """One degree of freedom: R's p of log(c(100, 101)) and log(150)."""
+        self.save("control", [100, 101])
+        self.save("test", [150])
+        self.assertEqual(self.ask("unit")[0], "step")
+        self.close(self.ask("unit, p_value", " AND by_unit = 'run'"), ("run", 2 / math.pi * math.atan(
+            math.log(1.01) / math.sqrt(2) * math.sqrt(1.5) / (math.log(150) - math.log(10100) / 2))))
+
+    def test_one_run_a_side_by_run(self):
+        self.save("control", [100])
+        self.save("test", [150])
+        self.assertEqual(self.ask("unit, p_value, ci_low, detectable, verdict, gate, runs_needed", " AND by_unit = 'run'"),
+                         ("run", None, None, None, "too few", "inconclusive", None))
+
+    def test_without_variance(self):
+        """V4: equal runs. A count is never by chance."""
+        self.save("control", [100, 100, 100])
+        self.save("test", [107, 107, 107])
+        self.close(self.ask("p_value, ci_low, ci_high, detectable, verdict, gate, runs_needed"),
+                   (0.0, 7.0, 7.0, 0.0, "slower", "slower", None))
+        self.close(self.ask("p_value, ci_low, ci_high, detectable, verdict, gate", " AND measure = 'count'"),
+                   (1.0, 0.0, 0.0, 0.0, "same", "not slower"))
+
+    def test_runs_needed(self):
+        """The smallest n with (qt(0.975, 2n - 2) + qt(0.8, 2n - 2)) sd sqrt(2 / n) <= |log ratio - log(1 + effect)|, by R."""
+        self.save("control", [100, 101, 99, 102, 100])
+        self.save("test", [104, 103, 105, 102, 104])
+        for effect, runs in ((0.04, 33), (0.035, 216), (0.045, 14), (0.0318, None)):
+            self.assertEqual(self.ask("gate, runs_needed", f" AND names = 'op' AND min_effect = {effect}"), ("inconclusive", runs))
+
+
+class Units(Ab):
+    def test_one_run_a_side(self):
+        """No p, no q, and no row says that it is slower but 'here'."""
+        self.save("control", [100])
+        self.save("test", [150])
+        write("control/0/rank0.json", run([100, 101, 102, 99, 100, 98]))
+        write("test/0/rank0.json", run([150, 151, 152, 149, 150, 148]))
+        self.assertEqual(self.ask("unit, p_value, q_value, detectable, verdict, gate, runs_needed, note"),
+                         ("step", None, None, None, "slower here", "inconclusive", 3, f"one run a side: {NOTE}"))
+        self.assertEqual(self.ask("verdict", " AND min_diff = 60")[0], "~")
+        self.assertEqual(self.rows("SELECT DISTINCT verdict FROM trace_ab('test/0', 'control/0')"),
+                         [("~",), ("faster here",)])
+
+    def test_two_against_two(self):
+        self.save("control", [100, 101])
+        self.save("test", [150, 151])
+        self.assertEqual(self.ask("unit, control_n, control_steps, p_value, verdict, note"),
+                         ("step", 2, 6, None, "slower here", f"too few runs (2 against 2): {NOTE}"))
+
+    def test_one_against_four_is_by_run(self):
+        self.save("control", [100])
+        self.save("test", [100, 101, 99, 100])
+        self.assertEqual(self.ask("unit, control_n, test_n"), ("run", 1, 4))
+
+    def test_by_unit(self):
+        self.save("control", [100, 101, 99])
+        self.save("test", [150, 151, 149])
+        self.assertEqual(self.ask("unit, p_value, verdict, note", " AND by_unit = 'step'"),
+                         ("step", None, "slower here", "steps of one run are not independent: ask by run"))
+
+    def test_too_few_steps(self):
+        """3 against 3 values have no interval of 95 %, 4 against 4 have."""
+        self.save("control", [100])
+        self.save("test", [150])
+        self.assertEqual(self.ask("ci_low, ci_high, verdict"), (None, None, "too few"))
+        write("control/0/rank0.json", run([100] * 4))
+        write("test/0/rank0.json", run([150] * 4))
+        self.close(self.ask("ci_low, ci_high, verdict"), (50.0, 50.0, "slower here"))
+
+    def test_steps_that_follow_each_other_widen_the_interval(self):
+        """V6: the same steps in another order; ranks 0 to 11 in order have r = (143 - 30.25 - 30.25) / 143."""
+        steady = [100, 111, 101, 110, 102, 109, 103, 108, 104, 107, 105, 106]
+        widths = []
+        for order in (steady, sorted(steady)):
+            write("control/0/rank0.json", run(order))
+            write("test/0/rank0.json", run([value + 20 for value in order]))
+            low, high = self.ask("ci_low, ci_high")
+            widths.append(high - low)
+        mean, ranks = 5.5, range(12)
+        r = sum((i - mean) * (i + 1 - mean) for i in range(11)) / sum((i - mean) ** 2 for i in ranks)
+        self.assertAlmostEqual(widths[1] / widths[0], math.sqrt((1 + r) / (1 - r)))
+
+    def test_a_slow_step_is_not_a_slow_run(self):
+        """V2: the median of steps."""
+        self.save("control", [100, 101, 99])
+        for number in range(3):
+            write(f"test/{number}/rank0.json", run([100, 100, 9000, 101, 99]))
+        self.close(self.ask("test_mean"), (100.0,))
+
+    def test_what_is_not_in_every_step(self):
+        """V2: an operator of every third step is compared by means, on both sides."""
+        for side, factor in (("control", 1), ("test", 2)):
+            for number in range(3):
+                write(f"{side}/{number}/rank0.json", run([50, 50, 50], more=()))
+                write(f"{side}/{number}/rank0.json", document(
+                    *[step(i, 10000 * i, 9000) for i in range(8)],
+                    *[event("op", 10000 * i + 10, (90 + number) * factor) for i in (1, 4)]))
+        self.close(self.ask("control_steps, diff_pct, verdict, note"),
+                   (18, 100.0, "slower", "not in every step: means over steps"))
+        self.close(self.ask("control_mean"), ((2 / 6 * (90 * 91 * 92) ** (1 / 3)),))
+
+    def test_ranks_are_averaged(self):
+        """V1: two ranks are one value, not two."""
+        for side, values in (("control", (100, 102, 101)), ("test", (110, 113, 111))):
+            for number, value in enumerate(values):
+                write(f"{side}/{number}/rank0.json", run([value] * 3))
+                write(f"{side}/{number}/rank1.json", run([value + 20] * 3))
+        self.close(self.ask("control_n, control_steps, control_mean, test_mean"),
+                   (3, 9, (100 * 101 * 102) ** (1 / 3), (110 * 113 * 111) ** (1 / 3)))
+        self.close(self.ask("control_n, control_steps, control_mean, test_mean", " AND ranks = 'all'"),
+                   (3, 9, (110 * 111 * 112) ** (1 / 3), (120 * 123 * 121) ** (1 / 3)))
+
+    def test_a_rank_without_the_operator(self):
+        """V1: it is 0 there."""
+        for side in ("control", "test"):
+            for number in range(3):
+                write(f"{side}/{number}/rank0.json", run([100 + number] * 3))
+                write(f"{side}/{number}/rank1.json", run([70] * 3, name="other"))
+        self.close(self.ask("control_mean", " AND ranks = 'all'"), ((50 * 50.5 * 51) ** (1 / 3),))
+
+    def test_all_iterations(self):
+        """V1: one value a run, divided by the steps."""
+        self.save("control", [100, 102, 101])
+        self.save("test", [110, 113, 111])
+        self.close(self.ask("control_steps, control_mean", " AND iterations = 'all'"),
+                   (3, (310 / 5 * 316 / 5 * 313 / 5) ** (1 / 3)))
+
+    def test_traces_without_steps(self):
+        for side, values in (("control", (100, 102, 101)), ("test", (110, 113, 111))):
+            for number, value in enumerate(values):
+                write(f"{side}/{number}/rank0.json", document(event("op", 1, value), event("op", 500, 1)))
+        self.assertEqual(self.rows("SELECT name, device, control_steps, verdict FROM trace_ab('control/*', 'test/*')"),
+                         [("op", "CPU", 3, "slower")])
+
+
+class Verdicts(Ab):
+    def test_same_must_be_earned(self):
+        """Within 5 %, and 5 % would have been seen; wide runs are not the same, however equal their means."""
+        self.save("control", [100, 101, 99, 100, 100.5])
+        self.save("test", [100.5, 101, 99.5, 100, 100])
+        self.assertEqual(self.ask("verdict, gate, runs_needed"), ("same", "not slower", None))
+        self.save("test", [100, 120, 84, 99, 101])
+        verdict, p, detectable = self.ask("verdict, p_value, detectable")
+        self.assertEqual(verdict, "~")
+        self.assertGreater(p, 0.9)
+        self.assertGreater(detectable, 5)
+
+    def test_added_deleted_and_sometimes(self):
+        self.save("control", [100, 101, 99])
+        self.save("test", [100, 101, 99])
+        for side, number, name in (("control", 0, "gone"), ("control", 1, "gone"), ("control", 2, "gone"),
+                                   ("test", 0, "new"), ("test", 1, "new"), ("test", 2, "new"), ("control", 1, "rare"),
+                                   ("control", 2, "rare"), ("test", 0, "rare"), ("test", 1, "rare"), ("test", 2, "rare")):
+            path = f"{side}/{number}/rank0.json"
+            with open(path) as file:
+                trace = json.load(file)
+            trace["traceEvents"] += [event(name, 10000 * i + (4000 if name == "rare" else 5000), 20) for i in range(1, 4)]
+            write(path, trace)
+        wanted = {"gone": (3, 0, 20.0, 0.0, -20.0, -100.0, None, "deleted", "not slower", None),
+                  "new": (0, 3, 0.0, 20.0, 20.0, None, None, "added", "slower", None),
+                  "rare": (2, 3, 20.0, 20.0, 0.0, 0.0, None, "~", "inconclusive", "in 2 of 3 runs of control")}
+        for name, row in wanted.items():
+            self.close(self.ask("control_n, test_n, control_mean, test_mean, diff, diff_pct, p_value, verdict, gate, note",
+                                name=name), row)
+        self.assertEqual(self.ask("gate", " AND min_diff = 21", name="new")[0], "not slower")
+
+    def test_kernels_that_come_and_go(self):
+        for side, name in (("control", "a"), ("test", "b")):
+            write(f"{side}/0/rank0.json", document(*[part for i in range(6) for part in (
+                step(i, 1000 * i, 900), launch(1000 * i + 10, 5, i), kernel(name, 1000 * i + 50, 40, i))]))
+        note = f"autotuning may pick other kernels from run to run; one run a side: {NOTE}"
+        self.assertEqual(self.ask("device, verdict, gate, note", name="a"), ("GPU", "deleted", "inconclusive", note))
+        self.assertEqual(self.ask("device, verdict, gate, note", name="b"), ("GPU", "added", "inconclusive", note))
+
+    def test_no_time(self):
+        """A logarithm of 0 is not compared."""
+        self.save("control", [100, 101, 99], more=[("empty", 0)])
+        self.save("test", [100, 101, 99], more=[("empty", 0)])
+        self.assertEqual(self.ask("p_value, diff, diff_pct, verdict, gate, note", name="empty"), (
+            None, 0, None, "~", "inconclusive", "no time in 3 of 3 runs of control; no time in 3 of 3 runs of test; "
+            "not in every step: means over steps"))
+
+    def test_words_of_counts(self):
+        self.save("control", [100, 101, 99])
+        for number in range(3):
+            write(f"test/{number}/rank0.json", run([100] * 3, more=[("op", 10)]))
+        self.assertEqual(self.ask("control_mean, test_mean, verdict", " AND measure = 'count'"), (1, 2, "more"))
+        self.assertEqual(self.rows("SELECT verdict FROM trace_ab('test/*', 'control/*') WHERE measure = 'count'"
+                                   " AND name = 'op'"), [("fewer",)])
+
+    def test_step_comes_first(self):
+        """Its own duration, whatever the measure; not among the rows of one device."""
+        self.save("control", [100, 101, 99])
+        self.save("test", [100, 101, 99])
+        ask = "SELECT name, device, control_mean FROM trace_ab('control/*', 'test/*') WHERE device_type = ? LIMIT 1"
+        self.assertEqual(self.rows(ask, "ALL"), [("step", "step", 9000)])
+        self.assertNotEqual(self.rows(ask, "CPU")[0][1], "step")
+        self.assertEqual(self.ask("control_mean", " AND measure = 'count'", name="step")[0], 9000)
+
+    def test_names_are_the_family(self):
+        """q and the gate are over the rows of the call."""
+        others = [(f"other{i}", 50) for i in range(20)]
+        self.save("control", [100, 104, 96, 101], more=others)
+        self.save("test", [112, 109, 113, 116], more=others)
+        p, q = self.ask("p_value, q_value", " AND names = 'op'")
+        self.assertEqual(p, q)
+        self.assertGreater(self.ask("q_value")[0], 5 * p)
+        self.assertEqual([name for name, in self.rows(
+            "SELECT name FROM trace_ab('control/*', 'test/*') WHERE names = '[\"STEP\", \"o_\", \"other1%\"]' ORDER BY 1 LIMIT 3")],
+            ["op", "other1", "other10"])
+        self.assertEqual(self.ask("control_mean", " AND names = 'step'", name="step"), (9000,))
+
+    def test_floors(self):
+        """V8: the larger of both."""
+        self.save("control", [100, 100.1, 99.9, 100])
+        self.save("test", [110, 110.1, 109.9, 110])
+        for effect, diff, gate, verdict in ((0.05, 0, "slower", "slower"), (0.05, 15, "not slower", "~"),
+                                            (0.2, 0, "not slower", "same"), (0, 9, "slower", "slower")):
+            self.assertEqual(self.ask("gate, verdict", f" AND min_effect = {effect} AND min_diff = {diff}"), (gate, verdict))
+
+    def test_order_of_recording(self):
+        """V9."""
+        first, later = [1700000000 * 10 ** 9 + HOUR * i for i in (1, 2, 3)], [1700000000 * 10 ** 9 + HOUR * i for i in (4, 5, 6)]
+        turns = first[0], later[0], later[1]
+        others = first[1], first[2], later[2]
+        for control, test, note in ((first, later, "control"), (later, first, "test"), (turns, others, None),
+                                    (first, None, None), ([1, 2, 3], [4, 5, 6], None)):
+            self.save("control", [100, 101, 99], control)
+            self.save("test", [100, 101, 99], test)
+            self.assertEqual(self.ask("note")[0], note and f"all runs of {note} came first: a drift of the machine looks"
+                                                           " like a difference")
+
+
+class Runs(Ab):
+    """What a run is."""
+
+    def counts(self, control, test, runs=None):
+        [row] = self.rows("SELECT DISTINCT control_n, test_n FROM trace_ab(?, ?) WHERE runs IS ? AND name = 'op'"
+                          if runs is None else "SELECT control_n, test_n FROM trace_ab(?, ?) WHERE runs = ? AND name = 'op'",
+                          control, test, runs)
+        return row
+
+    def setUp(self):
+        super().setUp()
+        self.save("control", [100, 101, 99])
+        self.save("test", [100, 101])
+        write("flat/a.json", run([100] * 3))
+        write("flat/b.json", run([101] * 3))
+
+    def test_what_is_a_run(self):
+        for text, count in (("control/*", 3), ("control/[01]", 2), ("control/0", 1), ("control/0/rank0.json", 1),
+                            ("flat", 1), ("flat/*.json", 1), ('["control/0", "flat/a.json"]', 2), ('["control/*", "flat"]', 4),
+                            (f"{self.folder}/control/*/", 3)):
+            ranks = "WHERE ranks = 0" if "flat" in text else "WHERE 1"
+            self.assertEqual(self.rows(f"SELECT control_n, test_n FROM trace_ab(?, ?) {ranks} AND name = 'op'", text, "control/*"),
+                             [(count, 3)], text)
+
+    def test_files_as_runs(self):
+        for text, count in (("flat", 2), ("flat/*", 2), ("control/*/*.json", 3), ("control/0", 1),
+                            ('["flat/a.json", "control/1"]', 2)):
+            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'flat') WHERE runs = 'file' AND name = 'op'", text),
+                             [(count, 2)], text)
+
+    def test_runs_given_twice_count_once(self):
+        self.assertEqual(self.rows("SELECT control_n FROM trace_ab('[\"control/*\", \"control/0\"]', 'test/*') WHERE name = 'op'"),
+                         [(3,)])
+
+    def test_order_of_runs_does_not_matter(self):
+        wanted = self.rows("SELECT * FROM trace_ab('control/*', 'test/*')")
+        self.assertEqual(self.rows("SELECT * FROM trace_ab('[\"control/2\", \"control/0\", \"control/1\"]', 'test/*')"), wanted)
+
+    def test_errors(self):
+        write("control/notes.json", "{}")
+        for sql, message in (
+                ("('none/*', 'test/*')", "cannot read 'none/*': No such file or directory"),
+                ("('control/*', 'test/*')", "'control/*' matches directories and the file 'control/notes.json': runs are the"
+                                            " one or the other"),
+                ("('control', 'test/*')", "'control/notes.json': not a trace"),
+                ("('', 'test/*')", "the trace is an empty text: name a directory, a file or a pattern"),
+                ("('[]', 'test/*')", "control must be the path of a directory or a file, a pattern, or a JSON array of these, not '[]'"),
+                ("('control/0', 'test/*', 7)", "'control/0' has no rank 7 (ranks: 0)"),
+                ("('control/0', 'test/*') WHERE runs = 'dir'", "runs must be 'auto' or 'file', not 'dir'"),
+                ("('control/0', 'test/*') WHERE by_unit = 'rank'", "by_unit must be 'auto', 'run' or 'step', not 'rank'"),
+                ("('control/0', 'test/*') WHERE measure = 'max'", "measure must be 'self', 'total' or 'count', not 'max'"),
+                ("('control/0', 'test/*') WHERE min_effect = -1", "min_effect must be a number of 0 or more, not -1"),
+                ("('control/0', 'test/*') WHERE names = 7", "names must be a LIKE pattern or a JSON array of patterns, not 7"),
+                ("('control/0', 'test/*') WHERE iterations = 9", "'control/0' has no step 9 (steps: 0, 1, 2, 3, 4)")):
+            with self.subTest(sql):
+                with self.assertRaises(Exception) as raised:
+                    self.rows(f"SELECT * FROM trace_ab{sql}")
+                self.assertIn(message, str(raised.exception))
+
+    def test_a_damaged_run_is_an_error(self):
+        write("control/1/rank0.json", json.dumps(run([100] * 3))[:-200])
+        with self.assertRaisesRegex(Exception, "trace_ab: 'control/1/rank0.json': the document is truncated"):
+            self.rows("SELECT * FROM trace_ab('control/*', 'test/*')")
+
+
+class Recorder(unittest.TestCase):
+    """examples/record_runs.sh"""
+
+    def record(self, *arguments):
+        return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True, text=True)
+
+
+class Records(InFolder, Recorder):
+    def test_turns(self):
+        write("trace.json", run([100] * 3))
+        done = self.record("3", "runs", 'cp trace.json "$TRACE_FOLDER/rank0.json"', "cp trace.json $TRACE_FOLDER/")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        with open("runs/runs.csv") as file:
+            lines = [line.split(",") for line in file.read().splitlines()]
+        self.assertEqual(lines[0], ["number", "side", "run", "start", "seconds", "status"])
+        self.assertEqual([line[:3] + line[5:] for line in lines[1:]],
+                         [[str(number + 1), side, f"{side}/0{pair}", "0"] for number, (side, pair) in enumerate(
+                             [("control", 1), ("test", 1), ("test", 2), ("control", 2), ("control", 3), ("test", 3)])])
+        self.assertEqual(self.rows("SELECT control_n, test_n, verdict FROM trace_ab('runs/control/*', 'runs/test/*')"
+                                   " WHERE name = 'op'"), [(3, 3, "same")])
+
+    def test_errors(self):
+        os.mkdir("there")
+        for arguments, status, said in (
+                (("3", "runs", "true"), 2, "usage: record_runs.sh RUNS FOLDER CONTROL TEST"),
+                (("0", "runs", "true", "true"), 2, "'0' is not a number of runs"),
+                (("x", "runs", "true", "true"), 2, "'x' is not a number of runs"),
+                (("3", "there", "true", "true"), 2, "'there' exists: name a new folder"),
+                (("3", "a", "true", "true"), 1, "'true' left nothing in "),
+                (("3", "b", "exit 7", "true"), 1, "'exit 7' ended with 7: see ")):
+            done = self.record(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (status, ""))
+            self.assertRegex(done.stderr.splitlines()[-1], "^record_runs: " + re.escape(said))
+
+
+if __name__ == "__main__":
+    unittest.main()
