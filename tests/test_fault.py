@@ -99,6 +99,8 @@ def write_traces(folder):
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
     write(place("bad/not.json"), "x")
+    write(place("mixed/run/rank0.json"), run())
+    write(place("mixed/rank0.json"), run())
     write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
     write(place("bad/good.json"), run())
     rng = random.Random(1)

@@ -236,7 +236,11 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
         return failure_memory(failure);
     for (size_t i = 0; code == 0 && i < found.gl_pathc && failure->code == FAILURE_NONE; i++) {
         const char *path = found.gl_pathv[i], *slash = strrchr(path, '/');
-        if (is_directory(path))
+        struct stat status;
+        bool known = stat(path, &status) == 0;
+        if (!known && errno != ENOENT) /* a dangling link is a file */
+            failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
+        else if (known && S_ISDIR(status.st_mode))
             add(runs, joined(path, "", ""), false, failure);
         else if (is_listed(slash ? slash + 1 : path))
             file = path;

@@ -314,6 +314,14 @@ static const struct trial {
      .stride = 3},
     {.name = "trace_graph_diff",
      .sql = "SELECT * FROM trace_graph_diff('serving/control.json', 'serving/test.json')"},
+    {.name = "trace_ab",
+     .sql = "SELECT * FROM trace_ab('[\"a\", \"b\"]', '[\"b\"]') WHERE iterations = 'all';"
+            "SELECT * FROM trace_ab('[ab]', 'a') WHERE by_unit = 'run' AND names = '[\"step\", "
+            "\"%a%\"]'",
+     .stride = 3},
+    {.name = "error: runs of directories and files",
+     .sql = "SELECT * FROM trace_ab('mixed/*', 'a')",
+     .fails = true},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_kernel_owners, by flows",
      .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},
