@@ -10,8 +10,9 @@
 # FOLDER/venv          a virtual environment with the packages of hosts.txt
 set -eu
 
-HOSTS='venv hta node jdbc go rust shell python perl tcl php odbc rsqlite locale'
+HOSTS='venv hta otava node jdbc go rust shell python perl tcl php odbc rsqlite locale'
 HTA=HolisticTraceAnalysis==0.5.0
+OTAVA='apache-otava==0.8.0 numpy==2.2.0 scipy==1.16.3' # its analysis needs no other package
 NODE=node@24.21.0
 BETTER_SQLITE3=better-sqlite3@13.2.0
 
@@ -42,6 +43,14 @@ prepare() { # HOST: ends with a line of its versions
             echo "$HTA" >"$folder/hta/done"
         fi
         "$folder/hta/bin/python" -c "import hta.trace_analysis, pandas; print('$HTA with pandas', pandas.__version__)"
+        ;;
+    otava)
+        if [ "$(cat "$folder/otava/done" 2>&1)" != "$OTAVA" ]; then
+            "$PYTHON" -m venv --clear "$folder/otava"
+            "$folder/otava/bin/python" -m pip install --quiet --no-compile --no-deps $OTAVA
+            echo "$OTAVA" >"$folder/otava/done"
+        fi
+        "$folder/otava/bin/python" -c "import otava.analysis; print('$OTAVA')"
         ;;
     node)
         if [ "$(cat "$folder/node/done" 2>&1)" != "$NODE $BETTER_SQLITE3" ]; then

@@ -214,6 +214,7 @@ class EveryAggregate(unittest.TestCase):
 
     LENGTH = ("trace_busy_time", "trace_overlap_time")
     COMPARISONS = ("trace_mannwhitney", "trace_shift", "trace_ttest")  # JSON objects
+    DEFAULTS = {"significance": "0.001", "min_pct": "0", "window": "50"}  # which NULL is, too
     # By argument, what it is an error to be, and what is said; None: nothing is.
     NO_NUMBER = [("'x'", "{}"), ("'1.5'", "{}"), ("x'31'", "{}"), ("''", "{}")]
     ANYTHING = [("'x'", None), ("x'ff00fe'", None), ("1", None), ("1.5", None), ("NULL", None), ("''", None)]
@@ -228,6 +229,12 @@ class EveryAggregate(unittest.TestCase):
         ("trace_overlap_time", "side"): [("2", "side must be 0 or 1"), ("-1", "side must be 0 or 1"),
                                          ("0.5", "side must be 0 or 1")],
         ("trace_stddev", "count"): [(count, "count must be at least the number of rows") for count in ("0", "-1")],
+        ("trace_change_points", "position"): [("x'31'", "position must be a number or text")],
+        ("trace_change_points", "significance"): [(value, "significance must be a number above 0 and below 1")
+                                                  for value in ("'x'", "x'31'", "0", "1", "-1", "9e999")],
+        ("trace_change_points", "min_pct"): [(value, "min_pct must be a number, at least 0") for value in ("'x'", "-1", "9e999")],
+        ("trace_change_points", "window"): [(value, "window must be a whole number from 4 to 1e9")
+                                            for value in ("'x'", "3", "4.5", "2e9", "9e999")],
         ("trace_quantile", "q"): [(q, "q must be from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
     }
 
@@ -254,6 +261,8 @@ class EveryAggregate(unittest.TestCase):
                 values.append("'plotly'")
             elif name == "count":
                 values.append("50")
+            elif name in self.DEFAULTS:
+                values.append(self.DEFAULTS[name])
             else:
                 values.append("1" if self.is_number(function, kind) else "'a'")
         return values
@@ -265,9 +274,11 @@ class EveryAggregate(unittest.TestCase):
             return self.ANYTHING
         if function in self.COMPARISONS and name == "side":
             return [(value, "side must be 0 or 'control', or 1 or 'test'") for value in ("'x'", "'1'", "x'31'", "''", "2", "-1", "0.5")]
-        if function in self.COMPARISONS:
+        if function in self.COMPARISONS or function == "trace_change_points" and name == "x":
             return [(value, "x must be a number") for value, _ in self.NO_NUMBER] + [
                 (value, "x must be finite: leave out such rows") for value in ("9e999", "-9e999")]
+        if function == "trace_change_points":
+            return self.MORE[function, name]
         said = f"{name} must be a number" if function.startswith("visualize_") else "arguments must be numbers"
         return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
 
@@ -327,7 +338,7 @@ class EveryAggregate(unittest.TestCase):
 
     def test_no_rows_and_nulls(self):
         for db, function, arguments in self.each():
-            nothing = 0 if function in self.LENGTH else None
+            nothing = 0 if function in self.LENGTH else "[]" if function == "trace_change_points" else None
             if function in self.COMPARISONS:
                 nothing, = db.execute(f"SELECT {function}(NULL, NULL)").fetchone()
                 self.assertEqual(set(re.findall(r": (\w+)", nothing)), {"0", "null"})

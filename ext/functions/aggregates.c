@@ -18,6 +18,7 @@
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
 #include "../sqlite/registry.h"
+#include "change_points.h"
 #include "comparisons.h"
 
 enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
@@ -305,5 +306,26 @@ const struct function aggregates[] = {
      .arguments = SAMPLES,
      .step = tTestStep,
      .final = tTestFinal},
+    {.name = change_points_name,
+     .type = "TEXT",
+     .text =
+         "where the mean of a measure changes in the order of position: a JSON array of objects of "
+         "position, the first after the change, previous, the last before it, index, how many "
+         "positions are before it, before and after, the means up to the changes next to it, "
+         "diff, diff_pct (of before; null if that is 0), p, before_n and after_n. One value that "
+         "is out of line is not a change; a change needs two values. Rows of one position count "
+         "as one, their mean",
+     .arguments = {{"x", "REAL", true, "value, in any unit; infinite ones are errors"},
+                   {"position", "", true,
+                    "a number or text to order by, such as a date; text after numbers"},
+                   {"significance", "REAL", false,
+                    "p that a change must be below; default 0.001. p is of Student's test at the "
+                    "best of many places, so it is a threshold, not the rate of false alarms"},
+                   {"min_pct", "REAL", false,
+                    "least change, in percent of the smaller mean; default 0"},
+                   {"window", "INTEGER", false,
+                    "how many values are looked at together, at least 4; default 50"}},
+     .step = changePointsStep,
+     .final = changePointsFinal},
 };
 const int aggregate_count = COUNT_OF(aggregates);

@@ -192,6 +192,13 @@ static const struct {
     {"trace_ttest", "SELECT round(found ->> '$.diff', 1) AS us, round(found ->> '$.t', 2) AS t,\n"
                     "       round(found ->> '$.p', 4) AS p\n"
                     "FROM (SELECT trace_ttest(dur, side) AS found " SIDES ";"},
+    {"trace_change_points",
+     "SELECT round(found ->> '$.before', 1) AS before, round(found ->> '$.after', 1) AS after,\n"
+     "       found ->> '$.before_n' AS before_n, found ->> '$.after_n' AS after_n\n"
+     "FROM (SELECT trace_change_points(dur, ts_ns) -> '$[0]' AS found\n"
+     "      FROM (SELECT iteration, ts_ns, dur FROM trace_steps('examples/gpu/control') UNION ALL\n"
+     "            SELECT iteration, ts_ns, dur FROM trace_steps('examples/gpu/test'))\n"
+     "      WHERE iteration > 10);"},
     {"visualize_duration_diff",
      "SELECT writefile('build/page.html', visualize_duration_diff(\n"
      "         name, control_total_duration, test_total_duration)) > 0 AS written\n"

@@ -107,6 +107,14 @@ static const struct trial {
             " (80, 1), (70, 'control'), (100, 1), (5, 0));"
             "SELECT trace_mannwhitney(1, 0), trace_shift(column1, column1), trace_ttest(NULL, 1)"
             " FROM (VALUES (0), (1), (1))"},
+    {.name = "change points",
+     .sql = "SELECT trace_change_points(column1, column2)"
+            " FROM (VALUES (5, 'f'), (5, 'e'), (1, 1), (1, 2.5), (1, 'a'), (1, 'a'), (4, 'd'),"
+            " (9, 'g'), (9, 'h'), (9, 'i'), (9, 'j'), (3, NULL));"
+            "SELECT trace_change_points(NULL, 1, NULL, 5, 10)"},
+    {.name = "change points: error",
+     .sql = "SELECT trace_change_points(1, column1) FROM (VALUES (0), ('test'), (x'01'))",
+     .fails = true},
     {.name = "comparisons: error",
      .sql = "SELECT trace_shift(1, column1) FROM (VALUES (0), ('test'), ('tset'))",
      .fails = true},
