@@ -33,9 +33,10 @@ FULL, THROTTLED = 1410, 1005            # MHz
 THROTTLING = range(900 * MS, 1_800 * MS)    # ns after the first sample
 LEAD, PERIOD, SAMPLES = 150 * MS, 100 * MS, 26   # the first sample is LEAD before the first step
 ZONE = datetime.timezone(datetime.timedelta(hours=2))
+A100, H100 = "NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3"
 HEADER = ["timestamp", "index", "utilization.gpu [%]", "power.draw [W]", "clocks.current.sm [MHz]"]
 
-# kernel: the operators around its launch, and its ns at the full clock
+# kernel: the operators around its launch, and its ns at the full clock; or a function that gives the ns of a step
 KERNELS = {
     "ampere_sgemm_128x64_tn": (("aten::linear", "aten::addmm"), 60 * MS),
     "void at::native::vectorized_layer_norm_kernel<float, float>(int)": (("aten::layer_norm", "aten::native_layer_norm"), 12 * MS),
@@ -94,7 +95,7 @@ def trace(revision, kernels):
             if kernel:
                 at, (operators, ns) = now + 5 * US, kernel
                 now = at + 6 * US
-                free = launch("cudaLaunchKernel", "kernel", name, ns, True)
+                free = launch("cudaLaunchKernel", "kernel", name, ns(number) if callable(ns) else ns, True)
                 for depth, operator in enumerate(operators):
                     event("user_annotation" if operator.startswith("Optimizer") else "cpu_op", operator,
                           at + 2 * depth * US, now + (4 - 2 * depth) * US)
@@ -112,14 +113,12 @@ def base(date):
     return int(at.timestamp()) * 1000 * MS + 421_337_000
 
 
-def document(revision, date, cluster, changes):
+def document(events, start, device, by):
     """A file as Kineto writes it, but for the order of its keys."""
-    device = {"id": 0, "name": "NVIDIA H100 80GB HBM3" if cluster == "beta" else "NVIDIA A100-SXM4-80GB"}
-    events = trace(revision, {**KERNELS, **changes})
     for event in events:
         event["ts"], event["dur"] = event["ts"] / US, event["dur"] / US
-    return json.dumps({"schemaVersion": 1, "deviceProperties": [device], "generated_by": "tests/generate_joins.py (not a recording)",
-                       "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1}, "baseTimeNanoseconds": base(date),
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": device}], "generated_by": f"tests/{by} (not a recording)",
+                       "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1}, "baseTimeNanoseconds": start,
                        "displayTimeUnit": "ms", "traceEvents": events}, indent=1).encode()
 
 
@@ -148,8 +147,9 @@ def generate():
                              *([revision, date, cluster, f"examples/joins/runs/{revision}"] for revision, date, cluster, _ in RUNS)])
     dates = {revision: date for revision, date, *_ in RUNS}
     yield "gpu.csv", table([HEADER, *samples(base(dates[MEASURED]))], ", ")
-    for run in RUNS:
-        yield f"runs/{run[0]}/rank0.pt.trace.json.gz", document(*run)
+    for revision, date, cluster, changes in RUNS:
+        yield f"runs/{revision}/rank0.pt.trace.json.gz", document(
+            trace(revision, {**KERNELS, **changes}), base(date), H100 if cluster == "beta" else A100, "generate_joins.py")
 
 
 def write(path, data):
@@ -166,9 +166,9 @@ def holds(path, data):
         return False
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Generate the data of examples/joins.md.")
-    parser.add_argument("outdir", nargs="?", default=os.path.join(ROOT, "examples", "joins"))
+def main(generate, outdir, page):
+    parser = argparse.ArgumentParser(description=f"Generate the data of {page}.")
+    parser.add_argument("outdir", nargs="?", default=os.path.join(ROOT, "examples", outdir))
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the files are not these")
     options = parser.parse_args()
     files = {os.path.join(options.outdir, name): data for name, data in generate()}
@@ -176,8 +176,8 @@ def main():
         for path, data in files.items():
             write(path, data)
     elif stale := [path for path, data in files.items() if not holds(path, data)]:
-        sys.exit("not what generate_joins.py makes: " + ", ".join(stale))
+        sys.exit("not what is generated: " + ", ".join(stale))
 
 
 if __name__ == "__main__":
-    main()
+    main(generate, "joins", "examples/joins.md")

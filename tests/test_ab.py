@@ -6,6 +6,7 @@ import math
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
@@ -367,14 +368,20 @@ class Runs(Ab):
             self.rows("SELECT * FROM trace_ab('control/*', 'test/*')")
 
 
-class Recorder(unittest.TestCase):
+class Data(unittest.TestCase):
+    def test_is_what_the_generator_makes(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generate_runs.py"), "--check"], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Recorder(InFolder):
     """examples/record_runs.sh"""
 
     def record(self, *arguments):
-        return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True, text=True)
+        return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True, text=True,
+                              check=False)
 
-
-class Records(InFolder, Recorder):
     def test_turns(self):
         write("trace.json", run([100] * 3))
         done = self.record("3", "runs", 'cp trace.json "$TRACE_FOLDER/rank0.json"', "cp trace.json $TRACE_FOLDER/")
