@@ -44,6 +44,8 @@ ANALYSES = {
                                           f" {STEPS % 'queue_length_time_series'}",
     "visualize_memory_bw_time_series": f"SELECT it.rank, it.name, it.ts, it.memory_bw_gbps | step.ts"
                                        f" {STEPS % 'memory_bw_time_series'}",
+    "visualize_timeline": f"SELECT it.rank, it.tid, it.name, it.ts, it.dur | step.ts"
+                          f" {STEPS % 'trace_events'} WHERE it.device = 'GPU'",
     "visualize_cuda_kernel_launch_stats": f"SELECT cpu_duration, gpu_duration, launch_delay"
                                           f" FROM cuda_kernel_launch_stats('{TEST}')",
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
@@ -409,6 +411,35 @@ class Figures(unittest.TestCase):
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), 8000)
 
     @slow
+    def test_timeline(self):
+        """A bar for each event, in a lane for each rank and lane, from the first event on; one colour for a name."""
+        rows = [(0, "stream 7", "gemm", 2000.5, 1500, 1000), (0, "stream 20", "copy", 2500, 250, 1000),
+                (1, "stream 7", "gemm", 3000, 500, 5000), (0, "stream 7", "copy", 4000, 0.001, 5000),
+                (0, "stream 7", None, 4000, 7, None), (0, "stream 7", "late", None, 7, None),
+                (0, "stream 7", "endless", 4000, None, None), (None, "stream 7", "gemm", 4000, 7, None)]
+        figure = figure_of(self.db, "visualize_timeline", rows, optional=1)
+        lanes = figure["layout"]["yaxis"]["ticktext"]
+        self.assertEqual(lanes, ["rank 0, stream 7", "rank 0, stream 20", "rank 1, stream 7"])
+        found = [(lanes[int(lane)], *bar) for trace in figure["data"]
+                 for lane, *bar in zip(trace["y"], trace["base"], trace["x"], trace["customdata"])]
+        self.assertEqual(found, [
+            ("rank 0, stream 7", 1.0005, 1.5, ["gemm", "1.500 ms, at 1.001 ms"]),
+            ("rank 0, stream 7", 3, 0.000001, ["copy", "0.000 ms, at 3.000 ms"]),
+            ("rank 0, stream 20", 1.5, 0.25, ["copy", "0.25 ms, at 1.500 ms"]),
+            ("rank 1, stream 7", 2, 0.5, ["gemm", "0.5 ms, at 2.000 ms"])])
+        colours = [trace["marker"]["color"] for trace in figure["data"]]
+        self.assertEqual((colours[0][0], colours[0][1]), (colours[2][0], colours[1][0]))
+        self.assertNotEqual(*colours[0])
+        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [0, 4])
+
+    def test_a_long_timeline_says_so(self):
+        many = [(0, 7, f"kernel {i % 50}", i, 1) for i in range(20000)]
+        figure = figure_of(self.db, "visualize_timeline", many)
+        shown = sum(len(trace["x"]) for trace in figure["data"])
+        self.assertGreater(shown, 2000)
+        self.assertEqual(figure["layout"]["title"]["text"], f"Events over time (the first {shown:,} of 20,000 rows)")
+        self.assertLess(len(draw(self.db, "visualize_timeline", many)), 1_500_000)
+
     def test_long_lines_are_thinned_and_keep_extremes(self):
         chance = random.Random(2)
         points = [(i * 0.5, round(chance.gauss(0, 1), 6)) for i in range(100000)]

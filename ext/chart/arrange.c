@@ -167,13 +167,10 @@ static size_t rises(double *x, double *y, size_t count)
     return kept;
 }
 
-/* Moves all points so that the first one, or the first mark, is at 0, and thins lines if there are
-** too many points. */
-static void arrange_points(struct figure *figure)
+/* Moves all points so that the first one, or the first mark, is at 0. */
+static void shift_points(struct figure *figure)
 {
-    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
     double origin = INFINITY;
-    buckets /= figure->series_count > 0 ? (size_t)figure->series_count : 1;
     for (int i = 0; i < figure->series_count; i++)
         for (size_t at = 0; at < figure->series[i].count; at++)
             origin = fmin(origin, figure->series[i].x[at]);
@@ -181,11 +178,19 @@ static void arrange_points(struct figure *figure)
         origin = fmin(origin, figure->marks[i]);
     for (size_t i = 0; i < figure->mark_count; i++)
         figure->marks[i] -= origin;
+    for (int i = 0; i < figure->series_count; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            figure->series[i].x[at] -= origin;
+}
+
+/* Thins lines if there are too many points. */
+static void thin_points(struct figure *figure)
+{
+    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
+    buckets /= figure->series_count > 0 ? (size_t)figure->series_count : 1;
     figure->seen = 0;
     for (int i = 0; i < figure->series_count; i++) {
         struct series *series = &figure->series[i];
-        for (size_t at = 0; at < series->count; at++)
-            series->x[at] -= origin;
         if (figure->chart->kind == CHART_DOTS)
             series->count = rises(series->x, series->y, series->count);
         figure->seen += (int64_t)series->count;
@@ -353,7 +358,9 @@ bool figure_finish(struct figure *figure)
     if (figure->chart->kind == CHART_WATERFALL)
         return waterfall_make(figure);
     if (figure_has_points(figure))
-        arrange_points(figure);
+        shift_points(figure);
+    if (figure_has_points(figure) && figure->chart->kind != CHART_TIMELINE)
+        thin_points(figure);
     if (figure->chart->kind == CHART_OVERLAP)
         arrange_overlap(figure);
     made = order_rows(figure);

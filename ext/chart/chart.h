@@ -32,6 +32,7 @@ enum chart_kind {
     CHART_RANGES,     /* a bar of the first value, and a range from low to high around another */
     CHART_LINES,      /* step lines: a value holds until the next one */
     CHART_DOTS,       /* a dot where a value rises, on a logarithmic axis */
+    CHART_TIMELINE,   /* a bar for each event, in a lane for each series */
     CHART_HISTOGRAMS, /* how each column's values are distributed, side by side */
 };
 

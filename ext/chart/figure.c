@@ -24,6 +24,7 @@ void figure_clear(struct figure *figure)
     for (int i = 0; i < figure->series_count; i++) {
         memory_free(figure->series[i].x);
         memory_free(figure->series[i].y);
+        memory_free(figure->series[i].labels);
     }
     memory_free(figure->rows);
     memory_free(figure->marks);
@@ -305,14 +306,34 @@ static void add_mark(struct figure *figure, double at)
         figure->failed = true;
 }
 
+/* Whether there is room for an event of a timeline, whose name is at the end of the names. */
+static bool has_room(struct figure *figure, struct text_span name)
+{
+    size_t cost = cost_of(figure, name) + NUMBER_COST;
+    if (figure->cost + cost > MOST_COST) {
+        figure->cost = MOST_COST;
+        figure->names.length = name.at;
+        figure->seen++;
+        return false;
+    }
+    figure->cost += cost;
+    return true;
+}
+
 static void add_point(struct figure *figure, const struct chart_cell *cells)
 {
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
-    struct text_span title;
+    bool timeline = figure->chart->kind == CHART_TIMELINE;
+    struct text_span title, name = {figure->names.length, 0};
     size_t ignored;
     if (!is_shown(cells[at].number) || !is_shown(cells[value].number) ||
-        !join_texts(figure, cells, false, &title, &ignored))
+        (timeline && (!join_texts(figure, cells, true, &name, &ignored) || figure->names.failed ||
+                      !has_room(figure, name))))
         return;
+    if (!join_texts(figure, cells, false, &title, &ignored)) {
+        figure->names.length = name.at;
+        return;
+    }
     struct series *series = series_named(figure, &figure->chart->columns[value], title);
     if (!series || figure->names.failed)
         return;
@@ -320,15 +341,23 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
         figure->failed = true;
         return;
     }
+    if (timeline && !MEMORY_GROW(series->labels, series->label_capacity, series->count + 1)) {
+        figure->failed = true;
+        return;
+    }
+    if (timeline)
+        series->labels[series->count] = name;
     series->x[series->count] = cells[at].number;
     push_value(figure, series, cells[value].number);
     add_mark(figure, cells[column_of(figure->chart, CHART_MARK)].number);
     figure->seen++;
+    figure->kept += timeline;
 }
 
 bool figure_has_points(const struct figure *figure)
 {
-    return figure->chart->kind == CHART_LINES || figure->chart->kind == CHART_DOTS;
+    enum chart_kind kind = figure->chart->kind;
+    return kind == CHART_LINES || kind == CHART_DOTS || kind == CHART_TIMELINE;
 }
 
 bool figure_is_stack(const struct figure *figure)
@@ -390,7 +419,7 @@ void figure_title(const struct figure *figure, struct writer *to)
         write_string(to, figure->chart->title);
     if (figure->kept >= figure->seen)
         return;
-    bool lines = figure_has_points(figure);
+    bool lines = figure_has_points(figure) && figure->chart->kind != CHART_TIMELINE;
     write_string(to, lines ? " (" : " (the first ");
     write_grouped(to, figure->kept);
     write_string(to, " of ");

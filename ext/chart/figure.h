@@ -4,7 +4,8 @@
 ** 1. Rows keep the order given. A row without a name, a series or a position on the x axis is left
 **    out. A number that is missing, not finite, or 1e19 or more is a gap.
 ** 2. If texts name the series of a value, and in CHART_RANGES, rows of the same name are merged.
-** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted.
+** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted, and so
+**    are events of a timeline.
 ** 4. Finishing a figure (arrange.c) puts rows into their order, thins lines and counts the values of
 **    histograms. The title tells how much is not shown.
 */
@@ -41,9 +42,10 @@ struct chart_row {
 struct series {
     const struct chart_column *column;
     struct text_span title;
-    double *x; /* lines only */
-    double *y; /* of lines: by point; else by row */
-    size_t count, x_capacity, y_capacity;
+    double *x;                /* of points only */
+    double *y;                /* of points: by point; else by row */
+    struct text_span *labels; /* of CHART_TIMELINE: the name of each point */
+    size_t count, x_capacity, y_capacity, label_capacity;
 };
 
 struct figure {
@@ -86,7 +88,8 @@ bool figure_same(const struct figure *figure, struct text_span a, struct text_sp
 /* The title of a series; not terminated. */
 const char *figure_series(const struct figure *figure, int i, size_t *length);
 
-/* Whether series have points, on an axis of time, and not rows. */
+/* Whether series have points, on an axis of time, and not rows. The points of CHART_TIMELINE have a
+** length (y), and a series is a lane. */
 bool figure_has_points(const struct figure *figure);
 
 /* Whether a row's bars are stacked. */

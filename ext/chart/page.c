@@ -53,7 +53,8 @@ static void write_point_rows(const struct figure *figure, struct writer *to)
 {
     struct scale scale = figure_scale(figure, 0), time = figure_time_scale(figure);
     const char *axis = figure->chart->axis;
-    write_string(to, "<th>series");
+    bool timeline = figure->chart->kind == CHART_TIMELINE;
+    write_string(to, timeline ? "<th>lane<th>name" : "<th>series");
     write_head(to, "time", 4, time.unit);
     write_head(to, axis, strlen(axis), scale.unit);
     write_string(to, "</thead><tbody>\n");
@@ -63,6 +64,11 @@ static void write_point_rows(const struct figure *figure, struct writer *to)
         for (size_t at = 0; at < figure->series[i].count; at++) {
             write_string(to, "<tr><th>");
             write_html(to, title, length);
+            if (timeline) {
+                struct text_span name = figure->series[i].labels[at];
+                write_string(to, "<th>");
+                write_html(to, figure_text(figure, name), name.length);
+            }
             write_cell(to, figure->series[i].x[at], time);
             write_cell(to, figure->series[i].y[at], scale);
             write_string(to, "</tr>\n");

@@ -9,6 +9,7 @@
 #include "ends.h"
 #include "plotly.h"
 #include "ticks.h"
+#include "timeline.h"
 #include "waterfall.h"
 
 enum {
@@ -364,14 +365,18 @@ static size_t write_bar_axes(const struct figure *figure, struct writer *to)
     return bars > text ? bars : text;
 }
 
-/* Writes the axes of points, and the lines behind them. */
-static void write_point_axes(const struct figure *figure, struct writer *to)
+/* Writes the axes of points, and the lines behind them. Returns the px of the plot. */
+static size_t write_point_axes(const struct figure *figure, struct writer *to)
 {
     struct scale time = figure_time_scale(figure), scale = figure_scale(figure, 0);
+    size_t height = POINTS_HEIGHT;
     write_axis(to, ",\"xaxis\":", figure->mark_count > 0 ? "time; dotted lines: steps" : "time",
                time.unit, 8);
     write_string(to, "}");
-    write_axis(to, ",\"yaxis\":", figure->chart->axis, scale.unit, 8);
+    if (figure->chart->kind == CHART_TIMELINE)
+        height = timeline_write_lanes(figure, to);
+    else
+        write_axis(to, ",\"yaxis\":", figure->chart->axis, scale.unit, 8);
     if (figure->chart->kind == CHART_DOTS)
         write_log(to, decades_of(figure, 0, figure->series_count, scale.divisor));
     write_string(to, "},\"shapes\":[");
@@ -386,6 +391,7 @@ static void write_point_axes(const struct figure *figure, struct writer *to)
         write_string(to, "}");
     }
     write_string(to, "]");
+    return height;
 }
 
 static void write_title(const struct figure *figure, struct writer *to)
@@ -403,12 +409,12 @@ static void write_layout(const struct figure *figure, struct writer *to, size_t 
 {
     enum chart_kind kind = figure->chart->kind;
     bool points = figure_has_points(figure);
-    size_t row = 0, height = POINTS_HEIGHT;
+    size_t row = 0, height = 0;
     write_string(to, "{\"title\":{\"text\":");
     write_title(figure, to);
     write_string(to, "}");
     if (points)
-        write_point_axes(figure, to);
+        height = write_point_axes(figure, to);
     else
         row = write_bar_axes(figure, to);
     if (!points)
@@ -416,9 +422,9 @@ static void write_layout(const struct figure *figure, struct writer *to, size_t 
     write_string(to, ",\"height\":");
     write_integer(to, (int64_t)height + ABOVE + BELOW + (points ? 30 : 0));
     write_string(to, ",\"barmode\":\"");
-    write_string(to, kind == CHART_WATERFALL   ? "overlay"
-                     : figure_is_stack(figure) ? "stack"
-                                               : "group");
+    write_string(to, kind == CHART_WATERFALL || kind == CHART_TIMELINE ? "overlay"
+                     : figure_is_stack(figure)                         ? "stack"
+                                                                       : "group");
     write_string(to, "\",\"bargap\":");
     write_number(to, row > THICK ? round(100 - 80.0 * THICK / (double)row) / 100 : 0.25);
     write_string(to, ",\"hovermode\":\"closest\",\"showlegend\":true,"
@@ -430,8 +436,9 @@ static void write_layout(const struct figure *figure, struct writer *to, size_t 
     write_integer(to, ABOVE);
     write_string(to, ",\"b\":");
     write_integer(to, BELOW);
-    write_string(to, kind == CHART_WATERFALL || kind == CHART_HISTOGRAMS ? "},\"meta\":\"ordered\""
-                                                                         : "}");
+    write_string(to, kind == CHART_WATERFALL || kind == CHART_HISTOGRAMS || kind == CHART_TIMELINE
+                         ? "},\"meta\":\"ordered\""
+                         : "}");
     write_string(to, ",\"legend\":{\"orientation\":\"h\",\"x\":0,\"xanchor\":\"left\","
                      "\"yanchor\":\"bottom\",\"traceorder\":\"normal\",\"y\":");
     write_number(to, round((1 + (points ? 12.0 : 48.0) / (double)height) * 1e4) / 1e4);
@@ -451,7 +458,9 @@ void figure_write(const struct figure *figure, struct writer *to)
         waterfall_write(figure, to);
     for (int i = 0; i < count && kind != CHART_WATERFALL; i++) {
         plotly_comma(to, i > 0);
-        (figure_has_points(figure) ? write_points : write_bars)(figure, to, (i + first) % count);
+        (kind == CHART_TIMELINE      ? timeline_write_lane
+         : figure_has_points(figure) ? write_points
+                                     : write_bars)(figure, to, (i + first) % count);
     }
     if (kind == CHART_RANGES && count > 0) {
         write_string(to, ",");

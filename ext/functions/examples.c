@@ -237,6 +237,11 @@ static const struct {
      "FROM queue_length_time_series(" GPU ") AS it\n"
      "LEFT JOIN trace_steps(" GPU ") AS step\n"
      "  ON step.rank = it.rank AND it.ts >= step.ts AND it.ts < step.ts + step.dur;"},
+    {"visualize_timeline",
+     "SELECT writefile('build/page.html', visualize_timeline(\n"
+     "  rank, stream, trace_label(name), ts, dur, 'Streams')) > 0 AS written\n"
+     "FROM trace_events('examples/gpu/test')\n"
+     "WHERE device = 'GPU' AND iteration = 12;"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"
