@@ -31,7 +31,7 @@ SIDES = ("control", "test")
 STEP = ("step", "step")  # device and name of the row of the steps
 OTHER_KERNELS = "autotuning may pick other kernels from run to run"
 NOT_EVERY_STEP = "not in every step: means over steps"
-DIFFER = ("these recordings differ; running the same program again may differ too. Record 3 or more runs a side, "
+AGAIN = ("running the same program again may differ too. Record 3 or more runs a side, "
           "interleaved.")
 ASK_BY_RUN = "steps of one run are not independent: ask by run"
 MOST_RUNS = 1000
@@ -353,7 +353,7 @@ def judge(control, test, by_unit="auto", measure="self", min_effect=0.05, names=
         row = {"name": key[1], "device": key[0], "unit": "run" if by_run else "step",
                "control_n": sum(key in run.values for run in control), "test_n": sum(key in run.values for run in test),
                "control_steps": sum(run.steps for run in control), "test_steps": sum(run.steps for run in test)}
-        found = (of_runs if by_run else of_steps)(key, sides, row, min_effect, min_diff)
+        found = (of_runs if by_run else of_steps)(key, sides, row, min_effect, min_diff, measure)
         made.append((row, found))
     multiple(made, min_effect, min_diff, measure)
     if by_run and (first := came_first(sides)):
@@ -383,7 +383,19 @@ def in_both(key, row, values):
     return False
 
 
-def of_runs(key, sides, row, *_):
+def rounding(key, values, measure):
+    """The deviation that is left by rounding, of logarithms."""
+    if measure == "count" and key[0] != "step":
+        return 0.0
+    unit = 1 if all(Fraction(value) * 16 % 1 == 0 for side in values for value in side) else 0.001
+    return unit / math.sqrt(12 * geometric(values[0]) * geometric(values[1]))
+
+
+def disagree(row, mean_pct, min_effect):
+    return abs(mean_pct) > 100 * min_effect >= abs(row["diff_pct"])
+
+
+def of_runs(key, sides, row, min_effect, min_diff, measure):
     """Fills a row of which runs are the unit; returns what was Tested, if it was."""
     values, means = run_values(key, sides)
     row["control_mean"], row["test_mean"] = map(geometric, values)
@@ -406,6 +418,15 @@ def of_runs(key, sides, row, *_):
     if not both or "verdict" in row:
         return None
     found = tested(*values)
+    found.sd = max(found.sd, rounding(key, values, measure))
+    averages = [geometric([sum(map(Fraction, run.values[key])) / len(run.values[key]) for run in side]) for side in sides]
+    row["mean_pct"] = 100 * (averages[1] / averages[0] - 1)
+    if disagree(row, row["mean_pct"], min_effect):
+        notes.append(f"means over steps differ by {row['mean_pct']:+.1f} %")
+    for name, side in zip(SIDES, sides):
+        if len(side) < 3:
+            notes.append(f"{len(side)} {'run' if len(side) == 1 else 'runs'} of {name}: if its runs differ more than the others,"
+                         " p is too small")
     if found.sd == 0:
         row["p_value"] = float(found.difference == 0)
         half = row["detectable"] = 0.0
@@ -417,7 +438,7 @@ def of_runs(key, sides, row, *_):
     return found
 
 
-def of_steps(key, sides, row, min_effect, min_diff):
+def of_steps(key, sides, row, min_effect, min_diff, _):
     """Fills a row of which steps are the unit."""
     counts = tuple(map(len, sides))
     steps = [[run.values.get(key, [0] * run.steps) for run in side] for side in sides]
@@ -425,12 +446,20 @@ def of_steps(key, sides, row, min_effect, min_diff):
     means = [sum(map(Fraction, side)) / len(side) for side in samples]
     row["control_mean"], row["test_mean"], row["diff"] = *map(float, means), float(means[1] - means[0])
     both = in_both(key, row, run_values(key, sides)[0])
-    row["note"].append(ASK_BY_RUN if sum(counts) - 2 >= 3 else "one run a side: " + DIFFER if counts == (1, 1) else
-                       f"too few runs ({counts[0]} against {counts[1]}): " + DIFFER)
+    fill_steps(key, sides, row, samples, steps, both, min_effect, min_diff)
+    few = "one run a side: " if counts == (1, 1) else f"too few runs ({counts[0]} against {counts[1]}): "
+    row["note"].append(ASK_BY_RUN if sum(counts) - 2 >= 3 else
+                       few + ("these recordings differ; " if "here" in row["verdict"] else "") + AGAIN)
+    row["runs_needed"] = None if sum(counts) - 2 >= 3 else 3
+
+
+def fill_steps(key, sides, row, samples, steps, both, min_effect, min_diff):
     middle, low, high, level = shift(*samples)
     row["diff_pct"] = percent_of(middle if both else row["diff"], row["control_mean"])
     if not both:
         return
+    if row["control_mean"] and disagree(row, 100 * row["diff"] / row["control_mean"], min_effect):
+        row["note"].append(f"means over steps differ by {100 * row['diff'] / row['control_mean']:+.1f} %")
     if row["control_mean"] == 0 or level < 0.95:
         row["verdict"] = "~" if row["control_mean"] == 0 else "too few"
         return
@@ -455,26 +484,32 @@ def multiple(made, min_effect, min_diff, measure):
     for (row, _), q in zip(with_p, benjamini_hochberg([row["p_value"] for row, _ in with_p])):
         row["q_value"] = q
         row["verdict"] = verdict(row, min_effect, min_diff)
+        if row["verdict"] == "same" and disagree(row, row["mean_pct"], min_effect):
+            row["verdict"] = "~"
 
     def floor(row):
         return math.log1p(max(min_effect, min_diff / row["control_mean"]))
 
     slower = holm([found.tail(floor(row)) for row, found in with_p], 0.025)
-    faster = holm([1 - found.tail(floor(row)) for row, found in with_p], 0.025)
+    faster = [1 - found.tail(floor(row)) <= 0.025 and not (disagree(row, row["mean_pct"], min_effect) and row["mean_pct"] > 0)
+              for row, found in with_p]
     gates = {id(row): "slower" if up else "not slower" if down else "inconclusive"
              for (row, _), up, down in zip(with_p, slower, faster)}
     for row, found in made:
         row["gate"] = gates.get(id(row), "inconclusive")
         if row["unit"] == "step":
-            row["runs_needed"] = 3
-        elif row["verdict"] == "added":
+            continue
+        if row["verdict"] == "added":
             row["gate"] = "slower" if row["test_mean"] > 0 and row["test_mean"] >= min_diff else "not slower"
         elif row["verdict"] == "deleted":
             row["gate"] = "not slower"
         elif found is not None and found.sd == 0:
             row["gate"] = "slower" if found.difference > floor(row) else "not slower"
-        if row["gate"] == "inconclusive" and found is not None:
-            row["runs_needed"] = runs_needed(found, floor(row), len(with_p))
+        if row["gate"] == "inconclusive" and found is not None and not (
+                disagree(row, row["mean_pct"], min_effect) and row["mean_pct"] > 0):
+            row["runs_needed"] = runs_needed(found, floor(row), len(with_p) if found.difference > floor(row) else 1)
+    for row, _ in made:
+        row.pop("mean_pct", None)
         if measure == "count" and row["device"] != "step":
             row["verdict"] = row["verdict"].replace("slower", "more").replace("faster", "fewer")
 

@@ -84,11 +84,18 @@ class Numbers(Ab):
                          ("run", None, None, None, "too few", "inconclusive", None))
 
     def test_without_variance(self):
-        """V4: equal runs. A count is never by chance."""
+        """V4: equal runs. A count is never by chance; a time was rounded."""
         self.save("control", [100, 100, 100])
         self.save("test", [107, 107, 107])
-        self.close(self.ask("p_value, ci_low, ci_high, detectable, verdict, gate, runs_needed"),
-                   (0.0, 7.0, 7.0, 0.0, "slower", "slower", None))
+        sd = 1 / math.sqrt(12 * 100 * 107)
+        low, high = (100 * (1.07 * math.exp(sign * 2.776445105197793 * sd * math.sqrt(2 / 3)) - 1) for sign in (-1, 1))
+        self.close(self.ask("ci_low, ci_high, verdict, gate, runs_needed"), (low, high, "slower", "slower", None))
+        self.save("control", [100.001, 100.001, 100.001])
+        low, high = self.ask("ci_low, ci_high")
+        self.assertLess(high - low, 0.002)
+        self.save("control", [2, 2, 2])
+        self.save("test", [3, 3, 3])
+        self.assertGreater(self.ask("p_value")[0], 0.01)
         self.close(self.ask("p_value, ci_low, ci_high, detectable, verdict, gate", " AND measure = 'count'"),
                    (1.0, 0.0, 0.0, 0.0, "same", "not slower"))
 
@@ -129,6 +136,7 @@ class Units(Ab):
         self.save("test", [150, 151, 149])
         self.assertEqual(self.ask("unit, p_value, verdict, note", " AND by_unit = 'step'"),
                          ("step", None, "slower here", "steps of one run are not independent: ask by run"))
+        self.assertEqual(self.ask("runs_needed", " AND by_unit = 'step'"), (None,))
 
     def test_too_few_steps(self):
         """3 against 3 values have no interval of 95 %, 4 against 4 have."""
@@ -158,6 +166,23 @@ class Units(Ab):
         for number in range(3):
             write(f"test/{number}/rank0.json", run([100, 100, 9000, 101, 99]))
         self.close(self.ask("test_mean"), (100.0,))
+
+    def test_some_slow_steps_are_not_the_same(self):
+        """V2: a quarter of the steps is three times as long."""
+        for number in range(3):
+            write(f"control/{number}/rank0.json", run([100, 100, 100, 100 + number]))
+            write(f"test/{number}/rank0.json", run([100, 100, 300, 100 + number]))
+        self.assertEqual(self.ask("verdict, gate, runs_needed, note"),
+                         ("~", "inconclusive", None, "means over steps differ by +49.9 %"))
+        [row] = self.rows("SELECT verdict, gate, note FROM trace_ab('test/*', 'control/*') WHERE name = 'op'")
+        self.assertEqual(row, ("~", "not slower", "means over steps differ by -33.3 %"))
+        [row] = self.rows("SELECT diff_pct, note FROM trace_ab('control/0', 'test/0') WHERE name = 'op'")
+        self.assertEqual(row, (0, f"means over steps differ by +50.0 %; one run a side: {NOTE.partition('; ')[2]}"))
+
+    def test_few_runs_on_one_side(self):
+        self.save("control", [100])
+        self.save("test", [100, 101, 99, 100])
+        self.assertEqual(self.ask("note")[0], "1 run of control: if its runs differ more than the others, p is too small")
 
     def test_what_is_not_in_every_step(self):
         """V2: an operator of every third step is compared by means, on both sides."""
@@ -240,7 +265,7 @@ class Verdicts(Ab):
         for side, name in (("control", "a"), ("test", "b")):
             write(f"{side}/0/rank0.json", document(*[part for i in range(6) for part in (
                 step(i, 1000 * i, 900), launch(1000 * i + 10, 5, i), kernel(name, 1000 * i + 50, 40, i))]))
-        note = f"autotuning may pick other kernels from run to run; one run a side: {NOTE}"
+        note = f"autotuning may pick other kernels from run to run; one run a side: {NOTE.partition('; ')[2]}"
         self.assertEqual(self.ask("device, verdict, gate, note", name="a"), ("GPU", "deleted", "inconclusive", note))
         self.assertEqual(self.ask("device, verdict, gate, note", name="b"), ("GPU", "added", "inconclusive", note))
 
@@ -334,6 +359,11 @@ class Runs(Ab):
                              [(count, 2)], text)
 
     def test_runs_given_twice_count_once(self):
+        """However they are spelt."""
+        os.symlink("0", "control/link")
+        texts = json.dumps(["control/0", "./control/0", "control/0/", f"{self.folder}/control/0", "control/link", "control/1"])
+        self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'test/*') WHERE name = 'op'", texts), [(2, 2)])
+        os.unlink("control/link")
         self.assertEqual(self.rows("SELECT control_n FROM trace_ab('[\"control/*\", \"control/0\"]', 'test/*') WHERE name = 'op'"),
                          [(3,)])
 
@@ -361,6 +391,16 @@ class Runs(Ab):
                 with self.assertRaises(Exception) as raised:
                     self.rows(f"SELECT * FROM trace_ab{sql}")
                 self.assertIn(message, str(raised.exception))
+
+    def test_steps_in_some_runs_only(self):
+        """V1: sums of a whole trace are not compared with those of a step."""
+        for path in ("control/1", "test/0"):
+            write(f"{path}/rank0.json", document(event("op", 1, 100)))
+            self.assert_error(f"trace_ab: '{path}' has no steps, but 'control/0' has: choose runs that have steps, or iterations"
+                              " 'all'", "SELECT * FROM trace_ab('control/*', 'test/*')")
+            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab('control/*', 'test/*') WHERE iterations = 'all'"
+                                       " AND name = 'op'"), [(3, 2)])
+            self.save("control", [100, 101, 99])
 
     def test_a_damaged_run_is_an_error(self):
         write("control/1/rank0.json", json.dumps(run([100] * 3))[:-200])

@@ -226,6 +226,9 @@ class WhatMustNotMatter(OfAB):
             wanted = [row._replace(**{column: getattr(row, column) * scale[row.device, row.name]
                                       for column in ("control_mean", "test_mean", "diff")}) for row in wanted]
             but = ("q_value", "gate", "runs_needed", "verdict") if measure == "count" and least else ()
+            if measure != "count" and any(row.control_mean * 16 % 1 == 0 or row.test_mean * 16 % 1 == 0 for row in wanted):
+                # the rounding of what takes whole us is not twice as long
+                but = ("ci_low", "ci_high", "detectable", "p_value", "q_value", "verdict", "gate", "runs_needed")
             self.assert_rows(rows, wanted, f"seed {seed} {measure} {least}", but)
 
     def test_an_operator_beside_the_others(self):

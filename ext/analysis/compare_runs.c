@@ -83,6 +83,11 @@ static bool take_logarithms(const struct comparing *it, int side, const double *
     return sample_sort(sample, it->stopper, it->failure);
 }
 
+static bool is_tested(const struct compared *row)
+{
+    return !isnan(row->p);
+}
+
 static double percent_of(long double logarithm)
 {
     return (double)(100 * expm1l(logarithm));
@@ -95,19 +100,37 @@ static double upper_tail(long double t, long double df)
     return (double)(t > 0 ? tails : 1 - tails);
 }
 
+bool means_disagree(const struct compared *row, double min_effect)
+{
+    return fabs(row->mean_percent) > 100 * min_effect && fabs(row->percent) <= 100 * min_effect;
+}
+
+/* V4: the deviation that rounding leaves in logarithms of times, whole us if all of these values are. */
+static double rounding_of(const struct comparing *it, const double *values,
+                          const struct compared *found)
+{
+    double unit = 1;
+    if (it->request->counts && found->op != OP_STEP)
+        return 0;
+    for (size_t run = 0; run < it->runs->count; run++)
+        if (fmod(values[run], 1.0 / 16) != 0) /* a median, or a mean of up to 8 ranks */
+            unit = 0.001;
+    return unit / sqrt(12 * found->mean[0] * found->mean[1]);
+}
+
 /* V4, V5 and what V8 needs, of an operator that all runs of both sides have. */
-static void test_logarithms(struct comparing *it, const struct t_tests *tests,
+static void test_logarithms(struct comparing *it, const struct t_tests *tests, double rounding,
                             struct compared *found)
 {
     size_t n = found->runs[0], m = found->runs[1];
     long double df = (long double)(n + m) - 2;
     long double reach = sqrtl(1 / (long double)n + 1 / (long double)m);
     found->log_diff = tests->diff;
-    found->deviation = tests->deviation;
+    found->deviation = fmax(tests->deviation, rounding);
     found->percent = percent_of(tests->diff);
     if (df < 1)
         return;
-    if (!(tests->deviation > 0)) {
+    if (!(found->deviation > 0)) {
         bool slower = found->log_diff > found->log_floor;
         found->low = found->high = found->percent;
         found->detectable = 0;
@@ -116,10 +139,10 @@ static void test_logarithms(struct comparing *it, const struct t_tests *tests,
         found->p_not_slower = slower;
         return;
     }
-    long double error = tests->deviation * reach;
-    found->low = percent_of(tests->pooled.low);
-    found->high = percent_of(tests->pooled.high);
-    found->p = tests->pooled.p;
+    long double error = found->deviation * reach, half = student_beyond(0.05L, df) * error;
+    found->low = percent_of(found->log_diff - half);
+    found->high = percent_of(found->log_diff + half);
+    found->p = (double)student_tails(found->log_diff / error, df);
     found->detectable = percent_of(power_shift(&it->power, n + m - 2) * error);
     found->p_slower = upper_tail((found->log_diff - found->log_floor) / error, df);
     found->p_not_slower = upper_tail((found->log_floor - found->log_diff) / error, df);
@@ -130,6 +153,16 @@ static double floor_of(const struct comparing *it, double control_mean)
 {
     double by_diff = control_mean > 0 ? it->request->min_diff / control_mean : 0;
     return log1p(fmax(it->request->min_effect, by_diff));
+}
+
+/* The difference of the means over steps of all runs, in percent. */
+static double mean_percent(const struct comparing *it)
+{
+    long double logarithms[2] = {0, 0};
+    for (size_t run = 0; run < it->runs->count; run++)
+        logarithms[it->runs->items[run].side] += logl(it->means[run]);
+    return percent_of(logarithms[1] / (long double)it->side_runs[1] -
+                      logarithms[0] / (long double)it->side_runs[0]);
 }
 
 static bool compare_by_run(struct comparing *it, size_t from, struct compared *found)
@@ -155,10 +188,12 @@ static bool compare_by_run(struct comparing *it, size_t from, struct compared *f
         found->mean[1] = sides[1].count ? unit * exp(tests.test_mean) : 0;
         found->log_floor = floor_of(it, found->mean[0]);
         if (sides[0].count == it->side_runs[0] && sides[1].count == it->side_runs[1])
-            test_logarithms(it, &tests, found);
+            test_logarithms(it, &tests, rounding_of(it, values, found), found);
         else if (sides[0].count > 0)
             found->percent = 100 * (found->mean[1] - found->mean[0]) / found->mean[0];
     }
+    if (done && is_tested(found))
+        found->mean_percent = mean_percent(it);
     sample_clear(&sides[0]);
     sample_clear(&sides[1]);
     return done;
@@ -250,6 +285,7 @@ static bool compare_by_step(const struct comparing *it, size_t from, struct comp
         done = shift_between(&sides[0], &sides[1], &shift, it->stopper, it->failure);
         double unit = 100 / found->mean[0];
         found->percent = unit * shift.shift;
+        found->mean_percent = unit * (found->mean[1] - found->mean[0]);
         if (shift.level >= 0.95) {
             found->low = unit * (shift.shift - widening * (shift.shift - shift.low));
             found->high = unit * (shift.shift + widening * (shift.high - shift.shift));
@@ -290,11 +326,6 @@ static bool add_comparison(struct comparing *it, struct comparisons *found, size
     return true;
 }
 
-static bool is_tested(const struct compared *row)
-{
-    return !isnan(row->p);
-}
-
 /* A p-value of a row. */
 struct tested {
     double p;
@@ -317,40 +348,48 @@ static void adjust(const struct tested *tested, size_t count)
 }
 
 /* V8: Holm's procedure at one side of the interval of 95 %, for p-values in ascending order. */
-static void decide(const struct tested *tested, size_t count, enum gate gate)
+static void find_slower(const struct tested *tested, size_t count)
 {
     for (size_t i = 0; i < count && tested[i].p <= 0.025 / (double)(count - i); i++)
-        tested[i].row->gate = gate;
+        tested[i].row->gate = GATE_SLOWER;
+}
+
+/* V8, once the slower ones are known. */
+static void find_not_slower(struct comparing *it, size_t tested, struct compared *row)
+{
+    bool above = row->log_diff > row->log_floor;
+    if (row->gate == GATE_SLOWER)
+        return;
+    if (means_disagree(row, it->request->min_effect) && row->mean_percent > 0)
+        return; /* more runs would not tell */
+    if (row->p_not_slower <= 0.025)
+        row->gate = GATE_NOT_SLOWER;
+    else
+        row->runs_needed = power_runs(&it->power, above ? tested : 1, row->deviation,
+                                      fabs(row->log_diff - row->log_floor));
 }
 
 /* V5 and V8: what depends on all rows that were tested. */
 static bool adjust_all(struct comparing *it, struct comparisons *found)
 {
     struct tested *tested = memory_zeroed(found->count, sizeof *tested);
-    size_t count = 0;
     bool done = tested || failure_memory(it->failure);
-    for (int family = 0; done && family < 3; family++) {
+    size_t count = 0;
+    for (int slower = 0; done && slower < 2; slower++) {
         count = 0;
         for (size_t i = 0; i < found->count; i++) {
             struct compared *row = &found->items[i];
             if (is_tested(row))
-                tested[count++] = (struct tested){family == 0   ? row->p
-                                                  : family == 1 ? row->p_slower
-                                                                : row->p_not_slower,
-                                                  row};
+                tested[count++] = (struct tested){slower ? row->p_slower : row->p, row};
         }
         done = sort_items(tested, count, sizeof *tested, tested_order, it->stopper, it->failure);
-        if (done && family == 0)
-            adjust(tested, count);
-        else if (done)
-            decide(tested, count, family == 1 ? GATE_SLOWER : GATE_NOT_SLOWER);
+        if (done)
+            (slower ? find_slower : adjust)(tested, count);
     }
     memory_free(tested);
     for (size_t i = 0; done && i < found->count; i++) {
-        struct compared *row = &found->items[i];
-        if (is_tested(row) && row->gate == GATE_INCONCLUSIVE)
-            row->runs_needed =
-                power_runs(&it->power, count, row->deviation, fabs(row->log_diff - row->log_floor));
+        if (is_tested(&found->items[i]))
+            find_not_slower(it, count, &found->items[i]);
         done = stopper_goes_on(it->stopper, i, it->failure);
     }
     return done;
@@ -361,7 +400,7 @@ static void judge(const struct comparing *it, struct compared *row)
 {
     double effect = 100 * it->request->min_effect, diff = row->mean[1] - row->mean[0];
     if (it->request->unit == UNIT_STEP)
-        row->runs_needed = 3;
+        row->runs_needed = runs_unit(it->runs) == UNIT_STEP ? 3 : NUMBER_NONE;
     else if (row->verdict == VERDICT_ADDED)
         row->gate = row->mean[1] >= it->request->min_diff ? GATE_SLOWER : GATE_NOT_SLOWER;
     else if (row->verdict == VERDICT_DELETED)
@@ -372,7 +411,8 @@ static void judge(const struct comparing *it, struct compared *row)
     else if (is_tested(row) && row->q <= 0.05 && -row->percent >= effect &&
              -diff >= it->request->min_diff)
         row->verdict = VERDICT_FASTER;
-    else if (row->low >= -effect && row->high <= effect && row->detectable <= effect)
+    else if (row->low >= -effect && row->high <= effect && row->detectable <= effect &&
+             !means_disagree(row, it->request->min_effect))
         row->verdict = VERDICT_SAME;
     else if (it->side_runs[0] + it->side_runs[1] < 3)
         row->verdict = VERDICT_TOO_FEW;

@@ -31,8 +31,8 @@ struct compared {
     double mean[2];  /* us a step, or events; 0 on a side without it */
     bool every_step; /* false: means over steps stand for medians (V2) */
     size_t zeros[2]; /* runs that have it and a value of 0 */
-    /* Percent of control; not a number: unknown. */
-    double percent, low, high, detectable;
+    /* Percent of control; not a number: unknown. `mean_percent`: of the means over all steps. */
+    double percent, low, high, detectable, mean_percent;
     double p, q; /* not a number: not tested */
     enum verdict verdict;
     enum gate gate;
@@ -45,6 +45,7 @@ struct compared {
 struct comparison_request {
     enum run_unit unit; /* UNIT_RUN or UNIT_STEP */
     double min_effect;  /* ratio */
+    bool counts;        /* values are numbers of events */
     double min_diff;    /* us a step, or events */
 };
 
@@ -55,6 +56,9 @@ struct comparisons {
 
 /* Whether runs suffice for their unit to be the run (V3). */
 enum run_unit runs_unit(const struct runs *runs);
+
+/* Whether slow or fast steps make means differ beyond min_effect where the difference does not (V2). */
+bool means_disagree(const struct compared *row, double min_effect);
 
 /* Compares every operator of sorted runs. False on failure. */
 bool compare_runs(const struct runs *runs, const struct comparison_request *request,

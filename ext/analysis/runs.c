@@ -258,7 +258,7 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
                failure_memory(failure);
     if (done)
         runs->items[runs->count++] =
-            (struct run){side, everything ? 1 : steps.iteration_count, start_of(trace)};
+            (struct run){side, everything, everything ? 1 : steps.iteration_count, start_of(trace)};
     steps_free(&steps);
     memory_free(amounts.items);
     return done;

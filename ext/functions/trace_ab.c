@@ -26,7 +26,8 @@ static const struct column columns_of_ab[] = {
     {"ci_low", "REAL", "percent: the interval of 95 % begins here (V4, V6)"},
     {"ci_high", "REAL", "percent, where it ends"},
     {"detectable", "REAL",
-     "percent: the change that so many runs would show with probability 0.8 (V5)"},
+     "percent: the change that so many runs would show with probability 0.8, if only this name is "
+     "asked for (V5)"},
     {"p_value", "REAL", "of Student's test; NULL if steps are the unit"},
     {"q_value", "REAL", "p_value by Benjamini and Hochberg, over the rows of the call"},
     {"verdict", "TEXT",
@@ -114,6 +115,7 @@ static bool read_arguments(struct call *call, struct ab *ab)
         !argument_names(call, AB_NAMES, &ab->names))
         return false;
     ab->comparison.unit = (enum run_unit)unit;
+    ab->comparison.counts = measure == MEASURE_COUNT;
     ab->request.measure = (enum run_measure)measure;
     ab->request.rename = use_short_name == 0   ? NULL
                          : use_short_name == 1 ? name_short
@@ -161,6 +163,22 @@ static bool take_runs(struct call *call, struct ab *ab)
     return done;
 }
 
+/* V1: sums of whole traces and of steps are not compared. */
+static bool check_steps(struct call *call, const struct ab *ab)
+{
+    size_t with = ab->runs.count, without = ab->runs.count;
+    for (size_t i = ab->runs.count; i-- > 0;)
+        *(ab->runs.items[i].whole ? &without : &with) = i;
+    if (with == ab->runs.count || without == ab->runs.count)
+        return true;
+    int side;
+    const char *path = run_path(ab, without, &side);
+    return failure_set(&call->failure, FAILURE_REQUEST,
+                       "'%s' has no steps, but '%s' has: choose runs that have steps, or "
+                       "iterations 'all'",
+                       path, run_path(ab, with, &side));
+}
+
 /* V9: whether all runs of one side began before the first of the other. */
 static const char *order_of(const struct runs *runs)
 {
@@ -190,7 +208,7 @@ static bool compare(struct call *call, struct ab *ab)
         ab->comparison.unit = runs_unit(&ab->runs);
     if (ab->comparison.unit == UNIT_RUN)
         ab->order = order_of(&ab->runs);
-    return runs_sort(&ab->runs, stopper, &call->failure) &&
+    return check_steps(call, ab) && runs_sort(&ab->runs, stopper, &call->failure) &&
            compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
 }
 
@@ -236,9 +254,10 @@ static void note(char *text, const char *format, ...)
     va_end(values);
 }
 
-/* What the unit of the rows means. */
-static void note_unit(char *text, const struct ab *ab)
+/* What the unit of a row means. */
+static void note_unit(char *text, const struct ab *ab, const struct compared *row)
 {
+    bool here = row->verdict == VERDICT_SLOWER_HERE || row->verdict == VERDICT_FASTER_HERE;
     char few[80] = "one run a side";
     if (ab->comparison.unit == UNIT_RUN) {
         if (ab->order)
@@ -252,9 +271,9 @@ static void note_unit(char *text, const struct ab *ab)
     if (ab->runs.count > 2)
         snprintf(few, sizeof few, "too few runs (%zu against %zu)", ab->n[0], ab->n[1]);
     note(text,
-         "%s: these recordings differ; running the same program again may differ too. Record 3 or "
-         "more runs a side, interleaved.",
-         few);
+         "%s: %srunning the same program again may differ too. Record 3 or more runs a side, "
+         "interleaved.",
+         few, here ? "these recordings differ; " : "");
 }
 
 static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
@@ -272,7 +291,13 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
     }
     if (!row->every_step)
         note(text, "not in every step: means over steps");
-    note_unit(text, ab);
+    if (means_disagree(row, ab->comparison.min_effect))
+        note(text, "means over steps differ by %+.1f %%", row->mean_percent);
+    for (int side = 0; side < 2 && !isnan(row->p); side++)
+        if (ab->n[side] < 3)
+            note(text, "%zu %s of %s: if its runs differ more than the others, p is too small",
+                 ab->n[side], ab->n[side] == 1 ? "run" : "runs", sides[side]);
+    note_unit(text, ab, row);
     if (*text)
         result_string(result, text);
     else

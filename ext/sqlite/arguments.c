@@ -201,7 +201,8 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs)
 {
-    return read_paths(call, argument, files ? paths_add : paths_add_runs, runs);
+    return read_paths(call, argument, files ? paths_add : paths_add_runs, runs) &&
+           paths_join(runs, &call->failure);
 }
 
 static bool select_value(struct call *call, struct selection *selection, size_t *capacity,

@@ -311,6 +311,30 @@ void paths_merge(struct trace_paths *paths, size_t first, size_t i)
     paths->items[i].path = NULL;
 }
 
+bool paths_join(struct trace_paths *paths, struct failure *failure)
+{
+    struct stat *known = memory_zeroed(paths->count, sizeof *known);
+    size_t kept = 0;
+    if (!known)
+        return failure_memory(failure);
+    for (size_t i = 0; i < paths->count; i++) {
+        size_t first = kept;
+        bool there = stat(paths->items[i].path, &known[kept]) == 0;
+        if (!there) /* a pattern */
+            memset(&known[kept], 0, sizeof *known);
+        for (size_t k = 0; there && k < kept && first == kept; k++)
+            if (known[k].st_ino == known[kept].st_ino && known[k].st_dev == known[kept].st_dev)
+                first = k;
+        if (first < kept)
+            merge(&paths->items[first], &paths->items[i]);
+        else
+            paths->items[kept++] = paths->items[i];
+    }
+    paths->count = kept;
+    memory_free(known);
+    return true;
+}
+
 void paths_clear(struct trace_paths *paths)
 {
     for (size_t i = 0; i < paths->count; i++)

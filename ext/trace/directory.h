@@ -46,6 +46,9 @@ bool paths_none(const char *text, struct failure *failure);
 /* Sorts the paths by name and removes doubles; `again` counts those removed. */
 void paths_sort(struct trace_paths *paths);
 
+/* Merges paths that are one file or directory. */
+bool paths_join(struct trace_paths *paths, struct failure *failure);
+
 /* The index of a path among the first `count` paths, which must be sorted and contain it. */
 size_t paths_find(const struct trace_paths *paths, size_t count, const char *path);
 
