@@ -24,17 +24,12 @@
 --   1. The verdict is 'no difference' if all causes are 0, and 'no clear difference' if the difference
 --      is less than 0.5 % of control's step, or less than the larger range of the steps of a side while
 --      the ranges overlap. One recording a side says nothing about another one.
---   2. Cautions, the first four of: a side has no steps, or no device work, the devices differ, ranks
---      or world sizes differ, ranks were not recorded, a side has fewer than three steps, a step takes
---      more than 1.15 times the median of its side, copies to the device have shapes that one side
---      lacks, less than 90 % of the time of operators of both sides is at shapes of both sides, the
---      operators that launched device work have other types of floats, a file has problems (work
---      without a launch is none here).
+--   2. Cautions are the first four rows of trace_comparability that matter ('yes').
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
 --   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
 --      and what comes from another mix of requests. The causes are then the parts of trace_step_diff, whose
---      diff_ms is diff_within, and the mix as a whole. The caution about long steps is left out.
+--      diff_ms is diff_within, and the mix as a whole.
 --   5. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said.
 WITH step AS MATERIALIZED (
@@ -47,28 +42,13 @@ WITH step AS MATERIALIZED (
          coalesce(max(stratum), '')
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
-steps AS (
+steps AS MATERIALIZED (
   SELECT side, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
          trace_quantile(ms, 0.5) AS median, count(DISTINCT rank) AS ranks, min(rank) AS rank,
          max(of_host) AS of_host
   FROM step
-  GROUP BY side),
-file AS (
-  SELECT 0 AS side, rank, world_size, device, problems, skipped FROM trace_files(:control)
-  UNION ALL
-  SELECT 1, rank, world_size, device, problems, skipped FROM trace_files(:test)),
-files AS (
-  SELECT file.side, max(world_size) AS world, count(DISTINCT file.rank) AS recorded,
-         group_concat(DISTINCT device) FILTER (WHERE file.rank IN (
-           SELECT rank FROM step WHERE step.side = file.side)) AS device,
-         sum(skipped > 0 OR length(problems) - length(replace(problems, '"what"', ''))
-             > 6 * ((problems LIKE '%"device work launched before the recording"%')
-                    + (problems LIKE '%"device work without a launch"%'))) AS bad
-  FROM file
-  WHERE file.rank IS NOT NULL
-  GROUP BY file.side),
-recorded AS MATERIALIZED (
-  SELECT * FROM steps LEFT JOIN files USING (side) LIMIT -1),
+  GROUP BY side
+  LIMIT -1),
 mixed AS MATERIALIZED (
   SELECT count(DISTINCT stratum) > 1 AS is_mixed FROM step),
 -- like with like, if the steps are of several strata
@@ -101,12 +81,11 @@ cause AS MATERIALIZED (
 -- each side, and the other one as t_
 sides AS MATERIALIZED (
   SELECT c.*, t.steps AS t_steps, t.mean AS t_mean, t.low AS t_low, t.high AS t_high, t.ranks AS t_ranks,
-         t.rank AS t_rank, t.of_host AS t_of_host, t.world AS t_world, t.recorded AS t_recorded,
-         t.device AS t_device, CASE c.side WHEN 0 THEN 'control' ELSE 'test' END AS word,
+         t.rank AS t_rank, t.of_host AS t_of_host, CASE c.side WHEN 0 THEN 'control' ELSE 'test' END AS word,
          t.mean - c.mean AS d, CASE c.side WHEN 0 THEN c.mean ELSE t.mean END AS base,
          CASE WHEN max(c.mean, t.mean) >= 10000 THEN 's' ELSE 'ms' END AS unit,
          (SELECT coalesce(max(abs(diff_time)), 0) FROM cause) = 0 AS identical
-  FROM recorded AS c JOIN recorded AS t ON t.side = 1 - c.side
+  FROM steps AS c JOIN steps AS t ON t.side = 1 - c.side
   LIMIT -1),
 sized AS MATERIALIZED (
   SELECT *, CASE unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size,
@@ -125,43 +104,15 @@ judged AS MATERIALIZED (
               WHEN d > 0 THEN 'test is slower' ELSE 'test is faster' END AS verdict
   FROM sized
   LIMIT -1),
-own AS MATERIALIZED (
-  SELECT 0 AS side, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
-  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, :steps)
-  GROUP BY op, shapes, types, is_input
-  UNION ALL
-  SELECT 1, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
-  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, :steps)
-  GROUP BY op, shapes, types, is_input),
-input AS (
-  SELECT count(*) AS shapes, total(of_control AND of_test) AS common,
-         max(of_control) AND max(of_test) AS of_both
-  FROM (SELECT max(side = 0) AS of_control, max(side = 1) AS of_test
-        FROM own
-        WHERE is_input AND shapes IS NOT NULL
-        GROUP BY shapes)),
-shaped AS (
-  SELECT op, max(side = 0) AS of_control, max(side = 1) AS of_test, sum(time) AS time
-  FROM own
-  WHERE shapes IS NOT NULL
-  GROUP BY op, shapes),
-common AS (
-  SELECT sum(time) AS time, sum(same) AS same
-  FROM (SELECT sum(time) AS time, total(time) FILTER (WHERE of_control AND of_test) AS same
-        FROM shaped
-        GROUP BY op
-        HAVING max(of_control) AND max(of_test))),
-precision AS MATERIALIZED (
-  SELECT side, substr(CASE WHEN max(types GLOB '*"double"*') THEN ', float64' ELSE '' END
-                      || CASE WHEN max(types GLOB '*"float"*') THEN ', float32' ELSE '' END
-                      || CASE WHEN max(types GLOB '*BFloat16"*') THEN ', bfloat16' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Half"*') THEN ', float16' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END, 3) AS names
-  FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
-  GROUP BY side),
-rule(number) AS (VALUES (-1), (0), (0.5), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11)),
+matter AS MATERIALIZED (
+  SELECT min(line) OVER (PARTITION BY topic, item) AS line, item, CASE WHEN control_value IS NULL THEN 1 ELSE 0 END AS side, why
+  FROM trace_comparability(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, 1,
+                           :steps)
+  WHERE matters = 'yes'
+  LIMIT -1),
+rule(number) AS (VALUES (-1), (0), (0.5)),
 said AS MATERIALIZED (
-  SELECT *, CASE WHEN number IN (1, 2, 6, 7, 11) OR side = 0 THEN CASE number
+  SELECT number, digits, mean, t_mean, d, CASE number
     WHEN -1 THEN verdict || CASE WHEN (SELECT is_mixed FROM mixed) THEN ' over all sizes: ' ELSE ': ' END || printf('%.*f', digits, mean / size) || ' -> '
       || printf('%.*f', digits, t_mean / size) || ' ' || unit || ' '
       || CASE WHEN steps = 0 AND t_steps = 0 THEN 'a trace' ELSE 'a step' END || ', '
@@ -194,40 +145,17 @@ said AS MATERIALIZED (
                           || ' ' || unit
                    FROM (SELECT sum(diff_within) AS within, sum(diff_mix) AS mix FROM alike)
                    WHERE within IS NOT NULL)
-    WHEN 1 THEN CASE WHEN steps = 0 AND t_steps > 0
-      THEN word || ' has no steps: its whole trace is compared with a step' END
-    WHEN 2 THEN CASE WHEN of_host AND NOT t_of_host
-      THEN word || ' has no device work: its host is compared with a device' END
-    WHEN 3 THEN CASE WHEN device <> t_device THEN 'devices differ: ' || device || ' / ' || t_device END
-    WHEN 4 THEN CASE WHEN ranks = 1 AND t_ranks = 1 AND (rank <> t_rank OR world <> t_world)
-      THEN 'rank ' || rank || coalesce(' of ' || world, '') || ' is compared with rank ' || t_rank
-           || coalesce(' of ' || t_world, '')
-           || CASE WHEN recorded = 1 AND t_recorded = 1 AND max(world, t_world) > 1
-                   THEN '; no other rank is recorded' ELSE '' END END
-    WHEN 5 THEN CASE WHEN world = t_world AND min(recorded, t_recorded) < world
-                       AND NOT (ranks = 1 AND t_ranks = 1 AND rank <> t_rank)
-      THEN CASE WHEN recorded = t_recorded THEN recorded ELSE recorded || ' and ' || t_recorded END
-           || ' of ' || world || ' ranks recorded: who waits for whom is not known' END
-    WHEN 6 THEN CASE WHEN steps IN (1, 2) THEN word || ' has ' || CASE steps WHEN 1 THEN '1 step'
-      ELSE '2 steps' END || ': too few to tell how much steps vary' END
-    WHEN 7 THEN CASE WHEN high > 1.15 * median AND steps > 2 AND NOT (SELECT is_mixed FROM mixed)
-      THEN 'step ' || (SELECT iteration FROM step WHERE step.side = judged.side ORDER BY ms DESC, rank, iteration)
-           || ' of ' || word || ' takes ' || printf('%.*f', digits, high / size) || ' ' || unit
-           || ', its median is ' || printf('%.*f', digits, median / size) END
-    WHEN 8 THEN (SELECT printf('%d of %d shapes of copies to the device are common: same input?', common, shapes)
-                 FROM input
-                 WHERE of_both AND common < shapes)
-    WHEN 9 THEN (SELECT printf('%.0f', 100 * same / time)
-                        || ' % of common operators'' time is at common shapes: same model?'
-                 FROM common
-                 WHERE same < 0.9 * time)
-    WHEN 10 THEN (SELECT 'types of operators differ: ' || c.names || ' / ' || t.names
-                  FROM precision AS c CROSS JOIN precision AS t
-                  WHERE c.side = 0 AND t.side = 1 AND c.names <> t.names AND min(c.names, t.names) <> '')
-    WHEN 11 THEN CASE WHEN bad > 0 THEN word || ': ' || bad
-      || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END || ' problems (trace_files)' END
-    END END AS text
+    END AS text
   FROM judged CROSS JOIN rule
+  WHERE side = 0
+  UNION ALL
+  SELECT 1 + line, NULL, NULL, NULL, NULL, CASE item
+    WHEN 'longest' THEN
+      'step ' || (SELECT iteration FROM step WHERE step.side = matter.side ORDER BY ms DESC, rank, iteration)
+      || ' of ' || word || ' takes ' || printf('%.*f', digits, high / size) || ' ' || unit
+      || ', its median is ' || printf('%.*f', digits, median / size)
+    ELSE why END
+  FROM matter CROSS JOIN judged USING (side)
   LIMIT -1),
 -- the verdict, the coverage, the mix and at most four cautions
 head AS MATERIALIZED (

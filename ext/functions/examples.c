@@ -52,6 +52,9 @@ static const struct {
      "FROM trace_step_diff(" PAIR ")\n"
      "LIMIT 6;"},
     {"trace_summary", "SELECT text\nFROM trace_summary(" PAIR ");"},
+    {"trace_comparability", "SELECT topic, item, control_value, test_value, why\n"
+                            "FROM trace_comparability('examples/gpu/test', 'examples/cpu/test')\n"
+                            "WHERE matters = 'yes';"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},

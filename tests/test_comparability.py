@@ -1,0 +1,242 @@
+"""trace_comparability: its rows against the JSON itself, one thing changed at a time, and who quotes it."""
+import datetime
+import glob
+import gzip
+import json
+import os
+import re
+import unittest
+
+from made import InFolder, document, event, kernel, launch, run, step, write
+from support import EXAMPLES, corpus, slow
+
+GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+OPTIONS = ("profile_memory", "record_shapes", "with_flops", "with_modules", "with_stack")
+DEVICE = {"id": 0, "name": "A100", "totalGlobalMem": 80 << 30, "numSms": 108}
+
+
+def head_of(path):
+    """The keys of a file but its events; of a folder, those of its first file."""
+    path = sorted(glob.glob(os.path.join(path, "*.gz")))[0] if os.path.isdir(path) else path
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        content = json.load(file)
+    return {key: value for key, value in content.items() if key != "traceEvents"}
+
+
+def of_head(head):
+    """{(topic, item): value} as a head says it."""
+    made = {("versions", key): value for key, value in head.items() if "version" in key.lower() or key == "schema"}
+    made.update({("options", key): head[key] for key in OPTIONS if key in head})
+    if "schemaVersion" in head:
+        made["profiler", "name"] = "PyTorch (Kineto)"
+    info, devices = head.get("distributedInfo", {}), head.get("deviceProperties", [])
+    made.update({("versions", "nccl_version"): info[key] for key in ("nccl_version",) if key in info})
+    if "backend" in info:
+        made["ranks", "backend"] = info["backend"]
+    if devices:
+        made.update({("device", "name"): devices[0]["name"], ("device", "number"): len(devices)})
+        made.update({("device", item): devices[0][key] for item, key in (
+            ("multiprocessors", "numSms"), ("memory", "totalGlobalMem")) if key in devices[0]})
+    return made
+
+
+class Rows(InFolder):
+    def found(self, *arguments):
+        """{(topic, item): [(control, test, same, matters, why)]}, and what holds for any pair."""
+        marks = ", ".join("?" * len(arguments))
+        rows = self.rows("SELECT line, topic, item, control_value, test_value, same, matters, why"
+                         f" FROM trace_comparability({marks})", *arguments)
+        self.assertEqual([row[0] for row in rows], list(range(1, len(rows) + 1)))
+        made = {}
+        for _, topic, item, control, test, same, matters, why in rows:
+            self.assertFalse(control is None and test is None)
+            self.assertIn(matters, ("yes", "maybe", "no"))
+            self.assertTrue(why and not why.endswith("."), why)
+            if control is None or test is None:
+                self.assertIsNone(same)
+            elif (topic, item) not in (("shapes", "copies to the device"), ("shapes", "operators"), ("ranks", "compared")):
+                self.assertEqual(same, control == test, (topic, item))
+            if matters == "yes":
+                self.assertLessEqual(len(why), 91, why)
+            made.setdefault((topic, item), []).append((control, test, same, matters, why))
+        return made
+
+    def matters(self, *arguments):
+        """{'topic item': why} of what matters ('yes')."""
+        return {f"{topic} {item}": rows[0][-1] for (topic, item), rows in self.found(*arguments).items() if rows[0][3] == "yes"}
+
+    def pair(self, control, test, **events):
+        for side, head in (("a", control), ("b", test)):
+            content = run(**events)
+            write(f"{side}.json", {"schemaVersion": 1, **head, "traceEvents": content["traceEvents"]})
+        return self.found("a.json", "b.json")
+
+    def check_heads(self, control, test):
+        wanted = [of_head(head_of(side)) for side in (control, test)]
+        found = self.found(control, test)
+        for topic, item in found:
+            if topic in ("versions", "options", "profiler", "device") and item != "work":
+                self.assertTrue((topic, item) in wanted[0] or (topic, item) in wanted[1], (topic, item))
+        for key in {**wanted[0], **wanted[1]}:
+            with self.subTest(key):
+                (mine, theirs, _, matters, _), = found[key]
+                self.assertEqual((mine, theirs), (wanted[0].get(key), wanted[1].get(key)))
+                if mine == theirs:
+                    self.assertEqual(matters, "no")
+                elif key in (("device", "name"), ("options", "with_stack"), ("options", "profile_memory")):
+                    self.assertEqual(matters, "maybe" if None in (mine, theirs) else "yes")
+
+    def test_heads_of_examples(self):
+        for pair in (GPU, [os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")],
+                     (GPU[0], os.path.join(EXAMPLES, "serving", "test"))):
+            self.check_heads(*pair)
+
+    @slow
+    def test_heads_of_real_traces(self):
+        for control, test in (("hta/trace_diff/control", "hta/trace_diff/test"), ("hta/triton_example", "hta/amd_trace"),
+                              ("own/torch/control", "own/torch/stack/test"), ("tracelens/h100/gaunernst_bert-small-uncased"
+                               "__1016001.json.gz", "tracelens/mi300/gaunernst_bert-small-uncased__1016001.json.gz")):
+            self.check_heads(corpus(*control.split("/")), corpus(*test.split("/")))
+            self.check_heads(corpus(*test.split("/")), corpus(*control.split("/")))
+
+    def test_one_thing_at_a_time(self):
+        """What is changed in the head is what differs, and no other row is touched."""
+        head = {"deviceProperties": [DEVICE], "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "nccl_version": "2.2"},
+                "with_stack": 0, "profile_memory": 0, "record_shapes": 1, "cuda_runtime_version": 12040, "torch_version": "2.9"}
+        same = self.pair(head, head)
+        self.assertEqual({row[3] for rows in same.values() for row in rows if row[1:3] != (1, None)} - {"yes"}, {"no"})
+        self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"], ["control has 1 step: too few to tell how"
+                                                                                       " much steps vary"])
+        for change, key, matters in (
+                ({"deviceProperties": [{**DEVICE, "name": "H100"}]}, ("device", "name"), "yes"),
+                ({"deviceProperties": [{**DEVICE, "numSms": 54}]}, ("device", "multiprocessors"), "maybe"),
+                ({"deviceProperties": [DEVICE, DEVICE]}, ("device", "number"), "no"),
+                ({"with_stack": 1}, ("options", "with_stack"), "yes"),
+                ({"profile_memory": 1}, ("options", "profile_memory"), "yes"),
+                ({"record_shapes": 0}, ("options", "record_shapes"), "maybe"),
+                ({"cuda_runtime_version": 12060}, ("versions", "cuda_runtime_version"), "maybe"),
+                ({"torch_version": "2.10"}, ("versions", "torch_version"), "maybe"),
+                ({"schemaVersion": 2}, ("versions", "schemaVersion"), "maybe"),
+                ({"distributedInfo": {**head["distributedInfo"], "nccl_version": "2.3"}}, ("versions", "nccl_version"), "maybe"),
+                ({"distributedInfo": {**head["distributedInfo"], "backend": "gloo"}}, ("ranks", "backend"), "maybe"),
+                ({"unrelated": 5, "traceName": "x"}, None, None)):
+            with self.subTest(change):
+                found = self.pair(head, {**head, **change})
+                different = {key for key, rows in found.items() if rows[0][2] == 0}
+                self.assertEqual(different, {key} - {None})
+                if key:
+                    self.assertEqual(found[key][0][3], matters)
+                self.assertEqual(set(found), set(same))
+
+    def test_hostile_heads(self):
+        for value in ("text", '{"a', [], {}, None, 7, [None], [[1]], ["x"], {"nccl_version": ["a", {"b": 1}]}, "x" * 5000):
+            self.pair({"deviceProperties": value, "distributedInfo": value, "with_stack": value, "a version": value}, {})
+
+    def test_ranks(self):
+        def ranks(folder, numbers, world):
+            for number in numbers:
+                write(f"{folder}/{number}.json", {"distributedInfo": {"rank": number, "world_size": world}, **run(steps=5)})
+        for folder, numbers, world in (("one", (0,), 8), ("two", (0, 1), 2), ("others", (2, 3), 4), ("all", range(4), 4)):
+            ranks(folder, numbers, world)
+        everything = ("all", "all")
+        for pair, given, value, why in (
+                (("one", "one"), (), ("rank 0 of 8", "rank 0 of 8"), None),
+                (("one", "two"), (), ("rank 0 of 8", "rank 0 of 2"), "rank 0 of 8 is compared with rank 0 of 2"),
+                (("all", "all"), (1, 2), ("rank 1 of 4", "rank 2 of 4"), "rank 1 of 4 is compared with rank 2 of 4"),
+                (("two", "all"), everything, ("2 ranks (0-1) of 2", "4 ranks (0-3) of 4"),
+                 "2 ranks (0-1) of 2 are compared with 4 ranks (0-3) of 4"),
+                (("all", "all"), everything, ("4 ranks (0-3) of 4",) * 2, None)):
+            with self.subTest(pair, given=given):
+                found = self.found(*pair, *given)
+                self.assertEqual(found["ranks", "compared"][0][:2], value)
+                self.assertEqual(self.matters(*pair, *given).get("ranks compared"), why)
+        self.assertEqual(self.found("all", "others", "[0,1]", "[2,3]")["ranks", "compared"][0][3], "maybe")
+        self.assertEqual(self.found("others", "all", "all", "[2,3]")["ranks", "recorded"][0][:4], ("2 of 4", "4 of 4", 0, "yes"))
+
+    def test_steps_of_many_ranks_are_still_few(self):
+        """Eight ranks with one step each do not tell how much steps vary."""
+        for number in range(8):
+            write(f"a/{number}.json", {"distributedInfo": {"rank": number, "world_size": 8}, **run(steps=1)})
+        self.assertEqual([row[-1] for row in self.found("a", "a", "all", "all")["steps", "few"]],
+                         [f"{side} has 1 step: too few to tell how much steps vary" for side in ("control", "test")])
+
+    def test_phases(self):
+        found = self.found(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
+        self.assertEqual(found["steps", "phases"][0][:4], ("decode 83 %, prefill 17 %", "decode 88 %, mixed 5 %, prefill 7 %", 0, "maybe"))
+
+    def test_shapes_and_types_of_large_operators(self):
+        def trace(shapes, types):
+            events = []
+            for number in range(3):
+                events.append(step(number, 1000 * number, 900))
+                for place in range(7):
+                    at, work = 1000 * number + 100 * place, 100 * number + place + 1
+                    events += [event(f"aten::op{place}", at, 50, args={"Input Dims": shapes, "Input type": types}),
+                               launch(at + 10, 5, work), kernel(f"k{place}", at + 20, 10 + place, work)]
+            return document(*events)
+        write("a.json", trace([[8, 8]], ["float"]))
+        write("b.json", trace([[8, 9]], ["c10::Half"]))
+        found = self.found("a.json", "b.json")
+        large = [f"aten::op{place}" for place in range(2, 7)]
+        self.assertEqual([item for topic, item in found if topic == "shapes"], ["operators", *large])
+        self.assertEqual([item for topic, item in found if topic == "types"], ["floats", *large])
+        self.assertEqual(found["shapes", "aten::op6"][0][:4], ("[[8,8]]", "[[8,9]]", 0, "maybe"))
+        self.assertEqual(found["types", "aten::op6"][0][:4], ('["float"]', '["c10::Half"]', 0, "maybe"))
+        self.assertEqual({topic for topic, _ in self.found("a.json", "b.json", *5 * [None], 0)} & {"shapes", "types"}, set())
+
+    def test_profilers_and_resolution(self):
+        content = run()
+        write("a.json", {"schemaVersion": 1, **content})
+        write("b.json", content)
+        for each in content["traceEvents"]:
+            each["dur"] += 0.125
+        write("c.json", {"viztracer_metadata": {"version": "1"}, **content})
+        self.assertEqual(self.found("a.json", "b.json")["profiler", "name"][0][:4], ("PyTorch (Kineto)", None, None, "maybe"))
+        found = self.found("a.json", "c.json")
+        self.assertEqual(found["profiler", "name"][0][3:], ("yes", "profilers differ: PyTorch (Kineto) / VizTracer"))
+        self.assertEqual(found["time", "resolution"][0][:4], ("us", "ns", 0, "maybe"))
+
+    def test_no_events(self):
+        write("a.json", document())
+        self.found("a.json", "a.json")
+
+
+class Quoted(InFolder):
+    PAIRS = (GPU, GPU[::-1], (GPU[0], os.path.join(EXAMPLES, "cpu", "test")), (os.path.join(EXAMPLES, "cpu", "test"), GPU[0]),
+             tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
+
+    def test_by_the_summary(self):
+        """Its cautions are the first four that matter; a long step with the digits of the difference."""
+        for pair in self.PAIRS:
+            for given in ((), ("all", "all"), (0, 0, "all", "all"), (None, None, 12 if "gpu" in pair[0] else None, None)):
+                if given and given[-2] == 12 and "cpu" in pair[0] + pair[1]:
+                    continue
+                marks = "".join(", ?" for _ in given)
+                try:
+                    said = [text for text, in self.rows(f"SELECT text FROM trace_summary(?, ?{marks}) WHERE kind = 'caution'",
+                                                        *pair, *given)]
+                    matter = self.rows(f"SELECT item, why FROM trace_comparability(?, ?{marks}) WHERE matters = 'yes'", *pair, *given)
+                except Exception as error:  # a step that a side lacks
+                    self.assertIn("has no step", str(error))
+                    continue
+                with self.subTest(pair, given=given):
+                    self.assertEqual(len(said), min(4, len(matter)))
+                    for text, (item, why) in zip(said, matter):
+                        self.assertTrue(item == "longest" and re.match(r"caution: step \d+ of ", text) or text == "caution: " + why,
+                                        (text, why))
+
+    def test_by_the_report(self):
+        """Whatever of it matters, but shapes and types, is warned of."""
+        write("a.json", {"schemaVersion": 1, "with_stack": 0, "deviceProperties": [DEVICE],
+                         "distributedInfo": {"rank": 0, "world_size": 2}, "cuda_runtime_version": 1, **run()})
+        write("b.json", {"schemaVersion": 1, "with_stack": 1, "deviceProperties": [{**DEVICE, "name": "H100"}],
+                         "distributedInfo": {"rank": 1, "world_size": 4}, "cuda_runtime_version": 2, **run(slower=2)})
+        html = self.value("SELECT html FROM trace_diff_report('a.json', 'b.json')")
+        for text in ("Different devices.", "A100 / H100.", "Different ranks.", "Control’s rank 0 of 2 is compared with test’s rank 1 of 4.",
+                     "Ranks missing.", "Few steps.", "Recorded in another way.", "with_stack differs: 0 / 1",
+                     "cuda_runtime_version differs: 1 / 2"):
+            self.assertIn(text, html)
+
+
+if __name__ == "__main__":
+    unittest.main()
