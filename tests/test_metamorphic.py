@@ -51,7 +51,7 @@ EVENTS = {"event", "parent", "link", "launch", "operator"}  # columns that hold 
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
-DIRECTED = {"top_count_increases", "trace_step_causes", "trace_graph_diff", "trace_ab", *SUMMARY}  # ask what came, or what replaced what
+DIRECTED = {"top_count_increases", "trace_step_causes", "trace_graph_diff", "trace_ab", "trace_clock_factor", *SUMMARY}  # ask what came, or what replaced what
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
 

@@ -55,6 +55,11 @@ static const struct {
     {"trace_comparability", "SELECT topic, item, control_value, test_value, why\n"
                             "FROM trace_comparability('examples/gpu/test', 'examples/cpu/test')\n"
                             "WHERE matters = 'yes';"},
+    {"trace_clock_factor",
+     "SELECT kind, outcome, op, round(factor, 2) AS factor, kernels,\n"
+     "       round(explained_time) AS explained, round(rest_time) AS rest\n"
+     "FROM trace_clock_factor('examples/joins/runs/7f3e5b8', 'examples/joins/runs/5a90d13')\n"
+     "LIMIT 3;"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},

@@ -1,0 +1,217 @@
+-- trace_clock_factor: whether kernels that do the same work are all slower by one factor, as with another clock.
+--
+-- Parameters
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :test_iteration     any            the same for test
+--   :steps              TEXT           which events are steps (T20); default 'auto'
+-- Columns
+--   kind            TEXT     'step', then its parts: a kernel 'beyond' or 'within' the factor, 'other' for all else
+--   outcome         TEXT     of the step: 'one factor', 'no change', 'no common factor' or 'too few kernels'
+--   op              TEXT     operator that launched the kernel
+--   name            TEXT     stable name of the kernel
+--   grid            TEXT     JSON, of its launch; NULL if not recorded
+--   block           TEXT     the same
+--   shapes          TEXT     JSON, Input Dims of op
+--   runs            REAL     runs of the kernel a step, on each side
+--   factor          REAL     mean duration in test by that in control; of the step the common factor
+--   low             REAL     of the step: a quarter of the weight has this factor or less
+--   high            REAL     of the step: a quarter of the weight has this factor or more
+--   kernels         INTEGER  of the step: kernels that are compared
+--   agreeing        INTEGER  of the step: of these, kernels at the common factor
+--   agreement       REAL     of the step: the part of the weight that these have
+--   share           REAL     of the step: the part of the device time of both sides that these have
+--   control_time    REAL     us a step in control
+--   test_time       REAL     us a step in test
+--   diff_time       REAL     us a step, test minus control
+--   explained_time  REAL     us a step: what the common factor makes of control_time
+--   rest_time       REAL     us a step: diff_time without explained_time
+-- Grain: one row for the step, one per kernel that is compared, one for all else in the step: the step, kernels
+-- beyond, other, kernels within; of a kind by |rest_time| descending, then by op, name, grid, block, shapes.
+-- Rules:
+--   1. A kernel is device work of type COMPUTATION (K4) with one stable name, grid, block and operator, and one list
+--      of shapes and types of that. It is compared if it runs equally often a step on both sides: then it does the
+--      same work. What is not recorded on either side is the same; shapes and types count if both sides have any.
+--   2. Copies and communication are not compared. Their time does not follow the clock of the cores, and a
+--      collective waits for other ranks.
+--   3. The factor of a kernel is that of its means, not of its medians. A step is a mean over steps, and a clock that
+--      falls in a third of the steps changes means and leaves medians as they are. A run that is far off does
+--      no harm, because the common factor is a median over kernels.
+--   4. The common factor is the weighted median of the factors: half of the weight has it or less, half has it or
+--      more; of two such factors the geometric mean. It is the same on logarithms, and 1 / factor with the sides
+--      turned around. The weight of a kernel is its time a step, of both sides together: the durations of short
+--      kernels are rounded and noisy. No kernel has more than a fifth of the weight, so that one that takes
+--      most of the time and changed is not taken for all; up to five kernels have the same weight.
+--   5. A kernel is at the common factor if its own is at most a tolerance away, as a ratio. The tolerance is a quarter
+--      of the common factor's distance from 1, at most 5 %; and 5 % if that distance is less than 2 %.
+--   6. The outcome is the first that holds:
+--      'too few kernels': fewer than three are compared, or they are less than a tenth of the COMPUTATION of a side;
+--      'no common factor': fewer than three kernels are at it, or they have less than two thirds of the weight;
+--      'no change': the common factor is less than 2 % away from 1;
+--      'one factor'.
+--   7. With 'one factor', explained_time is control_time * (factor - 1). Otherwise it is 0. A kernel is 'within' if its
+--      rest is in the tolerance, else 'beyond': it changed for another reason, too, which is worth rest_time. With
+--      another outcome than 'one factor' these two words are about factor 1 and 5 %.
+--   8. Kernels that wait for memory do not follow the clock of the cores: their factor is near 1. If they
+--      have a third of the weight or more, there is no common factor; low is near 1 then, and high is what the clock
+--      does. If they have less, they are beyond the factor, with a rest of the other sign.
+--   9. control_time and test_time of a kernel are the time in which the step was in it (A3); kernels of one name and
+--      operator divide theirs by durations. So rows add up to the step, and explained_time and rest_time to
+--      diff_time, to the ns.
+WITH path AS MATERIALIZED (
+  SELECT 0 AS side, step_count, class, op, kernel, time_ns
+  FROM trace_step_path(:control, :control_rank, :control_iteration, NULL, 'trace', :steps)
+  UNION ALL
+  SELECT 1, step_count, class, op, kernel, time_ns
+  FROM trace_step_path(:test, :test_rank, :test_iteration, NULL, 'trace', :steps)
+  LIMIT -1),
+windows AS MATERIALIZED (
+  SELECT max(step_count) FILTER (WHERE side = 0) AS c_steps, max(step_count) FILTER (WHERE side = 1) AS t_steps,
+         total(time_ns) FILTER (WHERE side = 0) AS c_step, total(time_ns) FILTER (WHERE side = 1) AS t_step
+  FROM path
+  LIMIT -1),
+owned AS MATERIALIZED (
+  SELECT 0 AS side, rank, file, event, name, kernel_type, op, shapes, types
+  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, :steps)
+  WHERE ts IS NOT NULL
+  UNION ALL
+  SELECT 1, rank, file, event, name, kernel_type, op, shapes, types
+  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, :steps)
+  WHERE ts IS NOT NULL
+  LIMIT -1),
+-- shapes that only one side has recorded tell nothing
+known AS MATERIALIZED (
+  SELECT count(DISTINCT side) = 2 AS shapes FROM owned WHERE shapes IS NOT NULL),
+run AS (
+  SELECT 0 AS side, dur_ns, kernel_type = 'COMPUTATION' AS computes, owned.name, op,
+         CASE WHEN known.shapes THEN owned.shapes END AS shapes, CASE WHEN known.shapes THEN types END AS types,
+         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END AS grid,
+         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END AS block
+  FROM trace_events(:control, NULL, coalesce(:control_rank, (SELECT min(rank) FROM owned WHERE side = 0))) AS e
+  CROSS JOIN known
+  CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 0
+  WHERE e.device = 'GPU'
+  UNION ALL
+  SELECT 1, dur_ns, kernel_type = 'COMPUTATION', owned.name, op, CASE WHEN known.shapes THEN owned.shapes END,
+         CASE WHEN known.shapes THEN types END,
+         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END,
+         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END
+  FROM trace_events(:test, NULL, coalesce(:test_rank, (SELECT min(rank) FROM owned WHERE side = 1))) AS e
+  CROSS JOIN known
+  CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 1
+  WHERE e.device = 'GPU'),
+-- a row per kernel, with the sums of both sides
+kernel AS MATERIALIZED (
+  SELECT computes, op, name, grid, block, shapes, total(dur_ns) FILTER (WHERE side = 0) AS c_ns,
+         total(dur_ns) FILTER (WHERE side = 1) AS t_ns, count(*) FILTER (WHERE side = 0) AS c_runs,
+         count(*) FILTER (WHERE side = 1) AS t_runs
+  FROM run
+  GROUP BY computes, op, name, grid, block, shapes, types
+  LIMIT -1),
+-- the time of a step that kernels of an operator and a name have, and that all work has
+place AS MATERIALIZED (
+  SELECT quote(op) AS op, kernel AS name, total(time_ns) FILTER (WHERE side = 0) AS c_ns,
+         total(time_ns) FILTER (WHERE side = 1) AS t_ns
+  FROM path
+  WHERE class = 'compute'
+  GROUP BY 1, 2
+  LIMIT -1),
+compared AS MATERIALIZED (
+  SELECT k.*, c_runs * 1.0 / c_steps AS runs, t_ns * c_runs / (c_ns * t_runs) AS ratio,
+         c_ns * t_steps + t_ns * c_steps AS time -- of whole ns
+  FROM (SELECT *, sum(c_ns) OVER of_place AS c_place, sum(t_ns) OVER of_place AS t_place,
+               sum(c_ns) OVER () AS c_all, sum(t_ns) OVER () AS t_all,
+               sum(c_ns * computes) OVER () AS c_computes, sum(t_ns * computes) OVER () AS t_computes
+        FROM kernel
+        WINDOW of_place AS (PARTITION BY computes, op, name)) AS k
+  CROSS JOIN windows
+  WHERE computes AND c_ns > 0 AND t_ns > 0 AND c_runs * t_steps = t_runs * c_steps
+  LIMIT -1),
+-- no kernel has more than a fifth of the weight: the longest ones have what is left for each of the five
+capped AS MATERIALIZED (
+  SELECT coalesce((SELECT rest / (6 - place)
+                   FROM (SELECT time, row_number() OVER longest AS place,
+                                sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
+                         FROM compared
+                         WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING))
+                   WHERE place <= 5 AND time * (6 - place) <= rest
+                   ORDER BY place
+                   LIMIT 1), (SELECT min(time) FROM compared)) AS cap
+  LIMIT -1),
+weighed AS MATERIALIZED (
+  SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
+         sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
+         sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
+  FROM (SELECT *, min(time, cap) AS weight FROM compared CROSS JOIN capped)
+  LIMIT -1),
+median AS MATERIALIZED (
+  SELECT (lower + upper) / 2 AS middle, lower * upper AS product, low, high
+  FROM (SELECT min(ratio) FILTER (WHERE 2 * up_to >= weights) AS lower,
+               max(ratio) FILTER (WHERE 2 * from_it >= weights) AS upper,
+               min(ratio) FILTER (WHERE 4 * up_to >= weights) AS low,
+               max(ratio) FILTER (WHERE 4 * from_it >= weights) AS high
+        FROM weighed)
+  LIMIT -1),
+-- the square root of the product, by Newton's method from the arithmetic mean
+common AS MATERIALIZED (
+  SELECT factor, max(factor, 1 / factor) - 1 AS away, low, high,
+         CASE WHEN max(factor, 1 / factor) < 1.02 THEN 0.05 ELSE min(0.05, (max(factor, 1 / factor) - 1) / 4) END AS tolerance
+  FROM (SELECT (root + product / root) / 2 AS factor, low, high
+        FROM (SELECT (root + product / root) / 2 AS root, product, low, high
+              FROM (SELECT (middle + product / middle) / 2 AS root, product, low, high FROM median)))
+  LIMIT -1),
+judged AS MATERIALIZED (
+  SELECT *, CASE WHEN kernels < 3 OR of_control < 0.1 OR of_test < 0.1 THEN 'too few kernels'
+                 WHEN agreeing < 3 OR agreement < 0.666 THEN 'no common factor'
+                 WHEN away < 0.02 THEN 'no change'
+                 ELSE 'one factor' END AS outcome
+  FROM (SELECT count(*) AS kernels, sum(agrees) AS agreeing, total(weight) FILTER (WHERE agrees) / sum(weight) AS agreement,
+               sum(c_ns) / max(c_computes) AS of_control, sum(t_ns) / max(t_computes) AS of_test,
+               total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share
+        FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees
+              FROM weighed CROSS JOIN common CROSS JOIN windows))
+  CROSS JOIN common
+  LIMIT -1),
+applied AS MATERIALIZED (
+  SELECT CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
+         CASE outcome WHEN 'one factor' THEN tolerance ELSE 0.05 END AS tolerance
+  FROM judged
+  LIMIT -1),
+-- ns a step: of the kernels, and of the step
+timed AS MATERIALIZED (
+  SELECT op, name, grid, block, shapes, runs, ratio, c, t, c * (factor - 1) AS explained,
+         max(ratio / factor, factor / ratio) > 1 + tolerance AS is_beyond
+  FROM (SELECT w.op, w.name, grid, block, shapes, runs, ratio,
+               coalesce(p.c_ns, 0) * w.c_ns / c_place / c_steps AS c,
+               coalesce(p.t_ns, 0) * w.t_ns / t_place / t_steps AS t
+        FROM weighed AS w
+        CROSS JOIN windows
+        LEFT JOIN place AS p ON p.op = quote(w.op) AND p.name = w.name)
+  CROSS JOIN applied
+  LIMIT -1),
+step AS MATERIALIZED (
+  SELECT c_step / c_steps AS c, t_step / t_steps AS t, (SELECT total(explained) FROM timed) AS explained
+  FROM windows
+  WHERE c_steps > 0 AND t_steps > 0
+  LIMIT -1),
+line AS (
+  SELECT 0 AS place, 'step' AS kind, outcome, NULL AS op, NULL AS name, NULL AS grid, NULL AS block, NULL AS shapes,
+         NULL AS runs, factor, low, high, kernels, coalesce(agreeing, 0) AS agreeing, agreement, coalesce(share, 0.0) AS share,
+         c, t, explained
+  FROM step CROSS JOIN judged
+  UNION ALL
+  SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL, op, name, grid,
+         block, shapes, runs, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
+  FROM timed
+  UNION ALL
+  SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+         c - (SELECT total(c) FROM timed), t - (SELECT total(t) FROM timed), 0.0
+  FROM step)
+SELECT kind, outcome, op, name, grid, block, shapes, runs, factor, low, high, kernels, agreeing, agreement, share,
+       c / 1000.0 AS control_time, t / 1000.0 AS test_time, (t - c) / 1000.0 AS diff_time,
+       explained / 1000.0 AS explained_time, (t - c - explained) / 1000.0 AS rest_time
+FROM line
+ORDER BY place, abs(rest_time) DESC, op, name, grid, block, shapes, factor;
