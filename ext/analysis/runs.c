@@ -130,7 +130,7 @@ static bool add_step_amounts(struct amounts *amounts, const struct run_steps *st
     return true;
 }
 
-enum { UNWANTED = NAME_NONE - 1 };
+#define UNWANTED (NAME_NONE - 1)
 
 /* Gives each name of a summary its id in the runs, or UNWANTED. NULL on failure. */
 static uint32_t *name_ids(struct runs *runs, const struct runs_request *request,
