@@ -93,30 +93,35 @@ static bool decimal_round(const struct decimal *number, int64_t *result, bool *e
     return true;
 }
 
-/* The first 8 bytes of a text, the first of which is the lowest byte; zeros if it is shorter. */
-static inline uint64_t first_bytes(const unsigned char *text, size_t length)
+/* `size` bytes as a number, the first of which is the lowest byte. */
+static inline uint64_t bytes_at(const unsigned char *text, size_t size)
 {
     uint64_t word = 0;
-    if (length >= sizeof word) {
-        memcpy(&word, text, sizeof word);
+    memcpy(&word, text, size);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        word = __builtin_bswap64(word);
+    word = __builtin_bswap64(word);
 #endif
-    } else {
-        for (size_t i = 0; i < length; i++)
-            word |= (uint64_t)text[i] << 8 * i;
-    }
     return word;
 }
 
-/* The digits that a word of first_bytes() begins with, and their number. */
-static inline size_t first_digits(uint64_t word, uint64_t *number)
+/* The digits that a text begins with, 8 at most, and their number. */
+static inline size_t first_digits(const unsigned char *text, size_t length, uint64_t *number)
 {
     const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    size_t digits = 0;
+    uint64_t word = 0;
+    if (length < 4) {
+        for (; digits < length && is_digit(text[digits]); digits++)
+            word = word * 10 + (uint64_t)(text[digits] - '0');
+        *number = word;
+        return digits;
+    }
+    word = length >= 8 ? bytes_at(text, 8)
+                       : bytes_at(text, 4) | bytes_at(text + length - 4, 4) << 8 * (length - 4);
     word ^= UINT64_C(0x3030303030303030);
     uint64_t other = (word + UINT64_C(0x7676767676767676)) | word; /* 0x80 in what is no digit */
     other &= UINT64_C(0x8080808080808080);
-    size_t digits = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
+    digits = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
     word = digits > 0 ? word << 8 * (8 - digits) : 0; /* with zeros before them */
     word = word * 10 + (word >> 8);                   /* of two digits, in every other byte */
     word = (word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
@@ -130,10 +135,10 @@ static inline size_t leading_digits(const unsigned char *text, size_t length, ui
 {
     static const unsigned scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t more;
-    size_t digits = first_digits(first_bytes(text, length), number);
+    size_t digits = first_digits(text, length, number);
     if (digits < 8 || length == 8)
         return digits;
-    digits = first_digits(first_bytes(text + 8, length - 8), &more);
+    digits = first_digits(text + 8, length - 8, &more);
     *number = *number * scale[digits] + more;
     return 8 + digits;
 }
@@ -155,14 +160,17 @@ bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanos
     ** then up to 3 decimals. */
     static const unsigned scale[] = {1000, 100, 10, 1};
     uint64_t value;
-    size_t whole = leading_digits(text, length, &value), i = whole;
-    size_t decimals = whole < length ? length - whole - 1 : 0;
-    if (whole > 0 && value < INT64_MAX / 1000 && (text[0] != '0' || whole == 1) &&
-        (whole == length || (text[whole] == '.' && decimals >= 1 && decimals <= 3))) {
-        for (i += i < length; i < length && is_digit(text[i]); i++)
-            value = value * 10 + (uint64_t)(text[i] - '0');
-        if (i == length) {
-            *nanoseconds = (int64_t)(value * scale[decimals]);
+    size_t whole = leading_digits(text, length, &value), decimals = length - whole - 1;
+    if (whole == 0 || value >= INT64_MAX / 1000 || (text[0] == '0' && whole > 1))
+        return any_nanoseconds(text, length, nanoseconds);
+    if (whole == length) {
+        *nanoseconds = (int64_t)(value * 1000);
+        return true;
+    }
+    if (text[whole] == '.' && decimals >= 1 && decimals <= 3) {
+        uint64_t part;
+        if (leading_digits(text + whole + 1, decimals, &part) == decimals) {
+            *nanoseconds = (int64_t)(value * 1000 + part * scale[decimals]);
             return true;
         }
     }
