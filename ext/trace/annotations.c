@@ -133,10 +133,9 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
     const struct columns *columns = &file->columns;
     size_t alone = 0, capacity = 0;
     bool done = true;
-    for (size_t row = 0; done && row < columns->count; row++) {
-        done = stopper_goes_on(stopper, row, failure);
-        if (columns->kind[row] != KIND_ANNOTATION)
-            continue;
+    for (size_t row = columns_find(columns, 0, KIND_ANNOTATION); done && row < columns->count;
+         row = columns_find(columns, row + 1, KIND_ANNOTATION)) {
+        done = stopper_goes_on(stopper, file->annotation_count, failure);
         if (!MEMORY_GROW(file->annotations, capacity, file->annotation_count + 1))
             done = failure_memory(failure);
         else

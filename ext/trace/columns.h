@@ -4,6 +4,8 @@
 #ifndef TRACEDIFF_COLUMNS_H
 #define TRACEDIFF_COLUMNS_H
 
+#include <string.h>
+
 #include "names.h"
 #include "places.h"
 
@@ -67,6 +69,14 @@ static inline bool row_counts(const struct columns *columns, size_t row)
 {
     return columns->dur[row] >= 0 && columns->name[row] != NAME_NONE &&
            columns->kind[row] != KIND_TRACE;
+}
+
+/* The first row from `row` on that is of a kind; columns->count if there is none. */
+static inline size_t columns_find(const struct columns *columns, size_t row, enum kind kind)
+{
+    const unsigned char *found =
+        row < columns->count ? memchr(columns->kind + row, (int)kind, columns->count - row) : NULL;
+    return found ? (size_t)(found - columns->kind) : columns->count;
 }
 
 /* Makes room for `needed` rows; false if out of memory. */

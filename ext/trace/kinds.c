@@ -71,6 +71,25 @@ static __attribute__((noinline)) enum category category_without(const struct tra
                                      : CATEGORY_OTHER;
 }
 
+static enum kind kind_of_row(const struct trace_file *file, size_t row)
+{
+    uint32_t cat = row_place(&file->columns, row)->cat, id = file->columns.name[row];
+    const struct name none = {0}, *name = id == NAME_NONE ? &none : &file->names.items[id];
+    enum category category =
+        cat == NAME_NONE ? category_without(file, row) : (enum category)file->categories[cat];
+    return kind_of(category, name->text, name->length);
+}
+
+enum { BY_ROW = 0xff }; /* the rows of a place differ in kind */
+
+/* The kind of the rows of a place, or BY_ROW. */
+static unsigned char kind_of_place(const struct trace_file *file, const struct place *place)
+{
+    bool differ = place->cat == NAME_NONE || file->categories[place->cat] == CATEGORY_MTIA;
+    return differ ? BY_ROW
+                  : (unsigned char)kind_of((enum category)file->categories[place->cat], "", 0);
+}
+
 bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
@@ -79,21 +98,21 @@ bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct f
         return false;
     names = file->names.items;
     file->categories = memory_allocate(file->names.count + 1);
-    if (!file->categories)
-        return failure_memory(failure);
-    for (size_t id = 0; id < file->names.count; id++) {
+    unsigned char *kinds = memory_allocate(columns->places.count + 1);
+    bool done = (file->categories && kinds) || failure_memory(failure);
+    for (size_t id = 0; done && id < file->names.count; id++) {
         file->categories[id] = (unsigned char)category_of(names[id].text, names[id].length);
-        if (!stopper_goes_on(stopper, id, failure))
-            return false;
+        done = stopper_goes_on(stopper, id, failure);
     }
-    for (size_t row = 0; row < columns->count; row++) {
-        uint32_t cat = row_place(columns, row)->cat, id = columns->name[row];
-        const struct name none = {0}, *name = id == NAME_NONE ? &none : &names[id];
-        enum category category =
-            cat == NAME_NONE ? category_without(file, row) : (enum category)file->categories[cat];
-        columns->kind[row] = (unsigned char)kind_of(category, name->text, name->length);
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
+    for (size_t i = 0; done && i < columns->places.count; i++) {
+        kinds[i] = kind_of_place(file, &columns->places.items[i]);
+        done = stopper_goes_on(stopper, i, failure);
     }
-    return true;
+    for (size_t row = 0; done && row < columns->count; row++) {
+        unsigned char kind = kinds[columns->place[row]];
+        columns->kind[row] = kind == BY_ROW ? (unsigned char)kind_of_row(file, row) : kind;
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    memory_free(kinds);
+    return done;
 }

@@ -15,7 +15,8 @@ struct step_finder {
     const struct stopper *stopper;
     const int64_t *number; /* by name id: N of ProfilerStep#N, or NUMBER_NONE; NULL: none */
     struct span_line line; /* the iteration at each instant; it begins before all events */
-    size_t hint;           /* the change found last */
+    int64_t from, until;   /* from and until then, `iteration` is the one found last */
+    uint32_t iteration;
 };
 
 /* N of a step's name, or NUMBER_NONE. */
@@ -118,15 +119,15 @@ static bool find_line(struct step_finder *finder, struct failure *failure)
 static uint32_t iteration_at(struct step_finder *finder, int64_t ts)
 {
     const struct span_change *items = finder->line.items;
-    size_t low = finder->hint, high = finder->line.count;
+    size_t low = 1, high = finder->line.count;
+    if (ts >= finder->from && ts < finder->until)
+        return finder->iteration;
     if (ts == NUMBER_NONE || high == 0)
         return STEP_NONE;
-    if (ts >= items[low].start && (low + 1 == high || ts < items[low + 1].start))
-        return items[low].row;
-    low = 1;
     LOWER_BOUND(low, high, items[low].start <= ts);
-    finder->hint = low - 1;
-    return items[low - 1].row;
+    finder->from = items[low - 1].start;
+    finder->until = low < finder->line.count ? items[low].start : INT64_MAX;
+    return finder->iteration = items[low - 1].row;
 }
 
 /* The iteration of an annotation of the device (rule 4). */
