@@ -6,6 +6,7 @@
 #ifndef TRACEDIFF_BYTES16_H
 #define TRACEDIFF_BYTES16_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,7 +44,13 @@ static inline uint32_t bytes16_mask(bytes16 bytes)
 #endif
 }
 
-/* The same of four times 16 bytes. */
+/* Whether the bytes at `p` are those of `text` where `mask` has a bit. */
+static inline bool bytes16_same(bytes16 text, const unsigned char *p, uint32_t mask)
+{
+    return (~bytes16_mask((bytes16)(bytes16_at(p) == text)) & mask) == 0;
+}
+
+/* As bytes16_mask(), of four times 16 bytes. */
 static inline uint64_t bytes64_mask(const bytes16 *bytes)
 {
 #if defined BYTE_BITS

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "foreign.h"
+#include "gap.h"
 #include "memo.h"
 #include "memory.h"
 #include "resync.h"
@@ -19,6 +20,7 @@ struct document {
     struct memo *memo;  /* owned; NULL before the first event */
     bool no_memo;       /* event_read() reads every event */
     struct window in;
+    struct gap gap;
 
     enum state state;
     bool array_form;
@@ -422,12 +424,11 @@ static const unsigned char *read_object(struct document *document, struct scan *
 static inline bool next_object(struct document *document, struct event *event)
 {
     struct window *in = &document->in;
-    if (document->state != STATE_EVENTS || document->comma || document->first ||
-        in->bytes[in->at] != ',')
+    if (document->state != STATE_EVENTS || document->comma || document->first)
         return false;
     struct scan scan = {in->bytes + in->end, NULL};
-    const unsigned char *p = scan_space(in->bytes + in->at + 1);
-    const unsigned char *stop = *p == '{' ? read_object(document, &scan, p, event) : NULL;
+    const unsigned char *p = gap_cross(&document->gap, in->bytes + in->at);
+    const unsigned char *stop = p ? read_object(document, &scan, p, event) : NULL;
     if (!stop)
         return false;
     in->at = (size_t)(stop - in->bytes);
@@ -589,11 +590,9 @@ bool document_begin(struct document *document, struct failure *failure)
 
 int document_next(struct document *document, struct event *event, struct failure *failure)
 {
-    if (next_object(document, event))
-        return 1;
     while (document->state != STATE_END) {
-        int result = step(document, event, failure);
-        if (result != 0)
+        int result = next_object(document, event) ? 1 : step(document, event, failure);
+        if (result < 0 || (result > 0 && !event->passed_over))
             return result;
     }
     return 0;
