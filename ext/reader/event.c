@@ -79,6 +79,20 @@ const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
     return p;
 }
 
+void event_keep_name(const struct event *event, const char *text, uint32_t number)
+{
+    struct known_name *name = event->new_name;
+    size_t length = event->field[EVENT_NAME].length;
+    size_t head = length < sizeof name->head ? length : sizeof name->head;
+    if (!name || length > UINT16_MAX)
+        return;
+    memcpy(name->head, text, head);
+    name->text = (const unsigned char *)text;
+    name->number = number;
+    name->length = (uint16_t)length;
+    name->head_mask = (uint16_t)((1U << head) - 1);
+}
+
 static const unsigned char *read_args(struct scan *scan, const unsigned char *p,
                                       struct event *event)
 {
@@ -120,6 +134,8 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
     event->phase = 0;
     event->passed_over = event->flawed = false;
     event->form = 0;
+    event->known_name = event->new_name = NULL;
+    event->reading = NULL;
     event->id.kind = TOKEN_NONE;
     for (int i = 0; i < EVENT_FIELDS; i++)
         event->field[i].kind = TOKEN_NONE;

@@ -16,8 +16,8 @@ struct lesson {
     const struct event *event;
     const unsigned char *at, *stop; /* the next span begins at `at` */
     const unsigned char *next;      /* after it, and after its number */
-    const unsigned char *spans[MOST_SPANS];
-    size_t lengths[MOST_SPANS];
+    const unsigned char *spans[EVENT_SPANS];
+    size_t lengths[EVENT_SPANS];
     size_t count;
     bool in_args;
     bool args_last;         /* nothing but the event's brace comes after args */
@@ -205,6 +205,7 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
         reading->value[i].kind = (unsigned char)token->kind;
         if (token->kind == TOKEN_NONE)
             continue;
+        reading->has_ids = reading->has_ids || i >= EVENT_STREAM;
         if (i == EVENT_NAME && is_varied_name(token)) { /* it may be empty */
             *begin = (struct spot){(unsigned char)(lesson->name - 1),
                                    (unsigned char)lesson->lengths[lesson->name - 1]};
@@ -315,7 +316,7 @@ static struct memo_node *next_span(struct memo *memo, struct memo_node *node, st
 {
     struct memo_node *known = memo_find(node, lesson->at, &lesson->next);
     struct cut cut = {.length = 0};
-    if (lesson->count == MOST_SPANS)
+    if (lesson->count == EVENT_SPANS)
         return NULL;
     if (known) {
         cut.length = known->length;

@@ -1,5 +1,7 @@
 #include "memo_tree.h"
 
+#include <string.h>
+
 #include "memory.h"
 
 void memo_begin_anew(struct memo *memo)
@@ -18,6 +20,7 @@ struct memo *memo_new(void)
         return NULL;
     memo->forms = 0;
     memo->credit = MOST_CREDIT;
+    memset(memo->names, 0, sizeof memo->names);
     memo_begin_anew(memo);
     return memo;
 }
@@ -41,44 +44,97 @@ struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned 
 }
 
 /* Fills in the fields from `first` up to `last`. */
-static inline void take_values(const struct reading *reading, const unsigned char *const *spans,
-                               int first, int last, struct event *event)
+static inline void take_values(const struct reading *reading, int first, int last,
+                               struct event *event)
 {
     for (int i = first; i <= last; i++) {
         struct spot begin = reading->value[i].begin, end = reading->value[i].end;
-        const unsigned char *at = spans[begin.span] + begin.offset;
+        const unsigned char *at = event->spans[begin.span] + begin.offset;
         event->field[i].at = at;
-        event->field[i].length = (size_t)(spans[end.span] + end.offset - at);
+        event->field[i].length = (size_t)(event->spans[end.span] + end.offset - at);
         event->field[i].kind = (enum token_kind)reading->value[i].kind;
     }
 }
 
-/* Fills in an event that ends before `end`. */
-static inline void take_event(const struct reading *reading, const unsigned char *const *spans,
-                              const unsigned char *end, struct event *event)
+/* Fills in an event that ends before `end`, up to event_complete(). */
+static inline void take_event(const struct reading *reading, const unsigned char *end,
+                              struct event *event)
 {
-    struct token *args = &event->field[EVENT_ARGS];
     event->phase = reading->phase;
     event->passed_over = reading->passed_over;
     event->flawed = false;
+    event->reading = NULL;
     if (reading->passed_over)
         return;
-    take_values(reading, spans, EVENT_NAME, EVENT_ARGS, event);
-    if (reading->args_tail > 0) {
-        args->length = (size_t)(end - reading->args_tail - args->at);
-        take_values(reading, spans, EVENT_STREAM, EVENT_CORRELATION, event);
+    take_values(reading, EVENT_TS, EVENT_DUR, event);
+    if (reading->has_ids)
+        take_values(reading, EVENT_STREAM, EVENT_CORRELATION, event);
+    event->reading = reading;
+    event->end = end;
+}
+
+void event_complete(struct event *event)
+{
+    const struct reading *reading = event->reading;
+    struct token *args = &event->field[EVENT_ARGS];
+    if (!reading)
+        return;
+    take_values(reading, EVENT_NAME, EVENT_TID, event);
+    take_values(reading, EVENT_ARGS, EVENT_ARGS, event);
+    if (reading->args_tail > 0)
+        args->length = (size_t)(event->end - reading->args_tail - args->at);
+    if (event->name_kind == TOKEN_ODD_TEXT)
+        event->field[EVENT_NAME].kind = TOKEN_ODD_TEXT;
+    event->reading = NULL;
+}
+
+/* Where a name that begins at `p` is kept. Many names have the same first bytes; others are about as
+** long, and have the same text after them. */
+static inline struct known_name *name_slot(struct memo *memo, const unsigned char *p)
+{
+    enum { NEAR = 4, FAR = 36, SHIFT = 64 - 9 };
+    uint64_t a, b;
+    static_assert(MOST_NAMES == 1 << (64 - SHIFT), "a slot for each result");
+    memcpy(&a, p + NEAR, sizeof a);
+    memcpy(&b, p + FAR, sizeof b);
+    return &memo->names[(a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+                        SHIFT];
+}
+
+/* Whether a name is at `p`, up to the closing quote, before `end`. */
+static inline bool same_name(const struct known_name *name, const unsigned char *p,
+                             const unsigned char *end)
+{
+    size_t length = name->length;
+    return name->text && bytes16_same(bytes16_at(name->head), p, name->head_mask) &&
+           (ptrdiff_t)length < end - p && p[length] == '"' &&
+           (length <= COMPARED || same_tail(p, name->text, length));
+}
+
+/* Goes from a name's first byte to its closing quote. */
+static inline const unsigned char *take_name(struct memo *memo, struct scan *scan,
+                                             const unsigned char *p, struct event *event)
+{
+    struct known_name *name = name_slot(memo, p);
+    if (same_name(name, p, scan->end)) {
+        event->known_name = name;
+        return p + name->length;
     }
+    p = scan_string(scan, p, &event->name_kind);
+    event->new_name = event->name_kind == TOKEN_TEXT ? name : NULL;
+    return p;
 }
 
 const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
                                struct event *event)
 {
-    const unsigned char *spans[MOST_SPANS], *begin = p;
+    const unsigned char **spans = event->spans, *begin = p;
     size_t count = 0;
     struct memo_node *node = memo->nodes;
-    enum token_kind name = TOKEN_TEXT;
     struct scan inner = {scan->end, NULL};
     bool unknown = false;
+    event->known_name = event->new_name = NULL;
+    event->name_kind = TOKEN_TEXT;
     event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
     for (;;) {
         const unsigned char *end;
@@ -100,22 +156,22 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
         if (node->follows == NUMBER)
             continue;
         if (node->follows == NAME) {
-            p = scan_string(&inner, p, &name);
+            p = take_name(memo, &inner, p, event);
             if (!p)
                 return NULL;
         } else if (node->follows == ARGS_END) {
-            take_values(node->says, spans, EVENT_STREAM, EVENT_CORRELATION, event);
+            take_values(node->says, EVENT_STREAM, EVENT_CORRELATION, event);
             count = node->args->depth;
             node = node->args->after_args;
         } else if (node->follows == END) {
-            take_event(node->says, spans, p, event);
+            take_event(node->says, p, event);
             event->form = node->has_form ? memo->forms + (uint64_t)(node - memo->nodes) : 0;
-            if (name == TOKEN_ODD_TEXT)
-                event->field[EVENT_NAME].kind = name;
             if (!unknown)
                 memo->credit += memo->credit < MOST_CREDIT;
-            else if (!event->passed_over) /* else its fields are undefined */
+            else if (!event->passed_over) { /* else its fields are undefined */
+                event_complete(event);
                 memo_learn(memo, begin, p, event);
+            }
             return p;
         }
     }

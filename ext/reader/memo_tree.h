@@ -13,8 +13,8 @@ enum {
     MOST_NODES = 4096,
     MOST_TEXT = 256 * 1024,
     MOST_READINGS = 512,
-    MOST_SPANS = 64, /* in an event */
     LONGEST_SPAN = 255,
+    MOST_NAMES = 512,
     COMPARED = 16,     /* bytes at a time */
     MOST_CREDIT = 2048 /* what a memo begins with, and the most it saves (lesson.c) */
 };
@@ -61,6 +61,7 @@ struct reading {
     unsigned char args_tail; /* bytes after args; 0: args end at their spot */
     unsigned char phase;     /* as in struct event, and so is `passed_over` */
     bool passed_over;
+    bool has_ids; /* a stream or a correlation is among args */
 };
 
 struct memo {
@@ -70,14 +71,9 @@ struct memo {
     uint64_t forms; /* the form of events that end with node 0 */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
+    struct known_name names[MOST_NAMES]; /* by name_slot() */
     unsigned char text[MOST_TEXT];
 };
-
-static inline bool same_head(const struct memo_node *node, const unsigned char *p)
-{
-    uint32_t equal = bytes16_mask((bytes16)(bytes16_at(p) == bytes16_at(node->head)));
-    return (~equal & node->head_mask) == 0;
-}
 
 /* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
@@ -92,8 +88,9 @@ static inline bool same_tail(const unsigned char *a, const unsigned char *b, siz
 static inline const unsigned char *after_number(const unsigned char *p)
 {
     for (;; p += COMPARED) {
-        bytes16 part = (bytes16)(bytes16_at(p) - '.' <= '9' - '.');
-        uint32_t other = ~bytes16_mask(part) & 0xffff;
+        /* moved so that they are the least of all signed bytes */
+        signed16 moved = (signed16)(bytes16_at(p) + (unsigned char)(INT8_MIN - '.'));
+        uint32_t other = bytes16_mask((bytes16)(moved <= INT8_MIN + ('9' - '.'))) ^ 0xffff;
         if (other)
             return p + (unsigned)__builtin_ctz(other);
     }
@@ -105,7 +102,8 @@ static inline bool matches(const struct memo_node *node, const unsigned char *p,
                            const unsigned char **end)
 {
     size_t length = node->length;
-    if (!same_head(node, p) || (length > COMPARED && !same_tail(p, node->text, length)))
+    if (!bytes16_same(bytes16_at(node->head), p, node->head_mask) ||
+        (length > COMPARED && !same_tail(p, node->text, length)))
         return false;
     *end = p + length;
     if (node->follows == NUMBER) {

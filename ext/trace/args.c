@@ -93,6 +93,7 @@ static bool read_to(struct args_reader *reader, const struct trace_file *file, s
         if (result == 0)
             return file_changed(file, failure);
     }
+    event_complete(event);
     reader->next = event->position + 1;
     if (document_read_to(reader->document) != reader->checked) {
         if (!document_unchanged(reader->document, failure))

@@ -72,6 +72,21 @@ static bool intern_text(struct reading *reading, const struct event *event, enum
     return !is_text(&event->field[field]) || intern(reading, &event->field[field], event->byte, id);
 }
 
+/* The id of an event's name, or NAME_NONE; false if out of memory. */
+static inline bool name_of(struct reading *reading, struct event *event, uint32_t *id)
+{
+    if (event->known_name) {
+        *id = event->known_name->number;
+        return true;
+    }
+    event_complete(event);
+    if (!intern_text(reading, event, EVENT_NAME, id))
+        return false;
+    if (event->new_name)
+        event_keep_name(event, reading->file->names.items[*id].text, *id);
+    return true;
+}
+
 /* An integer, or NUMBER_NONE. */
 static int64_t integer(const struct token *token)
 {
@@ -149,7 +164,7 @@ static bool track_of(struct reading *reading, const struct event *event, uint32_
 }
 
 /* NULL if out of memory. */
-static const struct known *known_of(struct reading *reading, const struct event *event)
+static const struct known *known_of(struct reading *reading, struct event *event)
 {
     const struct name none = {.text = ""}, *name = &none;
     struct known *known = &reading->known[event->form % KNOWN];
@@ -160,6 +175,7 @@ static const struct known *known_of(struct reading *reading, const struct event 
         return known;
     known->form = 0;
     if (!same) {
+        event_complete(event);
         if (!intern_text(reading, event, EVENT_CAT, &place->cat) ||
             !track_of(reading, event, &place->track))
             return NULL;
@@ -194,13 +210,14 @@ static bool says(const struct token *token, const char *text)
 }
 
 /* Handles a metadata event that names a process or a thread (T9). */
-static bool take_track_name(struct reading *reading, const struct event *event)
+static bool take_track_name(struct reading *reading, struct event *event)
 {
     const struct token *args = &event->field[EVENT_ARGS];
     struct track key = {.tid = {IDENTIFIER_PROCESS, 0}};
     struct problems unused = {0};
     struct token name;
     uint32_t index;
+    event_complete(event);
     bool process = says(&event->field[EVENT_NAME], "process_name");
     if ((!process && !says(&event->field[EVENT_NAME], "thread_name")) || !is_object(args) ||
         !scan_member(args, "name", &name) || !is_text(&name))
@@ -248,13 +265,15 @@ static int64_t duration_of(struct reading *reading, const struct event *event, i
 }
 
 /* Keeps the External id of an annotation, if it has one. */
-static bool take_external(struct loading *loading, const struct event *event,
-                          enum category category, uint32_t row)
+static bool take_external(struct loading *loading, struct event *event, enum category category,
+                          uint32_t row)
 {
     const struct token *args = &event->field[EVENT_ARGS];
     struct token id;
-    if ((category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION) ||
-        !is_object(args) || !scan_member(args, "External id", &id) || integer(&id) == NUMBER_NONE)
+    if (category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION)
+        return true;
+    event_complete(event);
+    if (!is_object(args) || !scan_member(args, "External id", &id) || integer(&id) == NUMBER_NONE)
         return true;
     if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
         return failure_memory(loading->failure);
@@ -264,12 +283,12 @@ static bool take_external(struct loading *loading, const struct event *event,
 
 /* Looks for what stands for the stream and the correlation of an event without a category, which is
 ** the last row (T9.8, T10.6). */
-static __attribute__((noinline)) bool look_in_args(struct reading *reading,
-                                                   const struct event *event)
+static __attribute__((noinline)) bool look_in_args(struct reading *reading, struct event *event)
 {
     struct columns *columns = &reading->file->columns;
     size_t row = columns->count - 1;
     struct place place = *row_place(columns, row);
+    event_complete(event);
     if (columns->correlation[row] == NUMBER_NONE)
         columns->correlation[row] = integer_in_args(event, "correlation_id");
     if (place.stream != NUMBER_NONE)
@@ -280,13 +299,13 @@ static __attribute__((noinline)) bool look_in_args(struct reading *reading,
            failure_memory(reading->failure);
 }
 
-static bool take_row(struct reading *reading, const struct event *event)
+static bool take_row(struct reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
     struct columns *columns = &file->columns;
     bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
     uint32_t name;
-    if (!intern_text(reading, event, EVENT_NAME, &name))
+    if (!name_of(reading, event, &name))
         return false;
     const struct known *known = known_of(reading, event);
     if (!known)
@@ -339,11 +358,9 @@ static void skip_empty(struct reading *reading, int64_t last)
     reading->empty_byte = 0;
 }
 
-static bool take_event(struct reading *reading, const struct event *event)
+static bool take_event(struct reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
-    if (event->passed_over)
-        return true;
     if (event->phase == 0) {
         skip_empty(reading, -1);
         if (event->empty) {
@@ -403,7 +420,7 @@ static bool take_flow(struct reading *reading, const struct event *event)
     struct flow flow = {
         .order = (uint32_t)event->position, .row = ROW_NONE, .end = event->phase == 'f'};
     const struct token *id = &event->id;
-    if (event->passed_over || event->phase == 0 || !says(&event->field[EVENT_CAT], "async_npu") ||
+    if (event->phase == 0 || !says(&event->field[EVENT_CAT], "async_npu") ||
         !(is_text(id) || is_number(id)))
         return true;
     flow.ts = time_of(reading, event, EVENT_TS);

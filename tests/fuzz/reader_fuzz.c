@@ -32,12 +32,36 @@ struct reading {
     char *metadata; /* NULL if there is none */
 };
 
-static void put_event(struct text *text, const struct event *event)
+/* Names that a memo was told of. They are kept to the end, so that it may read them. */
+static struct {
+    char text[64 * 1024];
+    size_t used;
+} told;
+
+/* A name that the memo knows has to be the name; another one is told to it, while there is room. */
+static void check_name(const struct event *event)
 {
+    const struct token *name = &event->field[EVENT_NAME];
+    const struct known_name *known = event->known_name;
+    if (known) {
+        MUST(name->kind == TOKEN_TEXT && name->length == known->length);
+        MUST(memcmp(name->at, told.text + known->number, name->length) == 0);
+    } else if (event->new_name && name->length <= sizeof told.text - told.used) {
+        memcpy(told.text + told.used, name->at, name->length);
+        event_keep_name(event, told.text + told.used, (uint32_t)told.used);
+        told.used += name->length;
+    }
+}
+
+static void put_event(struct text *text, struct event *event)
+{
+    event_complete(event);
+    check_name(event);
     put_number(text, event->position);
     put_number(text, event->byte);
-    put_number(text, event->phase << 1 | event->passed_over);
-    for (int i = 0; i < EVENT_FIELDS && !event->passed_over; i++) {
+    MUST(!event->passed_over);
+    put_number(text, event->phase);
+    for (int i = 0; i < EVENT_FIELDS; i++) {
         put_number(text, event->field[i].kind);
         if (event->field[i].kind != TOKEN_NONE)
             put_array(text, event->field[i].at, event->field[i].length, 1);
@@ -83,6 +107,7 @@ static struct reading read_by(bool by_zlib, const bool *wanted, size_t chunk, bo
     struct document *document = document_open(path, &options, &failure);
     struct event event;
     int result = -1;
+    told.used = 0; /* the memo is a new one */
     while (document && (result = document_next(document, &event, &failure)) > 0)
         put_event(&reading.events, &event);
     MUST((result == 0) == (failure.code == FAILURE_NONE));

@@ -34,16 +34,17 @@ __attribute__((format(printf, 2, 3))) static void say(struct reading *reading, c
     reading->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static void say_event(struct reading *reading, const struct event *event)
+static void say_event(struct reading *reading, struct event *event)
 {
     const struct token *name = &event->field[EVENT_NAME];
+    event_complete(event);
     say(reading, "event %d phase %d byte %d", (int)event->position, event->phase, (int)event->byte);
-    for (int i = 0; i < EVENT_FIELDS && !event->passed_over; i++)
+    for (int i = 0; i < EVENT_FIELDS; i++)
         if (event->field[i].kind != TOKEN_NONE)
             say(reading, " %d %d <%.*s>", i, event->field[i].kind, (int)event->field[i].length,
                 (const char *)event->field[i].at);
     say(reading, "\n");
-    if (!event->passed_over && name->kind == TOKEN_TEXT &&
+    if (name->kind == TOKEN_TEXT &&
         strlen(reading->names) + name->length + 2 < 1000) {
         strcat(reading->names, reading->names[0] ? " " : "");
         strncat(reading->names, (const char *)name->at, name->length);
@@ -427,6 +428,7 @@ static uint64_t digest(const char *path, int processors)
     memset(wanted, true, sizeof wanted);
     struct document *document = document_open(path, &options, &failure);
     while (document_next(document, &event, &failure) > 0) {
+        event_complete(&event);
         const struct token *args = &event.field[EVENT_ARGS];
         digest = digest * 31 + (uint64_t)event.byte * 7 + (uint64_t)event.position;
         for (size_t i = 0; i < args->length; i++)
