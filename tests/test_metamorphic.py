@@ -44,7 +44,7 @@ VALUES = {
     "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),
     "use_gpu_annotation": (None, 0), "allowlist_patterns": (None, '["*ss", "#*"]'),
     "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
-    "runs": (None, "file"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
+    "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
     "operator_name": ("aten::", "linear", "autograd")}
 EVENTS = {"event", "parent", "link", "launch", "operator"}  # columns that hold positions in traceEvents
