@@ -235,8 +235,8 @@ def read_rows(file):
     timed = [row for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"
              and closed.get(row.event) not in own_span]
     file.first_ns = min((row.ts_ns for row in timed), default=None)
-    file.last_ns = max((int64(row.ts_ns + (row.dur_ns or 0)) or row.ts_ns if row.ph == "X" else row.ts_ns
-                        for row in timed), default=None)
+    ends = [int64(row.ts_ns + (row.dur_ns or 0)) if row.ph == "X" else row.ts_ns for row in timed]
+    file.last_ns = max((row.ts_ns if end is None else end for row, end in zip(timed, ends)), default=None)
     devices(file.rows, elements)
     file.flows = flows(file, elements)
 

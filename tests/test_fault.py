@@ -46,6 +46,22 @@ def rank(number, slower=1, extra=()):
                     deviceProperties=[{"id": 0, "name": "GPU"}])
 
 
+def syncs():
+    """A stream waits for another one, as a sync event tells, and one of which none tells; the host for both."""
+    def call(name, ts, dur, correlation):
+        return event(name, ts, dur, cat="cuda_runtime", args={"correlation": correlation})
+
+    return document(
+        step(1, 0, 100), event("op", 1, 99), launch(2, 2, 1), kernel("gemm", 5, 20, 1),
+        call("cudaEventRecord", 6, 1, 2), call("cudaStreamWaitEvent", 8, 1, 3),
+        event("Stream Wait Event", 8, 1, cat="cuda_sync", pid=0, tid=20,
+              args={"correlation": 3, "stream": 20, "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 2}),
+        launch(10, 2, 4), kernel("ncclAllReduce", 26, 20, 4, stream=20), call("cudaStreamWaitEvent", 13, 1, 5),
+        launch(15, 2, 6), kernel("relu", 47, 20, 6), call("cudaDeviceSynchronize", 20, 50, 7),
+        event("Context Sync", 20, 49, cat="cuda_sync", pid=0, tid=7, args={"correlation": 7, "stream": 7}),
+        launch(72, 2, 8), kernel("relu", 80, 5, 8))
+
+
 def write_damaged(folder, whole):
     """A large file cut at its end and with a byte changed in its middle."""
     os.mkdir(folder)
@@ -98,6 +114,7 @@ def write_traces(folder):
     write(place("b/rank0.json"), rank(0, 2, ["op3"]))
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
+    write(place("syncs.json"), syncs())
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())
     write(place("mixed/rank0.json"), run())

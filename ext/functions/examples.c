@@ -46,6 +46,18 @@ static const struct {
                         "GROUP BY class, annotation\n"
                         "ORDER BY us DESC\n"
                         "LIMIT 5;"},
+    {"critical_path", "SELECT seq, kind, trace_short_name(name) AS name, ts, dur\n"
+                      "FROM critical_path(" GPU ", 0, 12)\n"
+                      "LIMIT 6;"},
+    {"critical_path_summary",
+     "SELECT kind, round(sum(time), 1) AS us, round(sum(share), 3) AS share\n"
+     "FROM critical_path_summary(" GPU ")\n"
+     "GROUP BY kind\n"
+     "ORDER BY us DESC;"},
+    {"critical_path_diff",
+     "SELECT kind, trace_label(name) AS name, change, round(diff_time, 1) AS diff\n"
+     "FROM critical_path_diff(" PAIR ")\n"
+     "LIMIT 6;"},
     {"trace_step_diff",
      "SELECT class, name, round(control_time, 1) AS control, round(test_time, 1) AS test,\n"
      "       round(diff_time, 1) AS diff\n"

@@ -17,6 +17,7 @@
     FUNCTION(trace_diff) \
     FUNCTION(trace_step_time) \
     FUNCTION(trace_step_path) \
+    FUNCTION(critical_path) \
     FUNCTION(trace_kernel_owners) \
     FUNCTION(trace_diff_by) \
     FUNCTION(trace_graph_diff) \

@@ -301,6 +301,11 @@ static const struct trial {
      .sql = "SELECT * FROM trace_step_path('a', 'all', 'all');"
             "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
+    {.name = "critical_path",
+     .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
+            "SELECT * FROM critical_path('syncs.json')"},
+    {.name = "critical_path_summary", .sql = "SELECT * FROM critical_path_summary('syncs.json')"},
+    {.name = "critical_path_diff", .sql = "SELECT * FROM critical_path_diff('a', 'b')"},
     {.name = "steps by annotation",
      .sql = "SELECT * FROM trace_steps('serving/control.json');"
             "SELECT * FROM trace_steps('serving/control.json', '[\"aten::%\", \"x\"]');"

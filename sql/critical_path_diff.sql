@@ -1,0 +1,66 @@
+-- critical_path_diff: what two traces have on the critical paths of their steps, side by side.
+--
+-- Parameters
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :test_iteration     any            the same for test
+--   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
+-- Columns
+--   kind           TEXT     as critical_path has it
+--   name           TEXT     stable name; NULL if nothing is recorded
+--   control_time   REAL     us a step on the path in control
+--   test_time      REAL     us a step on the path in test
+--   diff_time      REAL     us a step, test minus control
+--   control_parts  REAL     parts of a path in control, the mean
+--   test_parts     REAL     the same in test
+--   change         TEXT     added, deleted (only one side has it on its paths), increased, decreased or same
+--   control_ns     INTEGER  ns, of all paths of control
+--   test_ns        INTEGER  ns, of all paths of test
+--   control_steps  INTEGER  paths of control, of all its ranks; NULL for a trace without steps
+--   test_steps     INTEGER  the same for test
+-- Grain: one row per kind and name, by |diff_time| descending, then kind, name.
+-- Rules:
+--   1. The parts of a path add up to the step (P1). So diff_time sums to the difference of the mean lengths
+--      of a step, as that of trace_step_diff does.
+--   2. What left the path need not have become shorter: something else may have become longer.
+--   3. A trace without steps has one path a file. A rank without steps beside ranks with steps (iterations
+--      'all') counts as one more step.
+WITH part AS MATERIALIZED (
+  SELECT 0 AS side, rank, iteration, kind, trace_stable_name(name) AS name, count(*) AS parts, sum(dur_ns) AS time_ns
+  FROM critical_path(:control, :control_rank, :control_iteration, :clock, :steps)
+  GROUP BY rank, iteration, kind, 5
+  UNION ALL
+  SELECT 1, rank, iteration, kind, trace_stable_name(name) AS name, count(*), sum(dur_ns)
+  FROM critical_path(:test, :test_rank, :test_iteration, :clock, :steps)
+  GROUP BY rank, iteration, kind, 5
+  LIMIT -1),
+windows AS MATERIALIZED (
+  SELECT count(*) FILTER (WHERE side = 0) AS control_windows, count(*) FILTER (WHERE side = 1) AS test_windows,
+         count(iteration) FILTER (WHERE side = 0) AS control_steps,
+         count(iteration) FILTER (WHERE side = 1) AS test_steps
+  FROM (SELECT DISTINCT side, rank, iteration FROM part)),
+both AS (
+  SELECT kind, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
+         sum(CASE side WHEN 0 THEN parts ELSE 0 END) AS control_parts,
+         sum(CASE side WHEN 1 THEN parts ELSE 0 END) AS test_parts
+  FROM part
+  WHERE kind IS NOT NULL
+  GROUP BY kind, name),
+compared AS (
+  SELECT *, (test_ns * control_windows - control_ns * test_windows) / (1000.0 * control_windows * test_windows)
+              AS diff_time
+  FROM both CROSS JOIN windows)
+SELECT kind, name, control_ns / (1000.0 * control_windows) AS control_time,
+       test_ns / (1000.0 * test_windows) AS test_time, diff_time,
+       control_parts * 1.0 / control_windows AS control_parts, test_parts * 1.0 / test_windows AS test_parts,
+       CASE WHEN control_parts = 0 THEN 'added' WHEN test_parts = 0 THEN 'deleted'
+            WHEN diff_time > 0 THEN 'increased' WHEN diff_time < 0 THEN 'decreased' ELSE 'same' END AS change,
+       control_ns, test_ns, CASE WHEN control_steps > 0 THEN control_windows END AS control_steps,
+       CASE WHEN test_steps > 0 THEN test_windows END AS test_steps
+FROM compared
+ORDER BY abs(diff_time) DESC, kind, name;
