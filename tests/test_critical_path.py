@@ -9,7 +9,8 @@ import oracle
 import oracle_path
 import oracle_serving
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, corpus, series, slowest
+from support import EXAMPLES, alone, corpus, series, slowest
+from test_nsys_cost import SLACK, ask, fastest
 
 CLOCKS = ("device", "host")
 KINDS = ("host", "launch", "queue", "kernel", "sync", "wait")
@@ -21,8 +22,8 @@ SYNCS = {"cudaStreamSynchronize": "Stream Sync", "cudaDeviceSynchronize": "Conte
 
 
 def random_trace(seed):
-    """A small trace of some 60 us: host threads whose calls and operators may overlap, streams, graphs, syncs with and
-    without their sync events, waits of streams with and without what they wait for; work may start before its launch."""
+    """A small trace of some 60 us: host threads whose calls and operators may overlap, streams, graphs, syncs and waits
+    of streams with and without their sync events and what these tell; work may start before its launch."""
     rng = random.Random(seed)
     events, length = [], rng.choice([20, 40, 80])
     threads, streams = rng.choice([1, 2, 3]), rng.choice([1, 2, 3])
@@ -116,3 +117,234 @@ class Everywhere(InFolder):
         for path in (("hta", "trace_diff", "control"), ("hta", "trace_diff", "test"), ("hta", "amd_trace"),
                      ("hta", "cpu_only"), ("hta", "critical_path", "simple_add"), ("kineto", "resnet50_workers_0")):
             self.check(corpus(*path))
+
+
+def call(name, ts, dur, correlation=None, **fields):
+    return event(name, ts, dur, cat="cuda_runtime", args={"correlation": correlation} if correlation else {}, **fields)
+
+
+def sync(name, ts, dur, correlation, stream, **args):
+    return event(name, ts, dur, cat="cuda_sync", pid=0, tid=stream,
+                 args={"correlation": correlation, "stream": stream, **args})
+
+
+class Made(InFolder):
+    """Steps of 100 us, made by hand; a part is (kind, name, us)."""
+
+    def path(self, *events, clock="device"):
+        write("made.json", document(step(1, 0, 100), *events))
+        return self.rows("SELECT kind, name, cast(dur AS INTEGER) FROM critical_path('made.json', 0, 'all', ?)", clock)
+
+    def test_a_kernel_that_waits_for_its_launch(self):
+        self.assertEqual(self.path(event("op", 10, 20), launch(12, 8, 1), kernel("gemm", 25, 90, 1)), [
+            ("host", None, 10), ("host", "op", 2), ("launch", "cudaLaunchKernel", 8), ("queue", "gemm", 5),
+            ("kernel", "gemm", 90)])
+
+    def test_a_kernel_that_starts_before_its_launch_returns(self):
+        self.assertEqual(self.path(event("op", 10, 20), launch(12, 8, 1), kernel("gemm", 17, 90, 1)), [
+            ("host", None, 10), ("host", "op", 2), ("launch", "cudaLaunchKernel", 5), ("kernel", "gemm", 90)])
+
+    def test_a_kernel_that_waits_for_its_stream(self):
+        """Two launches before the first kernel starts: HTA connects neither (D36)."""
+        self.assertEqual(self.path(launch(2, 2, 1), launch(5, 2, 2), kernel("a", 10, 40, 1), kernel("b", 51, 60, 2)), [
+            ("host", None, 2), ("launch", "cudaLaunchKernel", 2), ("queue", "a", 6), ("kernel", "a", 40),
+            ("queue", "b", 1), ("kernel", "b", 60)])
+
+    def test_the_nodes_of_a_graph(self):
+        """They wait for each other on whatever stream."""
+        graph = call("cudaGraphLaunch", 2, 2, 1)
+        nodes = [kernel("a", 10, 40, 1, 7), kernel("b", 12, 30, 1, 8), kernel("c", 50, 60, 1, 8)]
+        self.assertEqual(self.path(graph, *nodes),
+                         [("host", None, 2), ("launch", "cudaGraphLaunch", 2), ("queue", "a", 6), ("kernel", "a", 40),
+                          ("kernel", "c", 60)])
+
+    def test_a_stream_that_waits_for_another(self):
+        """The trace says for which (P6.1), or only that it waits (P6.2)."""
+        events = [launch(2, 2, 1), kernel("gemm", 10, 40, 1, 7), launch(5, 1, 2), kernel("late", 12, 42, 2, 9),
+                  call("cudaEventRecord", 7, 1, 3), call("cudaStreamWaitEvent", 10, 1, 4), launch(12, 2, 5),
+                  kernel("nccl", 55, 50, 5, 20)]
+        start = [("host", None, 2), ("launch", "cudaLaunchKernel", 2)]
+        self.assertEqual(self.path(*events), [
+            *start, ("host", None, 1), ("launch", "cudaLaunchKernel", 1), ("queue", "late", 6), ("kernel", "late", 42),
+            ("queue", "nccl", 1), ("kernel", "nccl", 50)])
+        told = sync("Stream Wait Event", 10, 1, 4, 20, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3)
+        self.assertEqual(self.path(*events, told), [
+            *start, ("queue", "gemm", 6), ("kernel", "gemm", 40), ("queue", "nccl", 5), ("kernel", "nccl", 50)])
+        del events[5]  # without the wait
+        self.assertEqual(self.path(*events)[-3:], [
+            ("launch", "cudaLaunchKernel", 2), ("queue", "nccl", 41), ("kernel", "nccl", 50)])
+
+    def test_what_was_recorded_before_is_not_waited_for(self):
+        """An event that was recorded before the launch of the other stream's work."""
+        told = sync("Stream Wait Event", 10, 1, 4, 20, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3)
+        self.assertEqual(self.path(
+            call("cudaEventRecord", 1, 1, 3), launch(2, 2, 1), kernel("gemm", 10, 40, 1, 7),
+            call("cudaStreamWaitEvent", 10, 1, 4), told, launch(12, 2, 5), kernel("nccl", 55, 50, 5, 20))[-2:],
+            [("queue", "nccl", 41), ("kernel", "nccl", 50)])
+
+    def test_a_synchronisation_that_waits(self):
+        events = [launch(2, 2, 1), kernel("gemm", 10, 40, 1), call("cudaDeviceSynchronize", 5, 50, 9),
+                  launch(60, 2, 2), kernel("relu", 65, 50, 2)]
+        expected = [("host", None, 2), ("launch", "cudaLaunchKernel", 2), ("queue", "gemm", 6), ("kernel", "gemm", 40),
+                    ("sync", "cudaDeviceSynchronize", 5), ("host", None, 5), ("launch", "cudaLaunchKernel", 2),
+                    ("queue", "relu", 3), ("kernel", "relu", 50)]
+        self.assertEqual(self.path(*events), expected)
+        # of one stream: the others do not matter, if the trace tells it
+        other = [launch(1, 1, 3), kernel("other", 10, 42, 3, 20)]
+        self.assertEqual(self.path(*events, *other)[3:5],
+                         [("kernel", "other", 42), ("sync", "cudaDeviceSynchronize", 3)])
+        self.assertEqual(self.path(*events, *other, sync("Stream Sync", 5, 49, 9, 7))[-8:],
+                         expected[-8:])
+
+    def test_a_synchronisation_that_does_not_wait(self):
+        before = [launch(1, 1, 8), kernel("before", 2, 3, 8)]
+        meanwhile = [launch(7, 1, 8, tid=2), kernel("meanwhile", 8, 3, 8)]
+        later = [launch(4, 1, 8), kernel("later", 9, 7, 8)]
+        for events in ([], before, meanwhile, later):
+            found = self.path(*events, call("cudaDeviceSynchronize", 5, 10, 9), launch(60, 2, 2),
+                              kernel("relu", 65, 50, 2))
+            self.assertIn(("sync", "cudaDeviceSynchronize", 10), found)
+
+    def test_copies(self):
+        """A copy whose call returns after it is done blocks the host; another one does not."""
+        copy = event("Memcpy DtoH", 30, 10, cat="gpu_memcpy", pid=0, tid=7, args={"correlation": 2, "stream": 7})
+        waited = [("queue", "Memcpy DtoH", 5), ("kernel", "Memcpy DtoH", 10), ("sync", "cudaMemcpyAsync", 5)]
+        for dur, expected in ((40, waited), (3, [("launch", "cudaMemcpyAsync", 3)])):
+            found = self.path(launch(1, 1, 1), kernel("gemm", 4, 21, 1), call("cudaMemcpyAsync", 5, dur, 2), copy,
+                              launch(60, 2, 3), kernel("relu", 65, 50, 3))
+            self.assertEqual(found[found.index(expected[0]):][:len(expected)], expected)
+
+    def test_backward(self):
+        """The thread of autograd waits for the one of the step, and the other way round."""
+        self.assertEqual(self.path(
+            event("forward", 5, 20), launch(8, 1, 1), kernel("a", 12, 3, 1),
+            event("backward", 30, 20, tid=2), launch(35, 1, 2, tid=2), kernel("b", 40, 3, 2),
+            event("train.py: backward", 26, 29, cat="python_function"), event("optimizer", 60, 20), launch(65, 1, 3),
+            kernel("c", 70, 40, 3)), [
+            ("host", None, 5), ("host", "forward", 3), ("launch", "cudaLaunchKernel", 1), ("host", "forward", 16),
+            ("wait", None, 5), ("host", "backward", 5), ("launch", "cudaLaunchKernel", 1), ("host", "backward", 14),
+            ("wait", "train.py: backward", 5), ("host", None, 5), ("host", "optimizer", 5),
+            ("launch", "cudaLaunchKernel", 1), ("queue", "c", 4), ("kernel", "c", 40)])
+
+    def test_the_clock_of_the_host(self):
+        self.assertEqual(self.path(event("op", 10, 20), launch(12, 8, 1), kernel("gemm", 25, 90, 1), clock="host"), [
+            ("host", None, 10), ("host", "op", 2), ("launch", "cudaLaunchKernel", 8), ("host", "op", 10),
+            ("host", None, 70)])
+
+    def test_a_trace_without_device_work(self):
+        self.assertEqual(self.path(event("op", 10, 20), call("cudaMalloc", 15, 5)), [
+            ("host", None, 10), ("host", "op", 5), ("host", "cudaMalloc", 5), ("host", "op", 10),
+            ("host", None, 70)])
+
+    def test_errors(self):
+        write("a.json", document(step(1, 0, 100), step(2, 100, 50)))
+        self.assert_error("critical_path: clock must be 'device' or 'host', not 'both'",
+                          "SELECT * FROM critical_path('a.json', 0, 'all', 'both')")
+        self.assert_error("critical_path_summary: 'a.json' has no rank 3 (ranks: 0)",
+                          "SELECT * FROM critical_path_summary('a.json', 3)")
+        self.assert_error("critical_path_diff: second argument (test) is missing",
+                          "SELECT * FROM critical_path_diff('a.json')")
+
+
+class Sums(InFolder):
+    """critical_path_summary and critical_path_diff: critical_path added up, in Python."""
+
+    PAIR = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
+
+    def sums(self, trace, arguments):
+        """{(kind, name): [ns, parts]}, and the number of paths"""
+        sums, steps = {}, set()
+        for rank, iteration, kind, name, dur in self.rows(
+                "SELECT rank, iteration, kind, trace_stable_name(name), dur_ns"
+                f" FROM critical_path(?, {arguments})", trace):
+            steps.add((rank, iteration))
+            if kind:
+                row = sums.setdefault((kind, name), [0, 0])
+                row[0] += dur
+                row[1] += 1
+        return sums, len(steps)
+
+    def test_summary(self):
+        for arguments in ("NULL, NULL", "'all', 'all', 'host'", "1, 12"):
+            sums, steps = self.sums(self.PAIR[1], arguments)
+            found = self.rows("SELECT kind, name, time_ns, parts, step_count, time, share"
+                              f" FROM critical_path_summary(?, {arguments})", self.PAIR[1])
+            self.assertEqual({row[:2]: list(row[2:4]) for row in found}, sums)
+            self.assertEqual({row[4] for row in found}, {steps})
+            total = sum(row[2] for row in found)
+            self.assertEqual([row[5:] for row in found], [(row[2] / (1000 * steps), row[2] / total) for row in found])
+            self.assertEqual([row[2] for row in found], sorted((row[2] for row in found), reverse=True))
+
+    def test_diff(self):
+        for arguments in ("NULL, NULL", "'all', 'all'", "0, 12", "'all', 'all', 'host'"):
+            sides = [self.sums(path, arguments) for path in self.PAIR]
+            rank, iteration, *clock = (value.strip() for value in arguments.split(","))
+            found = self.rows("SELECT kind, name, control_ns, test_ns, control_parts, test_parts, diff_time, change,"
+                              " control_steps, test_steps FROM critical_path_diff(?, ?,"
+                              f" {', '.join([rank, rank, iteration, iteration, *clock])})", *self.PAIR)
+            self.assertEqual({row[:2] for row in found}, set(sides[0][0]) | set(sides[1][0]))
+            total = 0
+            for kind, name, *ns, control, test, diff, change, control_steps, test_steps in found:
+                key, parts = (kind, name), (control * control_steps, test * test_steps)
+                self.assertEqual([control_steps, test_steps], [side[1] for side in sides])
+                self.assertEqual(list(zip(ns, map(round, parts))), [tuple(side[0].get(key, (0, 0))) for side in sides])
+                exact = ns[1] / test_steps - ns[0] / control_steps
+                self.assertAlmostEqual(diff, exact / 1000, places=6)
+                self.assertEqual(change, "added" if key not in sides[0][0] else "deleted" if key not in sides[1][0]
+                                 else "increased" if exact > 0 else "decreased" if exact < 0 else "same")
+                total += exact
+            step = self.rows("SELECT sum(diff_time) FROM trace_step_diff(?, ?, ?, ?, ?, ?, 'op', ?)", *self.PAIR,
+                             *(None if value == "NULL" else value.strip("'")
+                               for value in (rank, rank, iteration, iteration, *(clock or ["NULL"]))))
+            self.assertAlmostEqual(total / 1000, step[0][0], places=6)
+
+    def test_what_is_planted(self):
+        """The longest rows of examples/gpu: what generate_gpu_pair.py plants that is on the path."""
+        found = self.rows("SELECT kind, trace_short_name(name), round(diff_time, 1) FROM critical_path_diff(?, ?)",
+                          *self.PAIR)
+        self.assertEqual(found[:5], [
+            ("host", "enumerate#_MultiProcessingDataLoaderIter.__next__", 300.0),
+            ("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 300.0),
+            ("kernel", "at::native::(anonymous namespace)::multi_tensor_apply_kernel", 168.0),
+            ("kernel", "at::native::(anonymous namespace)::vectorized_layer_norm_kernel", 160.0),
+            ("kernel", "Memcpy DtoD (Device -> Device)", 96.0)])
+        self.assertAlmostEqual(sum(row[2] for row in found), 683.6)
+
+
+LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
+        '"args":{{"correlation":{},"stream":{}}}}},\n')
+
+
+def write_many(path, count, shape):
+    """Operators, each with a launch: of streams that wait for each other, each with a synchronisation, of two threads
+    in turn, with kernels long after their launches, or all in one synchronisation while another thread launches."""
+    lines = [LINE.format("user_annotation", "ProfilerStep#1", 1, 1, 0, 10 * count + 10, 0, -1)]
+    if shape == "inside":
+        lines.append(LINE.format("cuda_runtime", "cudaStreamSynchronize", 1, 1, 0, 10 * count, 0, -1))
+    for i in range(count):
+        at, thread = 10 * i, 1 + (shape == "threads" and i % 2)
+        stream, dur = 20 if shape == "waits" and i % 2 else 7, {"waits": 14, "late": 9.5}.get(shape, 1.5)
+        lines.append(LINE.format("cpu_op", f"aten::op{i % 17}", 1, thread, at, 9, 0, -1))
+        if shape == "waits":
+            lines.append(LINE.format("cuda_runtime", "cudaStreamWaitEvent", 1, 1, at + 1, 1, 0, -1))
+        launcher, start = 2 if shape == "inside" else thread, at + (2000 if shape == "late" else 7)
+        lines.append(LINE.format("cuda_runtime", "cudaLaunchKernel", 1, launcher, at + 3, 3, i + 1, -1))
+        lines.append(LINE.format("kernel", f"k{i % 13}", 0, stream, start, dur, i + 1, stream))
+        if shape == "syncs":
+            lines.append(LINE.format("cuda_runtime", "cudaStreamSynchronize", 1, 1, at + 6.5, 3, 0, -1))
+    write(path, '{"traceEvents": [' + "".join(lines).rstrip(",\n") + "]}")
+
+
+class Cost(InFolder):
+    @alone
+    @slowest
+    def test_linear(self):
+        """Four times the events take at most five times the CPU time."""
+        for shape in ("plain", "waits", "syncs", "threads", "late", "inside"):
+            for count in (5000, 20_000):
+                write_many(f"{count}.json", count, shape)
+            sql = "SELECT count(*), sum(dur_ns) FROM critical_path(?)"
+            with self.subTest(shape):
+                small, large = fastest(*(lambda path=path: ask(sql, path) for path in ("5000.json", "20000.json")),
+                                       times=3)
+                self.assertLess(large, (5 * small + 0.02) * SLACK)

@@ -14,6 +14,10 @@ struct walk {
     size_t work;    /* what it goes on in; WORK_NONE: in a thread */
     uint32_t track; /* that thread; TRACK_NONE: none is known */
     size_t turns;   /* for the stopper */
+    uint32_t
+        *idle; /* by row: the number of the window in which a call was found not to have waited,
+                    ** counted from 1: no earlier point of the path needs to ask again */
+    uint32_t number; /* of the window */
 };
 
 /* Goes back to an instant; the time from there on is a part. */
@@ -89,7 +93,7 @@ static bool pass_work(struct walk *walk)
 }
 
 /* P7.1: the work that a call waited for; WORK_NONE. */
-static size_t work_of_call(const struct walk *walk, uint32_t call)
+static size_t work_of_call(struct walk *walk, uint32_t call)
 {
     const struct path_graph *graph = walk->graph;
     const struct columns *columns = &graph->file->columns;
@@ -98,8 +102,13 @@ static size_t work_of_call(const struct walk *walk, uint32_t call)
     if (flags & NAMED_SYNCHRONIZE) {
         size_t count, first = path_waits_of(graph, call, true, &count);
         struct path_source all = {.among = AMONG_ALL, .limit = start};
-        return path_last_work(graph, count > 0 ? &graph->waits[first].source : &all, start,
-                              walk->at);
+        size_t work = walk->idle[call] == walk->number
+                          ? WORK_NONE
+                          : path_last_work(graph, count > 0 ? &graph->waits[first].source : &all,
+                                           start, walk->at);
+        if (work == WORK_NONE)
+            walk->idle[call] = walk->number;
+        return work;
     }
     uint32_t copy = flags & NAMED_MEMCPY ? columns->link[call] : ROW_NONE;
     return copy != ROW_NONE && busy_takes(columns, copy) && busy_end(columns, copy) > start &&
@@ -183,6 +192,7 @@ static bool add_windows(struct critical_path *path, const struct trace *trace, s
         struct path_step step = {member, trace->members[member].rank, window->iteration,
                                  path->part_count, 0};
         walk->window = window;
+        walk->number++;
         if (!walk_window(walk, device_clock))
             return false;
         step.count = path->part_count - step.first;
@@ -211,7 +221,10 @@ bool critical_path_add(struct critical_path *path, const struct trace *trace, si
     bool done = path_graph_make(&graph, of, &windows, syncs, stopper, failure);
     if (done) {
         struct walk walk = {.graph = &graph, .path = path, .stopper = stopper, .failure = failure};
-        done = add_windows(path, trace, member, choice, &walk, &windows, device_clock);
+        walk.idle = memory_zeroed(columns->count + 1, sizeof *walk.idle);
+        done = (walk.idle || failure_memory(failure)) &&
+               add_windows(path, trace, member, choice, &walk, &windows, device_clock);
+        memory_free(walk.idle);
         path_graph_clear(&graph);
     }
     windows_clear(&windows);
