@@ -3,7 +3,8 @@
 Independent of the extension, word for word and slow: of each instant it asks all events what they are. Only for few
 events, whose times are multiples of UNIT.
 
-    paths(read_trace("runs/a").files[0], document["traceEvents"], "device")    # {iteration: [(kind, event, start, end)]}, joined
+    paths(read_trace("runs/a").files[0], document["traceEvents"], "device")
+    # {iteration: [(kind, event, start, end)]}, joined
 
 Times are integer nanoseconds; None is SQL's NULL.
 """

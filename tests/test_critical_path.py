@@ -1,15 +1,18 @@
 """critical_path: against its rules word for word (oracle_path.py) on small random traces, by what must hold on every
-trace there is, and on steps made by hand.
+trace there is, on steps made by hand, and beside HTA's, whose rules hta_path.py transcribes.
 """
+import csv
 import os
 import random
 from collections import Counter
 
+import hta_load
+import hta_path
 import oracle
 import oracle_path
 import oracle_serving
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, alone, corpus, series, slowest
+from support import EXAMPLES, alone, corpus, golden, series, slowest
 from test_nsys_cost import SLACK, ask, fastest
 
 CLOCKS = ("device", "host")
@@ -309,6 +312,70 @@ class Sums(InFolder):
             ("kernel", "at::native::(anonymous namespace)::vectorized_layer_norm_kernel", 160.0),
             ("kernel", "Memcpy DtoD (Device -> Device)", 96.0)])
         self.assertAlmostEqual(sum(row[2] for row in found), 683.6)
+
+
+def table(name):
+    with open(golden("critical_path_simple_add", f"critical_path_1.{name}.csv"), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Hta(InFolder):
+    """critical_path_analysis of the whole trace simple_add: HTA's own output, and what is different here (D36)."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = corpus("hta", "critical_path", "simple_add")
+        self.graph = hta_path.Graph(hta_load.load(self.path))
+
+    def test_golden(self):
+        graph = self.graph
+        self.assertEqual([(node.event, node.time, str(node.is_start), str(node.is_blocking)) for node in graph.nodes],
+                         [(int(row["ev_idx"]), float(row["ts"]), row["is_start"], row["is_blocking"])
+                          for row in table("nodes")])
+        edges = {(int(row["begin"]), int(row["end"])): (
+            row["type"].removeprefix("critical_path_"), float(row["weight"]),
+            int(row["event_idx"].removesuffix(".0")) if row["event_idx"] else None) for row in table("edges")}
+        self.assertEqual(graph.edges, edges)
+        self.assertEqual(graph.path, [int(row["node"]) for row in table("path")])
+        summary = {row["bound_by"]: float(row["duration_pct"]) for row in table("summary")}
+        self.assertEqual(graph.summary().keys(), summary.keys())
+        for bound, percent in graph.summary().items():
+            self.assertAlmostEqual(percent, summary[bound], places=9)
+        breakdown = Counter((row["event_idx"].removesuffix(".0"), float(row["duration"]), row["bound_by"])
+                            for row in table("breakdown"))
+        self.assertEqual(breakdown, Counter(("" if event is None else str(event), weight, bound)
+                                            for event, weight, bound in graph.breakdown()))
+
+    def test_what_is_different(self):
+        """HTA's path is shorter than what it explains, and has kernels at its end for which nothing waited: they ended
+        before the synchronisation began. All other device work is the same."""
+        graph, rows = self.graph, self.graph.rows
+        edges = [(edge, graph.edges[edge]) for edge in zip(graph.path, graph.path[1:])]
+        lost = Counter()
+        for (begin, end), (kind, weight, _) in edges:
+            lost[kind] += graph.nodes[end].time - graph.nodes[begin].time - weight
+        span = graph.nodes[graph.path[-1]].time - graph.nodes[graph.path[0]].time
+        self.assertEqual((sum(weight for _, (_, weight, _) in edges), span), (41435012, 41577653))
+        self.assertEqual(+lost, {"dependency": 142220, "sync_dependency": 361, "operator": 60})
+        theirs = {event for _, (kind, _, event) in edges if kind == "operator" and rows[event].stream is not None}
+        ours = {event for event, in self.rows("SELECT event FROM critical_path(?) WHERE kind = 'kernel'", self.path)}
+        self.assertEqual(ours - theirs, set())
+        self.assertEqual(len(ours), 16)
+        syncs = [row for row in rows.values() if row.name == "cudaDeviceSynchronize"]
+        for event in theirs - ours:
+            self.assertEqual([row for row in syncs if row.ts_ns < rows[event].end_ns < row.end_ns], [])
+
+    def test_a_burst(self):
+        """Two launches before the first kernel starts: HTA's path begins on the device."""
+        write("t/rank0.json", document(
+            event("op", 0, 100), launch(5, 10, 1), launch(50, 10, 2), kernel("a", 61, 99, 1), kernel("b", 161, 250, 2),
+            call("cudaDeviceSynchronize", 110, 310, 3), sync("Context Sync", 110, 305, 3, 7)))
+        graph = hta_path.Graph(hta_load.load("t"))
+        self.assertEqual(sum(graph.edges[edge][1] for edge in zip(graph.path, graph.path[1:])), 350)
+        self.assertEqual(graph.rows[graph.nodes[graph.path[0]].event].name, "a")
+        self.assertEqual(self.rows("SELECT kind, name, cast(dur AS INTEGER) FROM critical_path('t')"), [
+            ("host", "op", 5), ("launch", "cudaLaunchKernel", 10), ("queue", "a", 46), ("kernel", "a", 99),
+            ("queue", "b", 1), ("kernel", "b", 250), ("sync", "cudaDeviceSynchronize", 9)])
 
 
 LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
