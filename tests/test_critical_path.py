@@ -12,7 +12,7 @@ import oracle
 import oracle_path
 import oracle_serving
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, alone, corpus, golden, series, slowest
+from support import EXAMPLES, alone, corpus, golden, series, slow, slowest
 from test_nsys_cost import SLACK, ask, fastest
 
 CLOCKS = ("device", "host")
@@ -312,6 +312,29 @@ class Sums(InFolder):
             ("kernel", "at::native::(anonymous namespace)::vectorized_layer_norm_kernel", 160.0),
             ("kernel", "Memcpy DtoD (Device -> Device)", 96.0)])
         self.assertAlmostEqual(sum(row[2] for row in found), 683.6)
+
+
+class Overlapping(InFolder):
+    """By the host's clock n steps that overlap have n^2 parts: they are found as they are read."""
+
+    @slow
+    def test_rows_are_the_same_whenever_they_are_read(self):
+        """Also those that take too much room to be kept, and by two cursors side by side; of two cycles of a rank, and
+        of two ranks."""
+        for rank, cycle in ((0, 0), (0, 1), (1, 0)):
+            write(f"runs/rank{rank}.{cycle}.json", document(
+                *(step(1000 * cycle + i, i, 3000) for i in range(150)),
+                *(event(f"op{rank}{cycle}{i}", 400 + i, .5) for i in range(1000))))
+        sql = "SELECT rowid, rank, iteration, seq, event, ts FROM critical_path('runs', 'all', 'all', 'host')"
+        first = self.rows(sql)
+        self.assertEqual(len(first), 450 * 2001)
+        self.assertEqual([row[0] - first[0][0] for row in first[::1000]], list(range(0, len(first), 1000)))
+        keys = [row[1:4] for row in first]
+        self.assertEqual(keys, sorted(keys))
+        one, two = (self.db.execute(sql) for _ in range(2))
+        self.assertEqual(one.fetchmany(1000), first[:1000])
+        self.assertTrue(all(two.fetchone() == row for row in first))
+        self.assertEqual(one.fetchall(), first[1000:])
 
 
 def table(name):

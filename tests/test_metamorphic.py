@@ -246,8 +246,8 @@ def positive(step, start):
 
 
 def correlations(rng, files):
-    return relabelled(rng, files, of_args("correlation"), rng.choice((positive(-1, 10 ** 6), positive(2 ** 33, 5))),
-                      ["correlation"])
+    return relabelled(rng, files, of_args("correlation", "wait_on_cuda_event_record_corr_id"),
+                      rng.choice((positive(-1, 10 ** 6), positive(2 ** 33, 5))), ["correlation"])
 
 
 def external_ids(rng, files):
@@ -257,7 +257,7 @@ def external_ids(rng, files):
 def streams(rng, files):
     def to(number, value):
         return value if isinstance(value, str) else 1000 - 7 * number if number else 0
-    return relabelled(rng, files, of_args("stream"), to, ["stream"],
+    return relabelled(rng, files, of_args("stream", "wait_on_stream"), to, ["stream"],
                       skip=lambda name, call: "stream" in str(call.get("keys")))
 
 

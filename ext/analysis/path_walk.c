@@ -7,23 +7,22 @@
 struct walk {
     const struct path_graph *graph;
     const struct window *window;
-    struct critical_path *path;
+    struct path_step *step;
     const struct stopper *stopper;
     struct failure *failure;
-    int64_t at;     /* the path is found from here on */
-    size_t work;    /* what it goes on in; WORK_NONE: in a thread */
-    uint32_t track; /* that thread; TRACK_NONE: none is known */
-    size_t turns;   /* for the stopper */
-    uint32_t
-        *idle; /* by row: the number of the window in which a call was found not to have waited,
-                    ** counted from 1: no earlier point of the path needs to ask again */
-    uint32_t number; /* of the window */
+    int64_t at;      /* the path is found from here on */
+    size_t work;     /* what it goes on in; WORK_NONE: in a thread */
+    uint32_t track;  /* that thread; TRACK_NONE: none is known */
+    size_t turns;    /* for the stopper */
+    uint32_t number; /* of the walk, from 1 */
+    uint32_t *idle;  /* by row: the number of the walk in which a call was found not to have waited;
+                     ** no earlier point of the path needs to ask again */
 };
 
 /* Goes back to an instant; the time from there on is a part. */
 static bool go_back(struct walk *walk, enum path_kind kind, uint32_t row, int64_t to)
 {
-    struct critical_path *path = walk->path;
+    struct path_step *step = walk->step;
     struct path_part part = {to, walk->at, row, kind};
     if (to < walk->window->start)
         part.start = walk->window->start;
@@ -34,9 +33,9 @@ static bool go_back(struct walk *walk, enum path_kind kind, uint32_t row, int64_
         return failure_set(walk->failure, FAILURE_REQUEST,
                            "'%s': a part of a step is beyond 64 bits of nanoseconds",
                            walk->graph->file->path);
-    if (!MEMORY_GROW(path->parts, path->part_capacity, path->part_count + 1))
+    if (!MEMORY_GROW(step->parts, step->capacity, step->count + 1))
         return failure_memory(walk->failure);
-    path->parts[path->part_count++] = part;
+    step->parts[step->count++] = part;
     return true;
 }
 
@@ -159,12 +158,11 @@ static bool pass_thread(struct walk *walk)
                    inside, stretch->start);
 }
 
-/* Adds the parts of a window. */
+/* Adds the parts of the walk's window. */
 static bool walk_window(struct walk *walk, bool device_clock)
 {
     const struct window *window = walk->window;
-    struct critical_path *path = walk->path;
-    size_t first = path->part_count, last = path_ended_work(walk->graph, window->end);
+    size_t last = path_ended_work(walk->graph, window->end);
     bool ends = device_clock && last != WORK_NONE && walk->graph->work[last].end == window->end;
     walk->at = window->end;
     walk->work = ends ? last : WORK_NONE;
@@ -173,81 +171,157 @@ static bool walk_window(struct walk *walk, bool device_clock)
         if (!stopper_goes_on(walk->stopper, walk->turns++, walk->failure) ||
             !(walk->work != WORK_NONE ? pass_work(walk) : pass_thread(walk)))
             return false;
-    for (size_t i = first, j = path->part_count; i < j && i < --j; i++) {
-        struct path_part part = path->parts[i];
-        path->parts[i] = path->parts[j];
-        path->parts[j] = part;
+    struct path_part *parts = walk->step->parts;
+    for (size_t i = 0, j = walk->step->count; i < j && i < --j; i++) {
+        struct path_part part = parts[i];
+        parts[i] = parts[j];
+        parts[j] = part;
     }
     return true;
 }
 
-static bool add_windows(struct critical_path *path, const struct trace *trace, size_t member,
-                        const struct step_choice *choice, struct walk *walk,
-                        const struct windows *windows, bool device_clock)
+/* A step that was chosen. */
+struct path_place {
+    struct window window;
+    size_t member;
+    int64_t rank;
+};
+
+struct critical_path {
+    const struct trace *trace;
+    enum step_clock clock;
+    const struct path_syncs *syncs;
+    const struct stopper *stopper;
+    struct windows *windows;   /* by member: all of its file */
+    struct path_place *places; /* by rank, then iteration */
+    size_t count, capacity;
+    size_t known; /* the member whose graph is made; SIZE_MAX: none is */
+    struct path_graph graph;
+    uint32_t *idle; /* as in struct walk */
+    uint32_t walks; /* in the graph */
+};
+
+static bool by_device(const struct critical_path *path, size_t member)
 {
+    const struct columns *columns = &path->trace->members[member].file->columns;
+    size_t row = 0;
+    while (row < columns->count && !busy_takes(columns, row))
+        row++;
+    return path->clock == CLOCK_DEVICE && row < columns->count;
+}
+
+static void forget(struct critical_path *path)
+{
+    if (path->known != SIZE_MAX)
+        path_graph_clear(&path->graph);
+    memory_free(path->idle);
+    path->idle = NULL;
+    path->known = SIZE_MAX;
+    path->walks = 0;
+}
+
+/* Makes the graph of a member, unless that has been done already. */
+static bool know(struct critical_path *path, size_t member, struct failure *failure)
+{
+    const struct trace_member *of = &path->trace->members[member];
+    if (path->known == member && path->walks < UINT32_MAX)
+        return true;
+    forget(path);
+    if (!path_graph_make(&path->graph, of, &path->windows[member], &path->syncs[member],
+                         path->stopper, failure))
+        return false;
+    path->known = member;
+    path->idle = memory_zeroed(of->file->columns.count + 1, sizeof *path->idle);
+    if (path->idle)
+        return true;
+    forget(path);
+    return failure_memory(failure);
+}
+
+bool critical_path_step(struct critical_path *path, size_t number, struct path_step *step,
+                        struct failure *failure)
+{
+    const struct path_place *place = &path->places[number];
+    step->member = place->member;
+    step->rank = place->rank;
+    step->iteration = place->window.iteration;
+    step->count = 0;
+    if (!know(path, place->member, failure))
+        return false;
+    struct walk walk = {.graph = &path->graph,
+                        .window = &place->window,
+                        .step = step,
+                        .stopper = path->stopper,
+                        .failure = failure,
+                        .idle = path->idle,
+                        .number = ++path->walks};
+    return walk_window(&walk, by_device(path, place->member));
+}
+
+/* Adds the chosen steps of a member. */
+static bool add_member(struct critical_path *path, size_t member, const struct step_choice *choice,
+                       struct failure *failure)
+{
+    const struct trace_member *of = &path->trace->members[member];
+    struct windows *windows = &path->windows[member];
+    if (!windows_make(windows, of, by_device(path, member), path->stopper, failure))
+        return false;
     for (size_t i = 0; i < windows->count; i++) {
         const struct window *window = &windows->items[i];
         if (window->step == STEP_NONE ? !choice->everything : !choice->chosen[member][window->step])
             continue;
-        struct path_step step = {member, trace->members[member].rank, window->iteration,
-                                 path->part_count, 0};
-        walk->window = window;
-        walk->number++;
-        if (!walk_window(walk, device_clock))
-            return false;
-        step.count = path->part_count - step.first;
-        if (!MEMORY_GROW(path->steps, path->step_capacity, path->step_count + 1))
-            return failure_memory(walk->failure);
-        path->steps[path->step_count++] = step;
+        if (!MEMORY_GROW(path->places, path->capacity, path->count + 1))
+            return failure_memory(failure);
+        path->places[path->count++] = (struct path_place){*window, member, of->rank};
     }
     return true;
 }
 
-bool critical_path_add(struct critical_path *path, const struct trace *trace, size_t member,
-                       const struct step_choice *choice, enum step_clock clock,
-                       const struct path_syncs *syncs, const struct stopper *stopper,
-                       struct failure *failure)
+static int place_order(const void *a, const void *b)
 {
-    const struct trace_member *of = &trace->members[member];
-    const struct columns *columns = &of->file->columns;
-    size_t row = 0;
-    while (row < columns->count && !busy_takes(columns, row))
-        row++;
-    bool device_clock = clock == CLOCK_DEVICE && row < columns->count;
-    struct windows windows;
-    struct path_graph graph;
-    if (!windows_make(&windows, of, device_clock, stopper, failure))
-        return false;
-    bool done = path_graph_make(&graph, of, &windows, syncs, stopper, failure);
-    if (done) {
-        struct walk walk = {.graph = &graph, .path = path, .stopper = stopper, .failure = failure};
-        walk.idle = memory_zeroed(columns->count + 1, sizeof *walk.idle);
-        done = (walk.idle || failure_memory(failure)) &&
-               add_windows(path, trace, member, choice, &walk, &windows, device_clock);
-        memory_free(walk.idle);
-        path_graph_clear(&graph);
-    }
-    windows_clear(&windows);
-    return done;
-}
-
-static int step_order(const void *a, const void *b)
-{
-    const struct path_step *x = a, *y = b;
+    const struct path_place *x = a, *y = b;
     int order = COMPARE(x->rank, y->rank);
-    return order ? order : COMPARE(x->iteration, y->iteration);
+    return order ? order : COMPARE(x->window.iteration, y->window.iteration);
 }
 
-bool critical_path_sort(struct critical_path *path, const struct stopper *stopper,
-                        struct failure *failure)
+struct critical_path *critical_path_new(const struct trace *trace, const struct step_choice *choice,
+                                        enum step_clock clock, const struct path_syncs *syncs,
+                                        const struct stopper *stopper, struct failure *failure)
 {
-    return sort_items(path->steps, path->step_count, sizeof *path->steps, step_order, stopper,
-                      failure);
+    struct critical_path *path = memory_zeroed(1, sizeof *path);
+    if (!path) {
+        failure_memory(failure);
+        return NULL;
+    }
+    path->trace = trace;
+    path->clock = clock;
+    path->syncs = syncs;
+    path->stopper = stopper;
+    path->known = SIZE_MAX;
+    path->windows = memory_zeroed(trace->count, sizeof *path->windows);
+    bool done = path->windows || failure_memory(failure);
+    for (size_t i = 0; done && i < trace->count; i++)
+        done = !trace->members[i].chosen || add_member(path, i, choice, failure);
+    if (done &&
+        sort_items(path->places, path->count, sizeof *path->places, place_order, stopper, failure))
+        return path;
+    critical_path_free(path);
+    return NULL;
 }
 
-void critical_path_clear(struct critical_path *path)
+size_t critical_path_count(const struct critical_path *path)
 {
-    memory_free(path->parts);
-    memory_free(path->steps);
-    *path = (struct critical_path){.part_count = 0};
+    return path->count;
+}
+
+void critical_path_free(struct critical_path *path)
+{
+    if (!path)
+        return;
+    forget(path);
+    for (size_t i = 0; path->windows && i < path->trace->count; i++)
+        windows_clear(&path->windows[i]);
+    memory_free(path->windows);
+    memory_free(path->places);
+    memory_free(path);
 }

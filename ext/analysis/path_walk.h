@@ -17,32 +17,32 @@ struct path_part {
     enum path_kind kind;
 };
 
-/* A step: some parts in the order of time. */
 struct path_step {
     size_t member; /* index into the trace's members */
     int64_t rank;
-    int64_t iteration; /* NUMBER_NONE: the file has no steps */
-    size_t first, count;
+    int64_t iteration;       /* NUMBER_NONE: the file has no steps */
+    struct path_part *parts; /* by time; owned */
+    size_t count, capacity;
 };
 
-struct critical_path {
-    struct path_part *parts; /* owned, as `steps` */
-    size_t part_count, part_capacity;
-    struct path_step *steps; /* by rank, then iteration */
-    size_t step_count, step_capacity;
-};
+/* The chosen steps of the chosen files of a trace, by rank, then iteration. As steps may overlap by the
+** host's clock, their paths are found when they are asked for. */
+struct critical_path;
 
-/* Adds the chosen steps of a member of a trace. `syncs` are those of its file. */
-bool critical_path_add(struct critical_path *path, const struct trace *trace, size_t member,
-                       const struct step_choice *choice, enum step_clock clock,
-                       const struct path_syncs *syncs, const struct stopper *stopper,
-                       struct failure *failure);
+/* The trace and `syncs`, by member, must outlive the result; the choice need not. NULL on failure. */
+struct critical_path *critical_path_new(const struct trace *trace, const struct step_choice *choice,
+                                        enum step_clock clock, const struct path_syncs *syncs,
+                                        const struct stopper *stopper, struct failure *failure);
 
-/* Sorts the steps. */
-bool critical_path_sort(struct critical_path *path, const struct stopper *stopper,
+/* The number of steps. */
+size_t critical_path_count(const struct critical_path *path);
+
+/* Finds the path of a step and replaces that which `step` holds. Asking for the steps of a file one
+** after the other is quick, because its graph is kept in between. */
+bool critical_path_step(struct critical_path *path, size_t number, struct path_step *step,
                         struct failure *failure);
 
-/* Does nothing to a zeroed struct. */
-void critical_path_clear(struct critical_path *path);
+/* NULL is allowed. */
+void critical_path_free(struct critical_path *path);
 
 #endif

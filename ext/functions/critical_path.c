@@ -8,6 +8,22 @@
 #include "shapes.h"
 #include "step_parts.h"
 
+#define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
+
+enum {
+    PATH_RANK,
+    PATH_ITERATION,
+    PATH_SEQ,
+    PATH_KIND,
+    PATH_NAME,
+    PATH_TS,
+    PATH_DUR,
+    PATH_FILE,
+    PATH_EVENT,
+    PATH_TS_NS,
+    PATH_DUR_NS
+};
+
 static const struct column columns_of_path[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
@@ -88,44 +104,173 @@ static bool read_syncs(struct call *call, struct trace_file *file, struct path_s
     return done;
 }
 
-static void add_part(struct result *result, const struct call_trace *opened,
-                     const struct path_step *step, size_t seq, const struct path_part *part)
+/* The steps of a call. A path is found when its step is first read, and kept for later reads until
+** these take KEPT_PATHS bytes in all. */
+struct path_rows {
+    struct rows rows; /* must be first */
+    struct database *database;
+    struct call_trace opened;
+    struct path_syncs *syncs; /* by member */
+    struct critical_path *path;
+    size_t count;
+    struct path_step *kept; /* by step; no parts: not kept */
+    size_t room;            /* bytes that may still be kept */
+};
+
+struct path_scan {
+    struct row_scan base; /* must be first */
+    size_t next;          /* the next step */
+    const struct path_step *step;
+    struct path_step own; /* the step, if it is not kept */
+    size_t part;          /* the next of its parts */
+    int64_t number;       /* of the next row */
+};
+
+/* Finds the path of the next step. */
+static int find_next_path(struct path_scan *scan, struct failure *failure)
+{
+    struct path_rows *paths = (struct path_rows *)scan->base.rows;
+    struct path_step *kept = &paths->kept[scan->next];
+    scan->part = 0;
+    scan->step = kept;
+    if (kept->count == 0) {
+        database_begin_work(paths->database);
+        bool found = critical_path_step(paths->path, scan->next, &scan->own, failure);
+        database_end_work(paths->database);
+        if (!found)
+            return SQLITE_ERROR;
+        size_t size = scan->own.capacity * sizeof *scan->own.parts;
+        scan->step = &scan->own;
+        if (scan->own.count > 0 && size <= paths->room) {
+            *kept = scan->own;
+            scan->own = (struct path_step){.count = 0};
+            scan->step = kept;
+            paths->room -= size;
+            paths->rows.memory += size;
+        }
+    }
+    scan->next++;
+    return SQLITE_OK;
+}
+
+static int path_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,
+                      struct failure *failure)
+{
+    (void)wish;
+    (void)failure;
+    struct path_scan *it = *scan ? (struct path_scan *)*scan : memory_zeroed(1, sizeof *it);
+    if (!it)
+        return SQLITE_NOMEM;
+    *it = (struct path_scan){.base = {rows}, .own = it->own};
+    *scan = &it->base;
+    return SQLITE_OK;
+}
+
+static int path_next(struct row_scan *base, struct position *position, bool *end,
+                     struct failure *failure)
+{
+    struct path_scan *scan = (struct path_scan *)base;
+    const struct path_rows *paths = (const struct path_rows *)base->rows;
+    *end = false;
+    if (!scan->step || scan->part >= scan->step->count) {
+        *end = scan->next == paths->count;
+        int code = *end ? SQLITE_OK : find_next_path(scan, failure);
+        if (*end || code != SQLITE_OK)
+            return code;
+    }
+    *position = (struct position){scan->number++, scan->next - 1, (int64_t)scan->part++};
+    return SQLITE_OK;
+}
+
+static void path_end(struct row_scan *base)
+{
+    struct path_scan *scan = (struct path_scan *)base;
+    memory_free(scan->own.parts);
+    memory_free(scan);
+}
+
+static void name_column(const struct trace_file *file, uint32_t row, sqlite3_context *context)
+{
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* A column of a path without parts (P1). */
+static void empty_column(int column, sqlite3_context *context)
+{
+    if (column == PATH_SEQ || column == PATH_DUR_NS)
+        sqlite3_result_int64(context, 0);
+    else if (column == PATH_DUR)
+        sqlite3_result_double(context, 0);
+}
+
+static void part_column(const struct trace_file *file, int64_t origin, const struct path_part *part,
+                        int column, sqlite3_context *context)
 {
     static const char *const kinds[] = {"host", "launch", "queue", "kernel", "sync", "wait"};
-    const struct trace_member *member = &opened->trace.members[step->member];
-    const struct columns *columns = &member->file->columns;
-    int64_t origin = opened->trace.origins[member->rank_index];
-    bool named = part && part->row != ROW_NONE;
-    result_integer(result, step->rank);
-    result_number(result, step->iteration);
-    result_integer(result, (int64_t)seq);
-    result_string(result, part ? kinds[part->kind] : NULL);
-    result_name(result, &member->file->names, named ? columns->name[part->row] : NAME_NONE);
-    if (part && origin != NUMBER_NONE)
-        result_real(result, microseconds((wide_time)part->start - origin));
-    else
-        result_null(result);
-    result_real(result, part ? microseconds((wide_time)part->end - part->start) : 0);
-    result_string(result, member->file->shown);
-    result_number(result, named ? columns->event[part->row] : NUMBER_NONE);
-    result_number(result, part ? part->start : NUMBER_NONE);
-    result_integer(result, part ? part->end - part->start : 0);
+    if (column == PATH_KIND)
+        sqlite3_result_text(context, kinds[part->kind], -1, SQLITE_STATIC);
+    else if (column == PATH_NAME && part->row != ROW_NONE)
+        name_column(file, part->row, context);
+    else if (column == PATH_TS)
+        sqlite3_result_double(context, microseconds((wide_time)part->start - origin));
+    else if (column == PATH_DUR)
+        sqlite3_result_double(context, microseconds(part->end - part->start));
+    else if (column == PATH_EVENT && part->row != ROW_NONE)
+        sqlite3_result_int64(context, file->columns.event[part->row]);
+    else if (column == PATH_TS_NS)
+        sqlite3_result_int64(context, part->start);
+    else if (column == PATH_DUR_NS)
+        sqlite3_result_int64(context, part->end - part->start);
 }
 
-/* Finds the paths of a member. */
-static bool add_member(struct call *call, const struct call_trace *opened, size_t member,
-                       enum step_clock clock, struct critical_path *path)
+static int path_column(struct rows *rows, struct row_scan *scan, const struct position *position,
+                       int column, sqlite3_context *context, struct failure *failure)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
-    struct path_syncs syncs;
-    bool done = read_syncs(call, opened->trace.members[member].file, &syncs) &&
-                critical_path_add(path, &opened->trace, member, &opened->steps, clock, &syncs,
-                                  stopper, &call->failure);
-    memory_free(syncs.items);
-    return done;
+    const struct path_rows *paths = (const struct path_rows *)rows;
+    const struct path_step *step = ((const struct path_scan *)scan)->step;
+    const struct trace *trace = &paths->opened.trace;
+    const struct trace_member *member = &trace->members[step->member];
+    (void)failure;
+    if (column == PATH_RANK)
+        sqlite3_result_int64(context, step->rank);
+    else if (column == PATH_ITERATION && step->iteration != NUMBER_NONE)
+        sqlite3_result_int64(context, step->iteration);
+    else if (column == PATH_FILE)
+        sqlite3_result_text(context, member->file->shown, -1, SQLITE_TRANSIENT);
+    else if (step->count == 0)
+        empty_column(column, context);
+    else if (column == PATH_SEQ)
+        sqlite3_result_int64(context, position->part_row);
+    else
+        part_column(member->file, trace->origins[member->rank_index],
+                    &step->parts[position->part_row], column, context);
+    return SQLITE_OK;
 }
 
-static int path_produce(struct call *call, struct rows **rows)
+static void path_destroy(struct rows *rows)
+{
+    struct path_rows *paths = (struct path_rows *)rows;
+    for (size_t i = 0; paths->kept && i < paths->count; i++)
+        memory_free(paths->kept[i].parts);
+    memory_free(paths->kept);
+    critical_path_free(paths->path);
+    for (size_t i = 0; paths->syncs && i < paths->opened.trace.count; i++)
+        memory_free(paths->syncs[i].items);
+    memory_free(paths->syncs);
+    call_trace_close(&paths->opened);
+    memory_free(paths);
+}
+
+static const struct rows_methods path_methods = {
+    .begin = path_begin,
+    .next = path_next,
+    .end = path_end,
+    .column = path_column,
+    .destroy = path_destroy,
+};
+
+static bool find_paths(struct call *call, struct path_rows *paths)
 {
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
     static const struct call_trace_request request = {.trace = PATH_TRACE,
@@ -135,26 +280,42 @@ static int path_produce(struct call *call, struct rows **rows)
                                                       .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};
-    struct call_trace opened = {.trace = {.count = 0}};
-    struct critical_path path = {.part_count = 0};
-    struct result *result = result_new(call->function->column_count);
+    const struct trace *trace = &paths->opened.trace;
     int clock;
-    bool done = argument_word(call, PATH_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
-                call_trace_open(call, &request, &opened);
-    for (size_t i = 0; done && i < opened.trace.count; i++)
-        done = !opened.trace.members[i].chosen ||
-               add_member(call, &opened, i, (enum step_clock)clock, &path);
-    done = done && critical_path_sort(&path, &call->database->cache.stopper, &call->failure);
-    for (size_t i = 0; done && i < path.step_count; i++) {
-        const struct path_step *step = &path.steps[i];
-        if (step->count == 0)
-            add_part(result, &opened, step, 0, NULL);
-        for (size_t seq = 0; seq < step->count; seq++)
-            add_part(result, &opened, step, seq, &path.parts[step->first + seq]);
+    if (!argument_word(call, PATH_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
+        !call_trace_open(call, &request, &paths->opened))
+        return false;
+    paths->syncs = memory_zeroed(trace->count, sizeof *paths->syncs);
+    bool done = paths->syncs || failure_memory(&call->failure);
+    for (size_t i = 0; done && i < trace->count; i++)
+        done =
+            !trace->members[i].chosen || read_syncs(call, trace->members[i].file, &paths->syncs[i]);
+    if (done)
+        paths->path =
+            critical_path_new(trace, &paths->opened.steps, (enum step_clock)clock, paths->syncs,
+                              &call->database->cache.stopper, &call->failure);
+    if (!paths->path)
+        return false;
+    paths->count = critical_path_count(paths->path);
+    paths->kept = memory_zeroed(paths->count, sizeof *paths->kept);
+    return paths->kept || failure_memory(&call->failure);
+}
+
+static int path_produce(struct call *call, struct rows **rows)
+{
+    struct path_rows *paths = memory_zeroed(1, sizeof *paths);
+    if (!paths)
+        return SQLITE_NOMEM;
+    paths->rows.methods = &path_methods;
+    paths->database = call->database;
+    paths->room = KEPT_PATHS;
+    if (!find_paths(call, paths)) {
+        path_destroy(&paths->rows);
+        return SQLITE_ERROR;
     }
-    critical_path_clear(&path);
-    call_trace_close(&opened);
-    return result_finish(result, call_code(call), rows);
+    paths->rows.memory = call_trace_memory(&paths->opened);
+    *rows = &paths->rows;
+    return SQLITE_OK;
 }
 
 const struct table_function critical_path_function = {
