@@ -36,6 +36,7 @@ ANALYSES = {
     "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time | side FROM {SIDES}",
     "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time | busy_time"
                                      f" FROM idle_time_breakdown('{TEST}')",
+    "visualize_critical_path": f"SELECT rank, iteration, kind, sum(dur) FROM critical_path('{TEST}', 'all') GROUP BY 1, 2, 3",
     "visualize_gpu_kernel_type_breakdown": f"SELECT kernel_type, sum FROM gpu_kernel_type_breakdown('{TEST}')",
     "visualize_gpu_kernel_breakdown": f"SELECT name, sum, max, min, mean FROM gpu_kernel_breakdown('{TEST}')",
     "visualize_comm_comp_overlap": f"SELECT rank, comp_comm_overlap_pctg | hidden_time, exposed_time"

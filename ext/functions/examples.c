@@ -238,6 +238,11 @@ static const struct {
      "SELECT writefile('build/page.html', visualize_idle_time_breakdown(\n"
      "         rank, stream, idle_category, idle_time, NULL, NULL, busy_time)) > 0 AS written\n"
      "FROM idle_time_breakdown(" GPU ");"},
+    {"visualize_critical_path", "SELECT writefile('build/page.html', visualize_critical_path(\n"
+                                "         rank, iteration, kind, us)) > 0 AS written\n"
+                                "FROM (SELECT rank, iteration, kind, sum(dur) AS us\n"
+                                "      FROM critical_path(" GPU ", 'all')\n"
+                                "      GROUP BY rank, iteration, kind);"},
     {"visualize_gpu_kernel_type_breakdown",
      "SELECT writefile('build/page.html', visualize_gpu_kernel_type_breakdown(\n"
      "         kernel_type, sum)) > 0 AS written\n"
