@@ -48,7 +48,7 @@ def random_trace(seed):
                 add("kernel", "gemm", at + rng.randrange(-1, 12), rng.choice([0, 1, 4, 8]),
                     **{**work, "args": dict(work["args"])})
         elif name == "cudaMemcpyAsync":
-            add("gpu_memcpy", "Memcpy", at + rng.randrange(3), rng.choice([1, 2, 5]), **work)
+            add("gpu_memcpy", "Memcpy", at + rng.randrange(-2, 3), rng.choice([1, 2, 5]), **work)
             dur = rng.choice([1, 6, 9])
         elif name in SYNCS and rng.random() < .6:
             dur = rng.choice([1, 6, 15])
@@ -176,6 +176,19 @@ class Made(InFolder):
         del events[5]  # without the wait
         self.assertEqual(self.path(*events)[-3:], [
             ("launch", "cudaLaunchKernel", 2), ("queue", "nccl", 41), ("kernel", "nccl", 50)])
+
+    def test_a_stream_that_waits_for_two_others(self):
+        """The one that ends last counts, in whatever order the stream waits."""
+        def waits(at, number, stream):
+            return [call("cudaStreamWaitEvent", at, 1, number),
+                    sync("Stream Wait Event", at, 1, number, 20, wait_on_stream=stream)]
+
+        events = [launch(2, 1, 1), kernel("short", 10, 30, 1, 7), launch(5, 1, 2), kernel("long", 12, 42, 2, 9),
+                  launch(14, 1, 5), kernel("nccl", 55, 50, 5, 20)]
+        for streams in ((7, 9), (9, 7)):
+            told = [each for i, stream in enumerate(streams) for each in waits(8 + 2 * i, 10 + i, stream)]
+            self.assertEqual(self.path(*events, *told)[-3:],
+                             [("kernel", "long", 42), ("queue", "nccl", 1), ("kernel", "nccl", 50)])
 
     def test_what_was_recorded_before_is_not_waited_for(self):
         """An event that was recorded before the launch of the other stream's work."""
