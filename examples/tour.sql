@@ -29,6 +29,12 @@ FROM trace_step_diff('examples/serving/control', 'examples/serving/test')
 ORDER BY abs(diff_within) DESC
 LIMIT 1;
 
+-- Five runs a side: which kernels differ, and what could have been seen?
+SELECT trace_short_name(name) AS name, round(diff_pct, 1) AS percent, round(detectable, 1) AS detectable, verdict
+FROM trace_ab('examples/runs/control/*', 'examples/runs/test/*')
+WHERE device = 'GPU'
+LIMIT 3;
+
 -- Copies: more of them, or slower ones?
 SELECT key, control_counts AS control, test_counts AS test, round(diff_device_time, 1) AS diff,
        round(diff_from_counts, 1) AS from_counts, round(diff_from_mean, 1) AS from_mean
