@@ -187,6 +187,12 @@ CREATE TABLE hta_idle_time_breakdown (
 INSERT INTO hta_idle_time_breakdown
 SELECT side, a.* FROM temp.input CROSS JOIN idle_time_breakdown(path) AS a;
 
+CREATE TABLE hta_idle_interval_stats (
+  side TEXT NOT NULL, rank INTEGER, stream INTEGER, idle_category TEXT, count INTEGER, mean REAL, std REAL, min REAL,
+  p25 REAL, p50 REAL, p75 REAL, max REAL);
+INSERT INTO hta_idle_interval_stats
+SELECT side, a.* FROM temp.input CROSS JOIN idle_interval_stats(path) AS a;
+
 CREATE TABLE hta_gpu_kernel_type_breakdown (side TEXT NOT NULL, kernel_type TEXT, sum REAL, percentage REAL);
 INSERT INTO hta_gpu_kernel_type_breakdown
 SELECT side, a.* FROM temp.input CROSS JOIN gpu_kernel_type_breakdown(path) AS a;

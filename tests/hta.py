@@ -201,12 +201,13 @@ def idle_time_breakdown(trace, ranks=None, consecutive_kernel_delay=30):
 
 
 def idle_interval_stats(trace, ranks=None, consecutive_kernel_delay=30):
-    """HTA's second table: what the intervals of each idle category are like. Only without D25."""
+    """HTA's second table: what the intervals of each idle category are like."""
     result = []
     for row, gaps in idle_times(trace, ranks, consecutive_kernel_delay):
         described = describe([Fraction(gap, MICROSECOND) for gap in gaps])
-        result.append({"idle_category": row["idle_category"], "rank": row["rank"], "stream": row["stream"],
-                       **{name: rounded(value, 2, trace.right) for name, value in described.items()}})
+        if "D25" not in trace.right:
+            described = {name: rounded(value, 2, trace.right) for name, value in described.items()}
+        result.append({"idle_category": row["idle_category"], "rank": row["rank"], "stream": row["stream"], **described})
     return result
 
 

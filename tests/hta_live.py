@@ -66,6 +66,11 @@ def kernels(a):
     return {"gpu_kernel_type_breakdown": rows(types), "gpu_kernel_breakdown": rows(names)}
 
 
+def idle_times(a, ranks):
+    times, intervals = a.get_idle_time_breakdown(ranks=ranks, visualize=False, show_idle_interval_stats=True)
+    return {"idle_time_breakdown": rows(times), "idle_interval_stats": rows(intervals, index=True)}
+
+
 def queues(a, ranks):
     series = a.get_queue_length_time_series(ranks=ranks)
     return {"queue_length_time_series": by_rank(series, index=True),
@@ -79,7 +84,7 @@ def calls(a, ranks):
     return {
         "loaded": lambda: loaded(a),
         "temporal_breakdown": lambda: rows(a.get_temporal_breakdown(**quiet)),
-        "idle_time_breakdown": lambda: rows(a.get_idle_time_breakdown(ranks=ranks, **quiet)[0]),
+        "idle_time_breakdown, idle_interval_stats": lambda: idle_times(a, ranks),
         "gpu_kernel_type_breakdown, gpu_kernel_breakdown": lambda: kernels(a),
         "gpu_user_annotation_breakdown": lambda: rows(a.get_gpu_user_annotation_breakdown(**quiet)),
         "comm_comp_overlap": lambda: rows(a.get_comm_comp_overlap(**quiet)),

@@ -16,8 +16,8 @@ import made
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, ROOT, connect, corpus, slow
 
-ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
-            "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
+ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
+            "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
             "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
             "cuda_kernel_launch_stats", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
@@ -119,6 +119,14 @@ class Analyses(unittest.TestCase):
                                        " AND cat = 'kernel'", GPU, include), [(last - 1 + include,)])
 
 
+    def test_intervals_add_up(self):
+        """Those of a category to the time that idle_time_breakdown has for it."""
+        for delay in ("NULL", 5):
+            self.assertEqual(self.rows("SELECT rank, stream, idle_category, round(coalesce(count * mean, 0), 6) FROM"
+                                       f" {call('idle_interval_stats', consecutive_kernel_delay=delay)}", GPU),
+                             self.rows("SELECT rank, stream, idle_category, round(idle_time, 6) FROM"
+                                       f" {call('idle_time_breakdown', consecutive_kernel_delay=delay)}", GPU))
+
     def test_times_add_up(self):
         """busy_time and the idle times to the window of a stream, hidden and exposed to all communication."""
         work = "trace_events(?, NULL, 'all', 0) WHERE device = 'GPU' AND trace_kernel_type(name, cat)"
@@ -168,6 +176,9 @@ class Others(InFolder):
         self.assertEqual(self.rows(f"SELECT * FROM {call('idle_time_breakdown')}", path),
                          [(3, 0, "host_wait", 7.75, 7.75 / 16, 8.0), (3, 0, "kernel_wait", 8.25, 8.25 / 16, 8.0),
                           (3, 0, "other", 0.0, 0.0, 8.0)])
+        self.assertEqual(self.rows(f"SELECT * FROM {call('idle_interval_stats')}", path),
+                         [(3, 0, "host_wait", 1, 7.75, None, *[7.75] * 5), (3, 0, "kernel_wait", 1, 8.25, None, *[8.25] * 5),
+                          (3, 0, "other", 0, *[None] * 7)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('cuda_kernel_launch_stats')}", path),
                          [(3, 1, 2.0, 4.0, 6.75, path, 0), (3, 2, 2.0, 4.0, 8.25, path, 2)])
         self.assertEqual(self.rows(f"SELECT ts, stream, queue_length FROM {call('queue_length_time_series')}", path),

@@ -16,6 +16,7 @@ from support import EXAMPLES, ROOT, connect, corpus, slow, slowest
 CALLS = {
     "temporal_breakdown": [{}],
     "idle_time_breakdown": [{}, {"consecutive_kernel_delay": 5}],
+    "idle_interval_stats": [{}, {"consecutive_kernel_delay": 5}],
     "gpu_kernel_type_breakdown": [{}],
     "gpu_kernel_breakdown": [{}, {"num_kernels": 3}, {"include_memory_kernels": 0}, {"duration_ratio": 0.3}],
     "gpu_user_annotation_breakdown": [{}, {"use_gpu_annotation": 0, "num_kernels": 4}],

@@ -34,7 +34,8 @@ ARGUMENTS = {"time_spent_blocked_on_full_queue": {"max_queue_length": 1},
 OF_ALL_RANKS = {"temporal_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown", "gpu_user_annotation_breakdown",
                 "comm_comp_overlap"}
 # HTA's call: the table functions that HTA.md has for it
-CALLS = {"get_temporal_breakdown": ["temporal_breakdown"], "get_idle_time_breakdown": ["idle_time_breakdown"],
+CALLS = {"get_temporal_breakdown": ["temporal_breakdown"],
+         "get_idle_time_breakdown": ["idle_time_breakdown", "idle_interval_stats"],
          "get_gpu_kernel_breakdown": ["gpu_kernel_type_breakdown", "gpu_kernel_breakdown"],
          "get_gpu_user_annotation_breakdown": ["gpu_user_annotation_breakdown"], "get_comm_comp_overlap": ["comm_comp_overlap"],
          "get_memory_bw_time_series": ["memory_bw_time_series"], "get_memory_bw_summary": ["memory_bw_summary"],
@@ -48,30 +49,36 @@ EXAMPLE = os.path.join("examples", "gpu", "test")
 # trace: the differences that set the rows of an analysis apart; without an entry there are none
 DIFFERS = {
     EXAMPLE: {
-        "temporal_breakdown": "D4 D7 D24", "idle_time_breakdown": "D4 D7 D25", "gpu_kernel_type_breakdown": "D4 D7 D27 D40",
+        "temporal_breakdown": "D4 D7 D24", "idle_time_breakdown": "D4 D7 D25",
+        "idle_interval_stats": "D4 D7 D25", "gpu_kernel_type_breakdown": "D4 D7 D27 D40",
         "gpu_kernel_breakdown": "D4 D7 D8 D27", "gpu_user_annotation_breakdown": "D4 D7", "comm_comp_overlap": "D4 D7",
         "memory_bw_time_series": "D4 D7", "memory_bw_summary": "D7", "queue_length_time_series": "D4 D7",
         "queue_length_summary": "D4 D7", "time_spent_blocked_on_full_queue": "D4 D7 D9",
         "cuda_kernel_launch_stats": "D4 D7", "frequent_cuda_kernel_sequences": "D4 D7 D24 D30"},
     "amd_trace": {
-        "temporal_breakdown": "D4", "idle_time_breakdown": "D4 D25", "gpu_kernel_type_breakdown": "D4 D40",
+        "temporal_breakdown": "D4", "idle_time_breakdown": "D4 D25",
+        "idle_interval_stats": "D4 D25", "gpu_kernel_type_breakdown": "D4 D40",
         "gpu_kernel_breakdown": "D4 D8", "gpu_user_annotation_breakdown": "D4", "memory_bw_time_series": "D4",
         "queue_length_time_series": "D4", "time_spent_blocked_on_full_queue": "D4", "cuda_kernel_launch_stats": "D4 D29",
         "frequent_cuda_kernel_sequences": "D4 D5 D30"},
     "cpu_only": {"comm_comp_overlap": "D39"},
     "rank_unavailable": {"comm_comp_overlap": "D39"},
     "triton_example": {
-        "temporal_breakdown": "D4 D23", "idle_time_breakdown": "D25", "gpu_kernel_type_breakdown": "D4 D23 D40",
+        "temporal_breakdown": "D4 D23", "idle_time_breakdown": "D25",
+        "idle_interval_stats": "D25", "gpu_kernel_type_breakdown": "D4 D23 D40",
         "gpu_kernel_breakdown": "D4 D23", "queue_length_time_series": "D4", "time_spent_blocked_on_full_queue": "D4",
         "cuda_kernel_launch_stats": "D4 D29"},
     "trace_compare/base": {
-        "temporal_breakdown": "D41", "idle_time_breakdown": "D25 D41", "gpu_kernel_type_breakdown": "D41",
+        "temporal_breakdown": "D41", "idle_time_breakdown": "D25 D41",
+        "idle_interval_stats": "D25 D41", "gpu_kernel_type_breakdown": "D41",
         "gpu_kernel_breakdown": "D41", "memory_bw_time_series": "D41", "memory_bw_summary": "D41"},
     "trace_filter": {
-        "idle_time_breakdown": "D25", "gpu_kernel_breakdown": "D8", "time_spent_blocked_on_full_queue": "D9",
+        "idle_time_breakdown": "D25", "idle_interval_stats": "D25", "gpu_kernel_breakdown": "D8",
+        "time_spent_blocked_on_full_queue": "D9",
         "frequent_cuda_kernel_sequences": "D30"},
     "critical_path/simple_add": {
-        "temporal_breakdown": "D24", "idle_time_breakdown": "D25", "gpu_kernel_type_breakdown": "D27",
+        "temporal_breakdown": "D24", "idle_time_breakdown": "D25",
+        "idle_interval_stats": "D25", "gpu_kernel_type_breakdown": "D27",
         "gpu_kernel_breakdown": "D8 D27", "queue_length_summary": "D24 D29", "time_spent_blocked_on_full_queue": "D9",
         "frequent_cuda_kernel_sequences": "D24 D30"},
 }

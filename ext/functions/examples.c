@@ -134,6 +134,9 @@ static const struct {
     {"idle_time_breakdown", "SELECT rank, stream, idle_category, round(idle_time, 1) AS us, "
                             "round(idle_time_ratio, 3) AS ratio\n"
                             "FROM idle_time_breakdown(" GPU ", 0);"},
+    {"idle_interval_stats", "SELECT stream, idle_category, count, round(p50, 1) AS p50, "
+                            "round(max, 1) AS max\n"
+                            "FROM idle_interval_stats(" GPU ", 0);"},
     {"gpu_kernel_type_breakdown", "SELECT kernel_type, round(sum, 1) AS us, percentage\n"
                                   "FROM gpu_kernel_type_breakdown(" GPU ");"},
     {"gpu_kernel_breakdown", "SELECT rank, kernel_type, trace_short_name(name) AS name, round(sum, "
