@@ -102,10 +102,11 @@ CREATE TABLE owners (
   owner_id INTEGER PRIMARY KEY, op TEXT, top_op TEXT, module TEXT, annotation TEXT, shapes TEXT, types TEXT);
 CREATE TABLE kernel_owner_rows (
   id INTEGER PRIMARY KEY REFERENCES event_rows (id), owner_id INTEGER NOT NULL REFERENCES owners (owner_id),
-  graph_position INTEGER);
+  graph_position INTEGER, gpu_annotation TEXT, op_id INTEGER);
 
 CREATE TEMP TABLE owned AS
-SELECT first_id + event AS id, op, top_op, module, annotation, shapes, types, graph_position
+SELECT first_id + event AS id, op, top_op, module, annotation, shapes, types, graph_position, gpu_annotation,
+       first_id + op_event AS op_id
 FROM temp.input
 CROSS JOIN trace_kernel_owners(path, 'all', 'all') AS k
 CROSS JOIN files AS f ON f.side = input.side AND f.file = k.file AND f.rank = k.rank;
@@ -114,7 +115,7 @@ SELECT DISTINCT NULL, op, top_op, module, annotation, shapes, types FROM temp.ow
 ORDER BY op, top_op, module, annotation, shapes, types;
 CREATE INDEX owners_by_op ON owners (op, top_op, shapes);
 INSERT INTO kernel_owner_rows
-SELECT k.id, o.owner_id, k.graph_position
+SELECT k.id, o.owner_id, k.graph_position, k.gpu_annotation, k.op_id
 FROM temp.owned AS k
 CROSS JOIN owners AS o ON o.op IS k.op AND o.top_op IS k.top_op AND o.shapes IS k.shapes
   AND o.module IS k.module AND o.annotation IS k.annotation AND o.types IS k.types;
@@ -126,7 +127,7 @@ SELECT e.id, f.side, f.rank, e.iteration, f.file, CAST(e.id - f.first_id AS BIGI
        n.stable_name AS name, n.cat, n.kernel_type, e.stream,
        CAST((e.ts_ns - f.origin_ns) / 1000.0 AS DOUBLE) AS ts, CAST(e.dur_ns / 1000.0 AS DOUBLE) AS dur,
        CAST(e.link_id - f.first_id AS BIGINT) AS launch, o.op, o.top_op, o.module, o.annotation, o.shapes,
-       o.types, k.graph_position
+       o.types, k.graph_position, k.gpu_annotation, CAST(k.op_id - f.first_id AS BIGINT) AS op_event
 FROM kernel_owner_rows AS k
 JOIN event_rows AS e ON e.id = k.id
 JOIN files AS f ON f.file_id = e.file_id
@@ -269,6 +270,18 @@ FROM temp.point
 WHERE queue_length >= 1024
 GROUP BY side, rank, stream;
 DROP TABLE temp.point;
+
+CREATE VIEW hta_gpu_kernels_with_user_annotations AS
+SELECT f.side, f.rank, CAST((e.ts_ns - f.origin_ns) / 1000.0 AS DOUBLE) AS ts,
+       CAST(e.dur_ns / 1000.0 AS DOUBLE) AS dur, t.pid, t.tid, e.stream, n.name, k.gpu_annotation AS user_annotation,
+       f.file, CAST(e.id - f.first_id AS BIGINT) AS event
+FROM kernel_owner_rows AS k
+JOIN event_rows AS e ON e.id = k.id
+JOIN files AS f ON f.file_id = e.file_id
+JOIN names AS n ON n.name_id = e.name_id
+JOIN threads AS t ON t.thread_id = e.thread_id
+WHERE e.is_counted
+ORDER BY f.side, f.rank, e.ts_ns, e.dur_ns, n.name, e.stream, user_annotation, f.file, e.id;
 
 CREATE VIEW hta_cuda_kernel_launch_stats AS
 SELECT f.side, f.rank, work.correlation, CAST(call.dur_ns / 1000.0 AS DOUBLE) AS cpu_duration,

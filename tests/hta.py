@@ -16,11 +16,12 @@ from fractions import Fraction
 
 import oracle
 import oracle_names
-from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, key, load  # noqa: F401, load is for those who import this
+from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, is_hta_device, key, load  # noqa: F401, load is for those who import this
 from hta_stacks import Tree
 
 COMPUTATION, COMMUNICATION, MEMORY, OTHER = "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"
 IDLE_CATEGORIES = {"kernel", "Kernel", "gpu_memset", "Memset", "gpu_memcpy", "Memcpy", "mtia_ccp_events"}
+GPU_ANNOTATION = "gpu_user_annotation"
 MTIA_LAUNCH = "runFunction - job_prep_and_submit_for_execution"
 QUEUE_LAUNCHES = {
     "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "cudaMemcpyAsync",
@@ -98,7 +99,7 @@ def is_work(row, right):
     if "D24" in right and oracle.is_sync(row):
         return False
     if "D23" in right:
-        return row.device == "GPU" and row.cat != "gpu_user_annotation"
+        return row.device == "GPU" and row.cat != GPU_ANNOTATION
     return row.stream is not None
 
 
@@ -315,7 +316,7 @@ def gpu_kernel_breakdown(trace, ranks=None, duration_ratio=0.8, num_kernels=10, 
 def gpu_user_annotation_breakdown(trace, ranks=None, use_gpu_annotation=True, duration_ratio=0.8, num_kernels=1000):
     """Without HTA's allowlist_patterns. None if there is no such category anywhere."""
     right, result = trace.right, []
-    category = "gpu_user_annotation" if use_gpu_annotation else "user_annotation"
+    category = GPU_ANNOTATION if use_gpu_annotation else "user_annotation"
     if "D39" not in right and not any(row.cat == category for rank in trace.ranks.values() for row in rank.every):
         return None
     for rank in choose(trace, ranks):
@@ -323,6 +324,44 @@ def gpu_user_annotation_breakdown(trace, ranks=None, use_gpu_annotation=True, du
         for row in by_name(rows, duration_ratio, num_kernels, right):
             result.append({**row, "rank": rank.rank})
     return result
+
+
+def gpu_kernels_with_user_annotations(trace, ranks=None):
+    """None if there are no annotations of the device anywhere."""
+    right, result = trace.right, []
+    if "D39" not in right and not any(row.cat == GPU_ANNOTATION for rank in trace.ranks.values() for row in rank.every):
+        return None
+    for rank in choose(trace, ranks, [0]):
+        kernels = work_of(rank, right) if "D11" in right else [row for row in rank.rows if is_hta_device(row)]
+        of_rows = rank.every if "D41" in right else rank.rows
+        annotations = [row for row in of_rows if row.cat == GPU_ANNOTATION]
+        if "D31" not in right and any(row.end_ns < row.ts_ns for row in kernels + annotations):
+            raise ValueError("an interval of negative length")
+        found = (annotations_around if "D31" in right else annotations_anywhere)(kernels, annotations)
+        result += [{"rank": rank.rank, "index": row.event, "ts": us(row.ts_ns), "dur": us(row.dur_ns), "pid": row.pid,
+                    "tid": row.tid, "stream": row.stream, "s_name": row.name, "s_user_annotation": name}
+                   for row, name in zip(kernels, found)]
+    return result
+
+
+def annotations_anywhere(kernels, annotations):
+    """HTA's: the shortest that overlaps the kernel on its pid and tid, or another kernel of the same interval."""
+    ordered = in_numpy_order(annotations[::-1], lambda row: row.dur_ns)[::-1]
+    threads, names = list(dict.fromkeys((row.pid, row.tid) for row in ordered)), {}
+    for thread in threads:
+        for annotation in ordered:
+            if (annotation.pid, annotation.tid) == thread:
+                names.update(((row.ts_ns, row.end_ns), annotation.name) for row in kernels if (row.pid, row.tid) == thread
+                             and annotation.ts_ns < row.end_ns and row.ts_ns < annotation.end_ns)
+    return [names.get((row.ts_ns, row.end_ns)) for row in kernels]
+
+
+def annotations_around(kernels, annotations):
+    """The innermost of the kernel's pid and tid that holds its start."""
+    for row in kernels:
+        around = [other for other in annotations if (other.file, other.pid, other.tid) == (row.file, row.pid, row.tid)
+                  and other.ts_ns <= row.ts_ns < other.end_ns]
+        yield max(around, key=lambda other: (other.ts_ns, -other.dur_ns, other.event)).name if around else None
 
 
 def by_name(rows, duration_ratio, num_kernels, right):

@@ -105,6 +105,12 @@ def innerness(row):
 
 def label(holding, level):
     """The name for a thread at an instant, from the host events that hold it."""
+    found = labelling(holding, level)
+    return stable(found.name) if found else None
+
+
+def labelling(holding, level):
+    """The event that has the name."""
     events = [row for row in holding if not oracle.is_call(row)]
     operators = [row for row in events if row.cat in OPERATORS]
     outermost = [min(group, key=innerness) for group in (operators, events) if group]
@@ -117,7 +123,7 @@ def label(holding, level):
         found = [max(modules, key=innerness)] if modules else outermost
     else:
         found = outermost if level == "top_op" else innermost
-    return stable(found[0].name) if found else None
+    return found[0] if found else None
 
 
 # ---- A3 to A9 -------------------------------------------------------------

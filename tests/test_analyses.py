@@ -17,7 +17,8 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, ROOT, connect, corpus, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
-            "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
+            "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
+            "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
             "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
             "cuda_kernel_launch_stats", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
@@ -335,7 +336,7 @@ class Others(InFolder):
 class Indifferent(InFolder):
     """Rows are the same whatever changes in the trace that must not matter."""
 
-    LABELS = {"pid", "tid", "correlation", "file", "launch"}  # which say how the trace numbers things
+    LABELS = {"pid", "tid", "correlation", "file", "event", "launch"}  # which say how the trace numbers things
     ALL = (*ANALYSES, "trace_collectives")
 
     def make(self, rank, seed):

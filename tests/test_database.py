@@ -35,7 +35,8 @@ OF_A_SIDE = {
     "hta_frequent_cuda_kernel_sequences": "frequent_cuda_kernel_sequences(:trace, NULL, NULL, 'aten::*', 1)",
     **{f"hta_{name}": f"{name}(:trace)" for name in (
         "temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
-        "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
+        "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
+        "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
         "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
         "cuda_kernel_launch_stats")}}
 

@@ -20,6 +20,7 @@ CALLS = {
     "gpu_kernel_type_breakdown": [{}],
     "gpu_kernel_breakdown": [{}, {"num_kernels": 3}, {"include_memory_kernels": 0}, {"duration_ratio": 0.3}],
     "gpu_user_annotation_breakdown": [{}, {"use_gpu_annotation": 0, "num_kernels": 4}],
+    "gpu_kernels_with_user_annotations": [{}],
     "comm_comp_overlap": [{}],
     "memory_bw_time_series": [{}],
     "memory_bw_summary": [{}],
@@ -53,6 +54,7 @@ def others_traces():
 def own_name(column):
     """What tracediff calls a column of HTA's."""
     column = re.sub(r"^(memory_bw_gbps|queue_length)_(?=count|mean|std|min|max|\d)", "", column)
+    column = re.sub(r"^s_", "", column)
     column = re.sub(r" ?\(us\)$", "", column).replace(" ", "_").lower()
     return re.sub(r"^(\d\d)%$", r"p\1", column)
 

@@ -20,7 +20,7 @@ import made
 from made import event, kernel, launch, step
 from support import corpus, golden, slow
 
-TEXT = {"name", "kernel_type", "idle_category", "pattern", "operator_name", "cat"}
+TEXT = {"name", "s_name", "s_user_annotation", "kernel_type", "idle_category", "pattern", "operator_name", "cat"}
 OPERATORS = ["aten::linear", "aten::addmm", "aten::mm", "aten::conv2d", "aten::embedding_bag",
              "autograd::engine::evaluate_function", "Optimizer.step", "nccl:", "ProfilerStep", "aten::copy_"]
 csv.field_size_limit(2 ** 24)
@@ -127,6 +127,11 @@ class GoldenTrace:
         self.check("get_gpu_user_annotation_breakdown", hta.gpu_user_annotation_breakdown)
         self.check("get_gpu_user_annotation_breakdown.cpu",
                    lambda trace: hta.gpu_user_annotation_breakdown(trace, use_gpu_annotation=False))
+
+    def test_gpu_kernels_with_user_annotations(self):
+        self.check("get_gpu_kernels_with_user_annotations", lambda trace: [
+            {**row, "s_user_annotation": row["s_user_annotation"] or ""}
+            for row in hta.gpu_kernels_with_user_annotations(trace, "all") or []])
 
     def test_comm_comp_overlap(self):
         self.check("get_comm_comp_overlap", hta.comm_comp_overlap)
@@ -251,6 +256,10 @@ def launched(name, ts, correlation, stream=7):
     return [event(name, ts, 50), launch(ts + 10, 5, correlation), kernel("k", ts + 100, 10, correlation, stream)]
 
 
+def annotation(name, ts, dur, stream):
+    return event(name, ts, dur, cat="gpu_user_annotation", pid=0, tid=stream, args={"stream": stream})
+
+
 # switch: (documents, analysis, what HTA gives, what is right[, arguments of load])
 CASES = {
     "D1": ([made.document(step(1, 5000, 100), step(2, 5100, 100), event("late", 5900, 1, args={}))], names,
@@ -306,6 +315,11 @@ CASES = {
             column(hta.queue_length_time_series, "queue_length"), [], [0, 1, 1, 2]),
     "D30": ([made.document(event("module", 0, 1000), *launched("op", 100, 1), *launched("op", 2000, 2))],
             lambda trace: [row["count"] for row in hta.frequent_cuda_kernel_sequences(trace, "op", None, 1)], [1], [2]),
+    "D31": ([made.document(event("op", 0, 1000), *(kernel(name, ts, 10, 1, stream) for name, ts, stream in (
+                 ("a", 100, 7), ("b", 100, 8), ("c", 115, 7))),
+                           *(annotation(name, ts, dur, 7) for name, ts, dur in (("outer", 90, 40), ("next", 122, 5))))],
+            column(hta.gpu_kernels_with_user_annotations, "s_name", "s_user_annotation"),
+            {"a": "outer", "b": "outer", "c": "next"}, {"a": "outer", "b": None, "c": "outer"}),
     "D39": ([made.document(event("op", 0, 1, args={}))], hta.temporal_breakdown, IndexError, []),
     "D40": ([made.document(kernel("k", 0, 10.9, 1))], column(hta.gpu_kernel_type_breakdown, "sum"), [10], [10.9]),
     "D41": ([made.document(*STEPS, kernel("old", 5, 20, 99), launch(10, 5, 1), kernel("k", 30, 10, 1),

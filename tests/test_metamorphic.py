@@ -47,7 +47,7 @@ VALUES = {
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
     "operator_name": ("aten::", "linear", "autograd")}
-EVENTS = {"event", "parent", "link", "launch", "operator"}  # columns that hold positions in traceEvents
+EVENTS = {"event", "parent", "link", "launch", "operator", "op_event"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace

@@ -30,6 +30,22 @@ def in_graph(file, attributed, work):
     return None if around else "graph: " + oracle_steps.stable(work.name)
 
 
+def op_event(file, attributed, work):
+    """The event of op; none where a graph tells op."""
+    launch = attributed.rows.get(work.link)
+    if launch is None or in_graph(file, attributed, work):
+        return None
+    found = oracle_steps.labelling(attributed.holding(oracle_steps.thread_of(launch), launch.ts_ns), "op")
+    return found.event if found else None
+
+
+def gpu_annotation(work, annotations):
+    """The name of the innermost annotation of its pid and tid that holds its start."""
+    around = [row for row in annotations if (row.pid, row.tid) == (work.pid, work.tid) and work.ts_ns is not None
+              and row.ts_ns <= work.ts_ns < oracle_steps.end(row)]
+    return max(around, key=oracle_steps.innerness).name if around else None
+
+
 class Owners(InFolder):
     def test_random_traces(self):
         for seed in range(1000, 1200):
@@ -46,6 +62,12 @@ class Owners(InFolder):
                 found = self.rows("SELECT rank, iteration, file, event, name, cat, kernel_type, stream, ts, dur,"
                                   " launch, op, top_op, module, annotation FROM trace_kernel_owners(?, 0, 'all')", path)
                 self.assertEqual(found, expected)
+                annotations = [row for row in file.rows if row.cat == "gpu_user_annotation" and oracle.is_counted(row)
+                               and row.ts_ns is not None]
+                self.assertEqual(
+                    self.rows("SELECT event, gpu_annotation, op_event FROM trace_kernel_owners(?, 0, 'all')", path),
+                    [(row[3], gpu_annotation(attributed.rows[row[3]], annotations),
+                      op_event(file, attributed, attributed.rows[row[3]])) for row in expected])
                 for level in LEVELS:  # one alone is found in another way
                     alone = self.rows(f"SELECT event, {level} FROM trace_kernel_owners(?, 0, 'all')", path)
                     self.assertEqual(alone, [(row[3], row[11 + LEVELS.index(level)]) for row in expected])

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "../trace/spans.h"
 
 static bool is_wanted(const struct trace_member *member, const unsigned char *chosen, size_t row)
 {
@@ -32,6 +33,7 @@ static bool collect_owners(struct owners *owners, const struct trace_member *mem
         owner->row = (uint32_t)row;
         for (int level = 0; level < LABEL_LEVELS; level++)
             owner->label[level] = ROW_NONE;
+        owner->gpu_annotation = ROW_NONE;
         if (columns->link[row] != ROW_NONE)
             threads[row_place(columns, columns->link[row])->track] = true;
     }
@@ -63,6 +65,63 @@ static bool label_owners(struct owners *owners, const struct trace_member *membe
     return done;
 }
 
+static bool is_gpu_annotation(void *file, size_t row)
+{
+    const struct columns *columns = &((const struct trace_file *)file)->columns;
+    return columns->kind[row] == KIND_ANNOTATION && row_counts(columns, row) &&
+           columns->dur[row] > 0;
+}
+
+/* Gives work the annotation that a line of its track has at its start. */
+static bool annotate_owners(struct owners *owners, const struct columns *columns,
+                            const struct span_line *lines, const struct stopper *stopper,
+                            struct failure *failure)
+{
+    for (size_t i = 0; i < owners->count; i++) {
+        struct owner *owner = &owners->items[i];
+        const struct span_line *line = &lines[row_place(columns, owner->row)->track];
+        int64_t ts = columns->ts[owner->row];
+        size_t low = 0;
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+        if (ts == NUMBER_NONE)
+            continue;
+        LOWER_BOUND(low, line->count, line->items[low].start <= ts);
+        if (low > 0)
+            owner->gpu_annotation = line->items[low - 1].row;
+    }
+    return true;
+}
+
+static bool find_gpu_annotations(struct owners *owners, struct trace_file *file,
+                                 const struct stopper *stopper, struct failure *failure)
+{
+    struct spans spans;
+    size_t tracks = file->tracks.count;
+    if (!spans_make(&spans, file, is_gpu_annotation, file, stopper, failure)) {
+        spans_clear(&spans);
+        return false;
+    }
+    size_t count = spans.first[tracks];
+    struct span_line *lines = memory_zeroed(tracks + 1, sizeof *lines);
+    struct span_change *changes = memory_allocate((2 * count + tracks + 1) * sizeof *changes);
+    const struct span **open = memory_allocate((count + 1) * sizeof *open);
+    bool done = (lines && changes && open) || failure_memory(failure);
+    for (size_t track = 0; done && track < tracks; track++) {
+        size_t first = spans.first[track];
+        lines[track].items = changes + 2 * first + track;
+        done =
+            span_line_innermost(&lines[track], spans.items + first, spans.first[track + 1] - first,
+                                NULL, NULL, open, stopper, failure);
+    }
+    done = done && annotate_owners(owners, &file->columns, lines, stopper, failure);
+    memory_free(lines);
+    memory_free(changes);
+    memory_free(open);
+    spans_clear(&spans);
+    return done;
+}
+
 bool owners_find(struct owners *owners, const struct trace_member *member,
                  const unsigned char *chosen, unsigned levels, const struct captures *captures,
                  const int64_t *nodes, const struct stopper *stopper, struct failure *failure)
@@ -71,8 +130,11 @@ bool owners_find(struct owners *owners, const struct trace_member *member,
     *owners = (struct owners){.count = 0};
     bool done = threads ? collect_owners(owners, member, chosen, threads, stopper, failure)
                         : failure_memory(failure);
-    if (done && levels)
-        done = label_owners(owners, member, levels, captures, nodes, threads, stopper, failure);
+    unsigned labels = levels & (OWNER_GPU_ANNOTATION - 1);
+    if (done && labels)
+        done = label_owners(owners, member, labels, captures, nodes, threads, stopper, failure);
+    if (done && levels & OWNER_GPU_ANNOTATION)
+        done = find_gpu_annotations(owners, member->file, stopper, failure);
     memory_free(threads);
     if (!done)
         owners_clear(owners);

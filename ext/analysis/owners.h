@@ -7,10 +7,14 @@
 
 #include "graphs.h"
 
-/* An event of device work. Its labels are rows, or ROW_NONE. */
+/* The bit, beside those of labels, of the annotation of the device. */
+#define OWNER_GPU_ANNOTATION (1u << LABEL_LEVELS)
+
+/* An event of device work. Its labels and its annotation are rows, or ROW_NONE. */
 struct owner {
     uint32_t row;
     uint32_t label[LABEL_LEVELS]; /* by enum label_level */
+    uint32_t gpu_annotation;      /* the innermost (T5.2) of its pid and tid that holds its start */
 };
 
 struct owners {
@@ -20,8 +24,8 @@ struct owners {
 };
 
 /* Finds the owners of the device work of a file that counts (row_counts). `chosen` selects steps by
-** index of steps->iterations; NULL: everything. `levels` has one bit for each label wanted. `captures` and
-** `nodes` as in graph_names_make(). */
+** index of steps->iterations; NULL: everything. `levels` has one bit for each label wanted, and
+** OWNER_GPU_ANNOTATION. `captures` and `nodes` as in graph_names_make(). */
 bool owners_find(struct owners *owners, const struct trace_member *member,
                  const unsigned char *chosen, unsigned levels, const struct captures *captures,
                  const int64_t *nodes, const struct stopper *stopper, struct failure *failure);

@@ -147,6 +147,10 @@ static const struct {
      "SELECT rank, name, round(sum, 1) AS us, round(mean, 1) AS mean\n"
      "FROM gpu_user_annotation_breakdown(" GPU ", 0)\n"
      "LIMIT 5;"},
+    {"gpu_kernels_with_user_annotations",
+     "SELECT user_annotation, count(*) AS kernels, round(sum(dur), 1) AS us\n"
+     "FROM gpu_kernels_with_user_annotations(" GPU ", 0)\n"
+     "GROUP BY user_annotation;"},
     {"comm_comp_overlap", "SELECT rank, comp_comm_overlap_pctg\n"
                           "FROM comm_comp_overlap(" GPU ");"},
     {"memory_bw_time_series",

@@ -9,7 +9,14 @@
 #include "graph_args.h"
 #include "shapes.h"
 
-enum { OWNERS_OP = 11, OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS, OWNERS_TYPES, OWNERS_POSITION };
+enum {
+    OWNERS_OP = 11,
+    OWNERS_SHAPES = OWNERS_OP + LABEL_LEVELS,
+    OWNERS_TYPES,
+    OWNERS_POSITION,
+    OWNERS_GPU_ANNOTATION,
+    OWNERS_OP_EVENT
+};
 
 static const struct column columns_of_owners[] = {
     {"rank", "INTEGER", "rank"},
@@ -30,6 +37,9 @@ static const struct column columns_of_owners[] = {
     {"shapes", "TEXT", "JSON, Input Dims of op"},
     {"types", "TEXT", "JSON, Input type of op"},
     {"graph_position", "INTEGER", "0, 1, ... in the replay of a graph (A14); else NULL"},
+    {"gpu_annotation", "TEXT",
+     "full name of the innermost annotation of the device on its pid and tid that holds its start"},
+    {"op_event", "INTEGER", "event of op; NULL if a graph tells op (A14, A15)"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -39,7 +49,9 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_OP + LEVEL_ANNOTATION] = ON_DEMAND,
     [OWNERS_SHAPES] = ON_DEMAND,
     [OWNERS_TYPES] = ON_DEMAND,
-    [OWNERS_POSITION] = ON_DEMAND};
+    [OWNERS_POSITION] = ON_DEMAND,
+    [OWNERS_GPU_ANNOTATION] = ON_DEMAND,
+    [OWNERS_OP_EVENT] = ON_DEMAND};
 
 enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_STEPS, OWNERS_CAPTURE };
 
@@ -115,6 +127,10 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     result_name(result, &of->texts, op == ROW_NONE || !of->types ? NAME_NONE : of->types[op]);
     result_number(result, of->position && of->position[row] != UINT32_MAX ? of->position[row]
                                                                           : NUMBER_NONE);
+    result_name(result, &file->names,
+                owner->gpu_annotation == ROW_NONE ? NAME_NONE
+                                                  : columns->name[owner->gpu_annotation]);
+    result_number(result, op == ROW_NONE ? NUMBER_NONE : columns->event[op]);
 }
 
 /* Reads the shapes, and the types if they are wanted, of the operators that own work. */
@@ -156,6 +172,10 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     bool types = call_wants(call, OWNERS_TYPES), shapes = types || call_wants(call, OWNERS_SHAPES);
     unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << LABEL_LEVELS) - 1);
     bool position = call_wants(call, OWNERS_POSITION);
+    if (call_wants(call, OWNERS_OP_EVENT) || shapes)
+        levels |= 1u << LEVEL_OP;
+    if (call_wants(call, OWNERS_GPU_ANNOTATION))
+        levels |= OWNER_GPU_ANNOTATION;
     const int64_t *nodes = graphs->nodes ? graphs->nodes[i] : NULL;
     if (!member->chosen)
         return;
@@ -166,8 +186,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                              .stable = memory_filled(member->file->names.count, sizeof *of.stable),
                              .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
     bool done = ((of.scratch && of.stable) || failure_memory(failure)) &&
-                owners_find(&of.owners, member, call_trace_steps(opened, i),
-                            levels | (unsigned)shapes << LEVEL_OP,
+                owners_find(&of.owners, member, call_trace_steps(opened, i), levels,
                             graph_args_knowledge(graphs).captures, nodes, stopper, failure) &&
                 (!shapes || read_owner_shapes(&of, types)) &&
                 (!position || find_positions(&of, nodes));

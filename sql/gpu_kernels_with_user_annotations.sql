@@ -1,0 +1,38 @@
+-- gpu_kernels_with_user_annotations: device work, with the annotation of the device that it runs in.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank             INTEGER  rank
+--   ts               REAL     us from the earliest event of the rank
+--   dur              REAL     us
+--   pid              any      process, as in the file
+--   tid              any      stream, as in the file
+--   stream           INTEGER  stream
+--   name             TEXT     name
+--   user_annotation  TEXT     name of the annotation; NULL if there is none
+--   file             TEXT     path
+--   event            INTEGER  position in the file's traceEvents
+-- Grain: one row per device work, by rank and start.
+-- Rules:
+--   1. Annotations are the events of category gpu_user_annotation that have a length (T4). They hold the
+--      instants from their start on, before their end.
+--   2. Work has the innermost annotation (T5.2) of its pid and tid that holds the start of the work.
+--   3. The annotation of the host around the launch is trace_kernel_owners.annotation.
+-- Reference: HTA TraceAnalysis.get_gpu_kernels_with_user_annotations
+-- Differs from HTA: the annotation is of the work's own stream and holds its start; HTA takes the
+--   shortest that overlaps the work anywhere, and leaks to other streams (D31); waiting for the device
+--   is not work (D24); work without a launch is cut with the last step by its own start, and an
+--   annotation is never cut before its work (D41).
+WITH annotated AS MATERIALIZED (
+  SELECT file, event, gpu_annotation
+  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), 'all')
+  WHERE gpu_annotation IS NOT NULL
+  LIMIT -1)
+SELECT rank, ts, dur, pid, tid, stream, name, gpu_annotation AS user_annotation, work.file, work.event
+FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
+LEFT JOIN annotated ON annotated.file = work.file AND annotated.event = work.event
+WHERE device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL
+ORDER BY rank, ts_ns, dur_ns, name, stream, user_annotation, work.file, work.event;
