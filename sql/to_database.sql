@@ -296,6 +296,12 @@ JOIN files AS f ON f.file_id = work.file_id
 WHERE work.is_counted AND n.kernel_type IS NOT NULL
 ORDER BY f.side, f.rank, call.ts_ns, f.file, call.id, work.ts_ns, work.id;
 
+CREATE TABLE hta_aten_op_kernels_and_delay (
+  side TEXT NOT NULL, rank INTEGER, aten_op_name TEXT, kernel_sequence TEXT, occurrence_count INTEGER,
+  avg_aten_op_launch_delay REAL, avg_runtime_delay REAL);
+INSERT INTO hta_aten_op_kernels_and_delay
+SELECT side, a.* FROM temp.input CROSS JOIN aten_op_kernels_and_delay(path) AS a;
+
 -- frequent_cuda_kernel_sequences(trace, NULL, NULL, 'aten::*', 1)
 CREATE TABLE hta_frequent_cuda_kernel_sequences (
   side TEXT NOT NULL, rank INTEGER, pattern TEXT, count INTEGER, gpu_kernel_duration REAL, cpu_op_duration REAL);

@@ -9,6 +9,7 @@ and where HTA raises an exception so does this. With all of RIGHT they are what
 tracediff has to give. Times are microseconds in double, each divided once from
 integer nanoseconds; None is SQL's NULL. A test may compare rows in any order.
 """
+import bisect
 import re
 import statistics
 from collections import Counter, defaultdict
@@ -31,6 +32,7 @@ KERNEL_LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", MTIA_LAUNCH}
 MEMORY_LAUNCHES = {"cudaMemcpyAsync", "cudaMemsetAsync"}
 
 # HTA's patterns of names, from the start of the name
+HTA_LAUNCHES = re.compile(r"cuda.*LaunchKernel|cuLaunchKernel|runFunction")
 HTA_COMMUNICATION = re.compile(r"nccl|hip|hccl|.*ncclKernel")
 HTA_MEMORY = re.compile(r"(hip)?Memcpy|(hip)?Memset|dma")
 HTA_NO_COMPUTATION = re.compile(
@@ -539,6 +541,86 @@ def cuda_kernel_launch_stats(trace, ranks=None, include_memory_events=True):
                            "gpu_duration": us(row.dur_ns),
                            "launch_delay": us(max(0, row.ts_ns - call.ts_ns - call.dur_ns))})
     return result
+
+
+# ---- operators ------------------------------------------------------------
+
+def aten_op_kernels_and_delay(trace, ranks=None, include_memory_events=False):
+    right, result, found = trace.right, [], {}
+    for rank in choose(trace, ranks, [0]):
+        if "D32" in right:
+            found = {}
+        launches = (rule_operators if "D32" in right else hta_operators)(rank, right, include_memory_events)
+        for place, (operator, call, row) in enumerate(launches):
+            instance = (operator.file, operator.event) if "D32" in right else (operator.tid, operator.name, operator.ts_ns)
+            found.setdefault(instance, []).append((operator, call, row))
+        if not found and "D32" not in right:
+            raise KeyError("thread_id")
+        delays = defaultdict(list)
+        for kernels in found.values():
+            operator, call, row = kernels[0]
+            delays[operator.name, " -> ".join(row.name for _, _, row in kernels)].append(
+                (call.ts_ns - operator.ts_ns, row.ts_ns - call.ts_ns))
+        for (name, sequence), pairs in delays.items():
+            means = [us(Fraction(sum(values), len(pairs))) for values in zip(*pairs)]
+            if "D32" not in right:
+                means = [rounded(value, 3, right) for value in means]
+            result.append({"rank": rank.rank, "aten_op_name": name, "kernel_sequence": sequence,
+                           "occurrence_count": len(pairs), "avg_aten_op_launch_delay": means[0],
+                           "avg_runtime_delay": means[1]})
+    return result
+
+
+def holding(rows):
+    """A function of (start, end): the rows that hold both, those of later starts first."""
+    ordered, reached = sorted(rows, key=lambda row: row.ts_ns), []
+    for row in ordered:
+        reached.append(max(row.end_ns, reached[-1]) if reached else row.end_ns)
+    starts = [row.ts_ns for row in ordered]
+
+    def find(start, end):
+        place = bisect.bisect_right(starts, start) - 1
+        while place >= 0 and reached[place] >= end:
+            if ordered[place].end_ns >= end:
+                yield ordered[place]
+            place -= 1
+    return find
+
+
+def hta_operators(rank, right, _):
+    """(operator, launch, kernel) of each launch that an ATen operator of any thread holds, whichever starts last."""
+    places = {key(row): place for place, row in enumerate(rank.rows)}
+    find = holding(row for row in rank.rows if row.name.startswith("aten::"))
+    kernels = defaultdict(list)
+    for row in rank.rows:
+        launch = launch_of(row, rank, right)
+        if row.stream is not None and launch is not None:
+            kernels[key(launch)].append(row)
+    for call in rank.rows:
+        if HTA_LAUNCHES.match(call.name):
+            around = list(find(call.ts_ns, call.end_ns))
+            if around:
+                around.sort(key=lambda row: places[key(row)])
+                row, = kernels[key(call)]
+                yield in_numpy_order(around[::-1], lambda row: row.ts_ns)[::-1][0], call, row
+
+
+def rule_operators(rank, right, include_memory_events):
+    """The same of the innermost operator on the launch's thread, in the order of the rule."""
+    threads, result = defaultdict(list), []
+    for row in rank.every:
+        if row.cat in oracle.OPERATORS and row.dur_ns > 0:
+            threads[row.file, row.pid, row.tid].append(row)
+    threads = {thread: holding(rows) for thread, rows in threads.items()}
+    for row in work_of(rank, right):
+        call = launch_of(row, rank, right)
+        if call is not None and (include_memory_events or kernel_type(row, right) != MEMORY):
+            find = threads.get((call.file, call.pid, call.tid), lambda start, end: ())
+            around = list(find(call.ts_ns, call.ts_ns + 1))
+            operator = max(around, key=lambda row: (row.ts_ns, -row.dur_ns, row.event), default=None)
+            if operator is not None and operator.name.startswith("aten::"):
+                result.append((operator, call, row))
+    return sorted(result, key=lambda each: (each[1].ts_ns, each[2].ts_ns, each[2].name))
 
 
 # ---- sequences ------------------------------------------------------------

@@ -93,6 +93,7 @@ def calls(a, ranks):
         "memory_bw_summary": lambda: rows(a.get_memory_bw_summary(ranks=ranks), index=True),
         "queue_length_time_series, queue_length_summary, time_spent_blocked_on_full_queue": lambda: queues(a, ranks),
         "cuda_kernel_launch_stats": lambda: by_rank(a.get_cuda_kernel_launch_stats(ranks=ranks, **quiet)),
+        "aten_op_kernels_and_delay": lambda: by_rank(a.get_aten_op_kernels_and_delay(ranks=ranks)),
         "frequent_cuda_kernel_sequences": lambda: sequences(a, ranks, "aten::", 1),
         "get_potential_stragglers": lambda: a.get_potential_stragglers(**quiet),
         "get_profiler_steps": lambda: [{"iteration": int(step)} for step in a.get_profiler_steps()],

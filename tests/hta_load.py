@@ -47,6 +47,7 @@ SWITCHES = {
     "D29": "queues and launch statistics of every launch, by link, launches before starts",
     "D30": "outermost host operators, by the call stacks of T5",
     "D31": "a kernel has the annotation of its own stream that holds its start",
+    "D32": "the operator of a launch is the innermost one on its thread, of its rank",
     "D39": "a rank without device work has no row, and does not end the analysis",
     "D40": "stretches of the kernel type table are not cut to whole microseconds",
     "D41": "without a launch, device work is cut with the last step by its own start; T11 places its annotations",

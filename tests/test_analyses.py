@@ -20,7 +20,7 @@ ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", 
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
             "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
             "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
-            "cuda_kernel_launch_stats", "frequent_cuda_kernel_sequences")
+            "cuda_kernel_launch_stats", "aten_op_kernels_and_delay", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
 READS_ARGS = ("memory_bw_time_series", "memory_bw_summary")  # which T6 reads from the file again
 

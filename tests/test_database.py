@@ -38,7 +38,7 @@ OF_A_SIDE = {
         "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
         "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
         "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
-        "cuda_kernel_launch_stats")}}
+        "cuda_kernel_launch_stats", "aten_op_kernels_and_delay")}}
 
 # Those of both sides together.
 OF_A_PAIR = {

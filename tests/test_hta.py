@@ -20,7 +20,8 @@ import made
 from made import event, kernel, launch, step
 from support import corpus, golden, slow
 
-TEXT = {"name", "s_name", "s_user_annotation", "kernel_type", "idle_category", "pattern", "operator_name", "cat"}
+TEXT = {"name", "s_name", "s_user_annotation", "kernel_type", "idle_category", "pattern", "operator_name", "cat",
+        "aten_op_name", "kernel_sequence"}
 OPERATORS = ["aten::linear", "aten::addmm", "aten::mm", "aten::conv2d", "aten::embedding_bag",
              "autograd::engine::evaluate_function", "Optimizer.step", "nccl:", "ProfilerStep", "aten::copy_"]
 csv.field_size_limit(2 ** 24)
@@ -68,7 +69,7 @@ class GoldenTrace:
         if path is None:
             try:
                 found = compute(trace)
-            except (IndexError, ValueError):
+            except (LookupError, ValueError):
                 found = None
             self.assertFalse(found)
             return
@@ -155,6 +156,9 @@ class GoldenTrace:
 
     def test_cuda_kernel_launch_stats(self):
         self.check("get_cuda_kernel_launch_stats", lambda trace: hta.cuda_kernel_launch_stats(trace, "all"))
+
+    def test_aten_op_kernels_and_delay(self):
+        self.check("get_aten_op_kernels_and_delay", lambda trace: hta.aten_op_kernels_and_delay(trace, "all"))
 
     def test_frequent_cuda_kernel_sequences(self):
         self.check("get_frequent_cuda_kernel_sequences.minlen3", lambda trace: [
@@ -320,6 +324,10 @@ CASES = {
                            *(annotation(name, ts, dur, 7) for name, ts, dur in (("outer", 90, 40), ("next", 122, 5))))],
             column(hta.gpu_kernels_with_user_annotations, "s_name", "s_user_annotation"),
             {"a": "outer", "b": "outer", "c": "next"}, {"a": "outer", "b": None, "c": "outer"}),
+    "D32": ([made.document(event("aten::mine", 0, 100), event("aten::other", 5, 100, tid=2), launch(10, 5, 1),
+                           kernel("k", 50, 10, 1))],
+            column(hta.aten_op_kernels_and_delay, "aten_op_name", "avg_aten_op_launch_delay"), {"aten::other": 5},
+            {"aten::mine": 10}),
     "D39": ([made.document(event("op", 0, 1, args={}))], hta.temporal_breakdown, IndexError, []),
     "D40": ([made.document(kernel("k", 0, 10.9, 1))], column(hta.gpu_kernel_type_breakdown, "sum"), [10], [10.9]),
     "D41": ([made.document(*STEPS, kernel("old", 5, 20, 99), launch(10, 5, 1), kernel("k", 30, 10, 1),

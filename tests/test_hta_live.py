@@ -42,6 +42,7 @@ CALLS = {"get_temporal_breakdown": ["temporal_breakdown"],
          "get_queue_length_time_series": ["queue_length_time_series"], "get_queue_length_summary": ["queue_length_summary"],
          "get_time_spent_blocked_on_full_queue": ["time_spent_blocked_on_full_queue"],
          "get_cuda_kernel_launch_stats": ["cuda_kernel_launch_stats"],
+         "get_aten_op_kernels_and_delay": ["aten_op_kernels_and_delay"],
          "get_frequent_cuda_kernel_sequences": ["frequent_cuda_kernel_sequences"]}
 ANALYSES = list(itertools.chain(*CALLS.values()))
 EXAMPLE = os.path.join("examples", "gpu", "test")
@@ -54,13 +55,15 @@ DIFFERS = {
         "gpu_kernel_breakdown": "D4 D7 D8 D27", "gpu_user_annotation_breakdown": "D4 D7", "comm_comp_overlap": "D4 D7",
         "memory_bw_time_series": "D4 D7", "memory_bw_summary": "D7", "queue_length_time_series": "D4 D7",
         "queue_length_summary": "D4 D7", "time_spent_blocked_on_full_queue": "D4 D7 D9",
-        "cuda_kernel_launch_stats": "D4 D7", "frequent_cuda_kernel_sequences": "D4 D7 D24 D30"},
+        "cuda_kernel_launch_stats": "D4 D7", "frequent_cuda_kernel_sequences": "D4 D7 D24 D30",
+        "aten_op_kernels_and_delay": "D4 D7 D24 D32"},
     "amd_trace": {
         "temporal_breakdown": "D4", "idle_time_breakdown": "D4 D25",
         "idle_interval_stats": "D4 D25", "gpu_kernel_type_breakdown": "D4 D40",
         "gpu_kernel_breakdown": "D4 D8", "gpu_user_annotation_breakdown": "D4", "memory_bw_time_series": "D4",
         "queue_length_time_series": "D4", "time_spent_blocked_on_full_queue": "D4", "cuda_kernel_launch_stats": "D4 D29",
-        "frequent_cuda_kernel_sequences": "D4 D5 D30"},
+        "frequent_cuda_kernel_sequences": "D4 D5 D30",
+        "aten_op_kernels_and_delay": "D4 D32"},
     "cpu_only": {"comm_comp_overlap": "D39"},
     "rank_unavailable": {"comm_comp_overlap": "D39"},
     "triton_example": {
@@ -75,12 +78,14 @@ DIFFERS = {
     "trace_filter": {
         "idle_time_breakdown": "D25", "idle_interval_stats": "D25", "gpu_kernel_breakdown": "D8",
         "time_spent_blocked_on_full_queue": "D9",
-        "frequent_cuda_kernel_sequences": "D30"},
+        "frequent_cuda_kernel_sequences": "D30",
+        "aten_op_kernels_and_delay": "D32"},
     "critical_path/simple_add": {
         "temporal_breakdown": "D24", "idle_time_breakdown": "D25",
         "idle_interval_stats": "D25", "gpu_kernel_type_breakdown": "D27",
         "gpu_kernel_breakdown": "D8 D27", "queue_length_summary": "D24 D29", "time_spent_blocked_on_full_queue": "D9",
-        "frequent_cuda_kernel_sequences": "D24 D30"},
+        "frequent_cuda_kernel_sequences": "D24 D30",
+        "aten_op_kernels_and_delay": "D24 D32"},
 }
 
 

@@ -174,6 +174,11 @@ static const struct {
      "       round(avg(launch_delay), 1) AS delay\n"
      "FROM cuda_kernel_launch_stats(" GPU ")\n"
      "GROUP BY rank;"},
+    {"aten_op_kernels_and_delay", "SELECT aten_op_name, occurrence_count AS count, "
+                                  "round(avg_aten_op_launch_delay, 1) AS launch,\n"
+                                  "       round(avg_runtime_delay, 1) AS runtime\n"
+                                  "FROM aten_op_kernels_and_delay(" GPU ", 0)\n"
+                                  "LIMIT 5;"},
     {"frequent_cuda_kernel_sequences",
      "SELECT substr(pattern, 1, 60) AS pattern, count, round(gpu_kernel_duration, 1) AS us\n"
      "FROM frequent_cuda_kernel_sequences(" GPU ")\n"
