@@ -174,6 +174,13 @@ SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
+-- potential_stragglers(trace)
+CREATE TABLE stragglers (
+  side TEXT NOT NULL, rank INTEGER, times_last INTEGER, wait_caused REAL, class TEXT, name TEXT, time REAL,
+  others_time REAL, diff_time REAL);
+INSERT INTO stragglers
+SELECT side, s.* FROM temp.input CROSS JOIN potential_stragglers(path) AS s;
+
 -- HTA's analyses, of both sides: hta_NAME has the rows of NAME(trace).
 
 CREATE TABLE hta_temporal_breakdown (

@@ -543,6 +543,50 @@ def cuda_kernel_launch_stats(trace, ranks=None, include_memory_events=True):
     return result
 
 
+# ---- ranks ----------------------------------------------------------------
+
+def iterations_of(rank):
+    """{event: iteration} as HTA numbers the steps: the last one in the file that holds the start."""
+    steps = [(row, int(number[1])) for row in rank.every if (number := re.match(r"ProfilerStep\s*#\s*(\d+)", row.name))]
+    host = {key(row): next((number for step, number in reversed(steps) if step.ts_ns <= row.ts_ns < step.end_ns), -1)
+            for row in rank.every if row.stream is None}
+    launches = ((row, launch_of(row, rank, ())) for row in rank.rows if row.stream is not None and row.stream > 0)
+    return {**host, **{key(row): -1 if launch is None else host.get(key(launch), -1) for row, launch in launches}}
+
+
+def potential_stragglers(trace, num_candidates=2):
+    """The ranks that begin a certain kernel of communication late most often; only HTA's way (D33)."""
+    rows = {}
+    for rank in trace.ranks.values():
+        iterations = iterations_of(rank)
+        rows[rank.rank] = [(row, iterations[key(row)]) for row in rank.rows if key(row) in iterations]
+    steps = {iteration for of_rank in rows.values() for row, iteration in of_rank if row.name.startswith("ProfilerStep")}
+    if not steps:
+        raise ValueError("there are no steps")
+    rows = {rank: [(row, iteration) for row, iteration in of_rank if iteration in steps] for rank, of_rank in rows.items()}
+    every = [row for of_rank in rows.values() for row, _ in of_rank]
+    first = min(row.ts_ns for row in every)
+    mean = (max(row.ts_ns + row.dur_ns for row in every) - first) / len(steps)
+    kernels = {(row.stream, row.name, iteration, rank): row for rank, of_rank in rows.items() for row, iteration in of_rank
+               if row.name.startswith("ncclKernel") and row.stream is not None and row.stream > 0 and iteration > 0
+               and row.dur_ns >= 0.01 * mean}
+    spreads = defaultdict(list)
+    for stream, name, iteration in dict.fromkeys(place[:3] for place in kernels):
+        durations = [kernels[stream, name, iteration, rank].dur_ns / mean for rank in rows
+                     if (stream, name, iteration, rank) in kernels]
+        if len(durations) > 1:
+            spreads[stream, name].append(statistics.stdev(durations))
+    if not spreads:
+        raise ValueError("no kernel of communication is on several ranks")
+    chosen, flags = max(spreads, key=lambda place: statistics.mean(spreads[place])), Counter()
+    for iteration in {place[2] for place in kernels if place[:2] == chosen}:
+        starts = {rank: (row.ts_ns - first) / mean for (*place, rank), row in kernels.items()
+                  if tuple(place) == (*chosen, iteration)}
+        least = sorted(starts.values(), reverse=True)[num_candidates - 1]
+        flags.update(rank for rank, start in starts.items() if start >= least)
+    return [{"rank": rank} for rank, _ in flags.most_common(num_candidates)]
+
+
 # ---- operators ------------------------------------------------------------
 
 def aten_op_kernels_and_delay(trace, ranks=None, include_memory_events=False):

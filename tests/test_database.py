@@ -32,6 +32,7 @@ OF_A_SIDE = {
     "step_time": "trace_step_time(:trace, 'all', 'all')",
     "kernel_owners": "trace_kernel_owners(:trace, 'all', 'all')",
     "collectives": "trace_collectives(:trace, 'all', 'all')",
+    "stragglers": "potential_stragglers(:trace)",
     "hta_frequent_cuda_kernel_sequences": "frequent_cuda_kernel_sequences(:trace, NULL, NULL, 'aten::*', 1)",
     **{f"hta_{name}": f"{name}(:trace)" for name in (
         "temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",

@@ -160,6 +160,9 @@ class GoldenTrace:
     def test_aten_op_kernels_and_delay(self):
         self.check("get_aten_op_kernels_and_delay", lambda trace: hta.aten_op_kernels_and_delay(trace, "all"))
 
+    def test_potential_stragglers(self):
+        self.check("get_potential_stragglers", hta.potential_stragglers)
+
     def test_frequent_cuda_kernel_sequences(self):
         self.check("get_frequent_cuda_kernel_sequences.minlen3", lambda trace: [
             {"operator_name": name, **row} for name in OPERATORS

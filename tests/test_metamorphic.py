@@ -52,6 +52,7 @@ ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_graph_diff", "trace_ab", "trace_clock_factor", *SUMMARY}  # ask what came, or what replaced what
+AGAINST_OTHERS = {"potential_stragglers"}  # compares each rank with the others that are chosen
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
 
@@ -403,7 +404,7 @@ CHANGES = (identity, shifted, based, permuted, pids, tids, correlations, externa
            unrelated_rank, beside, compressed, compressed_in_members, misnamed, indented, keys_in_another_order,
            unknown_keys, events_first, escaped, numbers_in_other_ways, all_styles, renamed, as_array, as_pattern,
            begins_and_ends)
-ALL_RANKS = {"trace_events", "trace_collectives"} | {
+ALL_RANKS = {"trace_events", "trace_collectives", "potential_stragglers"} | {
     name for name in functions() if "include_last_profiler_step" in functions()[name][0]}
 
 
@@ -700,7 +701,7 @@ class Relations(InFolder):
             for name, (arguments, columns) in functions().items():
                 for argument, column, kept in (("ranks", "rank", range(len(control))),
                                                ("iterations", "iteration", (0, 1, 2, 8, 9))):
-                    if argument not in arguments or column not in columns:
+                    if argument not in arguments or column not in columns or name in AGAINST_OTHERS:
                         continue
                     for _ in range(CALLS + 1):
                         call = random_call(rng, name)

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import sqlite3
 import unittest
 
 import generate_gpu_pair
@@ -272,6 +273,81 @@ class Collectives(InFolder):
         self.assert_error("trace_collectives: the trace has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM trace_collectives(?, 7)", TEST)
         self.assertEqual(self.rows("SELECT * FROM trace_collectives(NULL)"), [])
+
+
+class Stragglers(InFolder):
+    """Each rank against the others: as trace_step_diff has it, of one trace on both sides."""
+
+    def read(self, trace, *arguments):
+        """{rank: ((times_last, wait_caused), [(class, name, diff_time, time, others_time)])}"""
+        found = {}
+        for rank, last, wait, *part in self.rows(
+                "SELECT rank, times_last, wait_caused, class, name, diff_time, time, others_time"
+                f" FROM potential_stragglers(?{', ?' * len(arguments)})", trace, *arguments):
+            self.assertEqual(found.setdefault(rank, ((last, wait), []))[0], (last, wait))
+            found[rank][1].append(tuple(part))
+        return found
+
+    def check(self, trace, iterations=None):
+        found = self.read(trace, None, iterations)
+        ranks = [rank for rank, in self.rows("SELECT DISTINCT rank FROM trace_step_time(?, 'all', ?)", trace, iterations)]
+        self.assertEqual(set(found), set(ranks) if len(ranks) > 1 else set())
+        collectives = self.rows("SELECT last_rank, max_wait FROM trace_collectives(?, NULL, ?)", trace, iterations)
+        for rank, (late, parts) in found.items():
+            waits = [wait for last, wait in collectives if last == rank]
+            self.assertEqual(late[0], len(waits))
+            self.assertAlmostEqual(late[1], sum(waits), 6)
+            others = json.dumps([other for other in ranks if other != rank])
+            expected = self.rows("SELECT class, name, diff_time, test_time, control_time FROM trace_step_diff(?1, ?1, ?2, ?3,"
+                                 " ?4, ?4)", trace, others, rank, iterations)
+            for part in parts:
+                if part[:2] not in {row[:2] for row in expected}:
+                    self.assertEqual(part[2:], (0, 0, 0))
+                    expected.append(part)
+            order = [repr(part[:2]) for part in sorted(parts, key=repr)]
+            self.assertEqual(order, [repr(row[:2]) for row in sorted(expected, key=repr)])
+            for part, row in zip(sorted(parts, key=repr), sorted(expected, key=repr)):
+                for value, wanted in zip(part[2:], row[2:]):
+                    self.assertAlmostEqual(value, wanted, 6)
+            self.assertEqual([part[2] for part in parts], sorted((part[2] for part in parts), reverse=True))
+        self.assertEqual([late[1] for late, _ in found.values()],
+                         sorted((late[1] for late, _ in found.values()), reverse=True))
+        return found
+
+    def test_is_a_diff_of_ranks(self):
+        for iterations in (None, "all", 12):
+            found = self.check(TEST, iterations)
+            self.assertEqual(list(found), [1, 0])
+            self.assertEqual(found[1][1][0][:2], ("compute", "aten::embedding_dense_backward"))
+
+    def test_random_ranks(self):
+        checked = 0
+        for seed in range(30):
+            for rank in range(4):
+                write(f"{seed}/rank{rank}.json", random_trace(10 * seed + rank))
+            try:
+                self.rows("SELECT count(*) FROM trace_step_time(?, 'all', 'all')", str(seed))
+            except sqlite3.OperationalError:    # ranks with steps and ranks without
+                continue
+            with self.subTest(seed):
+                checked += len(self.check(str(seed), "all"))
+        self.assertGreater(checked, 20)
+
+    def test_what_makes_a_rank_late(self):
+        """Rank 1 waits 40 us longer for its data, and rank 0 as long for rank 1."""
+        for rank, (wait, start) in enumerate(((10, 30), (50, 70))):
+            write(f"runs/rank{rank}.json", document(
+                step(1, 0, 150), event("load", 0, wait), launch(wait, 1, 1), kernel("ncclA", start, 120 - start, 1)))
+        found = self.check("runs", "all")
+        self.assertEqual([(rank, late) for rank, (late, _) in found.items()], [(1, (1, 40)), (0, (0, 0))])
+        self.assertEqual([part[:3] for part in found[1][1] if part[2]],
+                         [("idle_host", "load", 40), ("comm", "ncclA", -40)])
+
+    def test_one_rank_and_errors(self):
+        self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?, 0)", TEST), [])
+        self.assertEqual(self.rows("SELECT * FROM potential_stragglers(NULL)"), [])
+        self.assert_error(f"potential_stragglers: '{TEST}' has no rank 7 (ranks: 0, 1)",
+                          "SELECT * FROM potential_stragglers(?, 7)", TEST)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,11 @@ static const struct {
                       "       round(diff_from_counts, 1) AS from_counts,\n"
                       "       round(diff_from_mean, 1) AS from_mean\n"
                       "FROM trace_diff_by(" PAIR ", 'op')\n" STEADY "LIMIT 5;"},
+    {"potential_stragglers",
+     "SELECT rank, times_last, round(wait_caused, 1) AS wait_caused, class,\n"
+     "       trace_label(name) AS name, round(diff_time, 1) AS diff\n"
+     "FROM potential_stragglers(" GPU ")\n"
+     "LIMIT 3;"},
     {"trace_collectives",
      "SELECT iteration, trace_short_name(name) AS name, round(transfer, 1) AS us,\n"
      "       round(max_wait, 1) AS max_wait, last_rank\n"
