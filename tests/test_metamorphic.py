@@ -32,7 +32,7 @@ WITHOUT_TRACE = {"tracediff_help"}
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", 1, "[1,2]")
 VALUES = {
-    "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
+    "root": (None,), "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
     "iterations": ITERATIONS, "control_iteration": ITERATIONS, "test_iteration": ITERATIONS,
     "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),

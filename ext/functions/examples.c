@@ -85,6 +85,10 @@ static const struct {
                             "FROM trace_kernel_owners(" GPU ")\n"
                             "WHERE op = 'aten::copy_'\n"
                             "LIMIT 3;"},
+    {"trace_subtree",
+     "SELECT depth, trace_short_name(name) AS name, num_kernels, round(kernel_dur_sum, 1) AS us,\n"
+     "       round(kernel_span, 1) AS span\n"
+     "FROM trace_subtree(" GPU ", 204);"},
     {"trace_diff_by", "SELECT key, round(diff_device_time, 1) AS diff,\n"
                       "       round(diff_from_counts, 1) AS from_counts,\n"
                       "       round(diff_from_mean, 1) AS from_mean\n"

@@ -19,6 +19,7 @@
     FUNCTION(trace_step_path) \
     FUNCTION(critical_path) \
     FUNCTION(trace_kernel_owners) \
+    FUNCTION(trace_subtree) \
     FUNCTION(trace_diff_by) \
     FUNCTION(trace_graph_diff) \
     FUNCTION(trace_ab) \

@@ -335,6 +335,10 @@ static const struct trial {
     {.name = "error: runs of directories and files",
      .sql = "SELECT * FROM trace_ab('mixed/*', 'a')",
      .fails = true},
+    {.name = "trace_subtree",
+     .sql = "SELECT * FROM trace_subtree('a', NULL, 'all');"
+            "SELECT * FROM trace_subtree('a', '[1, 4]')"},
+    {.name = "trace_subtree, error", .sql = "SELECT * FROM trace_subtree('a', 777)", .fails = true},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_kernel_owners, by flows",
      .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},
