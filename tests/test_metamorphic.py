@@ -47,7 +47,7 @@ VALUES = {
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
     "operator_name": ("aten::", "linear", "autograd")}
-EVENTS = {"event", "parent", "link", "launch", "operator", "op_event"}  # columns that hold positions in traceEvents
+EVENTS = {"event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
@@ -404,7 +404,7 @@ CHANGES = (identity, shifted, based, permuted, pids, tids, correlations, externa
            unrelated_rank, beside, compressed, compressed_in_members, misnamed, indented, keys_in_another_order,
            unknown_keys, events_first, escaped, numbers_in_other_ways, all_styles, renamed, as_array, as_pattern,
            begins_and_ends)
-ALL_RANKS = {"trace_events", "trace_collectives", "potential_stragglers"} | {
+ALL_RANKS = {"trace_events", "trace_collectives", "potential_stragglers", "trace_backward"} | {
     name for name in functions() if "include_last_profiler_step" in functions()[name][0]}
 
 

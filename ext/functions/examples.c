@@ -98,6 +98,13 @@ static const struct {
      "       trace_label(name) AS name, round(diff_time, 1) AS diff\n"
      "FROM potential_stragglers(" GPU ")\n"
      "LIMIT 3;"},
+    {"trace_backward",
+     "SELECT fwd_name, count(*) AS times, round(sum(fwd_kernel_dur_sum), 1) AS forward,\n"
+     "       round(sum(kernel_dur_sum), 1) AS backward\n"
+     "FROM trace_backward(" GPU ", 0)\n"
+     "GROUP BY fwd_name\n"
+     "ORDER BY backward DESC\n"
+     "LIMIT 3;"},
     {"trace_collectives",
      "SELECT iteration, trace_short_name(name) AS name, round(transfer, 1) AS us,\n"
      "       round(max_wait, 1) AS max_wait, last_rank\n"
