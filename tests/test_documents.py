@@ -118,6 +118,7 @@ class CallsOfHta(unittest.TestCase):
         calls = {match[0] for folder, _, names in os.walk(golden()) for name in names
                  if (match := re.match(r"(get|generate)_[a-z_]+|critical_path", name))}
         self.assertGreater(len(calls), 15)
+        self.assertEqual(re.findall(r"(?m)^.*\| *\|.*$", text), [])  # a row without an answer
         for call in calls:
             self.assertRegex(text, rf"`{call}\w*[`(]")
 
