@@ -19,7 +19,8 @@ static enum capture_call call_of(const struct name *name)
         return CALL_COPY;
     if (name_contains(name, "Memset"))
         return CALL_FILL;
-    return name_contains(name, "Launch") && name_contains(name, "Kernel") ? CALL_LAUNCH : CALL_OTHER;
+    return name_contains(name, "Launch") && name_contains(name, "Kernel") ? CALL_LAUNCH
+                                                                          : CALL_OTHER;
 }
 
 /* A call of a capture, or its begin or end. */
