@@ -41,6 +41,12 @@ SELECT key, control_counts AS control, test_counts AS test, round(diff_device_ti
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
 WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
 
+-- More work, or slower work?
+SELECT key, round(control_gbs) AS control_gbs, round(test_gbs) AS test_gbs, round(diff_device_time, 1) AS diff,
+       round(diff_from_bytes, 1) AS more_work, round(diff_from_gbs, 1) AS lower_rate
+FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key IN ('aten::native_layer_norm', 'aten::mm');
+
 -- As a picture, from control's step to test's.
 SELECT writefile('build/step.html', visualize_step_diff(
          class, name, control_time, test_time)) > 0 AS written

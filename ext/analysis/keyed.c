@@ -81,10 +81,14 @@ static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
     uint32_t *slot = table_slot(&keyed->table, hash_of_ids(keyed, ids), has_ids, &key);
     if (!*slot) {
         if (!MEMORY_GROW(keyed->ids, keyed->id_capacity, (keyed->count + 1) * keyed->width) ||
-            !MEMORY_GROW(keyed->sums, keyed->sum_capacity, keyed->count + 1))
+            !MEMORY_GROW(keyed->sums, keyed->sum_capacity, keyed->count + 1) ||
+            (keyed->wants_work &&
+             !MEMORY_GROW(keyed->work, keyed->work_capacity, keyed->count + 1)))
             return false;
         memcpy(keyed->ids + keyed->count * keyed->width, ids, keyed->width * sizeof *ids);
         memset(&keyed->sums[keyed->count], 0, sizeof *keyed->sums);
+        if (keyed->wants_work)
+            memset(&keyed->work[keyed->count], 0, sizeof *keyed->work);
         *slot = (uint32_t)++keyed->count;
     }
     *row = *slot - 1;
@@ -348,6 +352,33 @@ static bool add_up(const struct keyed_builder *builder)
     return true;
 }
 
+static void add_measure(struct keyed_measure *measure, int64_t amount, int64_t dur)
+{
+    if (amount == NUMBER_NONE)
+        return;
+    measure->kernels++;
+    measure->amount += amount;
+    measure->time += dur;
+}
+
+/* F7. */
+static bool add_work(const struct keyed_builder *builder)
+{
+    const struct columns *columns = &builder->file->columns;
+    const struct work *work = builder->request->work;
+    for (uint32_t row = 0; work && row < columns->count; row++) {
+        uint32_t key = builder->key_of[row];
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (key == ROW_NONE || columns->kind[row] != KIND_WORK)
+            continue;
+        struct keyed_work *sums = &builder->keyed->work[key][builder->request->side];
+        add_measure(&sums->flops, work[row].flops, columns->dur[row]);
+        add_measure(&sums->bytes, work[row].bytes, columns->dur[row]);
+    }
+    return true;
+}
+
 static bool prepare(struct keyed_builder *builder)
 {
     const struct trace_file *file = builder->file;
@@ -377,7 +408,8 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                                     .failure = failure,
                                     .file = request->member->file};
     bool done = prepare(&builder) && stacks_find(request->member->file, stopper, failure) &&
-                key_host(&builder) && key_device(&builder) && add_up(&builder);
+                key_host(&builder) && key_device(&builder) && add_up(&builder) &&
+                add_work(&builder);
     memory_free(builder.is_step);
     memory_free(builder.around);
     memory_free(builder.key_of);
@@ -394,6 +426,7 @@ void keyed_clear(struct keyed *keyed)
     names_clear(&keyed->names);
     memory_free(keyed->ids);
     memory_free(keyed->sums);
+    memory_free(keyed->work);
     table_clear(&keyed->table);
     *keyed = (struct keyed){.width = 0};
 }

@@ -1,12 +1,13 @@
 /*
 ** Sums up device work and host events of two traces side by side, by the keys asked for and by
-** rules B1 to B6.
+** rules B1 to B6, and the work of device work by rule F7.
 */
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
 
 #include "../trace/trace.h"
 #include "../trace/wide.h"
+#include "operator_work.h"
 
 enum key {
     KEY_OP,
@@ -27,6 +28,17 @@ struct keyed_sums {
     wide_time device_time, host_time, self_time; /* ns */
 };
 
+/* Of the device work of which it is known (F7). */
+struct keyed_measure {
+    int64_t kernels;
+    wide_time amount; /* FLOPs or bytes */
+    wide_time time;   /* ns */
+};
+
+struct keyed_work {
+    struct keyed_measure flops, bytes;
+};
+
 struct keyed {
     enum key keys[KEY_COUNT]; /* the keys asked for */
     size_t width;             /* number of keys */
@@ -35,9 +47,11 @@ struct keyed {
     struct names names;
     uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
     struct keyed_sums (*sums)[2]; /* by row: for the two sides */
+    bool wants_work;
+    struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
     size_t count;
     /* private */
-    size_t id_capacity, sum_capacity;
+    size_t id_capacity, sum_capacity, work_capacity;
     struct table table;
 };
 
@@ -45,8 +59,9 @@ struct keyed_request {
     const struct trace_member *member;
     const unsigned char *chosen; /* by index of steps->iterations; NULL: everything */
     enum device_type device_type;
-    int side;               /* 0 or 1 */
-    const uint32_t *shapes; /* by row of an operator: id in `names`; NULL: not asked for */
+    int side;                /* 0 or 1 */
+    const uint32_t *shapes;  /* by row of an operator: id in `names`; NULL: not asked for */
+    const struct work *work; /* by row of device work; NULL: not asked for */
 };
 
 /* Adds a file to one of the sides. */

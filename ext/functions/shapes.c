@@ -146,7 +146,9 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
         size_t length;
         if (readers[0].values[row] != NAME_NONE)
             done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
-        for (int i = 0; i < count && readers[i].values && code == SQLITE_OK; i++) {
+        for (int i = 0; i < count && code == SQLITE_OK; i++) {
+            if (!readers[i].values)
+                continue;
             readers[i].values[row] = NAME_NONE;
             if (done && text)
                 code = find_value(&readers[i], text, length, names, &readers[i].values[row]);
@@ -164,14 +166,15 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
 }
 
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
-                 struct names *names)
+                 uint32_t *concrete, struct names *names)
 {
     struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
-                                     {.key = "Input type", .values = types}};
+                                     {.key = "Input type", .values = types},
+                                     {.key = "Concrete Inputs", .values = concrete}};
     for (size_t row = 0; row < file->columns.count; row++)
         if (!row_is(file, row, CATEGORY_OPERATOR))
             shapes[row] = NAME_NONE;
-    return read_values(call, file, readers, COUNT_OF(readers), names);
+    return read_values(call, file, readers, concrete ? 3 : 2, names);
 }
 
 bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,

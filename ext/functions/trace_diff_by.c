@@ -8,7 +8,10 @@
 #include "../trace/short_name.h"
 #include "../trace/sort.h"
 #include "call_trace.h"
+#include "kernel_work.h"
 #include "shapes.h"
+
+enum { BY_FLOPS = 17, BY_BYTES = 23, BY_COLUMNS = 29 };
 
 static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
@@ -31,6 +34,29 @@ static const struct column columns_of_diff_by[] = {
     {"control_self_time", "REAL", "us a step, self time of host events in control (T5)"},
     {"test_self_time", "REAL", "us a step, the same in test"},
     {"diff_self_time", "REAL", "us a step, test minus control"},
+    {"control_flops", "REAL", "FLOPs a step, of device work in control whose FLOPs are known (F7)"},
+    {"test_flops", "REAL", "the same in test"},
+    {"control_tflops", "REAL", "TFLOP/s while that work runs in control"},
+    {"test_tflops", "REAL", "the same in test"},
+    {"diff_from_flops", "REAL",
+     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "FLOPs"},
+    {"diff_from_tflops", "REAL", "us a step, the rest: from fewer or more FLOPs a second"},
+    {"control_bytes", "REAL", "bytes a step, of device work in control whose bytes are known (F7)"},
+    {"test_bytes", "REAL", "the same in test"},
+    {"control_gbs", "REAL", "GB/s while that work runs in control"},
+    {"test_gbs", "REAL", "the same in test"},
+    {"diff_from_bytes", "REAL",
+     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "bytes"},
+    {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
+};
+
+static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
+    [BY_FLOPS] = ON_DEMAND,     [BY_FLOPS + 1] = ON_DEMAND, [BY_FLOPS + 2] = ON_DEMAND,
+    [BY_FLOPS + 3] = ON_DEMAND, [BY_FLOPS + 4] = ON_DEMAND, [BY_FLOPS + 5] = ON_DEMAND,
+    [BY_BYTES] = ON_DEMAND,     [BY_BYTES + 1] = ON_DEMAND, [BY_BYTES + 2] = ON_DEMAND,
+    [BY_BYTES + 3] = ON_DEMAND, [BY_BYTES + 4] = ON_DEMAND, [BY_BYTES + 5] = ON_DEMAND,
 };
 
 /* Each argument of test follows the same one of control. */
@@ -69,20 +95,23 @@ static bool has_key(const struct keyed *keyed, enum key key)
     return i < keyed->width;
 }
 
-/* Adds a file, with the shapes of its operators if they are a key. */
+/* Adds a file, with the shapes of its operators if they are a key, and their work if it is asked for. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
     struct trace_file *file = request->member->file;
     uint32_t *shapes = NULL;
-    bool done = true;
-    if (has_key(keyed, KEY_SHAPES)) {
+    struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
+    bool done = work || !keyed->wants_work;
+    if (done && has_key(keyed, KEY_SHAPES)) {
         shapes = memory_zeroed(file->columns.count, sizeof *shapes);
-        done = shapes ? shapes_read(call, file, shapes, NULL, &keyed->names)
+        done = shapes ? shapes_read(call, file, shapes, NULL, NULL, &keyed->names)
                       : failure_memory(&call->failure);
     }
     request->shapes = shapes;
+    request->work = work;
     done = done && keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
     memory_free(shapes);
+    memory_free(work);
     return done;
 }
 
@@ -238,6 +267,57 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
     add_both(result, sums[0].self_time, sums[1].self_time, steps);
 }
 
+/* us a unit of work; 0: none is known. */
+static double price(const struct keyed_measure *of)
+{
+    return of->amount > 0 ? microseconds(of->time) / (double)of->amount : 0;
+}
+
+/* Adds six columns (F7); `unit` is of a rate, a us. */
+static void add_measured(struct result *result, const struct keyed_measure *control,
+                         const struct keyed_measure *test, const struct keyed_sums *sums,
+                         const int64_t *steps, double unit)
+{
+    const struct keyed_measure *sides[] = {control, test};
+    bool known[2], any = control->kernels + test->kernels > 0;
+    for (int side = 0; side < 2; side++) {
+        known[side] = any && (sides[side]->kernels > 0 || sums[side].kernels == 0);
+        if (known[side])
+            result_real(result, (double)sides[side]->amount / (double)steps[side]);
+        else
+            result_null(result);
+    }
+    for (int side = 0; side < 2; side++)
+        if (sides[side]->kernels > 0 && sides[side]->time > 0)
+            result_real(result,
+                        (double)sides[side]->amount / microseconds(sides[side]->time) / unit);
+        else
+            result_null(result);
+    if (!known[0] || !known[1]) {
+        result_null(result);
+        result_null(result);
+        return;
+    }
+    double more =
+        (double)test->amount / (double)steps[1] - (double)control->amount / (double)steps[0];
+    double from_work = more * price(control->amount > 0 ? control : test);
+    result_real(result, from_work);
+    result_real(result, mean_difference(control->time, steps[0], test->time, steps[1]) - from_work);
+}
+
+static void add_work(struct result *result, const struct keyed *keyed, size_t row,
+                     const int64_t *steps)
+{
+    const struct keyed_work *work = keyed->work ? keyed->work[row] : NULL;
+    const struct keyed_sums *sums = keyed->sums[row];
+    for (int i = BY_FLOPS; i < BY_COLUMNS && !work; i++)
+        result_null(result);
+    if (!work)
+        return;
+    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* a us: TFLOP/s */
+    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* a us: GB/s */
+}
+
 static void add_keyed_rows(struct call *call, struct result *result, const struct keyed *keyed,
                            const int64_t *steps)
 {
@@ -248,6 +328,7 @@ static void add_keyed_rows(struct call *call, struct result *result, const struc
         size_t row = order[i].row;
         done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
         add_sums(result, keyed->sums[row], steps);
+        add_work(result, keyed, row, steps);
     }
     sqlite3_finalize(statement);
     memory_free(order);
@@ -265,6 +346,8 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         argument_use_short_name(call, BY_USE_SHORT_NAME, 2, &use_short_name)) {
         for (size_t i = 0; i < keyed.width; i++)
             keyed.keys[i] = (enum key)chosen[i];
+        for (int i = BY_FLOPS; i < BY_COLUMNS; i++)
+            keyed.wants_work = keyed.wants_work || call_wants(call, i);
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
         if (add_keyed_sides(call, device_type, &keyed, steps))
             add_keyed_rows(call, result, &keyed, steps);
@@ -278,6 +361,7 @@ const struct table_function trace_diff_by_function = {
     .text = "device work and host time of two traces side by side, by keys such as op and shapes",
     COLUMNS(columns_of_diff_by),
     ARGUMENTS(arguments_of_diff_by),
+    .serves = served_of_diff_by,
     .reads_files = true,
     .produce = diff_by_produce,
 };

@@ -7,6 +7,7 @@
 #include "../trace/short_name.h"
 #include "call_trace.h"
 #include "graph_args.h"
+#include "kernel_work.h"
 #include "shapes.h"
 
 enum {
@@ -15,7 +16,9 @@ enum {
     OWNERS_TYPES,
     OWNERS_POSITION,
     OWNERS_GPU_ANNOTATION,
-    OWNERS_OP_EVENT
+    OWNERS_OP_EVENT,
+    OWNERS_FLOPS,
+    OWNERS_BYTES
 };
 
 static const struct column columns_of_owners[] = {
@@ -40,6 +43,8 @@ static const struct column columns_of_owners[] = {
     {"gpu_annotation", "TEXT",
      "full name of the innermost annotation of the device on its pid and tid that holds its start"},
     {"op_event", "INTEGER", "event of op; NULL if a graph tells op (A14, A15)"},
+    {"flops", "INTEGER", "FLOPs, its share of those of the operator that owns it (F1 to F3)"},
+    {"bytes", "INTEGER", "bytes that the operator reads and writes, the same share (F1 to F3)"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -51,7 +56,9 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_TYPES] = ON_DEMAND,
     [OWNERS_POSITION] = ON_DEMAND,
     [OWNERS_GPU_ANNOTATION] = ON_DEMAND,
-    [OWNERS_OP_EVENT] = ON_DEMAND};
+    [OWNERS_OP_EVENT] = ON_DEMAND,
+    [OWNERS_FLOPS] = ON_DEMAND,
+    [OWNERS_BYTES] = ON_DEMAND};
 
 enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_STEPS, OWNERS_CAPTURE };
 
@@ -75,6 +82,7 @@ struct owners_file {
     uint32_t *shape, *types; /* by row: the ids of those of an owner; may be NULL */
     char *scratch;           /* room for the longest name of the file */
     uint32_t *position; /* by row: in the replay of a graph; UINT32_MAX: in none; may be NULL */
+    struct work *work;  /* by row; may be NULL */
 };
 
 /* Adds the stable name of an id. */
@@ -121,8 +129,11 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
         else
             result_name(result, &of->owners.graphs.texts, in_graph);
     }
-    if (graph_name(&of->owners.graphs, LEVEL_OP, row) != GRAPH_LABEL)
+    const struct work *work = of->work ? &of->work[row] : NULL;
+    if (graph_name(&of->owners.graphs, LEVEL_OP, row) != GRAPH_LABEL) {
         op = ROW_NONE;
+        work = NULL; /* F2.3 */
+    }
     result_name(result, &of->texts, op == ROW_NONE || !of->shape ? NAME_NONE : of->shape[op]);
     result_name(result, &of->texts, op == ROW_NONE || !of->types ? NAME_NONE : of->types[op]);
     result_number(result, of->position && of->position[row] != UINT32_MAX ? of->position[row]
@@ -131,6 +142,8 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
                 owner->gpu_annotation == ROW_NONE ? NAME_NONE
                                                   : columns->name[owner->gpu_annotation]);
     result_number(result, op == ROW_NONE ? NUMBER_NONE : columns->event[op]);
+    result_number(result, work ? work->flops : NUMBER_NONE);
+    result_number(result, work ? work->bytes : NUMBER_NONE);
 }
 
 /* Reads the shapes, and the types if they are wanted, of the operators that own work. */
@@ -144,7 +157,7 @@ static bool read_owner_shapes(struct owners_file *of, bool types)
     for (size_t i = 0; i < of->owners.count; i++)
         if (of->owners.items[i].label[LEVEL_OP] != ROW_NONE)
             of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* wanted */
-    return shapes_read(of->call, file, of->shape, of->types, &of->texts);
+    return shapes_read(of->call, file, of->shape, of->types, NULL, &of->texts);
 }
 
 /* Finds the positions of device work in replays. */
@@ -176,6 +189,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
         levels |= 1u << LEVEL_OP;
     if (call_wants(call, OWNERS_GPU_ANNOTATION))
         levels |= OWNER_GPU_ANNOTATION;
+    bool work = call_wants(call, OWNERS_FLOPS) || call_wants(call, OWNERS_BYTES);
     const int64_t *nodes = graphs->nodes ? graphs->nodes[i] : NULL;
     if (!member->chosen)
         return;
@@ -189,7 +203,8 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                 owners_find(&of.owners, member, call_trace_steps(opened, i), levels,
                             graph_args_knowledge(graphs).captures, nodes, stopper, failure) &&
                 (!shapes || read_owner_shapes(&of, types)) &&
-                (!position || find_positions(&of, nodes));
+                (!position || find_positions(&of, nodes)) &&
+                (!work || (of.work = kernel_work_find(call, member)));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
@@ -199,6 +214,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     memory_free(of.shape);
     memory_free(of.types);
     memory_free(of.position);
+    memory_free(of.work);
     names_clear(&of.texts);
     owners_clear(&of.owners);
 }
