@@ -499,6 +499,14 @@ def queue_length_summary(trace, ranks=None):
             for (rank, stream), found in values.items()]
 
 
+def trace_with_counters(trace, ranks=None):
+    """The events that generate_trace_with_counters adds to the traces, but that ts counts as in the series."""
+    made = [{"pid": row["pid"], "ts": row["ts"], "args": {"Queue Length": row["queue_length"]}, "ph": "C",
+             "name": "Queue Length", "id": row["stream"]} for row in queue_length_time_series(trace, ranks)]
+    return made + [{"pid": row["pid"], "ts": row["ts"], "args": {"Memcpy BW": row["memory_bw_gbps"]}, "ph": "C",
+                    "name": row["name"], "id": None} for row in memory_bw_time_series(trace, ranks)]
+
+
 def time_spent_blocked_on_full_queue(trace, ranks=None, max_queue_length=1024):
     right, result = trace.right, []
     for rank in choose(trace, ranks, [0]):

@@ -19,10 +19,10 @@ from support import EXAMPLES, ROOT, connect, corpus, slow
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
             "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
-            "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
+            "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue", "trace_counter_events",
             "cuda_kernel_launch_stats", "aten_op_kernels_and_delay", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
-READS_ARGS = ("memory_bw_time_series", "memory_bw_summary")  # which T6 reads from the file again
+READS_ARGS = ("memory_bw_time_series", "memory_bw_summary", "trace_counter_events")  # which T6 reads from the file again
 
 
 def call(name, trace="?1", **arguments):

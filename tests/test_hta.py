@@ -21,7 +21,7 @@ from made import event, kernel, launch, step
 from support import corpus, golden, slow
 
 TEXT = {"name", "s_name", "s_user_annotation", "kernel_type", "idle_category", "pattern", "operator_name", "cat",
-        "aten_op_name", "kernel_sequence"}
+        "aten_op_name", "kernel_sequence", "ph", "args"}
 OPERATORS = ["aten::linear", "aten::addmm", "aten::mm", "aten::conv2d", "aten::embedding_bag",
              "autograd::engine::evaluate_function", "Optimizer.step", "nccl:", "ProfilerStep", "aten::copy_"]
 csv.field_size_limit(2 ** 24)
@@ -183,7 +183,23 @@ class Overlaid(GoldenTrace):
         self.assertEqual({row["pattern"]: row["count"] for row in found[:5]}, expected)
 
 
-class Amd(GoldenTrace, unittest.TestCase):
+class Counters:
+    """A trace to which HTA has added counters."""
+
+    def test_trace_with_counters(self):
+        """HTA writes times as the files have them: those of the series and one number more."""
+        expected = read(golden(self.folder, "generate_trace_with_counters.csv"))
+        found = hta.trace_with_counters(self.trace(), "all")
+        shift = min(row["ts"] for row in expected) - min(row["ts"] for row in found)
+        for row in found:
+            row["ts"] += shift
+        for row in found + expected:
+            row["args"] = json.loads(row["args"]) if isinstance(row["args"], str) else row["args"]
+            (row["counter"], row["value"]), = row.pop("args").items()
+        self.assert_rows(found, expected)
+
+
+class Amd(GoldenTrace, Counters, unittest.TestCase):
     folder, path = "amd_trace", "amd_trace"
 
 
@@ -191,7 +207,7 @@ class CpuOnly(GoldenTrace, unittest.TestCase):
     folder, path = "cpu_only", "cpu_only"
 
 
-class SimpleAdd(Overlaid, unittest.TestCase):
+class SimpleAdd(Overlaid, Counters, unittest.TestCase):
     folder, path = "critical_path_simple_add", "critical_path/simple_add"
 
 
@@ -199,11 +215,11 @@ class RankUnavailable(GoldenTrace, unittest.TestCase):
     folder, path = "rank_unavailable", "rank_unavailable"
 
 
-class CompareBase(GoldenTrace, unittest.TestCase):
+class CompareBase(GoldenTrace, Counters, unittest.TestCase):
     folder, path = "trace_compare_base", "trace_compare/base"
 
 
-class CompareTest(GoldenTrace, unittest.TestCase):
+class CompareTest(GoldenTrace, Counters, unittest.TestCase):
     folder, path = "trace_compare_test", "trace_compare/test"
 
 
@@ -218,11 +234,11 @@ class DiffTest(GoldenTrace, unittest.TestCase):
 
 
 @slow
-class TwoRanks(Overlaid, unittest.TestCase):
+class TwoRanks(Overlaid, Counters, unittest.TestCase):
     folder, path = "trace_filter_2ranks", "trace_filter"
 
 
-class Triton(GoldenTrace, unittest.TestCase):
+class Triton(GoldenTrace, Counters, unittest.TestCase):
     folder, path = "triton_example", "triton_example"
 
 

@@ -181,6 +181,9 @@ static const struct {
     {"queue_length_summary", "SELECT rank, stream, round(mean, 1) AS mean, max,\n"
                              "       round(mean_over_time, 1) AS mean_over_time\n"
                              "FROM queue_length_summary(" GPU ");"},
+    {"trace_counter_events", "SELECT name, stream, pid, count(*) AS events, max(ts) AS last\n"
+                             "FROM trace_counter_events(" GPU ", 0)\n"
+                             "GROUP BY name, stream, pid;"},
     {"time_spent_blocked_on_full_queue",
      "SELECT rank, stream, round(duration_at_max_queue_length, 1) AS us\n"
      "FROM time_spent_blocked_on_full_queue(" GPU ")\n"
