@@ -166,6 +166,7 @@ examples: ## make the generated example traces again
 	$(PYTHON) tests/generate_gpu_pair.py
 	$(PYTHON) tests/generate_joins.py
 	$(PYTHON) tests/generate_history.py
+	$(PYTHON) tests/generate_counters.py
 
 reference: needed all ## write the reference in sql/README.md from tracediff_help
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py

@@ -507,6 +507,34 @@ def trace_with_counters(trace, ranks=None):
                     "name": row["name"], "id": None} for row in memory_bw_time_series(trace, ranks)]
 
 
+def is_kernel_launch(row, right):
+    if "D42" in right:
+        return oracle.is_call(row) and re.search("Launch.*Kernel", row.name) is not None
+    return row.cat.startswith("cuda_runtime") and row.name.startswith("cudaLaunchKernel")
+
+
+def cupti_counters(trace, ranks=None):
+    """get_cupti_counter_data_with_operators, but for the counters, which it passes on."""
+    right, result = trace.right, []
+    for rank in choose(trace, ranks, [0]):
+        rows = {key(row): row for row in sorted(rank.every if "D42" in right else rank.rows, key=lambda row: row.ts_ns)}
+        tree = Tree(rank, right)
+        ranges = [row for row in rows.values() if row.cat == "cuda_profiler_range"]
+        launches = {place: row for place, row in rows.items() if is_kernel_launch(row, right)}
+        if "D42" in right:
+            launches = {place: row for place, row in launches.items() if tree.parents.get(place) not in launches}
+        if "D42" not in right and len(ranges) != len(launches):
+            continue
+        paired = launches.values() if len(ranges) == len(launches) else [None] * len(ranges)
+        for row, launch in zip(ranges, paired):
+            path = () if launch is None else reversed(list(tree.path(key(launch))))
+            stack = [rows[place].name for place in path if rows[place].cat in ("cpu_op", "Operator")]
+            if "D42" not in right or key(launch or row) in rank.kept:
+                result.append({"rank": rank.rank, "name": row.name, "op_stack": None if launch is None else stack,
+                               "top_op": stack[0] if stack or "D42" not in right else None, "op": stack[-1] if stack else None})
+    return result
+
+
 def time_spent_blocked_on_full_queue(trace, ranks=None, max_queue_length=1024):
     right, result = trace.right, []
     for rank in choose(trace, ranks, [0]):

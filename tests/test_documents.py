@@ -287,6 +287,7 @@ class Queries(unittest.TestCase):
     PAIR = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
     ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
                  "max_queue_length": 2}
+    TRACES = {"cupti_counters": os.path.join(ROOT, "examples", "counters")}
 
     def setUp(self):
         self.db = connect()
@@ -300,6 +301,8 @@ class Queries(unittest.TestCase):
         for name, text in self.files.items():
             parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
             given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
+            if name in self.TRACES:
+                given["trace"] = self.TRACES[name]
             by_file = self.db.execute(text, {**parameters, **given})
             by_function = self.db.execute(
                 f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)

@@ -22,13 +22,16 @@ def calls_of_every_function(db):
     pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
     values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1,
               "max_queue_length": 2, "num_kernels": 1, "allowlist_patterns": '["*forward*", "nccl*"]'}
+    others = {"cupti_counters": {"trace": os.path.join(EXAMPLES, "counters")},
+              **{function: {"path": os.path.join(EXAMPLES, "recorded", name)} for function, name in (
+                  ("memory_timeline", "memory.raw.json.gz"), ("execution_trace", "execution_trace.json.gz"))}}
     calls = {}
     for function, in db.execute("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'").fetchall():
         terms = [f"{name} = :{name}" for name, in db.execute(
             "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' ORDER BY position", (function,))
-            if name in values]
+            if name in {**values, **others.get(function, {})}]
         calls[function] = (f"SELECT * FROM {function} WHERE {' AND '.join(terms)}" if terms
-                           else f"SELECT * FROM {function}", values)
+                           else f"SELECT * FROM {function}", {**values, **others.get(function, {})})
     return calls
 
 

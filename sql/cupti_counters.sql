@@ -1,0 +1,74 @@
+-- cupti_counters: the counters of each kernel that CUPTI's range profiler measured, with the operators that launched it.
+--
+-- Parameters
+--   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+-- Columns
+--   rank       INTEGER  rank
+--   iteration  INTEGER  number of the launch's step; NULL outside of every step
+--   name       TEXT     kernel, as CUPTI has it; __missing__ where it does not know the name
+--   op         TEXT     innermost operator around the launch
+--   top_op     TEXT     outermost operator around the launch
+--   op_stack   TEXT     JSON array of their names, from top_op to op
+--   counters   TEXT     JSON object of the counters: counters ->> '$."smsp__inst_executed.sum"'
+--   ts         REAL     us from the origin of the rank (T2); the profiler makes it up, only the order counts
+--   dur        REAL     us, likewise
+--   launch     INTEGER  event of the call that launched it; NULL if it is not known (rule 3)
+--   file       TEXT     path
+--   event      INTEGER  position in the file's traceEvents
+-- Grain: one row per event of category cuda_profiler_range that has a ts, by rank and time.
+-- Rules:
+--   1. Launches are the calls (T10) whose name is like *Launch*Kernel*, but for those that another one encloses:
+--      calls of the driver inside a call of the runtime.
+--   2. Nothing in a trace says which launch a range is of. Of each file, the first range, by ts and then by place in
+--      the file, is of the first launch, and so on.
+--   3. If a file has more ranges than launches, or fewer, then launch, op, top_op, op_stack and iteration are NULL.
+--   4. Operators are the cpu_op (A11.5) that enclose the launch on its thread (T5).
+--   5. A range counts if its launch does (T13); without a launch, if it does itself.
+-- Reference: HTA TraceAnalysis.get_cupti_counter_data_with_operators
+-- Differs from HTA: where ranges and launches are not equally many their counters are here, without operators; all kinds
+--   of launches count; ranges are paired with launches before the last step is left out (D42).
+WITH range AS (
+  SELECT rank, file, event, name, ts, dur, args, ts_ns,
+         row_number() OVER (PARTITION BY file ORDER BY ts_ns, event) AS place, count(*) OVER (PARTITION BY file) AS count
+  FROM trace_events(:trace, NULL, :ranks)
+  WHERE cat = 'cuda_profiler_range' AND ts_ns IS NOT NULL),
+any_event AS MATERIALIZED (
+  SELECT file, event, iteration, parent, cat, name, ts_ns,
+         (cat IN ('cuda_driver', 'Runtime') OR cat GLOB '*_runtime') AND name GLOB '*Launch*Kernel*' AS launches
+  FROM trace_events(:trace, NULL, :ranks)
+  LIMIT -1),
+launch AS MATERIALIZED (
+  SELECT host.file, host.event, host.iteration, host.parent,
+         row_number() OVER (PARTITION BY host.file ORDER BY host.ts_ns, host.event) AS place,
+         count(*) OVER (PARTITION BY host.file) AS count
+  FROM any_event AS host
+  LEFT JOIN any_event AS around ON around.file = host.file AND around.event = host.parent
+  WHERE host.launches AND host.ts_ns IS NOT NULL AND around.launches IS NOT 1
+  LIMIT -1),
+stack AS (
+  SELECT file, event AS launch, parent, NULL AS op, NULL AS top_op, '' AS names
+  FROM launch
+  UNION ALL
+  SELECT stack.file, launch, host.parent,
+         CASE WHEN host.cat IN ('cpu_op', 'Operator') THEN coalesce(op, host.name) ELSE op END,
+         CASE WHEN host.cat IN ('cpu_op', 'Operator') THEN host.name ELSE top_op END,
+         CASE WHEN host.cat IN ('cpu_op', 'Operator')
+              THEN json_quote(host.name) || CASE names WHEN '' THEN '' ELSE ',' || names END ELSE names END
+  FROM stack
+  CROSS JOIN any_event AS host
+  WHERE host.file = stack.file AND host.event = stack.parent),
+owner AS MATERIALIZED (
+  SELECT file, launch, op, top_op, '[' || names || ']' AS names
+  FROM stack
+  WHERE parent IS NULL
+  LIMIT -1)
+SELECT rank, launch.iteration, name, op, top_op, owner.names AS op_stack, args AS counters, ts, dur,
+       launch.event AS launch, range.file, range.event
+FROM range
+LEFT JOIN launch ON launch.file = range.file AND launch.place = range.place AND launch.count = range.count
+LEFT JOIN owner ON owner.file = launch.file AND owner.launch = launch.event
+WHERE (range.file, coalesce(launch.event, range.event)) IN (
+  SELECT file, event FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)))
+ORDER BY rank, ts_ns, range.file, range.event;
