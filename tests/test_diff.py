@@ -186,10 +186,13 @@ class DividedOnce(InFolder):
         for path in SIDES:
             self.with_odd_nanoseconds(path)
         given = {**self.ARGUMENTS, "control": "control", "test": "test", "trace": "test"}
+        lists = {"memory_timeline": "memory.raw.json.gz", "execution_trace": "execution_trace.json.gz"}
         checked = set()
         for function, in self.rows("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'"):
             arguments = self.rows("SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument'", function)
             where = " AND ".join(f"{name} = :{name}" for name, in arguments if name in given) or "1"
+            if function in lists:
+                where, given["path"] = "path = :path", os.path.join(EXAMPLES, "recorded", lists[function])
             for column in self.times(function):
                 for value, in self.db.execute(f'SELECT "{column}" FROM {function} WHERE {where}', given):
                     if value is not None:

@@ -111,9 +111,9 @@ class Everywhere(InFolder):
                 "SELECT function, part, name, required FROM tracediff_help WHERE kind = 'table' ORDER BY function, position"):
             arguments = functions.setdefault(function, {})
             if part == "argument":
-                arguments[name] = required[name] if needed else "NULL"
+                arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            if function.startswith("tracediff_help"):
+            if function.startswith("tracediff_help") or "path" in arguments:     # which read no trace
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}

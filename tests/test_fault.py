@@ -117,6 +117,9 @@ def write_traces(folder):
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
     write(place("syncs.json"), syncs())
+    for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
+        write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
+    write(place("lists/cut.json"), "[[1, 2, 3, 4], [")
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())
     write(place("mixed/rank0.json"), run())

@@ -122,6 +122,10 @@ static const struct {
                  "FROM trace_ab(" PAIR ")\n"
                  "WHERE device <> 'CPU'\n"
                  "LIMIT 4;"},
+    {"memory_timeline", "SELECT ts, total, parameter, optimizer_state, activation, gradient\n"
+                        "FROM memory_timeline('examples/recorded/memory.raw.json.gz')\n"
+                        "ORDER BY total DESC\n"
+                        "LIMIT 3;"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
                           "FROM trace_diff_report(" PAIR ");"},
     {"tracediff_help", "SELECT text\n"
@@ -184,12 +188,13 @@ static const struct {
     {"trace_counter_events", "SELECT name, stream, pid, count(*) AS events, max(ts) AS last\n"
                              "FROM trace_counter_events(" GPU ", 0)\n"
                              "GROUP BY name, stream, pid;"},
-    {"cupti_counters", "SELECT op, count(*) AS kernels,\n"
-                       "       sum(counters ->>\n"
-                       "           '$.\"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum\"') AS ffma\n"
-                       "FROM cupti_counters('examples/counters')\n"
-                       "GROUP BY op\n"
-                       "ORDER BY ffma DESC;"},
+    {"cupti_counters",
+     "SELECT op, count(*) AS kernels,\n"
+     "       sum(counters ->>\n"
+     "           '$.\"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum\"') AS ffma\n"
+     "FROM cupti_counters('examples/counters')\n"
+     "GROUP BY op\n"
+     "ORDER BY ffma DESC;"},
     {"time_spent_blocked_on_full_queue",
      "SELECT rank, stream, round(duration_at_max_queue_length, 1) AS us\n"
      "FROM time_spent_blocked_on_full_queue(" GPU ")\n"

@@ -24,6 +24,7 @@
     FUNCTION(trace_graph_diff) \
     FUNCTION(trace_ab) \
     FUNCTION(trace_diff_report) \
+    FUNCTION(memory_timeline) \
     FUNCTION(tracediff_help)
 /* clang-format on */
 
