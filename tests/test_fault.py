@@ -119,6 +119,10 @@ def write_traces(folder):
     write(place("syncs.json"), syncs())
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
         write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
+    nodes = [{"id": at, "name": 'a "name" ' * at, "ctrl_deps": 1, "inputs": {"values": [at], "shapes": [[at]]},
+              "attrs": [{"name": "rf_id", "value": at}, {"name": "op_schema", "value": "x\n" * at}]} for at in range(1, 20)]
+    write(place("lists/et.json"), {"schema": "1.1.1", "nodes": nodes})
+    write(place("lists/bad.json"), {"nodes": [*nodes[:3], {}]})
     write(place("lists/cut.json"), "[[1, 2, 3, 4], [")
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())

@@ -126,6 +126,10 @@ static const struct {
                         "FROM memory_timeline('examples/recorded/memory.raw.json.gz')\n"
                         "ORDER BY total DESC\n"
                         "LIMIT 3;"},
+    {"execution_trace", "SELECT name, rf_id, input_shapes, output_shapes\n"
+                        "FROM execution_trace('examples/recorded/execution_trace.json.gz')\n"
+                        "WHERE name = 'aten::addmm'\n"
+                        "LIMIT 3;"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
                           "FROM trace_diff_report(" PAIR ");"},
     {"tracediff_help", "SELECT text\n"

@@ -25,6 +25,7 @@
     FUNCTION(trace_ab) \
     FUNCTION(trace_diff_report) \
     FUNCTION(memory_timeline) \
+    FUNCTION(execution_trace) \
     FUNCTION(tracediff_help)
 /* clang-format on */
 
