@@ -3,6 +3,7 @@ folder of small traces. Each statement of fault.c is a test.
 
 FAULT  where these programs are   (default build/fault)
 """
+import functools
 import os
 import random
 import re
@@ -132,7 +133,7 @@ def write_traces(folder):
     rng = random.Random(1)
     for number in range(2):  # as gzip more than 256 KiB, but few events
         write(place(f"large/rank{number}.json.gz"),
-              document(*(event(rng.randbytes(99).hex(), i, 1) for i in range(4000))))
+              document(*(event(rng.randbytes(396).hex(), i, 1) for i in range(780))))
     write_damaged(place("damaged"), place("large/rank0.json.gz"))
     with open(place("a/rank1.json.gz"), "rb") as whole, open(place("bad/cut.json.gz"), "wb") as cut:
         cut.write(whole.read(300))
@@ -190,19 +191,22 @@ def write_many_events(folder):
     export(os.path.join(folder, "..", "big.db"), 20000)
 
 
-class Fault(unittest.TestCase):
-    def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.folder = place.name
+@functools.cache
+def traces():
+    """A folder of what the statements read, which none of them changes: one for all tests of a process."""
+    place = tempfile.TemporaryDirectory()
+    write_traces(place.name)
+    return place
 
-    def run_program(self, name, *arguments):
+
+class Fault(unittest.TestCase):
+    def run_program(self, folder, name, *arguments):
         """What it prints."""
         program = os.path.join(PROGRAMS, name)
         if not os.path.exists(program):
             self.skipTest("make fault has not been run")
         try:
-            ended = subprocess.run([program, EXTENSION, *arguments], cwd=self.folder, timeout=LIMIT, check=False,
+            ended = subprocess.run([program, EXTENSION, *arguments], cwd=folder, timeout=LIMIT, check=False,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except subprocess.TimeoutExpired as late:
             self.fail(f"not done after {LIMIT} seconds\n{(late.output or b'').decode(errors='replace')}")
@@ -216,15 +220,15 @@ class Fault(unittest.TestCase):
     @slow
     @alone
     def test_threads(self):
-        write_traces(self.folder)
-        write_many_events(os.path.join(self.folder, "big"))
-        self.run_program("threads")
+        with tempfile.TemporaryDirectory() as folder:
+            write_traces(folder)
+            write_many_events(os.path.join(folder, "big"))
+            self.run_program(folder, "threads")
 
 
 def one_statement(statement):
     def test(self):
-        write_traces(self.folder)
-        self.assertRegex(self.run_program("fault", statement), r"(?m)^[1-9]\d* points, 0 wrong$")
+        self.assertRegex(self.run_program(traces().name, "fault", statement), r"(?m)^[1-9]\d* points, 0 wrong$")
     return test
 
 

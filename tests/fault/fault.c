@@ -5,7 +5,8 @@
 ** usage: fault EXTENSION [STATEMENT [KIND]]      in the folder test_fault.py makes
 **
 ** With a KIND every point is tried. Otherwise some kinds pass over some; and of a statement's
-** allocations with the same call stack, only the 1st, 2nd, 3rd, 5th, 9th, 17th, ... is tried.
+** allocations with the same call stack, only the 1st, 2nd, 3rd, 5th, 9th, 17th, ... is tried; what
+** SQLite calls within itself is of that stack only six calls deep.
 **
 ** Whatever fails, a statement gives the right answer, or an error that says what
 ** has failed; nothing is left open or allocated when the connection is closed; and
@@ -19,6 +20,8 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -50,7 +53,7 @@ static const struct fault {
     long stride;    /* every so many points, unless the kind was asked for */
 } faults[] = {
     {"memory", ALLOCATE, 0, false, false, false, 1, 1},
-    {"memory from then on", ALLOCATE, 0, true, false, false, 1, 5},
+    {"memory from then on", ALLOCATE, 0, true, false, false, 1, 3},
     {"memory, files known", ALLOCATE, 0, false, true, false, 1, 3},
     {"memory, threads", ALLOCATE, 0, false, false, false, 3, 7},
     {"open: EMFILE", OPEN, EMFILE, true, false, false, 1, 1},
@@ -379,12 +382,13 @@ static struct {
     atomic_long calls, hits;
     atomic_int benign; /* SQLite says that it can do without what it allocates now */
     atomic_bool benign_hit;
-    long at;
+    long at; /* 0: none is to fail */
     const struct fault *fault;
     uint64_t
         *stacks; /* of the first MOST_STACKS calls, a hash each: for these to be noted; or NULL */
 } armed;
 static atomic_long blocks, directories; /* in use */
+static atomic_long threads;             /* started */
 static atomic_bool files[1024];         /* that open() has opened */
 
 static void arm(const struct fault *fault, long at)
@@ -402,12 +406,45 @@ static void disarm(void)
     atomic_store(&armed.call, NO_CALL);
 }
 
+/* Where SQLite's code lies. */
+static uintptr_t sqlite_begins, sqlite_ends;
+
+static int find_sqlite(struct dl_phdr_info *object, size_t size, void *inside)
+{
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        uintptr_t begins = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+        uintptr_t ends = begins + object->dlpi_phdr[i].p_memsz;
+        if (object->dlpi_phdr[i].p_type != PT_LOAD || (uintptr_t)inside < begins ||
+            (uintptr_t)inside >= ends)
+            continue;
+        sqlite_begins = begins;
+        sqlite_ends = ends;
+        return 1;
+    }
+    return 0;
+}
+
+static bool in_sqlite(const void *frame)
+{
+    return (uintptr_t)frame >= sqlite_begins && (uintptr_t)frame < sqlite_ends;
+}
+
+/* Of all callers, but of the innermost functions of SQLite only the KEPT that are nearest to their
+** caller: how deep its parser is when it fails is up to SQLite. */
 static uint64_t hash_of_stack(void)
 {
-    enum { DEEPEST = 64 };
+    enum { DEEPEST = 64, KEPT = 6 };
     void *frames[DEEPEST];
     uint64_t hash = 0;
-    for (int i = backtrace(frames, DEEPEST) - 1; i >= 0; i--)
+    int count = backtrace(frames, DEEPEST), first = 0, caller;
+    while (first < count && !in_sqlite(frames[first])) /* these are of this program */
+        first++;
+    for (caller = first; caller < count && in_sqlite(frames[caller]);)
+        caller++;
+    if (caller - KEPT > first)
+        first = caller - KEPT;
+    for (int i = count - 1; i >= first; i--)
         hash = (hash ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15;
     return hash;
 }
@@ -420,7 +457,7 @@ static bool fails(enum call call)
     long i = atomic_fetch_add(&armed.calls, 1) + 1;
     if (armed.stacks && i <= MOST_STACKS)
         armed.stacks[i - 1] = hash_of_stack();
-    bool hit = i == armed.at || (i > armed.at && armed.fault->stays);
+    bool hit = armed.at > 0 && (i == armed.at || (i > armed.at && armed.fault->stays));
     if (hit) {
         atomic_fetch_add(&armed.hits, 1);
         if (atomic_load(&armed.benign) > 0)
@@ -562,6 +599,7 @@ INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
                               void *(*start)(void *), void *argument)
 {
     NEXT(pthread_create)
+    atomic_fetch_add(&threads, 1);
     return fails(THREAD) ? armed.fault->error : next(thread, attributes, start, argument);
 }
 
@@ -587,21 +625,36 @@ struct answer {
     size_t length, capacity;
 };
 
+/* Room for so many bytes and a 0 at the end of what has been said. */
+static char *room(struct answer *answer, size_t length)
+{
+    if (answer->length + length + 1 > answer->capacity) {
+        answer->capacity = 2 * (answer->length + length + 1);
+        answer->text = realloc(answer->text, answer->capacity);
+    }
+    return answer->text + answer->length;
+}
+
 __attribute__((format(printf, 2, 3))) static void say(struct answer *answer, const char *format,
                                                       ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    size_t needed = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
+    size_t needed = (size_t)vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (answer->length + needed > answer->capacity) {
-        answer->capacity = 2 * (answer->length + needed);
-        answer->text = realloc(answer->text, answer->capacity);
-    }
+    char *to = room(answer, needed);
     va_start(arguments, format);
-    vsnprintf(answer->text + answer->length, needed, format, arguments);
+    vsnprintf(to, needed + 1, format, arguments);
     va_end(arguments);
-    answer->length += needed - 1;
+    answer->length += needed;
+}
+
+/* As say() would, which is slow where a text is a page of 500 KB. */
+static void say_text(struct answer *answer, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(room(answer, length), text, length + 1);
+    answer->length += length;
 }
 
 static int say_row(struct answer *answer, sqlite3_stmt *statement)
@@ -622,10 +675,12 @@ static int say_row(struct answer *answer, sqlite3_stmt *statement)
             text = (const char *)sqlite3_column_text(statement, i);
             if (!text)
                 return SQLITE_NOMEM;
-            say(answer, "'%s'|", text);
+            say_text(answer, "'");
+            say_text(answer, text);
+            say_text(answer, "'|");
         }
     }
-    say(answer, "\n");
+    say_text(answer, "\n");
     return SQLITE_OK;
 }
 
@@ -633,7 +688,7 @@ static void ask(sqlite3 *db, const char *sql, struct answer *answer)
 {
     int code = SQLITE_OK;
     answer->length = 0;
-    say(answer, "%s", "");
+    say_text(answer, "");
     while (*sql && code == SQLITE_OK) {
         sqlite3_stmt *statement = NULL;
         code = sqlite3_prepare_v2(db, sql, -1, &statement, &sql);
@@ -646,7 +701,7 @@ static void ask(sqlite3 *db, const char *sql, struct answer *answer)
     answer->code = code;
     if (code != SQLITE_OK) {
         answer->length = 0;
-        say(answer, "%s", code == SQLITE_NOMEM ? "out of memory" : sqlite3_errmsg(db));
+        say_text(answer, code == SQLITE_NOMEM ? "out of memory" : sqlite3_errmsg(db));
     }
 }
 
@@ -749,6 +804,18 @@ static bool repeats(const uint64_t *stacks, long at)
     return (seen & (seen - 1)) != 0;
 }
 
+/* Whether a statement starts no threads, where memory among threads is to fail: it would be as without. */
+static bool lacks_threads(const struct trial *trial, const struct fault *fault,
+                          const struct answer *right, struct answer *answer)
+{
+    bool last;
+    if (fault->call != ALLOCATE || fault->processors == 1)
+        return false;
+    long before = atomic_load(&threads);
+    point(trial, fault, 0, right, answer, &last);
+    return atomic_load(&threads) == before;
+}
+
 /* All the points of a statement; returns how many are wrong. */
 static long sweep(const struct trial *trial, const struct fault *fault, const struct answer *right,
                   bool every, long *points)
@@ -757,6 +824,10 @@ static long sweep(const struct trial *trial, const struct fault *fault, const st
     long wrong = 0, tried = -1; /* the last point is none */
     bool last = false;
     processors = fault->processors;
+    if (!every && lacks_threads(trial, fault, right, &answer)) {
+        free(answer.text);
+        return 0;
+    }
     uint64_t *stacks = every ? NULL : note_stacks(trial, fault, right, &answer);
     long stride = every ? 1 : fault->stride * (trial->stride > 0 ? trial->stride : 1);
     for (long at = 1; !last; at += stride) {
@@ -799,6 +870,11 @@ int main(int count, char **arguments)
     if (count < 2)
         return 2;
     extension = arguments[1];
+    dl_iterate_phdr(find_sqlite, dlsym(RTLD_DEFAULT, "sqlite3_open"));
+    if (sqlite_begins == sqlite_ends)
+        return 2;
+    mallopt(M_TRIM_THRESHOLD, 64 << 20); /* pages are kept for the next connection */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
     wrapped = memory;
     wrapped.xMalloc = allocate;
