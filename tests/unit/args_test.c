@@ -7,7 +7,7 @@
 #include "trace/args.h"
 #include "trace/load.h"
 
-enum { EVENTS = 2000, LONGEST = 900 };
+enum { EVENTS = 1000, LONGEST = 900 };
 
 static const struct stopper no_stopper;
 
@@ -66,7 +66,7 @@ static bool ask(struct args_reader *reader, struct trace_file *file, size_t row,
 TEST(any_order_and_any_room)
 {
     static const size_t rooms[][2] = {{0, 0},        {1, 0},      {1, 1},
-                                      {9000, 90000}, {400000, 0}, {1, 20000}};
+                                      {9000, 45000}, {200000, 0}, {1, 10000}};
     enum failure_code code;
     struct trace_file *file = load(write_events());
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
@@ -88,8 +88,8 @@ TEST(files_are_told_apart)
     enum failure_code code;
     const char *path = write_events();
     struct trace_file *files[] = {load(path), load(path), load(path)};
-    struct args_reader reader = {.held = {.most_plain = 500000}};
-    for (int n = 0; n < 2000; n++)
+    struct args_reader reader = {.held = {.most_plain = 250000}};
+    for (int n = 0; n < 1000; n++)
         CHECK(ask(&reader, files[unit_random(3)], unit_random(EVENTS), &code));
     args_close(&reader);
     for (int i = 0; i < 3; i++)
@@ -102,7 +102,7 @@ TEST(memory_runs_out)
     struct trace_file *file = load(write_events());
     int failures = 0, asked = 0;
     for (int64_t at = 1; at < 400; at += at < 100 ? 1 : 17) {
-        struct args_reader reader = {.held = {.most_plain = 200000}};
+        struct args_reader reader = {.held = {.most_plain = 100000}};
         unit_trying("at %d", (int)at);
         unit_fail_allocation(at, false);
         for (int n = 0; n < 20; n++) {
