@@ -126,7 +126,7 @@ tsan: needed ## run the tests of threads under ThreadSanitizer
 # document_test reads values of 16 MiB, too slow here, and stopping_test measures time.
 valgrind: needed all $(patsubst %,%.log,$(filter-out %/document_test %/stopping_test,$(UNIT_TESTS))) ## run the tests of SQL and of units under valgrind
 	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
-	SLOW=some TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
+	SLOW=skip TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite
 
 VALGRIND = valgrind -q --error-exitcode=9
 

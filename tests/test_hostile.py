@@ -8,7 +8,7 @@ import sqlite3
 import unittest
 
 from made import InFolder, document, event, run, write
-from support import EXAMPLES, EXTENSION, ROOT, connect, slow
+from support import EXAMPLES, EXTENSION, ROOT, connect, series, slow
 from test_analyses import ANALYSES
 
 SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) FROM trace_files('a')",
@@ -156,8 +156,9 @@ class Schemas(Hostile):
         calls = calls_of_every_function(self.db)
         expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
         self.assertEqual([name for name in expected if not expected[name]], ["trace_graph_diff"])  # no graph is replayed
-        for kind in ("TABLE {}(x)", "TABLE {}(name, rank, event, file)", "TEMP TABLE {}(x)",
-                     "VIEW {} AS SELECT 1 AS x", "TEMP VIEW {} AS SELECT 1 AS x"):
+        kinds = ("TABLE {}(name, rank, event, file)", "TEMP VIEW {} AS SELECT 1 AS x", "TABLE {}(x)", "TEMP TABLE {}(x)",
+                 "VIEW {} AS SELECT 1 AS x")
+        for kind in kinds[:series(2, 5)]:
             db = connect()
             for name in sorted(names):
                 if not name.startswith("sqlite_"):  # those are refused
