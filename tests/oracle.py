@@ -15,6 +15,7 @@ Times are integer nanoseconds; None is SQL's NULL.
 """
 import copy
 import fnmatch
+import functools
 import gzip
 import json
 import os
@@ -33,6 +34,7 @@ from oracle_roles import int64, is_call, is_counted, is_known, is_step, step_num
 OPERATORS = ("cpu_op", "Operator")
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
                   "Kernel", "Memcpy", "Memset"}
+INTEGER = re.compile(r"-?[0-9]+")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
@@ -99,6 +101,11 @@ class File:
     flows: list = field(default_factory=list)
     named: bool = True  # its name may tell its rank
 
+    @functools.cached_property
+    def counted(self):
+        """The rows that are counted; asked for once all of them are there."""
+        return [row for row in self.rows if is_counted(row)]
+
 
 @dataclass
 class Trace:
@@ -132,8 +139,12 @@ def read_text(path):
         raise NotStrict(f"{path}: {error}") from error
 
 
-def read_document(path):
+def read_document(path, only_looked_at=False):
+    """The document; if it is only looked at, more quickly, with texts for numbers and without T17."""
     def first_wins(pairs):  # T17
+        kept = dict(pairs)
+        if len(kept) == len(pairs):
+            return kept
         kept = {}
         for key, value in pairs:
             kept.setdefault(key, value)
@@ -142,9 +153,10 @@ def read_document(path):
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")
 
+    number, pairs = (str, None) if only_looked_at else (Number, first_wins)
     try:
-        return json.loads(read_text(path), parse_int=Number, parse_float=Number, parse_constant=refuse,
-                          object_pairs_hook=first_wins)
+        return json.loads(read_text(path), parse_int=number, parse_float=number, parse_constant=refuse,
+                          object_pairs_hook=pairs)
     except (ValueError, RecursionError) as error:
         raise NotStrict(f"{path}: {error}") from error
 
@@ -163,8 +175,11 @@ def events_of(document):
 def nanoseconds(value, unit=1000):
     """A time in units of `unit` ns, from its digits, half to even (T1)."""
     spelt = value.text if isinstance(value, Number) else value
-    if not isinstance(spelt, str) or not NUMBER.fullmatch(spelt):
+    match = NUMBER.fullmatch(spelt) if isinstance(spelt, str) else None
+    if match is None:
         return None
+    if unit == 1000 and match[2] and len(match[2]) == 4 and not match[3]:  # as Kineto writes it: no need of decimals
+        return int64(int(spelt.replace(".", "")))
     exact = EXACT.multiply(EXACT.create_decimal(spelt), Decimal(unit))
     return int64(exact.to_integral_value(ROUND_HALF_EVEN, EXACT))
 
@@ -174,7 +189,7 @@ def plus(a, b):
 
 
 def integer(value):
-    if isinstance(value, Number) and re.fullmatch(r"-?[0-9]+", value.text):
+    if isinstance(value, Number) and INTEGER.fullmatch(value.text):
         return int64(int(value.text))
     return None
 
@@ -187,6 +202,8 @@ def text(value):
     """A string, with U+FFFD for each half of a broken surrogate pair."""
     if not isinstance(value, str):
         return None
+    if value.isascii():
+        return value
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -567,8 +584,10 @@ def first_of(file):
     return {step.iteration: step for step in sorted(file.steps, key=lambda step: (step.ts_ns, step.event), reverse=True)}
 
 
-def of_device(row, device_type):  # T9
-    return {"ALL": True, "CPU": row.device == "CPU", "GPU": is_device_work(row)}[(device_type or "ALL").upper()]
+def of_device(device_type):  # T9
+    """Whether a row is of it."""
+    return {"ALL": lambda row: True, "CPU": lambda row: row.device == "CPU",
+            "GPU": is_device_work}[(device_type or "ALL").upper()]
 
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
@@ -579,9 +598,8 @@ def select(trace, ranks=None, wanted=None, device_type="ALL"):
     chosen = choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = choose_steps(files, wanted)
-    rows = [row for file in files for row in file.rows
-            if is_counted(row) and of_device(row, device_type)
-            and (pairs is None or (row.file, row.iteration) in pairs)]
+    rows = [row for file in files for row in file.counted if pairs is None or (row.file, row.iteration) in pairs]
+    rows = list(filter(of_device(device_type), rows))
     rank_of = {file.path: file.rank for file in files}
     if pairs is not None:
         return rows, len({(rank_of[path], step) for path, step in pairs})

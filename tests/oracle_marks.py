@@ -91,17 +91,21 @@ def annotated(rows, steps):
 
 # ---- T22 ------------------------------------------------------------------
 
-def form_of(step, rows):
+def with_forms(rows):
+    """The known annotations that have a form."""
+    return [row for row in rows if is_known(row) and step_form(row.name) is not None]
+
+
+def form_of(step, formed):
     """The form of its name, else of the first known annotation that starts inside of it on its thread."""
-    inside = [row for row in rows if is_known(row) and step_form(row.name) is not None
-              and (row.pid, row.tid) == (step.pid, step.tid)
+    inside = [row for row in formed if (row.pid, row.tid) == (step.pid, step.tid)
               and innerness(step) < innerness(row) and row.ts_ns < end(step)]
     first = min(inside, key=innerness, default=None)
     return step_form(step.name) or (first and step_form(first.name))
 
 
-def mark(step, number, end_ns, rows):
-    form = form_of(step, rows)
+def mark(step, number, end_ns, formed):
+    form = form_of(step, formed)
     return Mark(step, number, end_ns, *(form or (None,) * 4), stratum(form))
 
 
@@ -116,7 +120,8 @@ def number(files, steps):
         if found:
             by_rank[file.rank].append((file, found))
         elif found is None:
-            file.step_marks = [mark(row, step_number(row), end(row), file.rows) for row in file.rows if is_step(row)]
+            formed = with_forms(file.rows)
+            file.step_marks = [mark(row, step_number(row), end(row), formed) for row in file.rows if is_step(row)]
         else:
             file.step_marks = []
     for group in by_rank.values():
@@ -124,7 +129,8 @@ def number(files, steps):
         following = 0
         for file, found in group:
             ends = [row.ts_ns for row in found[1:]] + [end(found[-1])]
-            file.step_marks = [mark(row, following + index, end_ns, file.rows)
+            formed = with_forms(file.rows)
+            file.step_marks = [mark(row, following + index, end_ns, formed)
                                for index, (row, end_ns) in enumerate(zip(found, ends))]
             following += len(found)
 

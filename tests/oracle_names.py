@@ -119,6 +119,7 @@ def fields(rest):
     return [(key, value) for key, value in pairs if re.fullmatch("[0-9]+", value)]
 
 
+@functools.lru_cache(maxsize=10_000)
 def step_form(name):
     """What the name of a step says of it, by the table of forms; None for other names."""
     for pattern in COUNTS:

@@ -1,5 +1,6 @@
 """A second reading of what an event is: what its category says, and the names of processes and threads (T9, T10), and
 whether it is a step of the profiler (T11)."""
+import functools
 import re
 
 STEP_NAME = re.compile(r"ProfilerStep ?#([0-9]+)")
@@ -43,9 +44,14 @@ def is_call(row):  # T10
     return row.cat in ("cuda_driver", "Runtime") or row.cat.endswith("_runtime")
 
 
-def step_number(row):
-    match = STEP_NAME.fullmatch(row.name or "")
+@functools.lru_cache(maxsize=10_000)
+def number_in(name):
+    match = STEP_NAME.fullmatch(name)
     return int64(int(match[1])) if match else None
+
+
+def step_number(row):
+    return number_in(row.name or "")
 
 
 def is_step(row):  # T11
