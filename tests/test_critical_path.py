@@ -190,6 +190,17 @@ class Made(InFolder):
             self.assertEqual(self.path(*events, *told)[-3:],
                              [("kernel", "long", 42), ("queue", "nccl", 1), ("kernel", "nccl", 50)])
 
+    def test_a_stream_that_waits_for_another_twice(self):
+        """The later wait covers the earlier one, in whatever order they are written; other streams change nothing."""
+        waits = [event for at, number in ((4, 10), (8, 11)) for event in (
+            call("cudaStreamWaitEvent", at, 1, number), sync("Stream Wait Event", at, 1, number, 20, wait_on_stream=7))]
+        waits += [call("cudaStreamWaitEvent", 10, 1, 12), sync("Stream Wait Event", 10, 1, 12, 20, wait_on_stream=9)]
+        events = [launch(2, 1, 1), kernel("early", 10, 20, 1, 7), launch(6, 1, 2), kernel("late", 31, 20, 2, 7),
+                  launch(14, 1, 5), kernel("nccl", 55, 50, 5, 20)]
+        for told in (waits, waits[::-1]):
+            self.assertEqual(self.path(*events, *told)[-3:],
+                             [("kernel", "late", 20), ("queue", "nccl", 4), ("kernel", "nccl", 50)])
+
     def test_what_was_recorded_before_is_not_waited_for(self):
         """An event that was recorded before the launch of the other stream's work."""
         told = sync("Stream Wait Event", 10, 1, 4, 20, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3)
@@ -420,12 +431,18 @@ LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
 
 def write_many(path, count, shape):
     """Operators, each with a launch: of streams that wait for each other, each with a synchronisation, of two threads
-    in turn, with kernels long after their launches, or all in one synchronisation while another thread launches."""
+    in turn, with kernels long after their launches, all in one synchronisation while another thread launches, or after
+    waits of a stream for others, of whose work none was launched before."""
     lines = [LINE.format("user_annotation", "ProfilerStep#1", 1, 1, 0, 10 * count + 10, 0, -1)]
     if shape == "inside":
         lines.append(LINE.format("cuda_runtime", "cudaStreamSynchronize", 1, 1, 0, 10 * count, 0, -1))
+    for i in range(count if shape == "told" else 0):
+        at = i / count
+        lines.append(LINE.format("cuda_runtime", "cudaStreamWaitEvent", 1, 1, at, 0, count + i + 2, -1))
+        lines.append(LINE.format("cuda_sync", "Stream Wait Event", 0, 20, at, 0, count + i + 2, 20).replace(
+            "}}", f',"wait_on_stream":{7 + i % 100 * i}}}}}'))
     for i in range(count):
-        at, thread = 10 * i, 1 + (shape == "threads" and i % 2)
+        at, thread = 10 * i + (shape == "told"), 1 + (shape == "threads" and i % 2)
         stream, dur = 20 if shape == "waits" and i % 2 else 7, {"waits": 14, "late": 9.5}.get(shape, 1.5)
         lines.append(LINE.format("cpu_op", f"aten::op{i % 17}", 1, thread, at, 9, 0, -1))
         if shape == "waits":
@@ -435,6 +452,9 @@ def write_many(path, count, shape):
         lines.append(LINE.format("kernel", f"k{i % 13}", 0, stream, start, dur, i + 1, stream))
         if shape == "syncs":
             lines.append(LINE.format("cuda_runtime", "cudaStreamSynchronize", 1, 1, at + 6.5, 3, 0, -1))
+    if shape == "told":
+        lines.append(LINE.format("cuda_runtime", "cudaLaunchKernel", 1, 1, 10 * count + 1, 3, count + 1, -1))
+        lines.append(LINE.format("kernel", "last", 0, 20, 10 * count + 7, 9, count + 1, 20))
     write(path, '{"traceEvents": [' + "".join(lines).rstrip(",\n") + "]}")
 
 
@@ -443,7 +463,7 @@ class Cost(InFolder):
     @slowest
     def test_linear(self):
         """Four times the events take at most five times the CPU time."""
-        for shape in ("plain", "waits", "syncs", "threads", "late", "inside"):
+        for shape in ("plain", "waits", "syncs", "threads", "late", "inside", "told"):
             for count in (5000, 20_000):
                 write_many(f"{count}.json", count, shape)
             sql = "SELECT count(*), sum(dur_ns) FROM critical_path(?)"

@@ -306,11 +306,33 @@ static bool add_calls(const struct graph_builder *builder, const bool *told)
     return done;
 }
 
-static int wait_order(const void *a, const void *b)
+static int place_of_wait(const void *a, const void *b)
 {
     const struct path_wait *x = a, *y = b;
     int order = COMPARE(x->host, y->host);
     return order ? order : COMPARE(x->row, y->row);
+}
+
+/* Of work and a stream, the wait for most comes first. Those of a call stay in the order of the file. */
+static int wait_order(const void *a, const void *b)
+{
+    const struct path_wait *x = a, *y = b;
+    int order = place_of_wait(x, y);
+    order = order || x->host ? order : COMPARE(x->source.stream, y->source.stream);
+    return order || x->host ? order : COMPARE(y->source.limit, x->source.limit);
+}
+
+/* Keeps one wait of work for a stream, and one of a call. */
+static void join_waits(struct path_graph *graph)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->wait_count; i++) {
+        const struct path_wait *wait = &graph->waits[i], *last = &graph->waits[kept - (kept > 0)];
+        if (kept == 0 || place_of_wait(wait, last) != 0 ||
+            (!wait->host && wait->source.stream != last->source.stream))
+            graph->waits[kept++] = *wait;
+    }
+    graph->wait_count = kept;
 }
 
 static bool find_waits(const struct graph_builder *builder, const struct path_syncs *syncs)
@@ -321,6 +343,8 @@ static bool find_waits(const struct graph_builder *builder, const struct path_sy
                 add_calls(builder, told) &&
                 sort_items(graph->waits, graph->wait_count, sizeof *graph->waits, wait_order,
                            builder->stopper, builder->failure);
+    if (done)
+        join_waits(graph);
     memory_free(told);
     return done;
 }
@@ -435,12 +459,23 @@ size_t path_ended_work(const struct path_graph *graph, int64_t upto)
     return i > 0 ? i - 1 : WORK_NONE;
 }
 
-size_t path_last_work(const struct path_graph *graph, const struct path_source *source,
+/* Whether one of some waits of a row is for work. */
+static bool is_waited_for(const struct path_graph *graph, const struct path_wait *waits,
+                          size_t count, const struct path_work *work)
+{
+    int64_t stream = row_place(&graph->file->columns, work->row)->stream;
+    size_t i = 0;
+    if (count > 1) /* all are for streams */
+        LOWER_BOUND(i, count, waits[i].source.stream < stream);
+    return i < count && is_of(graph, &waits[i].source, work);
+}
+
+size_t path_last_work(const struct path_graph *graph, const struct path_wait *waits, size_t count,
                       int64_t after, int64_t upto)
 {
-    size_t i = path_ended_work(graph, upto);
+    size_t i = count > 0 ? path_ended_work(graph, upto) : WORK_NONE;
     while (i != WORK_NONE && graph->work[i].end > after) {
-        if (is_of(graph, source, &graph->work[i]))
+        if (is_waited_for(graph, waits, count, &graph->work[i]))
             return i;
         i = i > 0 ? i - 1 : WORK_NONE;
     }
@@ -483,8 +518,9 @@ size_t path_waits_of(const struct path_graph *graph, uint32_t row, bool host, si
 {
     const struct path_wait key = {.row = row, .host = host};
     size_t first = 0, end;
-    LOWER_BOUND(first, graph->wait_count, wait_order(&graph->waits[first], &key) < 0);
-    for (end = first; end < graph->wait_count && wait_order(&graph->waits[end], &key) == 0; end++)
+    LOWER_BOUND(first, graph->wait_count, place_of_wait(&graph->waits[first], &key) < 0);
+    for (end = first; end < graph->wait_count && place_of_wait(&graph->waits[end], &key) == 0;
+         end++)
         ;
     *count = end - first;
     return first;

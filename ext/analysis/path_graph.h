@@ -64,7 +64,7 @@ struct path_graph {
     bool *threads;           /* by track: the host threads (P2) */
     struct labels labels;    /* of these, level LEVEL_OP */
     struct span_line active; /* the thread at work, as a track (P8); ROW_NONE: none is */
-    struct path_wait *waits; /* by host, then row */
+    struct path_wait *waits; /* by host, row, then stream: each once; of a call one */
     size_t wait_count, wait_capacity;
 };
 
@@ -78,8 +78,9 @@ bool path_graph_make(struct path_graph *graph, const struct trace_member *member
                      const struct windows *windows, const struct path_syncs *syncs,
                      const struct stopper *stopper, struct failure *failure);
 
-/* The work of a source that ends last, after one instant but not after another; WORK_NONE. */
-size_t path_last_work(const struct path_graph *graph, const struct path_source *source,
+/* The work that some waits of a row are for and that ends last, after one instant but not after
+** another; WORK_NONE. */
+size_t path_last_work(const struct path_graph *graph, const struct path_wait *waits, size_t count,
                       int64_t after, int64_t upto);
 
 /* The work that ends last of all that ends at an instant or before. */

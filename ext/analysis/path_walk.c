@@ -51,14 +51,15 @@ static size_t work_waited_for(const struct walk *walk, const struct path_work *w
     size_t found = WORK_NONE;
     for (int i = 0; i < 2 && rows[i] != ROW_NONE; i++) {
         size_t count, first = path_waits_of(walk->graph, rows[i], false, &count);
-        for (size_t wait = first; wait < first + count; wait++) {
-            struct path_source source = walk->graph->waits[wait].source;
-            if (source.among == AMONG_OTHERS)
-                source.track = work->track;
-            size_t last = path_last_work(walk->graph, &source, after, work->start);
-            if (last != WORK_NONE && (found == WORK_NONE || last > found))
-                found = last;
+        const struct path_wait *waits = &walk->graph->waits[first];
+        struct path_wait others = {.source = {.among = AMONG_OTHERS, .track = work->track}};
+        if (count > 0 && waits->source.among == AMONG_OTHERS) {
+            others.source.limit = waits->source.limit;
+            waits = &others;
         }
+        size_t last = path_last_work(walk->graph, waits, count, after, work->start);
+        if (last != WORK_NONE && (found == WORK_NONE || last > found))
+            found = last;
     }
     return found;
 }
@@ -100,11 +101,11 @@ static size_t work_of_call(struct walk *walk, uint32_t call)
     int64_t start = columns->ts[call];
     if (flags & NAMED_SYNCHRONIZE) {
         size_t count, first = path_waits_of(graph, call, true, &count);
-        struct path_source all = {.among = AMONG_ALL, .limit = start};
+        struct path_wait all = {.source = {.among = AMONG_ALL, .limit = start}};
         size_t work = walk->idle[call] == walk->number
                           ? WORK_NONE
-                          : path_last_work(graph, count > 0 ? &graph->waits[first].source : &all,
-                                           start, walk->at);
+                          : path_last_work(graph, count > 0 ? &graph->waits[first] : &all, 1, start,
+                                           walk->at);
         if (work == WORK_NONE)
             walk->idle[call] = walk->number;
         return work;
