@@ -7,10 +7,11 @@ import os
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import ROOT
+from support import ROOT, alone
 
 HOUR = 3600 * 10 ** 9
 NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs a side,"
@@ -406,6 +407,36 @@ class Runs(Ab):
         write("control/1/rank0.json", json.dumps(run([100] * 3))[:-200])
         with self.assertRaisesRegex(Exception, "trace_ab: 'control/1/rank0.json': the document is truncated"):
             self.rows("SELECT * FROM trace_ab('control/*', 'test/*')")
+
+
+class Many(Ab):
+    """Many names, each in one of many steps."""
+
+    def setUp(self):
+        super().setUp()
+        names, steps = 1500, 1500
+        write("many.json", document(*[step(number, 100 * number, 90) for number in range(steps)],
+                                    *[event(f"op{number}", 100 * number + 1, 5) for number in range(names)]))
+
+    def seconds(self, unit):
+        start = time.process_time()
+        self.rows("SELECT count(*) FROM trace_ab('many.json', 'many.json') WHERE by_unit = ?", unit)
+        return time.process_time() - start
+
+    @alone
+    def test_steps_cost_little_more_than_runs(self):
+        self.assertLess(self.seconds("step"), 8 * min(self.seconds("run") for _ in range(2)))
+
+    @alone
+    def test_interrupt(self):
+        """SQLite is asked all along, also where no run has many steps."""
+        asked = []
+        self.db.set_progress_handler(lambda: asked.append(time.process_time()), 1)
+        for unit in ("run", "step"):
+            asked.clear()
+            self.seconds(unit)
+            self.assertLess(max(b - a for a, b in zip(asked, asked[1:])), (asked[-1] - asked[0]) / 3, unit)
+        self.db.set_progress_handler(None, 0)
 
 
 class Data(unittest.TestCase):

@@ -17,7 +17,7 @@ struct comparing {
     double *medians; /* by run; 0 also if the run lacks the operator */
     double *means;   /* the same */
     bool *there;     /* by run: whether it has the operator */
-    struct power power;
+    struct power power[2]; /* for a family of one row; of all that are tested */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -143,7 +143,7 @@ static void test_logarithms(struct comparing *it, const struct t_tests *tests, d
     found->low = percent_of(found->log_diff - half);
     found->high = percent_of(found->log_diff + half);
     found->p = (double)student_tails(found->log_diff / error, df);
-    found->detectable = percent_of(power_shift(&it->power, n + m - 2) * error);
+    found->detectable = percent_of(power_shift(&it->power[0], n + m - 2) * error);
     found->p_slower = upper_tail((found->log_diff - found->log_floor) / error, df);
     found->p_not_slower = upper_tail((found->log_floor - found->log_diff) / error, df);
 }
@@ -314,7 +314,7 @@ static bool add_comparison(struct comparing *it, struct comparisons *found, size
                             .runs_needed = NUMBER_NONE};
     bool done = it->request->unit == UNIT_RUN ? compare_by_run(it, from, &next)
                                               : compare_by_step(it, from, &next);
-    if (!done)
+    if (!done || !stopper_ask(it->stopper, it->failure)) /* loops over few steps do not ask */
         return false;
     if (next.runs[0] == 0 || next.runs[1] == 0)
         next.verdict = next.runs[0] ? VERDICT_DELETED : VERDICT_ADDED;
@@ -365,7 +365,7 @@ static void find_not_slower(struct comparing *it, size_t tested, struct compared
     if (row->p_not_slower <= 0.025)
         row->gate = GATE_NOT_SLOWER;
     else
-        row->runs_needed = power_runs(&it->power, above ? tested : 1, row->deviation,
+        row->runs_needed = power_runs(&it->power[above], above ? tested : 1, row->deviation,
                                       fabs(row->log_diff - row->log_floor));
 }
 
