@@ -61,7 +61,7 @@
 --   9. control_time and test_time of a kernel are the time in which the step was in it (A3); kernels of one name and
 --      operator divide theirs by durations. So rows add up to the step, and explained_time and rest_time to
 --      diff_time, to the ns.
-WITH path AS MATERIALIZED (
+WITH RECURSIVE path AS MATERIALIZED (
   SELECT 0 AS side, step_count, class, op, kernel, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, NULL, 'trace', :steps)
   UNION ALL
@@ -156,12 +156,15 @@ median AS MATERIALIZED (
         FROM weighed)
   LIMIT -1),
 -- the square root of the product, by Newton's method from the arithmetic mean
-common AS MATERIALIZED (
+root(turn, factor, product) AS (
+  SELECT 0, middle, product FROM median
+  UNION ALL
+  SELECT turn + 1, (factor + product / factor) / 2, product FROM root WHERE turn < 40),
+common AS (
   SELECT factor, max(factor, 1 / factor) - 1 AS away, low, high,
          CASE WHEN max(factor, 1 / factor) < 1.02 THEN 0.05 ELSE min(0.05, (max(factor, 1 / factor) - 1) / 4) END AS tolerance
-  FROM (SELECT (root + product / root) / 2 AS factor, low, high
-        FROM (SELECT (root + product / root) / 2 AS root, product, low, high
-              FROM (SELECT (middle + product / middle) / 2 AS root, product, low, high FROM median)))
+  FROM root CROSS JOIN median
+  WHERE turn = 40
   LIMIT -1),
 judged AS MATERIALIZED (
   SELECT *, CASE WHEN kernels < 3 OR of_control < 0.1 OR of_test < 0.1 THEN 'too few kernels'

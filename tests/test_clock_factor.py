@@ -345,6 +345,10 @@ class Factor(Pairs):
         first, _, _ = self.check(*self.pair(kernels, scaled(kernels, 1.2, kernel0=4, kernel1=4)))
         self.assertAlmostEqual(first["factor"], 2.4, delta=1e-6)
         self.assertEqual(first["outcome"], "no common factor")
+        for own, factor in ((1000, 1000 ** 0.5), (1 / 1000, 1000 ** -0.5)):
+            alike = [(op, name, 1000, *more) for op, name, _, *more in kernels]
+            first, _, _ = self.check(*self.pair(alike, scaled(alike, 1, kernel0=own, kernel1=own)))
+            self.assertAlmostEqual(first["factor"], factor, delta=1e-9 * factor)
 
     def test_other_programs(self):
         first, beyond, _ = self.check(*self.pair(MODEL, [(op, f"other_{name}", us) for op, name, us in MODEL]))
