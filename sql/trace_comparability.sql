@@ -8,7 +8,7 @@
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :shapes             INTEGER        0: without the topics shapes and types, which read args; default 1
+--   :shapes             INTEGER>=0     0: without the topics shapes and types, which read args; default 1
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   line           INTEGER  from 1
@@ -24,7 +24,7 @@
 -- Rules:
 --   1. trace_summary quotes the rows that matter ('yes') as its cautions, and the report as its checks. 'maybe' is what
 --      may be meant, such as another version, or cannot be known.
---   2. 'yes' is: one side has no steps, or no device work; the devices differ; the ranks or the world sizes differ; not
+--   2. 'yes' is: a side has no events; one side has no steps, or no device work; the devices differ; the ranks or the world sizes differ; not
 --      all ranks were recorded; fewer than three steps; a step of more than 1.15 times the median of its side, if the
 --      steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
 --      time of operators of both sides at shapes of both sides; other types of floats in the operators that launched
@@ -204,6 +204,13 @@ found(place, topic, item, control, test, same, matters, why) AS (
   FROM sides
   WHERE side = 0
   UNION ALL
+  SELECT 1, 'steps', 'number', control, test, 2, 'yes', 'nothing to compare: no events in ' || empty
+  FROM (SELECT group_concat(column2, ' and in ') AS empty,
+               coalesce((SELECT numbers FROM steps WHERE side = 0), 0) AS control,
+               coalesce((SELECT numbers FROM steps WHERE side = 1), 0) AS test
+        FROM (VALUES (0, 'control'), (1, 'test'))
+        WHERE column1 NOT IN (SELECT side FROM steps))
+  WHERE empty IS NOT NULL  UNION ALL
   SELECT 2, 'device', 'work', 1 - of_host, 1 - o_of_host, 2, CASE WHEN of_host <> o_of_host THEN 'yes' ELSE 'no' END,
          CASE WHEN of_host > o_of_host THEN 'control has no device work: its host is compared with a device'
               WHEN of_host < o_of_host THEN 'test has no device work: its host is compared with a device'

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import sqlite3
 import unittest
 
 from made import InFolder, document, event, kernel, launch, run, step, write
@@ -197,8 +198,20 @@ class Rows(InFolder):
         self.assertEqual(found["time", "resolution"][0][:4], ("us", "ns", 0, "maybe"))
 
     def test_no_events(self):
-        write("a.json", document())
-        self.found("a.json", "a.json")
+        """Nothing is compared, which trace_summary says in the same words."""
+        write("none.json", document())
+        write("some.json", document(step(1, 0, 100), event("op", 1, 5)))
+        for control, test, of_control, of_test in (("none.json", "some.json", 0, 1), ("some.json", "none.json", 1, 0),
+                                                   ("none.json", "none.json", 0, 0)):
+            (found,) = self.found(control, test)["steps", "number"]
+            self.assertEqual((found[0] > 0, found[1] > 0, found[3]), (of_control, of_test, "yes"))
+            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, ?)", control, test), [(found[4],)])
+
+    def test_wrong_shapes(self):
+        write("a.json", document(*run()))
+        for wrong in ("x", -1, 0.5):
+            with self.assertRaisesRegex(sqlite3.OperationalError, "^trace_comparability: shapes must be an integer of 0 or more"):
+                self.rows("SELECT 1 FROM trace_comparability('a.json', 'a.json') WHERE shapes = ?", wrong)
 
 
 class Quoted(InFolder):
