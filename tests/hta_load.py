@@ -57,6 +57,8 @@ SWITCHES = {
     "backward": "the backward thread is not hung into the forward one",
 }
 RIGHT = frozenset(SWITCHES)
+# What matters to rows_of_ranks.
+LOADING = frozenset({"D1", "D2", "D3", "D4", "D7", "D10", "D11", "D12", "D15", "D16", "D41", "T2", "rows"})
 UNROUNDED = "unrounded"  # in `right`: no column is rounded to decimals; not part of RIGHT
 
 MICROSECOND = 1000
@@ -416,10 +418,16 @@ def without_last_step(rows, right, include_last):
     return device + host
 
 
-def load(path, right=frozenset(), include_last=False):
-    """The trace of a directory, a file or a list of files, as the analyses get it."""
+def load(path, right=frozenset(), include_last=False, rows_of=None):
+    """The trace of a directory, a file or a list of files, as the analyses get it; `rows_of` may remember some."""
     right = frozenset(right)
     assert right <= RIGHT | {UNROUNDED}, right - RIGHT
+    rows = (rows_of or rows_of_ranks)(path, right & LOADING, include_last)
+    return Trace(right, {rank: Rank(rank, *of_rank) for rank, of_rank in rows.items()})
+
+
+def rows_of_ranks(path, right, include_last):
+    """{rank: (what is analysed, every row)}; of `right` only what is in LOADING matters."""
     of_rank = {}
     for source in sources(path):
         if "D10" in right:
@@ -451,5 +459,5 @@ def load(path, right=frozenset(), include_last=False):
             if is_mtia(of_rank[first][0].file.document, rows_of[first]):
                 raise NotImplementedError("HTA filters MTIA traces by other rules")
         kept = rows if len(steps) < 2 else without_last_step(rows, right, include_last)
-        ranks[rank] = Rank(rank, kept, rows)
-    return Trace(right, ranks)
+        ranks[rank] = kept, rows
+    return ranks

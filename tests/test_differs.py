@@ -10,6 +10,7 @@ import re
 import unittest
 
 import hta
+import hta_load
 from hta_load import RIGHT
 from support import EXAMPLES, ROOT, connect, corpus, slow, slowest
 
@@ -33,7 +34,8 @@ CALLS = {
                                        {"operator_name": "autograd::engine", "min_pattern_len": 2}],
 }
 OTHERS = re.compile(r"/(hta|bad|perfetto|catapult|viztracer|bazel)/")  # not by PyTorch, or HTA's
-load = functools.lru_cache(maxsize=3)(hta.load)
+rows_of_ranks = functools.lru_cache(maxsize=3)(hta_load.rows_of_ranks)
+load = functools.lru_cache(maxsize=3)(functools.partial(hta.load, rows_of=rows_of_ranks))
 
 
 def htas_traces():
