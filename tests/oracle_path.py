@@ -137,7 +137,8 @@ class Graph:
         return (found, end(found), False) if found else (None, start, True)
 
     # P7.1
-    def awaited(self, call, upto):
+    def works_of_call(self, call):
+        """All that a call waits for."""
         if named(call, "Synchronize"):
             works = [work for work in self.work if self.launched(work) < call.ts_ns]
             told = {sync.event: (sync.pid, stream, limit) for sync, stream, limit in self.told(call)}
@@ -156,7 +157,10 @@ class Graph:
             works = [work for work in self.work if work.event == call.link]
         else:
             works = []
-        return self.latest(work for work in works if call.ts_ns < end(work) <= upto)
+        return works
+
+    def awaited(self, call, upto):
+        return self.latest(work for work in self.works_of_call(call) if call.ts_ns < end(work) <= upto)
 
     # P8
     def other_thread(self, after, upto):

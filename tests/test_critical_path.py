@@ -11,6 +11,7 @@ import hta_path
 import oracle
 import oracle_path
 import oracle_serving
+import oracle_slack
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, alone, corpus, golden, series, slow, slowest
 from test_nsys_cost import SLACK, ask, fastest
@@ -95,6 +96,57 @@ class Rules(InFolder):
         self.assertGreater(min(seen.values()), self.COUNT // 10, seen)
 
 
+class Slack(InFolder):
+    """P9: what is off the path can take as much longer as it says, and not 1 ns more; what is on it, not even that."""
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(150, 1500))
+    ROWS = ("SELECT iteration, seq, kind, event, ts_ns, ts_ns + dur_ns, slack_ns, slack"
+            " FROM critical_path(?, 0, 'all', ?, NULL, 1)")
+
+    def check(self, file, graph, window, rows):
+        replay, path, off = oracle_slack.Replay(graph, window), set(), Counter()
+        for seq, kind, number, start, stop, slack in rows:
+            row, thread = file[number], oracle_path.thread_of(file[number])
+            instants = range(start + oracle_path.UNIT, stop + 1, oracle_path.UNIT)
+            keys = [("work", number)] if kind == "kernel" else [("thread", thread, each) for each in instants]
+            (path if seq is not None else off).update(keys)
+            for key in keys[-1:] if seq is not None else [keys[0], keys[-1]]:
+                self.assertFalse(slack is not None and replay.moves(key, slack), (row, start, slack))
+                self.assertEqual(replay.moves(key, 10 ** 9 if slack is None else slack + 1), slack is not None,
+                                 (row, start, slack))
+            yield kind, seq is not None, slack is not None and (slack > 0) + 1
+        self.assertEqual(set(off.values()) - {1}, set())
+        self.assertEqual(path & set(off), set())
+        # all is there, but the time that a call waits for device work
+        for work in replay.works:
+            self.assertIn(("work", work.event), path | set(off))
+        for thread in graph.threads:
+            for at in range(window.start + oracle_path.UNIT, window.end + 1, oracle_path.UNIT):
+                if graph.at_work(thread, at - oracle_path.UNIT) and ("thread", thread, at) not in path | set(off):
+                    call = graph.label(thread, at - oracle_path.UNIT)
+                    self.assertTrue(oracle.is_call(call) and graph.awaited(call, oracle_path.end(call)), (thread, at))
+
+    def test_random_traces(self):
+        seen = Counter()
+        for seed in range(self.COUNT):
+            trace = random_trace(seed)
+            path = write(f"{seed % 8}.json", trace)
+            file = oracle.read_trace(path).files[0]
+            rows = {row.event: row for row in file.rows}
+            for clock in CLOCKS:
+                graph, found = oracle_path.Graph(file, trace["traceEvents"], clock), {}
+                for iteration, seq, kind, number, start, stop, slack, us in self.rows(self.ROWS, path, clock):
+                    self.assertEqual(us, slack if slack is None else slack / 1000)
+                    self.assertTrue(seq is None or slack == 0)
+                    if kind not in (None, "queue", "wait") and number is not None \
+                            and (kind == "kernel" or graph.at_work(oracle_path.thread_of(rows[number]), stop - 1)):
+                        found.setdefault(iteration, []).append((seq, kind, number, start, stop, slack))
+                for window in graph.windows:
+                    with self.subTest(seed=seed, clock=clock, iteration=window.iteration):
+                        seen.update(self.check(rows, graph, window, found.get(window.iteration, [])))
+        kinds = {(kind, False, slack) for kind in ("host", "launch", "kernel", "sync") for slack in (False, 2)}
+        self.assertEqual(kinds - set(seen), set(), seen)
+
+
 class Everywhere(InFolder):
     def check(self, path):
         """The parts of a step follow each other, and add up to what trace_step_time gives."""
@@ -109,6 +161,11 @@ class Everywhere(InFolder):
                 reached[rank, iteration] = seq + 1, None if start is None else start + dur
                 sums[rank, iteration] += dur
             self.assertEqual(sums, lengths, (path, clock))
+            with_off = "SELECT * FROM critical_path(?, 'all', 'all', ?, NULL, 1) WHERE "
+            self.assertEqual(self.rows(with_off + "seq NOT NULL AND slack_ns = 0", path, clock),
+                             self.rows("SELECT * FROM critical_path(?, 'all', 'all', ?)", path, clock))
+            self.assertEqual([], self.rows(with_off + "seq IS NULL AND (slack_ns < 0 OR dur_ns <= 0 OR kind IS NULL"
+                                           " OR kind IN ('queue', 'wait'))", path, clock))
 
     def test_examples(self):
         for folder in ("gpu", "cpu"):
@@ -263,8 +320,26 @@ class Made(InFolder):
             ("host", None, 10), ("host", "op", 5), ("host", "cudaMalloc", 5), ("host", "op", 10),
             ("host", None, 70)])
 
+    def off(self, *events, clock="device"):
+        write("made.json", document(step(1, 0, 100), *events))
+        return self.rows("SELECT kind, name, cast(ts AS INTEGER), cast(dur AS INTEGER), cast(slack AS INTEGER)"
+                         " FROM critical_path('made.json', 0, 'all', ?, NULL, 1) WHERE seq IS NULL", clock)
+
+    def test_the_slack_of_a_copy_beside_kernels(self):
+        """A stream waits for two others: the one that ends first could end when the other does, and its launch come as
+        much later. Behind the last launch nothing of the step waits for the host."""
+        self.assertEqual(self.off(
+            launch(2, 1, 1), kernel("long", 5, 45, 1, 7), launch(5, 2, 2), kernel("short", 10, 20, 2, 9),
+            call("cudaStreamWaitEvent", 10, 1, 4), launch(12, 2, 5), kernel("nccl", 52, 60, 5, 20),
+            event("op", 20, 9)), [
+            ("launch", "cudaLaunchKernel", 5, 2, 20), ("host", "cudaStreamWaitEvent", 10, 1, 36),
+            ("kernel", "short", 10, 20, 20), ("launch", "cudaLaunchKernel", 12, 2, 36),
+            ("host", "op", 20, 9, None)])
+
     def test_errors(self):
         write("a.json", document(step(1, 0, 100), step(2, 100, 50)))
+        self.assert_error("critical_path: off_path must be 0 or 1, not 2",
+                          "SELECT * FROM critical_path('a.json', 0, 'all', NULL, NULL, 2)")
         self.assert_error("critical_path: clock must be 'device' or 'host', not 'both'",
                           "SELECT * FROM critical_path('a.json', 0, 'all', 'both')")
         self.assert_error("critical_path_summary: 'a.json' has no rank 3 (ranks: 0)",
@@ -466,8 +541,9 @@ class Cost(InFolder):
         for shape in ("plain", "waits", "syncs", "threads", "late", "inside", "told"):
             for count in (5000, 20_000):
                 write_many(f"{count}.json", count, shape)
-            sql = "SELECT count(*), sum(dur_ns) FROM critical_path(?)"
-            with self.subTest(shape):
-                small, large = fastest(*(lambda path=path: ask(sql, path) for path in ("5000.json", "20000.json")),
-                                       times=3)
-                self.assertLess(large, (5 * small + 0.02) * SLACK)
+            for off in (0, 1):
+                sql = f"SELECT count(*), sum(dur_ns) FROM critical_path(?, NULL, NULL, NULL, NULL, {off})"
+                with self.subTest(shape, off=off):
+                    small, large = fastest(*(lambda path=path: ask(sql, path) for path in ("5000.json", "20000.json")),
+                                           times=3)
+                    self.assertLess(large, (5 * small + 0.02) * SLACK)

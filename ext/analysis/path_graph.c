@@ -434,22 +434,26 @@ static bool same_process(const struct path_graph *graph, uint32_t track, uint32_
            tracks[track].pid.value == tracks[other].pid.value;
 }
 
-static bool is_of(const struct path_graph *graph, const struct path_source *source,
-                  const struct path_work *work)
+bool path_place_is_of(const struct path_graph *graph, const struct path_source *source,
+                      const struct place *place)
 {
-    if (work->launched >= source->limit)
-        return false;
     switch (source->among) {
     case AMONG_TRACK:
-        return work->track == source->track;
+        return place->track == source->track;
     case AMONG_STREAM:
-        return row_place(&graph->file->columns, work->row)->stream == source->stream &&
-               same_process(graph, work->track, source->track);
+        return place->stream == source->stream && same_process(graph, place->track, source->track);
     case AMONG_OTHERS:
-        return work->track != source->track && same_process(graph, work->track, source->track);
+        return place->track != source->track && same_process(graph, place->track, source->track);
     default:
         return true;
     }
+}
+
+static bool is_of(const struct path_graph *graph, const struct path_source *source,
+                  const struct path_work *work)
+{
+    return work->launched < source->limit &&
+           path_place_is_of(graph, source, row_place(&graph->file->columns, work->row));
 }
 
 size_t path_ended_work(const struct path_graph *graph, int64_t upto)

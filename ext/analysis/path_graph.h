@@ -10,6 +10,32 @@
 #include "windows.h"
 
 #define WORK_NONE SIZE_MAX
+#define SLACK_NONE INT64_MAX
+
+enum path_kind { PATH_HOST, PATH_LAUNCH, PATH_QUEUE, PATH_KERNEL, PATH_SYNC, PATH_WAIT };
+
+/* A part of a path. */
+struct path_part {
+    int64_t start, end; /* ns */
+    uint32_t row;       /* the event it is named by; ROW_NONE */
+    enum path_kind kind;
+};
+
+/* Work off the path (P9). */
+struct path_off {
+    struct path_part part;
+    int64_t slack; /* ns; SLACK_NONE: the end of the step does not depend on it */
+};
+
+struct path_step {
+    size_t member; /* index into the trace's members */
+    int64_t rank;
+    int64_t iteration;       /* NUMBER_NONE: the file has no steps */
+    struct path_part *parts; /* by time; owned */
+    size_t count, capacity;
+    struct path_off *off; /* if wanted: by start, then end; owned */
+    size_t off_count, off_capacity;
+};
 
 /* Device work that takes part (A1). */
 struct path_work {
@@ -72,6 +98,10 @@ enum path_flag { NAMED_SYNCHRONIZE = 1, NAMED_MEMCPY = 2, NAMED_WAIT = 4, NAMED_
 
 /* Whether what a sync event says is to be read from its args, by flags of its call's name. */
 bool path_sync_wanted(const struct trace_file *file, size_t row);
+
+/* Whether work is of a source, whenever it was launched; `place` is its own. */
+bool path_place_is_of(const struct path_graph *graph, const struct path_source *source,
+                      const struct place *place);
 
 /* Makes the graph of a member of a trace. `windows` are all those of the file. */
 bool path_graph_make(struct path_graph *graph, const struct trace_member *member,

@@ -2,6 +2,8 @@
 
 #include "../reader/memory.h"
 #include "busy.h"
+#include "path_cause.h"
+#include "path_slack.h"
 
 /* A walk from the end of a window to its start. */
 struct walk {
@@ -39,57 +41,16 @@ static bool go_back(struct walk *walk, enum path_kind kind, uint32_t row, int64_
     return true;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* P6: the work of other streams that work waits for and that ends last; WORK_NONE. */
-static size_t work_waited_for(const struct walk *walk, const struct path_work *work, int64_t after)
-{
-    const uint32_t rows[] = {work->row, work->launch};
-    size_t found = WORK_NONE;
-    for (int i = 0; i < 2 && rows[i] != ROW_NONE; i++) {
-        size_t count, first = path_waits_of(walk->graph, rows[i], false, &count);
-        const struct path_wait *waits = &walk->graph->waits[first];
-        struct path_wait others = {.source = {.among = AMONG_OTHERS, .track = work->track}};
-        if (count > 0 && waits->source.among == AMONG_OTHERS) {
-            others.source.limit = waits->source.limit;
-            waits = &others;
-        }
-        size_t last = path_last_work(walk->graph, waits, count, after, work->start);
-        if (last != WORK_NONE && (found == WORK_NONE || last > found))
-            found = last;
-    }
-    return found;
-}
-
 /* P4 and P5 */
 static bool pass_work(struct walk *walk)
 {
-    const struct path_work *all = walk->graph->work, *work = &all[walk->work];
-    const struct columns *columns = &walk->graph->file->columns;
+    const struct path_work *work = &walk->graph->work[walk->work];
     if (!go_back(walk, PATH_KERNEL, work->row, work->start))
         return false;
-    size_t before = path_work_before(walk->graph, work);
-    int64_t end = before == WORK_NONE ? INT64_MIN : all[before].end;
-    size_t waited = work_waited_for(walk, work, end);
-    if (waited != WORK_NONE) {
-        before = waited;
-        end = all[waited].end;
-    }
-    if (work->launch != ROW_NONE) {
-        int64_t dur = columns->dur[work->launch], called = columns->ts[work->launch];
-        int64_t returned = called + (dur == NUMBER_NONE ? 0 : dur);
-        if (before == WORK_NONE || (returned <= work->start ? returned : called) > end) {
-            walk->work = WORK_NONE;
-            walk->track = row_place(columns, work->launch)->track;
-            return go_back(walk, PATH_QUEUE, work->row, earlier(returned, work->start));
-        }
-    }
-    walk->work = before;
-    walk->track = walk->window->track;
-    return before == WORK_NONE || go_back(walk, PATH_QUEUE, work->row, end);
+    struct path_cause cause = path_cause(walk->graph, work, walk->window->track);
+    walk->work = cause.work;
+    walk->track = cause.track;
+    return go_back(walk, PATH_QUEUE, work->row, cause.at);
 }
 
 /* P7.1: the work that a call waited for; WORK_NONE. */
@@ -97,40 +58,24 @@ static size_t work_of_call(struct walk *walk, uint32_t call)
 {
     const struct path_graph *graph = walk->graph;
     const struct columns *columns = &graph->file->columns;
-    unsigned flags = graph->flags[columns->name[call]];
-    int64_t start = columns->ts[call];
-    if (flags & NAMED_SYNCHRONIZE) {
-        size_t count, first = path_waits_of(graph, call, true, &count);
-        struct path_wait all = {.source = {.among = AMONG_ALL, .limit = start}};
-        size_t work = walk->idle[call] == walk->number
-                          ? WORK_NONE
-                          : path_last_work(graph, count > 0 ? &graph->waits[first] : &all, 1, start,
-                                           walk->at);
-        if (work == WORK_NONE)
-            walk->idle[call] = walk->number;
-        return work;
-    }
-    uint32_t copy = flags & NAMED_MEMCPY ? columns->link[call] : ROW_NONE;
-    return copy != ROW_NONE && busy_takes(columns, copy) && busy_end(columns, copy) > start &&
-                   busy_end(columns, copy) <= walk->at
-               ? path_work_of(graph, copy)
-               : WORK_NONE;
+    if (!(graph->flags[columns->name[call]] & NAMED_SYNCHRONIZE))
+        return path_copy_of(graph, call, walk->at);
+    if (walk->idle[call] == walk->number)
+        return WORK_NONE;
+    const struct path_wait wait = {.source = path_source_of(graph, call)};
+    size_t work = path_last_work(graph, &wait, 1, columns->ts[call], walk->at);
+    if (work == WORK_NONE)
+        walk->idle[call] = walk->number;
+    return work;
 }
 
-/* P8: goes on in the thread that was at work last, if that is after an instant. */
+/* P8 and P7.4: goes on in the thread that was at work last, if that is after an instant. */
 static bool change_thread(struct walk *walk, uint32_t row, int64_t after)
 {
-    const struct span_line *active = &walk->graph->active;
-    size_t i = 0;
-    LOWER_BOUND(i, active->count, active->items[i].start < walk->at);
-    if (i == 0)
+    int64_t until;
+    if (!path_handed_over(walk->graph, walk->at, after, &walk->track, &until))
         return go_back(walk, PATH_HOST, row, after);
-    const struct span_change *last = &active->items[i - 1];
-    bool now = last->row != ROW_NONE;
-    if (!now && last->start <= after)
-        return go_back(walk, PATH_HOST, row, after);
-    walk->track = now ? last->row : last[-1].row;
-    return now || go_back(walk, PATH_WAIT, row, last->start);
+    return go_back(walk, PATH_WAIT, row, until);
 }
 
 /* P7 */
@@ -151,12 +96,7 @@ static bool pass_thread(struct walk *walk)
         walk->work = work;
         return go_back(walk, PATH_SYNC, inside, graph->work[work].end);
     }
-    bool sync = graph->flags[graph->file->columns.name[inside]] & NAMED_SYNCHRONIZE;
-    return go_back(walk,
-                   sync                      ? PATH_SYNC
-                   : graph->launches[inside] ? PATH_LAUNCH
-                                             : PATH_HOST,
-                   inside, stretch->start);
+    return go_back(walk, path_kind_of_call(graph, inside, false), inside, stretch->start);
 }
 
 /* Adds the parts of the walk's window. */
@@ -198,8 +138,10 @@ struct critical_path {
     size_t count, capacity;
     size_t known; /* the member whose graph is made; SIZE_MAX: none is */
     struct path_graph graph;
-    uint32_t *idle; /* as in struct walk */
-    uint32_t walks; /* in the graph */
+    uint32_t *idle;           /* as in struct walk */
+    uint32_t walks;           /* in the graph */
+    bool off;                 /* what is off the paths is wanted */
+    struct path_slack *slack; /* of the graph; NULL: not made */
 };
 
 static bool by_device(const struct critical_path *path, size_t member)
@@ -216,6 +158,8 @@ static void forget(struct critical_path *path)
     if (path->known != SIZE_MAX)
         path_graph_clear(&path->graph);
     memory_free(path->idle);
+    path_slack_free(path->slack);
+    path->slack = NULL;
     path->idle = NULL;
     path->known = SIZE_MAX;
     path->walks = 0;
@@ -233,10 +177,12 @@ static bool know(struct critical_path *path, size_t member, struct failure *fail
         return false;
     path->known = member;
     path->idle = memory_zeroed(of->file->columns.count + 1, sizeof *path->idle);
-    if (path->idle)
-        return true;
-    forget(path);
-    return failure_memory(failure);
+    bool done = path->idle || failure_memory(failure);
+    if (done && path->off)
+        done = (path->slack = path_slack_new(&path->graph, path->stopper, failure)) != NULL;
+    if (!done)
+        forget(path);
+    return done;
 }
 
 bool critical_path_step(struct critical_path *path, size_t number, struct path_step *step,
@@ -246,7 +192,7 @@ bool critical_path_step(struct critical_path *path, size_t number, struct path_s
     step->member = place->member;
     step->rank = place->rank;
     step->iteration = place->window.iteration;
-    step->count = 0;
+    step->count = step->off_count = 0;
     if (!know(path, place->member, failure))
         return false;
     struct walk walk = {.graph = &path->graph,
@@ -256,7 +202,10 @@ bool critical_path_step(struct critical_path *path, size_t number, struct path_s
                         .failure = failure,
                         .idle = path->idle,
                         .number = ++path->walks};
-    return walk_window(&walk, by_device(path, place->member));
+    bool device_clock = by_device(path, place->member);
+    return walk_window(&walk, device_clock) &&
+           (!path->off ||
+            path_slack_step(path->slack, &place->window, device_clock, step, failure));
 }
 
 /* Adds the chosen steps of a member. */
@@ -286,7 +235,8 @@ static int place_order(const void *a, const void *b)
 }
 
 struct critical_path *critical_path_new(const struct trace *trace, const struct step_choice *choice,
-                                        enum step_clock clock, const struct path_syncs *syncs,
+                                        enum step_clock clock, bool off,
+                                        const struct path_syncs *syncs,
                                         const struct stopper *stopper, struct failure *failure)
 {
     struct critical_path *path = memory_zeroed(1, sizeof *path);
@@ -296,6 +246,7 @@ struct critical_path *critical_path_new(const struct trace *trace, const struct 
     }
     path->trace = trace;
     path->clock = clock;
+    path->off = off;
     path->syncs = syncs;
     path->stopper = stopper;
     path->known = SIZE_MAX;

@@ -1,5 +1,5 @@
 /*
-** The critical path of each step: P1 to P8.
+** The critical path of each step: P1 to P9.
 */
 #ifndef TRACEDIFF_PATH_WALK_H
 #define TRACEDIFF_PATH_WALK_H
@@ -8,30 +8,15 @@
 #include "attribute.h"
 #include "path_graph.h"
 
-enum path_kind { PATH_HOST, PATH_LAUNCH, PATH_QUEUE, PATH_KERNEL, PATH_SYNC, PATH_WAIT };
-
-/* A part of a path. */
-struct path_part {
-    int64_t start, end; /* ns */
-    uint32_t row;       /* the event it is named by; ROW_NONE */
-    enum path_kind kind;
-};
-
-struct path_step {
-    size_t member; /* index into the trace's members */
-    int64_t rank;
-    int64_t iteration;       /* NUMBER_NONE: the file has no steps */
-    struct path_part *parts; /* by time; owned */
-    size_t count, capacity;
-};
-
 /* The chosen steps of the chosen files of a trace, by rank, then iteration. As steps may overlap by the
 ** host's clock, their paths are found when they are asked for. */
 struct critical_path;
 
-/* The trace and `syncs`, by member, must outlive the result; the choice need not. NULL on failure. */
+/* The trace and `syncs`, by member, must outlive the result; the choice need not. `off`: what is off
+** the paths is wanted, too. NULL on failure. */
 struct critical_path *critical_path_new(const struct trace *trace, const struct step_choice *choice,
-                                        enum step_clock clock, const struct path_syncs *syncs,
+                                        enum step_clock clock, bool off,
+                                        const struct path_syncs *syncs,
                                         const struct stopper *stopper, struct failure *failure);
 
 /* The number of steps. */

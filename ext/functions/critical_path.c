@@ -21,13 +21,15 @@ enum {
     PATH_FILE,
     PATH_EVENT,
     PATH_TS_NS,
-    PATH_DUR_NS
+    PATH_DUR_NS,
+    PATH_SLACK,
+    PATH_SLACK_NS
 };
 
 static const struct column columns_of_path[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
-    {"seq", "INTEGER", "0, 1, ... in the step, by time"},
+    {"seq", "INTEGER", "0, 1, ... in the step, by time; NULL: off the path"},
     {"kind", "TEXT",
      "host: a thread works; launch: it launches device work; queue: device work was launched and "
      "has "
@@ -43,13 +45,22 @@ static const struct column columns_of_path[] = {
     {"event", "INTEGER", "position in the file's traceEvents"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
+    {"slack", "REAL",
+     "us it could take longer before the step does (P9); on the path 0; NULL: the end of the step "
+     "does not depend on it"},
+    {"slack_ns", "INTEGER", "ns"},
 };
 
-enum { PATH_TRACE, PATH_RANKS, PATH_ITERATIONS, PATH_CLOCK, PATH_STEPS };
+enum { PATH_TRACE, PATH_RANKS, PATH_ITERATIONS, PATH_CLOCK, PATH_STEPS, PATH_OFF };
 
 static const struct argument arguments_of_path[] = {
-    {TRACE_ARGUMENT},      {RANKS_ARGUMENT}, {"iterations", "", false, STEADY_STEPS_TEXT},
-    {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
+    {TRACE_ARGUMENT},
+    {RANKS_ARGUMENT},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {STEP_CLOCK_ARGUMENT},
+    {STEPS_ARGUMENT},
+    {"off_path", "0|1", false,
+     "1: after each path, the work off it, with its slack (P9); default 0"},
 };
 
 /* The number that args have for a key, by row; `wanted` rows only. */
@@ -139,7 +150,8 @@ static int find_next_path(struct path_scan *scan, struct failure *failure)
         database_end_work(paths->database);
         if (!found)
             return SQLITE_ERROR;
-        size_t size = scan->own.capacity * sizeof *scan->own.parts;
+        size_t size = scan->own.capacity * sizeof *scan->own.parts +
+                      scan->own.off_capacity * sizeof *scan->own.off;
         scan->step = &scan->own;
         if (scan->own.count > 0 && size <= paths->room) {
             *kept = scan->own;
@@ -172,7 +184,7 @@ static int path_next(struct row_scan *base, struct position *position, bool *end
     struct path_scan *scan = (struct path_scan *)base;
     const struct path_rows *paths = (const struct path_rows *)base->rows;
     *end = false;
-    if (!scan->step || scan->part >= scan->step->count) {
+    if (!scan->step || scan->part >= scan->step->count + scan->step->off_count) {
         *end = scan->next == paths->count;
         int code = *end ? SQLITE_OK : find_next_path(scan, failure);
         if (*end || code != SQLITE_OK)
@@ -186,6 +198,7 @@ static void path_end(struct row_scan *base)
 {
     struct path_scan *scan = (struct path_scan *)base;
     memory_free(scan->own.parts);
+    memory_free(scan->own.off);
     memory_free(scan);
 }
 
@@ -198,9 +211,9 @@ static void name_column(const struct trace_file *file, uint32_t row, sqlite3_con
 /* A column of a path without parts (P1). */
 static void empty_column(int column, sqlite3_context *context)
 {
-    if (column == PATH_SEQ || column == PATH_DUR_NS)
+    if (column == PATH_SEQ || column == PATH_DUR_NS || column == PATH_SLACK_NS)
         sqlite3_result_int64(context, 0);
-    else if (column == PATH_DUR)
+    else if (column == PATH_DUR || column == PATH_SLACK)
         sqlite3_result_double(context, 0);
 }
 
@@ -224,6 +237,14 @@ static void part_column(const struct trace_file *file, int64_t origin, const str
         sqlite3_result_int64(context, part->end - part->start);
 }
 
+static void slack_column(int64_t slack, int column, sqlite3_context *context)
+{
+    if (slack != SLACK_NONE && column == PATH_SLACK)
+        sqlite3_result_double(context, microseconds(slack));
+    else if (slack != SLACK_NONE)
+        sqlite3_result_int64(context, slack);
+}
+
 static int path_column(struct rows *rows, struct row_scan *scan, const struct position *position,
                        int column, sqlite3_context *context, struct failure *failure)
 {
@@ -231,6 +252,9 @@ static int path_column(struct rows *rows, struct row_scan *scan, const struct po
     const struct path_step *step = ((const struct path_scan *)scan)->step;
     const struct trace *trace = &paths->opened.trace;
     const struct trace_member *member = &trace->members[step->member];
+    size_t part = (size_t)position->part_row;
+    const struct path_off *off =
+        step->count > 0 && part >= step->count ? &step->off[part - step->count] : NULL;
     (void)failure;
     if (column == PATH_RANK)
         sqlite3_result_int64(context, step->rank);
@@ -240,19 +264,23 @@ static int path_column(struct rows *rows, struct row_scan *scan, const struct po
         sqlite3_result_text(context, member->file->shown, -1, SQLITE_TRANSIENT);
     else if (step->count == 0)
         empty_column(column, context);
-    else if (column == PATH_SEQ)
-        sqlite3_result_int64(context, position->part_row);
-    else
+    else if (column == PATH_SLACK || column == PATH_SLACK_NS)
+        slack_column(off ? off->slack : 0, column, context);
+    else if (column != PATH_SEQ)
         part_column(member->file, trace->origins[member->rank_index],
-                    &step->parts[position->part_row], column, context);
+                    off ? &off->part : &step->parts[part], column, context);
+    else if (!off)
+        sqlite3_result_int64(context, position->part_row);
     return SQLITE_OK;
 }
 
 static void path_destroy(struct rows *rows)
 {
     struct path_rows *paths = (struct path_rows *)rows;
-    for (size_t i = 0; paths->kept && i < paths->count; i++)
+    for (size_t i = 0; paths->kept && i < paths->count; i++) {
         memory_free(paths->kept[i].parts);
+        memory_free(paths->kept[i].off);
+    }
     memory_free(paths->kept);
     critical_path_free(paths->path);
     for (size_t i = 0; paths->syncs && i < paths->opened.trace.count; i++)
@@ -282,7 +310,9 @@ static bool find_paths(struct call *call, struct path_rows *paths)
                                                       .quoted = true};
     const struct trace *trace = &paths->opened.trace;
     int clock;
-    if (!argument_word(call, PATH_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
+    double off = 0;
+    if (!argument_real(call, PATH_OFF, &off) ||
+        !argument_word(call, PATH_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
         !call_trace_open(call, &request, &paths->opened))
         return false;
     paths->syncs = memory_zeroed(trace->count, sizeof *paths->syncs);
@@ -292,8 +322,8 @@ static bool find_paths(struct call *call, struct path_rows *paths)
             !trace->members[i].chosen || read_syncs(call, trace->members[i].file, &paths->syncs[i]);
     if (done)
         paths->path =
-            critical_path_new(trace, &paths->opened.steps, (enum step_clock)clock, paths->syncs,
-                              &call->database->cache.stopper, &call->failure);
+            critical_path_new(trace, &paths->opened.steps, (enum step_clock)clock, off > 0,
+                              paths->syncs, &call->database->cache.stopper, &call->failure);
     if (!paths->path)
         return false;
     paths->count = critical_path_count(paths->path);
