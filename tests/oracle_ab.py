@@ -257,8 +257,9 @@ def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_na
     rank_of = {file.path: file.rank for file in files}
     places = oracle_stacks.stacks(trace.rows)
     sums = defaultdict(lambda: defaultdict(Fraction))  # of a row, by step and rank
+    is_wanted = oracle.of_device(device_type)
     for row in (row for file in files for row in file.rows):
-        if not oracle.is_counted(row) or not oracle.of_device(row, device_type):
+        if not oracle.is_counted(row) or not is_wanted(row):
             continue
         if pairs is not None and (row.file, row.iteration) not in pairs:
             continue

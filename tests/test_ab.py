@@ -403,6 +403,19 @@ class Runs(Ab):
                                        " AND name = 'op'"), [(3, 2)])
             self.save("control", [100, 101, 99])
 
+    def test_files_that_are_no_ranks(self):
+        with self.assertRaisesRegex(Exception, "both of rank 0, .*; if each file is a run, write runs = 'file'$"):
+            self.rows("SELECT * FROM trace_ab('[\"control/*/rank0.json\"]', 'test/*')")
+
+    def test_a_misspelt_name(self):
+        """It is an error, because a gate would pass."""
+        for names, missing in (("opp%", "opp%"), ('["op", "step", "opp"]', "opp"), ('["nothing", "none"]', "nothing")):
+            self.assert_error(f"trace_ab: names: nothing is like '{missing}'",
+                              f"SELECT * FROM trace_ab('control/*', 'test/*') WHERE names = '{names}'")
+        write("control/0/rank0.json", document(event("op", 1, 100)))
+        self.assert_error("trace_ab: names: nothing is like 'step'",
+                          "SELECT * FROM trace_ab('control/0', 'control/0') WHERE names = 'step'")
+
     def test_a_damaged_run_is_an_error(self):
         write("control/1/rank0.json", json.dumps(run([100] * 3))[:-200])
         with self.assertRaisesRegex(Exception, "trace_ab: 'control/1/rank0.json': the document is truncated"):

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ from collections import Counter
 import generate_ab
 import oracle
 import oracle_ab
+import oracle_marks
 from made import InFolder
 from support import series
 
@@ -99,6 +101,12 @@ class Random(OfAB):
         return generate_ab.Family(rng, generate_ab.Plan(
             runs=(rng.randrange(3, 6), rng.randrange(3, 6)), effect=0.02, planted=planted, tails=rng.choice(generate_ab.TAILS)))
 
+    @staticmethod
+    def like_nothing(names, rows):
+        """The first pattern that no row's name is like."""
+        patterns = json.loads(names) if names and names.startswith("[") else [names] if names else []
+        return next((pattern for pattern in patterns if not any(oracle_marks.matches(pattern, row.name) for row in rows)), None)
+
     def test_every_column(self):
         seen = Counter()
         for seed in range(self.COUNT):
@@ -113,6 +121,11 @@ class Random(OfAB):
                 except oracle.Refused as refused:
                     seen["refused"] += 1
                     with self.assertRaises(sqlite3.Error, msg=f"{message}: {refused}"):
+                        self.ab(control, test, **arguments)
+                    continue
+                if missing := self.like_nothing(arguments.get("names"), wanted):
+                    seen["misspelt"] += 1
+                    with self.assertRaisesRegex(sqlite3.Error, re.escape(f"names: nothing is like '{missing}'"), msg=message):
                         self.ab(control, test, **arguments)
                     continue
                 self.assert_rows(self.ab(control, test, **arguments), wanted, message)

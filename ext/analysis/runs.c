@@ -246,7 +246,7 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
         summary_make(&summary, &sums, stopper, failure) &&
         add_amounts(&amounts, runs, request, &summary, &steps, everything, stopper, failure);
     summary_clear(&summary);
-    if (done && request->device_type == DEVICE_ALL &&
+    if (done && request->device_type == DEVICE_ALL && steps.count > 0 &&
         (!request->wanted || request->wanted(request->argument, "step")))
         done = add_step_amounts(&amounts, &steps, everything) || failure_memory(failure);
     done = done && sort_items(amounts.items, amounts.count, sizeof *amounts.items, amount_order,

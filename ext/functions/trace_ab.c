@@ -78,7 +78,9 @@ static const struct argument arguments_of_ab[] = {
 
 struct ab {
     struct trace_paths paths[2]; /* of control's and test's runs */
+    bool files;                  /* each of them is a file */
     struct step_patterns names;
+    bool *met; /* by pattern of names: whether it is like a name */
     struct runs_request request;
     struct comparison_request comparison;
     struct runs runs;
@@ -89,11 +91,23 @@ struct ab {
 
 static bool is_wanted(const void *argument, const char *name)
 {
-    const struct step_wish *wish = argument;
+    const struct ab *ab = argument;
+    const struct step_wish *wish = &ab->names.wish;
     bool wanted = wish->kind == STEPS_AUTO;
-    for (size_t i = 0; !wanted && i < wish->count; i++)
-        wanted = wish->like(wish->argument, i, name);
+    for (size_t i = 0; i < wish->count; i++)
+        if (wish->like(wish->argument, i, name))
+            wanted = ab->met[i] = true;
     return wanted;
+}
+
+/* A gate must not pass because a name was misspelt. */
+static bool check_names(struct call *call, const struct ab *ab)
+{
+    for (size_t i = 0; i < ab->names.wish.count; i++)
+        if (!ab->met[i])
+            return failure_set(&call->failure, FAILURE_REQUEST, "names: nothing is like '%s'",
+                               ab->names.items[i]);
+    return true;
 }
 
 static bool read_arguments(struct call *call, struct ab *ab)
@@ -121,7 +135,11 @@ static bool read_arguments(struct call *call, struct ab *ab)
                          : use_short_name == 1 ? name_short
                                                : name_stable;
     ab->request.wanted = is_wanted;
-    ab->request.argument = &ab->names.wish;
+    ab->request.argument = ab;
+    ab->files = files == 1;
+    ab->met = memory_zeroed(ab->names.wish.count, sizeof *ab->met);
+    if (!ab->met)
+        return failure_memory(&call->failure);
     return argument_runs(call, AB_CONTROL, files == 1, &ab->paths[0]) &&
            argument_runs(call, AB_TEST, files == 1, &ab->paths[1]);
 }
@@ -131,6 +149,19 @@ static const char *run_path(const struct ab *ab, size_t i, int *side)
 {
     *side = i >= ab->paths[0].count;
     return ab->paths[*side].items[*side ? i - ab->paths[0].count : i].path;
+}
+
+/* Of a failure because files of a run are no ranks, says what to write if they are runs. */
+static void hint_at_files(struct call *call, const struct ab *ab)
+{
+    struct failure failure = call->failure;
+    if (ab->files || failure.code != FAILURE_REQUEST || !failure.text ||
+        !strstr(failure.text, "both of rank"))
+        return;
+    call->failure = (struct failure){.code = FAILURE_NONE};
+    failure_set(&call->failure, FAILURE_REQUEST, "%s; if each file is a run, write runs = 'file'",
+                failure.text);
+    failure_clear(&failure);
 }
 
 /* Opens the runs, some at a time, and takes their values. */
@@ -154,6 +185,8 @@ static bool take_runs(struct call *call, struct ab *ab)
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};
         bool open = done = call_traces_open(call, requests, some, opened);
+        if (!open)
+            hint_at_files(call, ab);
         for (size_t k = 0; done && k < some; k++)
             done = runs_add(&ab->runs, &ab->request, sides[k], &opened[k].trace, &opened[k].steps,
                             stopper, &call->failure);
@@ -208,7 +241,8 @@ static bool compare(struct call *call, struct ab *ab)
         ab->comparison.unit = runs_unit(&ab->runs);
     if (ab->comparison.unit == UNIT_RUN)
         ab->order = order_of(&ab->runs);
-    return check_steps(call, ab) && runs_sort(&ab->runs, stopper, &call->failure) &&
+    return check_steps(call, ab) && check_names(call, ab) &&
+           runs_sort(&ab->runs, stopper, &call->failure) &&
            compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
 }
 
@@ -384,6 +418,7 @@ static int ab_produce(struct call *call, struct rows **rows)
     if (read_arguments(call, &ab) && take_runs(call, &ab) && compare(call, &ab))
         add_rows(call, result, &ab);
     step_patterns_clear(&ab.names);
+    memory_free(ab.met);
     paths_clear(&ab.paths[0]);
     paths_clear(&ab.paths[1]);
     runs_clear(&ab.runs);

@@ -44,8 +44,7 @@ static void say_event(struct reading *reading, struct event *event)
             say(reading, " %d %d <%.*s>", i, event->field[i].kind, (int)event->field[i].length,
                 (const char *)event->field[i].at);
     say(reading, "\n");
-    if (name->kind == TOKEN_TEXT &&
-        strlen(reading->names) + name->length + 2 < 1000) {
+    if (name->kind == TOKEN_TEXT && strlen(reading->names) + name->length + 2 < 1000) {
         strcat(reading->names, reading->names[0] ? " " : "");
         strncat(reading->names, (const char *)name->at, name->length);
     }
