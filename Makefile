@@ -108,7 +108,7 @@ SANITIZED = BUILD=build/sanitized DIST=build/sanitized OPTIMIZE=-O1 \
 sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) --no-print-directory $(SANITIZED) all unit replay
 	$(UNDER_SANITIZERS) SLOW=skip $(PYTHON) tests/run.py
-	$(UNDER_SANITIZERS) SLOW=some $(PYTHON) tests/run.py $(SLOW_SANITIZED)
+	$(UNDER_SANITIZERS) SLOW=some $(PYTHON) tests/run.py -s $(SLOW_SANITIZED)
 
 # The other slow tests run the same code with larger traces.
 SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_decoders test_sequences

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Runs the tests: tests/test_*.py, each test method one test.
 
-usage: run.py [-t] [-v] [NAME ...]      NAME: test_diff, test_diff.Case, ...
+usage: run.py [-s] [-t] [-v] [NAME ...]      NAME: test_diff, test_diff.Case, ...
 
+-s  only the tests that are marked as slow
 -t  ends with the tests that took longest: processor seconds, their children's included
 -v  prints a line for each test
 
@@ -193,9 +194,11 @@ def list_skipped(skipped, left_out):
 def main(arguments):
     sys.path.insert(0, HERE)
     from support import LEFT_OUT, SHORTENED  # which tells where the extension is
-    names = [a for a in arguments if a not in ("-t", "-v")]
+    names = [a for a in arguments if a not in ("-s", "-t", "-v")]
     loader = unittest.defaultTestLoader
     tests = list(tests_of(loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")))
+    if "-s" in arguments:
+        tests = [test for test in tests if has_mark("slow", test)]
     alone = units_of(test for test in tests if has_mark("alone", test))
     single = [[test] for test in tests if has_mark("slow", test) and not has_mark("alone", test)]
     others = units_of(test for test in tests if not has_mark("slow", test) and not has_mark("alone", test))
