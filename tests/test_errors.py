@@ -302,8 +302,8 @@ class Arguments(Errors):
                               " AND type IN (SELECT value FROM json_each(?))", json.dumps(list(kinds)))
         self.assertEqual({kind for _, _, kind in arguments}, set(kinds))
         for function, name, kind in arguments:
-            first = ("trace = 'd' AND operator_name = 'op'" if "sequences" in function else
-                     "control = 'd' AND test = 'd'" if function == "trace_ab" else "trace = 'd'")
+            needed = self.rows("SELECT name FROM tracediff_help(?) WHERE part = 'argument' AND required", function)
+            first = " AND ".join(f"{each} = '{'op' if each == 'operator_name' else 'd'}'" for each, in needed)
             expected, good, bad = kinds[kind]
             sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"
             for value in good:
