@@ -117,7 +117,7 @@ def write_traces(folder):
     write(place("b/rank0.json"), rank(0, 2, ["op3"]))
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
-    write(place("syncs.json"), syncs())
+    write(place("syncs/rank0.json"), syncs())
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
         write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
     nodes = [{"id": at, "name": 'a "name" ' * at, "ctrl_deps": 1, "inputs": {"values": [at], "shapes": [[at]]},

@@ -12,11 +12,11 @@ struct comparing {
     const struct runs *runs;
     const struct comparison_request *request;
     size_t side_runs[2];
-    double *dense;   /* values of the steps of one run, those that are missing 0 */
-    double *ordered; /* the same, sorted */
-    double *medians; /* by run; 0 also if the run lacks the operator */
-    double *means;   /* the same */
-    bool *there;     /* by run: whether it has the operator */
+    double *dense;         /* values of the steps of one run, those that are missing 0 */
+    double *ordered;       /* the same, sorted */
+    double *medians;       /* by run; 0 also if the run lacks the operator */
+    double *means;         /* the same */
+    bool *there;           /* by run: whether it has the operator */
     struct power power[2]; /* for a family of one row; of all that are tested */
     const struct stopper *stopper;
     struct failure *failure;
@@ -184,8 +184,8 @@ static bool compare_by_run(struct comparing *it, size_t from, struct compared *f
         done = take_logarithms(it, side, values, unit, &sides[side], found);
     done = done && t_tests(&sides[0], &sides[1], &tests, it->stopper, it->failure);
     if (done) {
-        found->mean[0] = sides[0].count ? unit * exp(tests.control_mean) : 0;
-        found->mean[1] = sides[1].count ? unit * exp(tests.test_mean) : 0;
+        found->mean[0] = sides[0].count ? unit * (double)expl(tests.control_mean) : 0;
+        found->mean[1] = sides[1].count ? unit * (double)expl(tests.test_mean) : 0;
         found->log_floor = floor_of(it, found->mean[0]);
         if (sides[0].count == it->side_runs[0] && sides[1].count == it->side_runs[1])
             test_logarithms(it, &tests, rounding_of(it, values, found), found);

@@ -314,8 +314,8 @@ static const struct trial {
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "critical_path",
      .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
-            "SELECT * FROM critical_path('syncs.json')"},
-    {.name = "critical_path_summary", .sql = "SELECT * FROM critical_path_summary('syncs.json')"},
+            "SELECT * FROM critical_path('syncs')"},
+    {.name = "critical_path_summary", .sql = "SELECT * FROM critical_path_summary('syncs')"},
     {.name = "critical_path_diff", .sql = "SELECT * FROM critical_path_diff('a', 'b')"},
     {.name = "steps by annotation",
      .sql = "SELECT * FROM trace_steps('serving/control.json');"
