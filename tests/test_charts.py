@@ -411,7 +411,6 @@ class Figures(unittest.TestCase):
         figure = figure_of(self.db, "visualize_memory_bw_time_series", rows)
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), 8000)
 
-    @slow
     def test_timeline(self):
         """A bar for each event, in a lane for each rank and lane, from the first event on; one colour for a name."""
         rows = [(0, "stream 7", "gemm", 2000.75, 1500, 1000), (0, "stream 20", "copy", 2500, 250, 1000),
@@ -426,7 +425,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(found, [
             ("rank 0, stream 7", 1.00075, 1.5, ["gemm", "1.500 ms, at 1.001 ms"]),
             ("rank 0, stream 7", 3, 0.000001, ["copy", "0.000 ms, at 3.000 ms"]),
-            ("rank 0, stream 20", 1.5, 0.25, ["copy", "0.25 ms, at 1.500 ms"]),
+            ("rank 0, stream 20", 1.5, 0.25, ["copy", "0.250 ms, at 1.500 ms"]),
             ("rank 1, stream 7", 2, 0.5, ["gemm", "0.5 ms, at 2.000 ms"])])
         colours = [trace["marker"]["color"] for trace in figure["data"]]
         self.assertEqual((colours[0][0], colours[0][1]), (colours[2][0], colours[1][0]))
@@ -441,6 +440,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["layout"]["title"]["text"], f"Events over time (the first {shown:,} of 20,000 rows)")
         self.assertLess(len(draw(self.db, "visualize_timeline", many)), 1_500_000)
 
+    @slow
     def test_long_lines_are_thinned_and_keep_extremes(self):
         chance = random.Random(2)
         points = [(i * 0.5, round(chance.gauss(0, 1), 6)) for i in range(100000)]
