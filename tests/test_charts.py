@@ -426,7 +426,7 @@ class Figures(unittest.TestCase):
             ("rank 0, stream 7", 1.00075, 1.5, ["gemm", "1.500 ms, at 1.001 ms"]),
             ("rank 0, stream 7", 3, 0.000001, ["copy", "0.000 ms, at 3.000 ms"]),
             ("rank 0, stream 20", 1.5, 0.25, ["copy", "0.250 ms, at 1.500 ms"]),
-            ("rank 1, stream 7", 2, 0.5, ["gemm", "0.5 ms, at 2.000 ms"])])
+            ("rank 1, stream 7", 2, 0.5, ["gemm", "0.500 ms, at 2.000 ms"])])
         colours = [trace["marker"]["color"] for trace in figure["data"]]
         self.assertEqual((colours[0][0], colours[0][1]), (colours[2][0], colours[1][0]))
         self.assertNotEqual(*colours[0])
