@@ -84,14 +84,17 @@ owned AS MATERIALIZED (
   LIMIT -1),
 -- shapes that only one side has recorded tell nothing
 known AS MATERIALIZED (
-  SELECT count(DISTINCT side) = 2 AS shapes FROM owned WHERE shapes IS NOT NULL),
+  SELECT count(DISTINCT CASE WHEN shapes IS NOT NULL THEN side END) = 2 AS shapes, min(rank) FILTER (WHERE side = 0) AS c_rank,
+         min(rank) FILTER (WHERE side = 1) AS t_rank
+  FROM owned
+  LIMIT -1),
 run AS (
   SELECT 0 AS side, dur_ns, kernel_type = 'COMPUTATION' AS computes, owned.name, op,
          CASE WHEN known.shapes THEN owned.shapes END AS shapes, CASE WHEN known.shapes THEN types END AS types,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END AS grid,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END AS block
-  FROM trace_events(:control, NULL, coalesce(:control_rank, (SELECT min(rank) FROM owned WHERE side = 0))) AS e
-  CROSS JOIN known
+  FROM known
+  CROSS JOIN trace_events(:control, NULL, coalesce(:control_rank, c_rank)) AS e
   CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 0
   WHERE e.device = 'GPU'
   UNION ALL
@@ -99,8 +102,8 @@ run AS (
          CASE WHEN known.shapes THEN types END,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END
-  FROM trace_events(:test, NULL, coalesce(:test_rank, (SELECT min(rank) FROM owned WHERE side = 1))) AS e
-  CROSS JOIN known
+  FROM known
+  CROSS JOIN trace_events(:test, NULL, coalesce(:test_rank, t_rank)) AS e
   CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 1
   WHERE e.device = 'GPU'),
 -- a row per kernel, with the sums of both sides
@@ -120,50 +123,42 @@ place AS MATERIALIZED (
   GROUP BY 1, 2
   LIMIT -1),
 compared AS MATERIALIZED (
-  SELECT k.*, c_runs * 1.0 / c_steps AS runs, t_ns * c_runs / (c_ns * t_runs) AS ratio,
+  SELECT *, c_runs * 1.0 / c_steps AS runs, t_ns * c_runs / (c_ns * t_runs) AS ratio,
          c_ns * t_steps + t_ns * c_steps AS time -- of whole ns
   FROM (SELECT *, sum(c_ns) OVER of_place AS c_place, sum(t_ns) OVER of_place AS t_place,
                sum(c_ns) OVER () AS c_all, sum(t_ns) OVER () AS t_all,
                sum(c_ns * computes) OVER () AS c_computes, sum(t_ns * computes) OVER () AS t_computes
         FROM kernel
-        WINDOW of_place AS (PARTITION BY computes, op, name)) AS k
+        WINDOW of_place AS (PARTITION BY computes, op, name))
   CROSS JOIN windows
   WHERE computes AND c_ns > 0 AND t_ns > 0 AND c_runs * t_steps = t_runs * c_steps
   LIMIT -1),
 -- no kernel has more than a fifth of the weight: the longest ones have what is left for each of the five
-capped AS MATERIALIZED (
-  SELECT coalesce((SELECT rest / (6 - place)
-                   FROM (SELECT time, row_number() OVER longest AS place,
-                                sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
-                         FROM compared
-                         WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING))
-                   WHERE place <= 5 AND time * (6 - place) <= rest
-                   ORDER BY place
-                   LIMIT 1), (SELECT min(time) FROM compared)) AS cap
-  LIMIT -1),
 weighed AS MATERIALIZED (
   SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
          sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
          sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
-  FROM (SELECT *, min(time, cap) AS weight FROM compared CROSS JOIN capped)
+  FROM (SELECT *, min(time, coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
+                                     min(time) OVER ())) AS weight
+        FROM (SELECT *, row_number() OVER longest AS place,
+                     sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
+              FROM compared
+              WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING)))
   LIMIT -1),
-median AS MATERIALIZED (
-  SELECT (lower + upper) / 2 AS middle, lower * upper AS product, low, high
+-- the square root of the product of both medians, by Newton's method from their mean
+root(turn, factor, product, low, high) AS (
+  SELECT 0, (lower + upper) / 2, lower * upper, low, high
   FROM (SELECT min(ratio) FILTER (WHERE 2 * up_to >= weights) AS lower,
                max(ratio) FILTER (WHERE 2 * from_it >= weights) AS upper,
                min(ratio) FILTER (WHERE 4 * up_to >= weights) AS low,
                max(ratio) FILTER (WHERE 4 * from_it >= weights) AS high
         FROM weighed)
-  LIMIT -1),
--- the square root of the product, by Newton's method from the arithmetic mean
-root(turn, factor, product) AS (
-  SELECT 0, middle, product FROM median
   UNION ALL
-  SELECT turn + 1, (factor + product / factor) / 2, product FROM root WHERE turn < 40),
-common AS (
+  SELECT turn + 1, (factor + product / factor) / 2, product, low, high FROM root WHERE turn < 40),
+common AS MATERIALIZED (
   SELECT factor, max(factor, 1 / factor) - 1 AS away, low, high,
          CASE WHEN max(factor, 1 / factor) < 1.02 THEN 0.05 ELSE min(0.05, (max(factor, 1 / factor) - 1) / 4) END AS tolerance
-  FROM root CROSS JOIN median
+  FROM root
   WHERE turn = 40
   LIMIT -1),
 judged AS MATERIALIZED (
@@ -171,17 +166,12 @@ judged AS MATERIALIZED (
                  WHEN agreeing < 3 OR agreement < 0.666 THEN 'no common factor'
                  WHEN away < 0.02 THEN 'no change'
                  ELSE 'one factor' END AS outcome
-  FROM (SELECT count(*) AS kernels, sum(agrees) AS agreeing, total(weight) FILTER (WHERE agrees) / sum(weight) AS agreement,
+  FROM (SELECT count(ratio) AS kernels, coalesce(sum(agrees), 0) AS agreeing,
+               total(weight) FILTER (WHERE agrees) / sum(weight) AS agreement,
                sum(c_ns) / max(c_computes) AS of_control, sum(t_ns) / max(t_computes) AS of_test,
-               total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share
-        FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees
-              FROM weighed CROSS JOIN common CROSS JOIN windows))
-  CROSS JOIN common
-  LIMIT -1),
-applied AS MATERIALIZED (
-  SELECT CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
-         CASE outcome WHEN 'one factor' THEN tolerance ELSE 0.05 END AS tolerance
-  FROM judged
+               total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share,
+               max(factor) AS factor, max(away) AS away, max(low) AS low, max(high) AS high, max(tolerance) AS tolerance
+        FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees FROM common LEFT JOIN weighed))
   LIMIT -1),
 -- ns a step: of the kernels, and of the step
 timed AS MATERIALIZED (
@@ -189,29 +179,32 @@ timed AS MATERIALIZED (
          max(ratio / factor, factor / ratio) > 1 + tolerance AS is_beyond
   FROM (SELECT w.op, w.name, grid, block, shapes, runs, ratio,
                coalesce(p.c_ns, 0) * w.c_ns / c_place / c_steps AS c,
-               coalesce(p.t_ns, 0) * w.t_ns / t_place / t_steps AS t
-        FROM weighed AS w
-        CROSS JOIN windows
+               coalesce(p.t_ns, 0) * w.t_ns / t_place / t_steps AS t,
+               CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
+               CASE outcome WHEN 'one factor' THEN tolerance ELSE 0.05 END AS tolerance
+        FROM judged
+        CROSS JOIN weighed AS w
         LEFT JOIN place AS p ON p.op = quote(w.op) AND p.name = w.name)
-  CROSS JOIN applied
   LIMIT -1),
 step AS MATERIALIZED (
-  SELECT c_step / c_steps AS c, t_step / t_steps AS t, (SELECT total(explained) FROM timed) AS explained
+  SELECT judged.*, c_step / c_steps AS c, t_step / t_steps AS t, sums.*
   FROM windows
+  CROSS JOIN judged
+  CROSS JOIN (SELECT total(c) AS c_kernels, total(t) AS t_kernels, total(explained) AS explained FROM timed) AS sums
   WHERE c_steps > 0 AND t_steps > 0
   LIMIT -1),
 line AS (
   SELECT 0 AS place, 'step' AS kind, outcome, NULL AS op, NULL AS name, NULL AS grid, NULL AS block, NULL AS shapes,
-         NULL AS runs, factor, low, high, kernels, coalesce(agreeing, 0) AS agreeing, agreement, coalesce(share, 0.0) AS share,
+         NULL AS runs, factor, low, high, kernels, agreeing, agreement, coalesce(share, 0.0) AS share,
          c, t, explained
-  FROM step CROSS JOIN judged
+  FROM step
   UNION ALL
   SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL, op, name, grid,
          block, shapes, runs, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
   FROM timed
   UNION ALL
   SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-         c - (SELECT total(c) FROM timed), t - (SELECT total(t) FROM timed), 0.0
+         c - c_kernels, t - t_kernels, 0.0
   FROM step)
 SELECT kind, outcome, op, name, grid, block, shapes, runs, factor, low, high, kernels, agreeing, agreement, share,
        c / 1000.0 AS control_time, t / 1000.0 AS test_time, (t - c) / 1000.0 AS diff_time,

@@ -24,7 +24,9 @@
 --   1. The verdict is 'no difference' if all causes are 0, and 'no clear difference' if the difference
 --      is less than 0.5 % of control's step, or less than the larger range of the steps of a side while
 --      the ranges overlap. One recording a side says nothing about another one.
---   2. Cautions are the first four rows of trace_comparability that matter ('yes').
+--   2. Cautions are the first four of these: kernels are slower or faster by one factor (trace_clock_factor), which
+--      explains half of the difference up to one and a half times of it, on equal devices; then what
+--      matters ('yes') in trace_comparability, line by line.
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
 --      room for.
 --   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
@@ -110,7 +112,17 @@ matter AS MATERIALIZED (
                            :steps)
   WHERE matters = 'yes'
   LIMIT -1),
-rule(number) AS (VALUES (-1), (0), (0.5)),
+-- whether another clock explains half of the difference or more, if it may
+clocked AS MATERIALIZED (
+  SELECT printf('x%.2f', factor) AS factor
+  FROM judged
+  CROSS JOIN trace_clock_factor(
+    CASE WHEN side = 0 AND abs(percent) >= 1 AND coalesce(:clock, 'device') <> 'host' AND NOT of_host AND NOT t_of_host
+              AND NOT EXISTS (SELECT 1 FROM matter WHERE why LIKE 'devices differ: %') THEN :control END,
+    :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps) AS f
+  WHERE kind = 'step' AND outcome = 'one factor' AND 2 * explained_time / diff_time BETWEEN 1 AND 3
+  LIMIT -1),
+rule(number) AS (VALUES (-1), (0), (0.5), (1)),
 said AS MATERIALIZED (
   SELECT number, digits, mean, t_mean, d, CASE number
     WHEN -1 THEN verdict || CASE WHEN (SELECT is_mixed FROM mixed) THEN ' over all sizes: ' ELSE ': ' END || printf('%.*f', digits, mean / size) || ' -> '
@@ -145,6 +157,9 @@ said AS MATERIALIZED (
                           || ' ' || unit
                    FROM (SELECT sum(diff_within) AS within, sum(diff_mix) AS mix FROM alike)
                    WHERE within IS NOT NULL)
+    WHEN 1 THEN (SELECT CASE WHEN d > 0 THEN 'kernels are slower by one factor (' ELSE 'kernels are faster by one factor (' END
+                        || factor || '): look at the clock before the code'
+                 FROM clocked)
     END AS text
   FROM judged CROSS JOIN rule
   WHERE side = 0

@@ -385,6 +385,18 @@ class Factor(Pairs):
             self.assertEqual((first["outcome"], beyond), ("one factor", []))
             self.assertAlmostEqual(first["factor"], factor, delta=1e-6)
             self.assertGreater(first["explained_time"] / first["diff_time"], 0.99)
+            texts = [text for text, in self.rows("SELECT text FROM trace_summary(?, ?)", *sides)]
+            self.assertEqual(texts[2], f"caution: kernels are {'slower' if factor > 1 else 'faster'} by one factor (x{factor:.2f}):"
+                                       " look at the clock before the code")
+
+    def test_summary_names_no_clock_where_there_is_none(self):
+        runs = sorted(os.listdir(os.path.join(EXAMPLES, "joins", "runs")))
+        pairs = [[os.path.join(EXAMPLES, "joins", "runs", run) for run in (one, other)] for one in runs for other in runs
+                 if "5a90d13" not in (one, other) and "41c07d2" in (one, other)]
+        pairs += [GPU, GPU[::-1], [GPU[0], GPU[0]], [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")],
+                  [warped(GPU[0], "half", 1, "aten::addmm", 2.0), GPU[0]]]
+        for pair in pairs:
+            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, ?) WHERE text LIKE '%factor%'", *pair), [], pair)
 
     def test_of_all_ranks_and_steps(self):
         test = warped(GPU[0], "slow", 1.25)
