@@ -18,7 +18,7 @@ enum {
     EVENTS = 300000,
     SHORT = 5, /* ms: never too long */
     PART = 12, /* else, the part of the whole that it may take: tools make all of it slower */
-    ROUNDS = 3 /* the best counts: a busy machine makes some of them slower */
+    ROUNDS = 5 /* the best counts: a busy machine makes some of them slower */
 };
 
 /* When a stopper was asked first and last, and the longest it was not: ms of this thread's
