@@ -5,8 +5,9 @@
 #
 # usage: sqlites.sh [FOLDER]    FOLDER: where they are built (default build/sqlite)
 #
-# CC, PYTHON, and what tests/run.py asks for, are taken from the environment.
+# CC, PYTHON, and what tests/run.py asks for, are taken from the environment; slow tests run only if SLOW is set.
 set -eu
+export SLOW="${SLOW:-skip}"
 
 VERSIONS='3.38.2=sqlite3@5.0.3 3.52.0=sqlite3@6.0.1 3.54.1=better-sqlite3@13.2.0'
 # what Debian's has and Python's module, Tcl's or the tests may use
