@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the tests on other versions of SQLite than the system's: the oldest that is
 # supported, and new ones. The extension is the one built for the system's. The
-# sources, and most of the shells, are in packages of npm.
+# sources, and most of the shells, are in packages of npm; a shell may be that of the version before.
 #
 # usage: sqlites.sh [FOLDER]    FOLDER: where they are built (default build/sqlite)
 #
@@ -30,9 +30,8 @@ build() { # VERSION PACKAGE: into $folder/VERSION, which is there when all is we
     # shellcheck disable=SC2086 # FLAGS are several words
     $CC -O2 -fPIC $FLAGS -shared -Wl,-soname,libsqlite3.so.0 -o "$made/libsqlite3.so.0" \
         "$source/sqlite3.c" -pthread -ldl -lm
-    if [ -f "$source/shell.c" ]; then
-        $CC -O1 -o "$made/sqlite3" "$source/shell.c" "$made/libsqlite3.so.0"
-    fi
+    if [ -f "$source/shell.c" ]; then cp "$source/shell.c" "$folder/shell.c"; fi # else that of the version before
+    $CC -O1 -I"$source" -o "$made/sqlite3" -xc - -xnone "$made/libsqlite3.so.0" <"$folder/shell.c"
     rm -rf "$made/source"
     mv "$made" "$folder/$1"
 }

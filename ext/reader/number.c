@@ -198,3 +198,9 @@ bool number_integer(const unsigned char *text, size_t length, int64_t *integer)
     }
     return any_integer(text, length, integer);
 }
+
+bool number_is_valid(const unsigned char *text, size_t length)
+{
+    struct decimal number;
+    return decimal_read(text, length, &number);
+}

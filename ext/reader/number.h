@@ -18,4 +18,7 @@ bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanos
 ** value does not fit. */
 bool number_integer(const unsigned char *text, size_t length, int64_t *integer);
 
+/* Whether a text is a JSON number. */
+bool number_is_valid(const unsigned char *text, size_t length);
+
 #endif

@@ -489,22 +489,26 @@ static bool check_texts(struct call *call, int argument)
     return call->failure.code == FAILURE_NONE;
 }
 
+/* Whether a value is a number, or a text of one. sqlite3_value_numeric_type() would say, but SQLite
+** 3.52 crashes in it when it is given a copy of a text, as arguments are. */
+static bool is_number(sqlite3_value *value)
+{
+    int type = sqlite3_value_type(value);
+    if (type != SQLITE_TEXT)
+        return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    const unsigned char *text = sqlite3_value_text(value);
+    return text && number_is_valid(text, (size_t)sqlite3_value_bytes(value));
+}
+
 /* Reads a number, which may be a text of one. */
 static bool read_number(struct call *call, int argument, const struct number_type *number,
                         double *real)
 {
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 integer;
-    sqlite3_value *copy =
-        sqlite3_value_dup(value); /* the copy is converted; S3 gives back the original */
-    if (!copy)
-        return failure_memory(&call->failure);
-    int type = sqlite3_value_numeric_type(copy);
-    *real = sqlite3_value_double(copy);
-    sqlite3_value_free(copy);
+    *real = sqlite3_value_double(value);
     bool fits = *real >= 0 && *real <= number->most &&
-                (number->whole ? whole_number(value, &integer)
-                               : type == SQLITE_INTEGER || type == SQLITE_FLOAT);
+                (number->whole ? whole_number(value, &integer) : is_number(value));
     return fits || refuse(call, argument, number->expected);
 }
 

@@ -150,9 +150,12 @@ TEST(what_is_no_number)
     for (size_t i = 0; i < sizeof not_numbers / sizeof *not_numbers; i++) {
         check_ns(not_numbers[i], false, 0);
         check_integer(not_numbers[i], false, 0);
+        CHECK(!number_is_valid(bytes(not_numbers[i]), strlen(not_numbers[i])));
     }
     CHECK(!number_nanoseconds(bytes("1\0"), 2, &unused));
     CHECK(!number_integer(bytes("1\0"), 2, &unused));
+    CHECK(!number_is_valid(bytes("1\0"), 2));
+    CHECK(number_is_valid(bytes("-0.50e+3"), 8));
 }
 
 TEST(integers)
