@@ -272,6 +272,30 @@ for name, in set(db.execute(names).fetchall()) - set(others):
         self.assertEqual(german.stderr, "1,5\n")
         self.assertEqual((german.stdout, german.returncode), (plain.stdout, 0))
 
+    def test_decimals_of_another_locale(self):
+        """Python writes 1,5, and the note of trace_ab 1.5."""
+        needs("locale")
+        with tempfile.TemporaryDirectory() as folder:
+            for side, last in (("control", 100), ("test", 300)):
+                for number in range(3):
+                    path = os.path.join(folder, side, str(number), "rank0.json")
+                    os.makedirs(os.path.dirname(path))
+                    with open(path, "w", encoding="ascii") as file:
+                        json.dump({"traceEvents": [one for place, dur in enumerate([5, 100, 100, last, 100 + number, 5]) for one in (
+                            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{place}", "pid": 1, "tid": 1,
+                             "ts": 10000 * place, "dur": 9000},
+                            {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 10000 * place + 10, "dur": dur})]}, file)
+            said = run(sys.executable, "-c", f"""
+import locale, os, sqlite3
+os.chdir({folder!r})
+locale.setlocale(locale.LC_NUMERIC, "de_DE.UTF-8")
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension({EXTENSION!r})
+print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test/*') WHERE name = 'op'").fetchone())
+""")
+        self.assertEqual((said.stdout, said.stderr), ("1,5 means over steps differ by +49.9 %\n", ""))
+
     def test_large_integers_of_r(self):
         said = self.say("rsqlite", "Rscript", script="""
             given <- commandArgs(trailingOnly = TRUE)

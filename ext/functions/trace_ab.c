@@ -313,7 +313,7 @@ static void note_unit(char *text, const struct ab *ab, const struct compared *ro
 static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
 {
     static const char *const sides[] = {"control", "test"};
-    char text[LONGEST_NOTE] = "";
+    char text[LONGEST_NOTE] = "", percent[40];
     if ((row->runs[0] == 0 || row->runs[1] == 0) && row->op != OP_STEP && op_is_device(row->op))
         note(text, "autotuning may pick other kernels from run to run");
     for (int side = 0; side < 2 && ab->comparison.unit == UNIT_RUN; side++) {
@@ -325,8 +325,10 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
     }
     if (!row->every_step)
         note(text, "not in every step: means over steps");
-    if (means_disagree(row, ab->comparison.min_effect))
-        note(text, "means over steps differ by %+.1f %%", row->mean_percent);
+    if (means_disagree(row, ab->comparison.min_effect)) {
+        sqlite3_snprintf(sizeof percent, percent, "%+.1f", row->mean_percent); /* in any locale */
+        note(text, "means over steps differ by %s %%", percent);
+    }
     for (int side = 0; side < 2 && !isnan(row->p); side++)
         if (ab->n[side] < 3)
             note(text, "%zu %s of %s: if its runs differ more than the others, p is too small",
