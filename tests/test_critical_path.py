@@ -535,6 +535,16 @@ def write_many(path, count, shape):
 
 class Cost(InFolder):
     @alone
+    def test_many_steps_without_device_work(self):
+        """Four times the steps take at most six times the CPU time."""
+        for count in (3000, 12_000):
+            write(f"{count}.json", document(*(step(number, 100 * number, 100) for number in range(count)), *(
+                event("op", 20 * place, 9) for place in range(4 * count))))
+        sql = "SELECT count(DISTINCT iteration) FROM critical_path(?, NULL, 'all')"
+        small, large = fastest(*(lambda path=path: ask(sql, path) for path in ("3000.json", "12000.json")), times=2)
+        self.assertLess(large, (6 * small + 0.02) * SLACK)
+
+    @alone
     @slowest
     def test_linear(self):
         """Four times the events take at most five times the CPU time."""

@@ -126,6 +126,7 @@ struct path_place {
     struct window window;
     size_t member;
     int64_t rank;
+    bool device_clock; /* of the window (A2) */
 };
 
 struct critical_path {
@@ -202,10 +203,9 @@ bool critical_path_step(struct critical_path *path, size_t number, struct path_s
                         .failure = failure,
                         .idle = path->idle,
                         .number = ++path->walks};
-    bool device_clock = by_device(path, place->member);
-    return walk_window(&walk, device_clock) &&
+    return walk_window(&walk, place->device_clock) &&
            (!path->off ||
-            path_slack_step(path->slack, &place->window, device_clock, step, failure));
+            path_slack_step(path->slack, &place->window, place->device_clock, step, failure));
 }
 
 /* Adds the chosen steps of a member. */
@@ -214,7 +214,8 @@ static bool add_member(struct critical_path *path, size_t member, const struct s
 {
     const struct trace_member *of = &path->trace->members[member];
     struct windows *windows = &path->windows[member];
-    if (!windows_make(windows, of, by_device(path, member), path->stopper, failure))
+    bool device_clock = by_device(path, member);
+    if (!windows_make(windows, of, device_clock, path->stopper, failure))
         return false;
     for (size_t i = 0; i < windows->count; i++) {
         const struct window *window = &windows->items[i];
@@ -222,7 +223,7 @@ static bool add_member(struct critical_path *path, size_t member, const struct s
             continue;
         if (!MEMORY_GROW(path->places, path->capacity, path->count + 1))
             return failure_memory(failure);
-        path->places[path->count++] = (struct path_place){*window, member, of->rank};
+        path->places[path->count++] = (struct path_place){*window, member, of->rank, device_clock};
     }
     return true;
 }
