@@ -130,6 +130,19 @@ class Subtree(InFolder):
             took.append(time.process_time() - begin)
         self.assertLess(took[1], 10 * took[0] + 0.01)
 
+    @alone
+    def test_many_roots_below_a_deep_stack(self):
+        took = []
+        for size in (3000, 12_000):
+            path = write(f"{size}.json", document(*(event("f", place, 10 * size - 2 * place) for place in range(size)),
+                                                  *(event("leaf", size + 3 * place, 1) for place in range(size))))
+            roots = str(list(range(size, 2 * size)))
+            self.assertEqual(self.rows("SELECT count(*) FROM trace_events(?)", path), [(2 * size,)])
+            begin = time.process_time()
+            self.assertEqual(self.rows("SELECT count(*), max(depth) FROM trace_subtree(?, ?)", path, roots), [(size, 0)])
+            took.append(time.process_time() - begin)
+        self.assertLess(took[1], 8 * took[0] + 0.01)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -69,12 +69,19 @@ static bool find_children(struct builder *builder)
     return true;
 }
 
-static bool is_below(const struct trace_file *file, const bool *is_root, uint32_t row)
+/* What is known of a row while roots are chosen. */
+enum { ROW_UNKNOWN, ROW_ROOT, ROW_BELOW /* a root */, ROW_FREE /* nor is any row above it */ };
+
+/* Whether a row is below a root. Notes it for the rows above it, so that none is passed twice. */
+static bool is_below(const struct trace_file *file, unsigned char *state, uint32_t row)
 {
-    for (uint32_t at = parent_of(file, row); at != ROW_NONE; at = parent_of(file, at))
-        if (is_root[at])
-            return true;
-    return false;
+    uint32_t end = parent_of(file, row);
+    while (end != ROW_NONE && state[end] == ROW_UNKNOWN)
+        end = parent_of(file, end);
+    bool below = end != ROW_NONE && state[end] != ROW_FREE;
+    for (uint32_t at = parent_of(file, row); at != end; at = parent_of(file, at))
+        state[at] = below ? ROW_BELOW : ROW_FREE;
+    return below;
 }
 
 /* Puts the roots before the walk, the last one first. */
@@ -89,20 +96,20 @@ static bool choose_roots(struct builder *builder, const int64_t *roots, size_t r
                     (struct pending){ordered[i], NODE_NONE};
         return true;
     }
-    bool *is_root = memory_zeroed(file->columns.count + 1, sizeof *is_root);
-    if (!is_root)
+    unsigned char *state = memory_zeroed(file->columns.count + 1, sizeof *state);
+    if (!state)
         return failure_memory(builder->failure);
     for (size_t i = 0; i < root_count; i++) {
         uint32_t row = subtree_root(file, roots[i]);
         if (row != ROW_NONE && is_in_tree(file, row))
-            is_root[row] = true;
+            state[row] = ROW_ROOT;
     }
     for (size_t i = root_count; i-- > 0;) {
         uint32_t row = subtree_root(file, roots[i]);
-        if (row != ROW_NONE && is_root[row] && !is_below(file, is_root, row))
+        if (row != ROW_NONE && state[row] == ROW_ROOT && !is_below(file, state, row))
             builder->waiting[builder->waiting_count++] = (struct pending){row, NODE_NONE};
     }
-    memory_free(is_root);
+    memory_free(state);
     return true;
 }
 
