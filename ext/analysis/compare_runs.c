@@ -17,6 +17,7 @@ struct comparing {
     double *medians;       /* by run; 0 also if the run lacks the operator */
     double *means;         /* the same */
     bool *there;           /* by run: whether it has the operator */
+    long double shift;     /* power_shift() of all runs; 0: not known yet */
     struct power power[2]; /* for a family of one row; of all that are tested */
     const struct stopper *stopper;
     struct failure *failure;
@@ -143,7 +144,8 @@ static void test_logarithms(struct comparing *it, const struct t_tests *tests, d
     found->low = percent_of(found->log_diff - half);
     found->high = percent_of(found->log_diff + half);
     found->p = (double)student_tails(found->log_diff / error, df);
-    found->detectable = percent_of(power_shift(&it->power[0], n + m - 2) * error);
+    it->shift = it->shift > 0 ? it->shift : power_shift(n + m - 2);
+    found->detectable = percent_of(it->shift * error);
     found->p_slower = upper_tail((found->log_diff - found->log_floor) / error, df);
     found->p_not_slower = upper_tail((found->log_floor - found->log_diff) / error, df);
 }

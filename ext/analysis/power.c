@@ -25,11 +25,9 @@ static long double noncentral_tail(long double limit, long double shift, long do
     return sum / all;
 }
 
-long double power_shift(struct power *power, size_t df)
+long double power_shift(size_t df)
 {
     size_t kept = df < MOST_RUNS ? df : MOST_RUNS; /* beyond, it does not change by 0.1 % */
-    if (power->shift[kept] > 0)
-        return power->shift[kept];
     long double limit = student_beyond(tails_of_test, (long double)kept), low = 0,
                 high = 4 * limit + 4;
     for (int i = 0; i < 60; i++) {
@@ -39,7 +37,7 @@ long double power_shift(struct power *power, size_t df)
         else
             high = middle;
     }
-    return power->shift[kept] = high;
+    return high;
 }
 
 /* The distance, in deviations, that `runs` a side suffice for. */
