@@ -229,6 +229,23 @@ void write_real(struct writer *writer, double number)
     }
 }
 
+void write_key(struct writer *writer, const char *start, const char *key)
+{
+    write_string(writer, start);
+    write_json_string(writer, key);
+    write_string(writer, ": ");
+}
+
+void write_real_member(struct writer *writer, const char *start, const char *key, bool known,
+                       double number)
+{
+    write_key(writer, start, key);
+    if (known)
+        write_real(writer, number);
+    else
+        write_string(writer, "null");
+}
+
 void write_amount(struct writer *writer, double number, int decimals)
 {
     bool zero = rounds_to_zero(number, decimals);

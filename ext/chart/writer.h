@@ -38,6 +38,12 @@ void write_integer(struct writer *writer, int64_t integer);
 ** SQLite writes it. */
 void write_real(struct writer *writer, double number);
 
+/* The key of a member of a JSON object, after `start`: "{" or ", "; and one with a real, or null
+** unless it is known. */
+void write_key(struct writer *writer, const char *start, const char *key);
+void write_real_member(struct writer *writer, const char *start, const char *key, bool known,
+                       double number);
+
 /* Numbers as people read them: 1,234,567; −1,234.50; +0.300, or 0 if it rounds to 0; 3.4 % and
 ** 34 %. The number must be finite, and has at most nine decimals. */
 void write_grouped(struct writer *writer, int64_t integer);

@@ -158,18 +158,10 @@ static bool join_positions(struct history *group, struct sample *series,
     return true;
 }
 
-/* Writes the key of a member of a JSON object. `start` comes before it: "{" or ", ". */
-static void put_key(struct writer *to, const char *start, const char *key)
-{
-    write_string(to, start);
-    write_json_string(to, key);
-    write_string(to, ": ");
-}
-
 static void put_position(struct writer *to, const char *start, const char *key,
                          const struct point *point)
 {
-    put_key(to, start, key);
+    write_key(to, start, key);
     if (point->type == SQLITE_TEXT)
         write_json(to, point->text, point->length);
     else if (point->type == SQLITE_INTEGER)
@@ -178,18 +170,9 @@ static void put_position(struct writer *to, const char *start, const char *key,
         write_real(to, point->real);
 }
 
-static void put_real(struct writer *to, const char *key, bool known, double real)
-{
-    put_key(to, ", ", key);
-    if (known)
-        write_real(to, real);
-    else
-        write_string(to, "null");
-}
-
 static void put_count(struct writer *to, const char *key, size_t count)
 {
-    put_key(to, ", ", key);
+    write_key(to, ", ", key);
     write_integer(to, (int64_t)count);
 }
 
@@ -199,11 +182,12 @@ static void put_change(struct writer *to, const struct change *change, const str
     put_position(to, "{", "position", &points[change->at]);
     put_position(to, ", ", "previous", &points[change->at - 1]);
     put_count(to, "index", change->at);
-    put_real(to, "before", true, change->before);
-    put_real(to, "after", true, change->after);
-    put_real(to, "diff", true, change->diff);
-    put_real(to, "diff_pct", whole, whole ? 100 * (change->diff / fabs(change->before)) : 0);
-    put_real(to, "p", true, change->p);
+    write_real_member(to, ", ", "before", true, change->before);
+    write_real_member(to, ", ", "after", true, change->after);
+    write_real_member(to, ", ", "diff", true, change->diff);
+    write_real_member(to, ", ", "diff_pct", whole,
+                      whole ? 100 * (change->diff / fabs(change->before)) : 0);
+    write_real_member(to, ", ", "p", true, change->p);
     put_count(to, "before_n", change->at - change->start);
     put_count(to, "after_n", change->end - change->at);
     write_string(to, "}");

@@ -75,28 +75,11 @@ void tTestStep(sqlite3_context *context, int count, sqlite3_value **values)
     take_row(context, t_test_name, values);
 }
 
-/* Writes a member of a JSON object. `start` comes before its key: "{" or ", ". */
-static void put_key(struct writer *to, const char *start, const char *key)
-{
-    write_string(to, start);
-    write_json_string(to, key);
-    write_string(to, ": ");
-}
-
-static void put_real(struct writer *to, const char *start, const char *key, bool known, double real)
-{
-    put_key(to, start, key);
-    if (known)
-        write_real(to, real);
-    else
-        write_string(to, "null");
-}
-
 static void put_counts(struct writer *to, const struct comparison *it)
 {
-    put_key(to, ", ", "control_n");
+    write_key(to, ", ", "control_n");
     write_integer(to, (int64_t)it->sides[0].count);
-    put_key(to, ", ", "test_n");
+    write_key(to, ", ", "test_n");
     write_integer(to, (int64_t)it->sides[1].count);
 }
 
@@ -111,10 +94,10 @@ static bool put_mann_whitney(const struct comparison *it, struct writer *to,
     struct mann_whitney found = {0};
     if (known && !mann_whitney(&it->sides[0], &it->sides[1], &found, stopper, failure))
         return false;
-    put_real(to, "{", "u", known, found.u);
-    put_real(to, ", ", "p", known, found.p);
+    write_real_member(to, "{", "u", known, found.u);
+    write_real_member(to, ", ", "p", known, found.p);
     put_counts(to, it);
-    put_key(to, ", ", "exact");
+    write_key(to, ", ", "exact");
     write_string(to, !known ? "null}" : found.exact ? "true}" : "false}");
     return true;
 }
@@ -126,10 +109,10 @@ static bool put_shift(const struct comparison *it, struct writer *to, const stru
     struct shift found = {0};
     if (known && !shift_between(&it->sides[0], &it->sides[1], &found, stopper, failure))
         return false;
-    put_real(to, "{", "shift", known, found.shift);
-    put_real(to, ", ", "low", known, found.low);
-    put_real(to, ", ", "high", known, found.high);
-    put_real(to, ", ", "level", known, found.level);
+    write_real_member(to, "{", "shift", known, found.shift);
+    write_real_member(to, ", ", "low", known, found.low);
+    write_real_member(to, ", ", "high", known, found.high);
+    write_real_member(to, ", ", "level", known, found.level);
     put_counts(to, it);
     write_string(to, "}");
     return true;
@@ -143,21 +126,21 @@ static bool put_t_tests(const struct comparison *it, struct writer *to,
     if (!t_tests(&it->sides[0], &it->sides[1], &found, stopper, failure))
         return false;
     const struct t_test *student = &found.pooled, *welch = &found.welch;
-    put_real(to, "{", "t", student->known, student->t);
-    put_real(to, ", ", "df", student->known, student->df);
-    put_real(to, ", ", "p", student->known, student->p);
-    put_real(to, ", ", "diff", control && test, found.diff);
-    put_real(to, ", ", "low", student->known, student->low);
-    put_real(to, ", ", "high", student->known, student->high);
-    put_real(to, ", ", "control_mean", control, found.control_mean);
-    put_real(to, ", ", "test_mean", test, found.test_mean);
+    write_real_member(to, "{", "t", student->known, student->t);
+    write_real_member(to, ", ", "df", student->known, student->df);
+    write_real_member(to, ", ", "p", student->known, student->p);
+    write_real_member(to, ", ", "diff", control && test, found.diff);
+    write_real_member(to, ", ", "low", student->known, student->low);
+    write_real_member(to, ", ", "high", student->known, student->high);
+    write_real_member(to, ", ", "control_mean", control, found.control_mean);
+    write_real_member(to, ", ", "test_mean", test, found.test_mean);
     put_counts(to, it);
-    put_key(to, ", ", "welch");
-    put_real(to, "{", "t", welch->known, welch->t);
-    put_real(to, ", ", "df", welch->known, welch->df);
-    put_real(to, ", ", "p", welch->known, welch->p);
-    put_real(to, ", ", "low", welch->known, welch->low);
-    put_real(to, ", ", "high", welch->known, welch->high);
+    write_key(to, ", ", "welch");
+    write_real_member(to, "{", "t", welch->known, welch->t);
+    write_real_member(to, ", ", "df", welch->known, welch->df);
+    write_real_member(to, ", ", "p", welch->known, welch->p);
+    write_real_member(to, ", ", "low", welch->known, welch->low);
+    write_real_member(to, ", ", "high", welch->known, welch->high);
     write_string(to, "}}");
     return true;
 }
