@@ -38,7 +38,7 @@ call AS MATERIALIZED (
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1),
 launched AS (
-  SELECT rank, stream, ts_ns, ts_ns + dur_ns AS end_ns, call_end,
+  SELECT rank, stream, ts_ns, call_end,
          max(ts_ns + dur_ns) OVER (
            PARTITION BY rank, stream ORDER BY ts_ns, call_end
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from

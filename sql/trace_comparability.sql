@@ -210,7 +210,8 @@ found(place, topic, item, control, test, same, matters, why) AS (
                coalesce((SELECT numbers FROM steps WHERE side = 1), 0) AS test
         FROM (VALUES (0, 'control'), (1, 'test'))
         WHERE column1 NOT IN (SELECT side FROM steps))
-  WHERE empty IS NOT NULL  UNION ALL
+  WHERE empty IS NOT NULL
+  UNION ALL
   SELECT 2, 'device', 'work', 1 - of_host, 1 - o_of_host, 2, CASE WHEN of_host <> o_of_host THEN 'yes' ELSE 'no' END,
          CASE WHEN of_host > o_of_host THEN 'control has no device work: its host is compared with a device'
               WHEN of_host < o_of_host THEN 'test has no device work: its host is compared with a device'
