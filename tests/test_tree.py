@@ -1,6 +1,7 @@
 """The tree is what ext/README.md says: layers that do not look up, one exported
 symbol an entry point, files that can be read at a sitting.
 """
+import glob
 import os
 import re
 import subprocess
@@ -69,3 +70,20 @@ class Tree(unittest.TestCase):
             self.assertIsNone(banned.search(text), path)
             writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bstd(err|out)\b", text)
             self.assertEqual(bool(writes), path.endswith("/trace/progress.c"), path)
+            decimals = {call for call in re.findall(r'(\w+)\([^";()]*"[^"\n]*%[-+ #0]*[\d.*]*[aefgAEFG]\b', text)
+                        if not call.startswith("sqlite3_")}  # which knows no locale
+            self.assertEqual(decimals, {"snprintf"} if path.endswith("/chart/writer.c") else set(), path)
+
+    def test_headers_declare_what_other_files_use(self):
+        def read(path):
+            return re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+
+        texts = {path: read(path) for path in sources()}
+        users = {**texts, **{path: read(path) for folder in ("build", "tests/unit", "tests/fuzz", "tests/fault")
+                             for path in glob.glob(os.path.join(ROOT, folder, "*.c"))}}
+        words = {path: set(re.findall(r"\w+", text)) for path, text in users.items()}
+        for path, text in texts.items():
+            for name in re.findall(r"^(?!typedef)[a-z][\w ]*[ *](\w+)\([^;{]*\);$", text, re.M) if path.endswith(".h") else ():
+                used = len(re.findall(rf"\b{name}\b", text)) > 1  # by a macro or a function of the header
+                with self.subTest(path=path, name=name):
+                    self.assertTrue(used or any(name in words[user] for user in users if user[:-2] != path[:-2]))

@@ -57,7 +57,8 @@ void report_diff(const struct report *report, struct writer *to, const char *ele
     }
 }
 
-void report_sql(struct writer *to, const char *sql, size_t length)
+/* `sql` in an element that opens, ready to copy. */
+static void report_sql(struct writer *to, const char *sql, size_t length)
 {
     write_string(to, "<details class=\"sql\"><summary>SQL</summary><pre>");
     write_html(to, sql, length);

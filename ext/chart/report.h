@@ -102,11 +102,7 @@ void report_time(const struct report *report, struct writer *to, double ms);
 void report_diff(const struct report *report, struct writer *to, const char *element, double ms,
                  bool arrow);
 
-/* `sql` in an element that opens, ready to copy. */
-void report_sql(struct writer *to, const char *sql, size_t length);
-
 /* Rows of LAYOUT_TABLE. */
-struct report_table *report_table_begin(struct report *report);
 void report_table_row(struct report *report, const char *const *columns,
                       const struct report_cell *cells, int count);
 void report_table_end(struct report *report);

@@ -396,7 +396,8 @@ const char *nsys_sync_name(int64_t type)
     return names[type >= 1 && type <= 4 ? type : 0];
 }
 
-int64_t nsys_device(const struct nsys *nsys, int64_t context, int64_t written)
+/* The device of a context (N11). */
+static int64_t device_of(const struct nsys *nsys, int64_t context, int64_t written)
 {
     for (size_t i = 0; i < nsys->context_count && context != NUMBER_NONE; i++)
         if (nsys->contexts[i].context == context)
@@ -409,7 +410,7 @@ static bool take_context(struct database_read *read, int64_t context, int64_t de
 {
     struct nsys *nsys = read->state;
     if (context == NUMBER_NONE || device == NUMBER_NONE ||
-        nsys_device(nsys, context, NUMBER_NONE) != NUMBER_NONE)
+        device_of(nsys, context, NUMBER_NONE) != NUMBER_NONE)
         return true;
     if (!MEMORY_GROW(nsys->contexts, nsys->context_capacity, nsys->context_count + 1))
         return failure_memory(read->failure);
@@ -451,7 +452,7 @@ static bool work_row(struct database_read *read, int kind, const struct table_sc
     int64_t device = scan_integer(scan, WORK_DEVICE), stream = scan_integer(scan, WORK_STREAM);
     int64_t context = scan_integer(scan, WORK_CONTEXT);
     if (kind == NSYS_SYNC) {
-        device = nsys_device(nsys, context, device);
+        device = device_of(nsys, context, device);
         stream = stream == UINT32_MAX ? -1 : stream;
     } else if (!take_context(read, context, device)) {
         return false;

@@ -95,9 +95,6 @@ bool nsys_process(struct database_read *read, const struct table_scan *scan, int
 bool nsys_text(struct database_read *read, const struct table_scan *scan,
                const unsigned char **text, size_t *length);
 
-/* The device of a context (N11). */
-int64_t nsys_device(const struct nsys *nsys, int64_t context, int64_t written);
-
 const char *nsys_sync_name(int64_t type);
 
 bool nsys_args(struct database_read *read, const struct trace_file *file, size_t row, int kind,

@@ -63,14 +63,10 @@ static bool role_is_text(enum chart_role role)
     return role < CHART_AT;
 }
 
-void chart_cells_clear(struct chart_cell *cells)
-{
-    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
-        cells[i] = (struct chart_cell){.number = NAN};
-}
-
-int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
-                    struct chart_cell *cell)
+/* Converts a row's value to a cell, which is valid as long as the value. Returns SQLITE_OK,
+** SQLITE_NOMEM, or SQLITE_MISMATCH if the column needs a number. */
+static int take_cell(const struct chart *chart, int column, sqlite3_value *value,
+                     struct chart_cell *cell)
 {
     int type = sqlite3_value_type(value);
     enum chart_role role = chart->columns[column].role;
@@ -91,10 +87,11 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
                           const struct chart *chart, int count, sqlite3_value **values)
 {
     struct chart_cell cells[MOST_CHART_COLUMNS];
-    chart_cells_clear(cells);
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++)
+        cells[i] = (struct chart_cell){.number = NAN};
     for (int i = 0; chart->columns[i].role != CHART_NONE; i++) {
         int at = chart->columns[i].optional ? i + 2 : i; /* after title and format */
-        int code = at < count ? chart_cell_take(chart, i, values[at], &cells[i]) : SQLITE_OK;
+        int code = at < count ? take_cell(chart, i, values[at], &cells[i]) : SQLITE_OK;
         if (code == SQLITE_MISMATCH)
             function_fail(context, chart->function, "%s must be a number", chart->columns[i].name);
         else if (code != SQLITE_OK)

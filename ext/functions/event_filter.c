@@ -21,7 +21,8 @@ const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_EVENT] = SERVES_EQUAL,
 };
 
-int term_next(struct term_values *values)
+/* SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
+static int term_next(struct term_values *values)
 {
     bool first = !values->value;
     int code = first ? SQLITE_OK : SQLITE_DONE;

@@ -76,10 +76,7 @@ struct term_values {
     sqlite3_value *value; /* NULL before the first */
 };
 
-/* SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
-int term_next(struct term_values *values);
-
-/* Like term_next(), but converts each value to text and skips NULLs. */
+/* SQLITE_ROW for the next value as text, without NULLs; SQLITE_DONE after the last one, or an error. */
 int term_next_text(struct term_values *values, const char **text);
 
 #endif

@@ -65,15 +65,6 @@ const char *example_of(const char *function);
 /* How many arguments a function has; the first `*required` must be given. */
 int function_arguments(const struct function *function, int *required);
 
-/* chart_cells_clear(): MOST_CHART_COLUMNS cells without values.
-** Converts a row's value to a cell of a chart, which is valid as long as the value. Returns
-** SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH if the column needs a number. */
-struct chart;
-struct chart_cell;
-void chart_cells_clear(struct chart_cell *cells);
-int chart_cell_take(const struct chart *chart, int column, sqlite3_value *value,
-                    struct chart_cell *cell);
-
 /* The aggregate of the ith chart; false after the last. */
 bool chart_function_at(int i, struct function *function);
 
