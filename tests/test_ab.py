@@ -11,7 +11,8 @@ import time
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import ROOT, alone
+from support import EXTENSION, ROOT, alone, slowest
+from test_step_time import PEAKS
 
 HOUR = 3600 * 10 ** 9
 NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs a side,"
@@ -491,6 +492,20 @@ class Recorder(InFolder):
             done = self.record(*arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ""))
             self.assertRegex(done.stderr.splitlines()[-1], "^record_runs: " + re.escape(said))
+
+class Memory(InFolder):
+    @alone
+    @slowest
+    def test_runs_that_are_done_with_are_dropped(self):
+        """Of 2.2 GB of names in 150 files those within the cache's limit stay."""
+        write("one.json", document(event("op", 1, 8), event("n" * 15_000_000, 20, 8)))
+        for side in ("control", "test"):
+            for number in range(75):
+                os.makedirs(f"{side}/{number}")
+                os.link("one.json", f"{side}/{number}/rank0.json")
+        sql = "SELECT * FROM trace_ab('control/*', 'test/*') WHERE names = 'op'"
+        peak = subprocess.run([sys.executable, "-c", PEAKS, EXTENSION, sql], capture_output=True, text=True, check=True)
+        self.assertLess(int(peak.stdout), 1_500_000)
 
 
 if __name__ == "__main__":

@@ -192,6 +192,7 @@ static bool take_runs(struct call *call, struct ab *ab)
                             stopper, &call->failure);
         for (size_t k = 0; open && k < some; k++)
             call_trace_close(&opened[k]);
+        cache_trim(&call->database->cache, false); /* no later run needs these files */
     }
     return done;
 }
