@@ -1,7 +1,5 @@
 #include "string_table.h"
 
-#include <stdlib.h>
-
 #include "../reader/memory.h"
 #include "../trace/columns.h"
 #include "../trace/hash.h"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "../analysis/labels.h"
 #include "../reader/memory.h"
 #include "../reader/scan.h"
 #include "../reader/text.h"

@@ -1,6 +1,5 @@
 #include "trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
