@@ -199,6 +199,17 @@ class Read(OnPage):
                 self.assertTrue(any(abs(a - b) < 0.03 for a in one for b in other), (one, other))
             self.assertLess(min(abs(a - b) for a in parts[-1] for b in whole), 0.03)
 
+    def test_the_rank_that_causes_most_of_the_waiting(self):
+        """It is named, though both ranks of examples/gpu are last equally often."""
+        ranks = section(self.page(*GPU), "ranks")
+        for word, trace in zip(("Control", "Test"), GPU):
+            waits = self.db.execute("SELECT sum(max_wait) / 4000, last_rank, count(*) FROM trace_collectives(?, 'all', 'steady')"
+                                    " GROUP BY last_rank ORDER BY 1 DESC", (trace,)).fetchall()
+            self.assertEqual([times for _, _, times in waits], [4, 4])
+            self.assertIn(f"{word}: of 8 collectives, rank {waits[0][1]} starts last in 4. Waiting for the last rank takes"
+                          f" {sum(wait for wait, _, _ in waits):.3f} ms a step, {waits[0][0]:.3f} ms of it for rank"
+                          f" {waits[0][1]};", ranks.text)
+
     def test_tables_are_marked_up(self):
         page = self.page(*GPU)
         self.assertEqual([child.tag for child in page.one("body").children if isinstance(child, Node)],

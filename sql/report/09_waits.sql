@@ -14,12 +14,13 @@ met AS MATERIALIZED (
   SELECT 1, iteration, rank_count, transfer, max_wait, last_rank
   FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
 whole AS (
-  SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait, avg(transfer) / 1000 AS transfer
+  SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait, count(DISTINCT iteration) AS steps, avg(transfer) / 1000 AS transfer
   FROM met
   WHERE rank_count > 1
   GROUP BY side),
 last AS (
-  SELECT side, last_rank, count(*) AS times, row_number() OVER (PARTITION BY side ORDER BY count(*) DESC, last_rank) AS place
+  SELECT side, last_rank, count(*) AS times, sum(max_wait) AS caused,
+         row_number() OVER (PARTITION BY side ORDER BY sum(max_wait) DESC, last_rank) AS place
   FROM met
   WHERE last_rank IS NOT NULL
   GROUP BY side, last_rank),
@@ -41,6 +42,7 @@ said(place, block, strong, text) AS (
   SELECT 2 + side, 'p', word || ':', 'of ' || collectives || ' collectives, '
          || coalesce('rank ' || last_rank || ' starts last in ' || times, 'no rank starts last')
          || '. Waiting for the last rank takes ' || printf('%.*f', :digits, wait / :size) || ' ' || :unit || ' a ' || :per
+         || coalesce(', ' || printf('%.*f', :digits, caused / 1000 / steps / :size) || ' ' || :unit || ' of it for rank ' || last_rank, '')
          || '; the transfer of a collective takes ' || printf('%.*f', :digits, transfer / :size) || ' ' || :unit || '.'
   FROM whole JOIN side USING (side) LEFT JOIN last USING (side)
   WHERE place IS NULL OR place = 1
