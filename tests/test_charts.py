@@ -432,6 +432,14 @@ class Figures(unittest.TestCase):
         self.assertNotEqual(*colours[0])
         self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [0, 4])
 
+    def test_nested_bars_of_a_timeline_are_drawn_last(self):
+        """A bar covers those before it: whatever the order of rows, none is within a later one."""
+        rows = [(0, 7, "outer", 10, 90), (0, 7, "inner", 20, 10), (0, 7, "first", 10, 5), (0, 7, "before", 5, 20),
+                (0, 7, "end", 90, 10), (0, 7, "point", 20, 0), (0, 8, "other", 1, 500)]
+        for order in (rows, rows[::-1], sorted(rows, key=lambda row: row[2])):
+            lane = figure_of(self.db, "visualize_timeline", order)["data"][order[0][1] == 8]
+            self.assertEqual([name for name, _ in lane["customdata"]], ["before", "outer", "first", "inner", "point", "end"])
+
     def test_a_long_timeline_says_so(self):
         many = [(0, 7, f"kernel {i % 50}", i, 1) for i in range(20000)]
         figure = figure_of(self.db, "visualize_timeline", many)

@@ -336,6 +336,31 @@ static bool order_rows(struct figure *figure)
     return made;
 }
 
+/* Brings the bars of a lane into the order of their starts, of those that start together the longer one first. A bar
+** that lies within another one is then drawn after it, and seen. False if out of memory. */
+static bool order_bars(struct series *lane)
+{
+    struct bar {
+        struct place place; /* first, for compare_places() */
+        struct text_span label;
+    } *bars = NULL;
+    if (lane->count == 0)
+        return true;
+    bars = memory_zeroed(lane->count, sizeof *bars);
+    if (!bars)
+        return false;
+    for (size_t i = 0; i < lane->count; i++)
+        bars[i] = (struct bar){{lane->x[i], lane->y[i], i}, lane->labels[i]};
+    qsort(bars, lane->count, sizeof *bars, compare_places);
+    for (size_t i = 0; i < lane->count; i++) {
+        lane->x[i] = bars[i].place.group;
+        lane->y[i] = bars[i].place.number;
+        lane->labels[i] = bars[i].label;
+    }
+    memory_free(bars);
+    return true;
+}
+
 /* Removes the base if no row has one. */
 static void drop_empty_base(struct figure *figure)
 {
@@ -361,9 +386,11 @@ bool figure_finish(struct figure *figure)
         shift_points(figure);
     if (figure_has_points(figure) && figure->chart->kind != CHART_TIMELINE)
         thin_points(figure);
+    for (int i = 0; i < figure->series_count && made && figure->chart->kind == CHART_TIMELINE; i++)
+        made = order_bars(&figure->series[i]);
     if (figure->chart->kind == CHART_OVERLAP)
         arrange_overlap(figure);
-    made = order_rows(figure);
+    made = made && order_rows(figure);
     if (figure->chart->order == ORDER_BASE && figure->series_count > 0)
         drop_empty_base(figure);
     return made;

@@ -312,7 +312,7 @@ static const struct {
      "SELECT writefile('build/page.html', visualize_timeline(\n"
      "  rank, stream, trace_label(name), ts, dur, 'Streams')) > 0 AS written\n"
      "FROM trace_events('examples/gpu/test')\n"
-     "WHERE device = 'GPU' AND iteration = 12;"},
+     "WHERE trace_kernel_type(name, cat) IS NOT NULL AND iteration = 12;"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"

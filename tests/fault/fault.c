@@ -131,7 +131,8 @@ static const struct trial {
          "SELECT visualize_queue_length_time_series(0, 7, column1, 1) FROM (VALUES (1), (20));"
          "SELECT visualize_gpu_kernel_breakdown('k', 1, 2, 3, 4), trace_bar(1, 2);"
          "SELECT visualize_gpu_kernel_type_breakdown('a overlapping b', 1),"
-         " visualize_comm_comp_overlap(0, 5, NULL, NULL, 1, 2)"},
+         " visualize_comm_comp_overlap(0, 5, NULL, NULL, 1, 2), visualize_timeline(0, 7, 'k', 1, "
+         "2)"},
     {.name = "charts of two sides",
      .sql = "SELECT visualize_step_diff('c', column1, column2, 2)"
             " FROM (VALUES ('f<1>(int)', 5), ('f<2>(int)', 1), ('g', 2.001));"
