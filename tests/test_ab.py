@@ -386,7 +386,8 @@ class Runs(Ab):
                 ("('control/0', 'test/*') WHERE runs = 'dir'", "runs must be 'auto' or 'file', not 'dir'"),
                 ("('control/0', 'test/*') WHERE by_unit = 'rank'", "by_unit must be 'auto', 'run' or 'step', not 'rank'"),
                 ("('control/0', 'test/*') WHERE measure = 'max'", "measure must be 'self', 'total' or 'count', not 'max'"),
-                ("('control/0', 'test/*') WHERE min_effect = -1", "min_effect must be a number of 0 or more, not -1"),
+                ("('control/0', 'test/*') WHERE min_effect = -1", "min_effect must be a number from 0 to 1, not -1"),
+                ("('control/0', 'test/*') WHERE min_effect = 5", "min_effect must be a number from 0 to 1, not 5"),
                 ("('control/0', 'test/*') WHERE names = 7", "names must be a LIKE pattern or a JSON array of patterns, not 7"),
                 ("('control/0', 'test/*') WHERE iterations = 9", "'control/0' has no step 9 (steps: 0, 1, 2, 3, 4)")):
             with self.subTest(sql):
