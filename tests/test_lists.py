@@ -46,9 +46,10 @@ class Lists(InFolder):
                             ("[[1,2,3,0] [1,2,3,0]]", "not JSON at byte 12"), ("[[1,2,3,0]] x", "not JSON at byte 13"),
                             ("", "the document is truncated at byte 1"), ("7", "not JSON at byte 1"), ('"a"', "not JSON at byte 1")):
             self.assertEqual(self.error("memory_timeline", text), error, text)
+        not_one = "not an Execution Trace, an object with a list nodes: name a file of ExecutionTraceObserver"
         for text, error in (('{"nodes" [1]}', "not JSON at byte 10"), ('{"a": 1 "nodes": []}', "not JSON at byte 9"), ("{1: 2}", "not JSON at byte 2"),
-                            ('{"nodes": []} {}', "not JSON at byte 15"), ('{"nodes": {}}', "not an object with a list nodes"),
-                            ("{}", "not an object with a list nodes"), ("[]", "not an object with a list nodes")):
+                            ('{"nodes": []} {}', "not JSON at byte 15"), ('{"nodes": {}}', not_one),
+                            ("{}", not_one), ("[]", not_one)):
             self.assertEqual(self.error("execution_trace", text), error, text)
         self.assertEqual(self.error("memory_timeline", b"PK\x03\x04" + bytes(600)),
                          "memory_timeline: 'list.json' is a zip archive: unpack it first")

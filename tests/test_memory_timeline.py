@@ -98,7 +98,7 @@ class Timeline(InFolder):
                             ("[[1, 2, 3, 9223372036854775808]]", f"{place}{entry} at byte 2"),
                             ("[[[1, 2], [3, 4]], [5]]", f"{place}{entry} at byte 2"),
                             ("[[1, 2, 9223372036854775807, 0], [2, 2, 1, 1]]", f"{place}a sum of bytes beyond 64 bits at byte 34"),
-                            ('{"traceEvents": []}', f"{place}not a list")):
+                            ('{"traceEvents": []}', f"{place}not a memory timeline: name a *.raw.json.gz of export_memory_timeline()")):
             write("memory.json", text)
             self.assert_error(f"memory_timeline: {error}", "SELECT * FROM memory_timeline('memory.json')")
 

@@ -9,13 +9,13 @@ void add_list_file(struct list_rows *rows)
     result_number(rows->result, rank < 0 ? NUMBER_NONE : rank);
 }
 
-static void add_file(struct list_rows *rows, const char *member, take_element *take,
-                     void (*end)(struct list_rows *rows))
+static void add_file(struct list_rows *rows, const char *member, const char *kind,
+                     take_element *take, void (*end)(struct list_rows *rows))
 {
     struct failure *failure = &rows->call->failure;
     struct token element;
     int more = 1;
-    rows->list = list_open(rows->path, member, &rows->call->database->cache.stopper, failure);
+    rows->list = list_open(rows->path, member, kind, &rows->call->database->cache.stopper, failure);
     while (rows->list && more > 0) {
         more = list_next(rows->list, &element, failure);
         if (more > 0 && !take(rows, &element))
@@ -26,7 +26,7 @@ static void add_file(struct list_rows *rows, const char *member, take_element *t
     list_close(rows->list);
 }
 
-int call_list_rows(struct call *call, const char *member, take_element *take,
+int call_list_rows(struct call *call, const char *member, const char *kind, take_element *take,
                    void (*end)(struct list_rows *rows), void *state, struct rows **rows)
 {
     struct trace_paths paths = {.count = 0};
@@ -36,7 +36,7 @@ int call_list_rows(struct call *call, const char *member, take_element *take,
     database_begin_work(call->database);
     for (size_t i = 0; named && i < paths.count && call_code(call) == SQLITE_OK; i++) {
         made.path = paths.items[i].path;
-        add_file(&made, member, take, end);
+        add_file(&made, member, kind, take, end);
     }
     database_end_work(call->database);
     paths_clear(&paths);

@@ -233,7 +233,10 @@ static bool take_node(struct list_rows *rows, const struct token *element)
 static int nodes_produce(struct call *call, struct rows **rows)
 {
     struct node node = {.text = NULL};
-    int code = call_list_rows(call, "nodes", take_node, NULL, &node, rows);
+    int code = call_list_rows(
+        call, "nodes",
+        "an Execution Trace, an object with a list nodes: name a file of ExecutionTraceObserver",
+        take_node, NULL, &node, rows);
     memory_free(node.text);
     memory_free(node.plain);
     return code;

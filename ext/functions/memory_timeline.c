@@ -118,7 +118,9 @@ static void add_points(struct list_rows *rows)
 static int timeline_produce(struct call *call, struct rows **rows)
 {
     struct timeline timeline = {.count = 0};
-    int code = call_list_rows(call, NULL, take_entry, add_points, &timeline, rows);
+    int code = call_list_rows(call, NULL,
+                              "a memory timeline: name a *.raw.json.gz of export_memory_timeline()",
+                              take_entry, add_points, &timeline, rows);
     memory_free(timeline.points);
     return code;
 }

@@ -9,7 +9,7 @@
 enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024 };
 
 struct list {
-    const char *path, *member; /* borrowed */
+    const char *path, *member, *kind; /* borrowed */
     struct window in;
     bool begun, found; /* the file; the array */
     bool in_array;     /* `at` is inside the array */
@@ -17,8 +17,8 @@ struct list {
     int64_t byte;      /* of the element that was read last */
 };
 
-struct list *list_open(const char *path, const char *member, const struct stopper *stopper,
-                       struct failure *failure)
+struct list *list_open(const char *path, const char *member, const char *kind,
+                       const struct stopper *stopper, struct failure *failure)
 {
     struct list *list = memory_zeroed(1, sizeof *list);
     if (!list) {
@@ -27,6 +27,7 @@ struct list *list_open(const char *path, const char *member, const struct stoppe
     }
     list->path = path;
     list->member = member;
+    list->kind = kind;
     list->in.stopper = *stopper;
     list->in.chunk = CHUNK;
     list->in.longest = LONGEST_VALUE;
@@ -120,11 +121,7 @@ static int separate(struct list *list, int close, struct failure *failure)
 
 static int no_list(struct list *list, struct failure *failure)
 {
-    if (list->member)
-        failure_set(failure, FAILURE_REQUEST, "'%s': not an object with a list %s", list->path,
-                    list->member);
-    else
-        failure_set(failure, FAILURE_REQUEST, "'%s': not a list", list->path);
+    failure_set(failure, FAILURE_REQUEST, "'%s': not %s", list->path, list->kind);
     return -1;
 }
 

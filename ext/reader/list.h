@@ -13,10 +13,10 @@
 
 struct list;
 
-/* Opens a file. `member` is the key of the array; NULL: the file is the array. NULL on failure. The arguments
-** must outlive the list. */
-struct list *list_open(const char *path, const char *member, const struct stopper *stopper,
-                       struct failure *failure);
+/* Opens a file. `member` is the key of the array; NULL: the file is the array. `kind` says what a file without the
+** array is not. NULL on failure. The arguments must outlive the list. */
+struct list *list_open(const char *path, const char *member, const char *kind,
+                       const struct stopper *stopper, struct failure *failure);
 
 /* NULL is allowed. */
 void list_close(struct list *list);
