@@ -59,7 +59,7 @@ charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
@@ -224,10 +224,10 @@ $(PORTABLE): $(OBJECTS) $(OLD_GLIBC)
 
 setup: needed ## install what `make demo` and `make test` need
 
-setup-pages: charts
+setup-pages: charts ## install what `make pages` needs: a browser, and Plotly for Python
 
 # The programs that examples/hosts is tested in. What cannot be had is said, and its tests are skipped.
-setup-hosts:
+setup-hosts: ## install the programs that examples/hosts is tested in
 	-@$(call install_missing,$(HOSTS_NEED))
 	@PYTHON=$(PYTHON) sh tests/hosts.sh build/hosts
 
