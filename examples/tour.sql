@@ -158,6 +158,35 @@ WHERE event.name = 'aten::addmm' AND event.rank = 0
 ORDER BY event.dur DESC
 LIMIT 3;
 
+-- Which rank do the others wait for, and what takes it longer?
+SELECT rank, times_last, round(wait_caused, 1) AS wait_caused, class, name, round(diff_time, 1) AS longer
+FROM potential_stragglers('examples/gpu/test')
+LIMIT 1;
+
+-- What changed on the critical path of a step?
+SELECT kind, trace_label(name) AS name, round(control_time, 1) AS control, round(test_time, 1) AS test,
+       round(diff_time, 1) AS diff
+FROM critical_path_diff('examples/gpu/control', 'examples/gpu/test')
+LIMIT 3;
+
+-- Is the device starved by the host?
+SELECT class, round(sum(control_time), 1) AS control, round(sum(test_time), 1) AS test, round(sum(diff_time), 1) AS diff
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test')
+GROUP BY class
+HAVING class LIKE 'idle%';
+
+-- Which calls of CUDA are made more or less often, a step?
+SELECT name, control_counts_per_step AS control, test_counts_per_step AS test
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'CPU')
+WHERE name LIKE 'cuda%' AND diff_counts <> 0;
+
+-- How much memory, of a trace with profile_memory=True?
+SELECT args ->> '$."Device Type"' AS type, args ->> '$."Device Id"' AS device,
+       max(args ->> '$."Total Allocated"') AS allocated, max(args ->> '$."Total Reserved"') AS reserved
+FROM trace_events('examples/recorded/trace.json.gz', 'i')
+WHERE name = '[memory]'
+GROUP BY type, device;
+
 -- The ten largest changes of duration, on real traces:
 SELECT name, round(control_total_duration) AS control,
        round(test_total_duration) AS test, round(diff_duration) AS diff
