@@ -365,7 +365,7 @@ class States(OnPage):
         self.ranks("test", (0, 1), 2, slower=2)
         page = self.page("control", "test")
         self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table"))], ["0", "1"])
-        self.assertIn("The ranks meet in no collective in these steps.", page.text)
+        self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
 
     def test_other_ranks(self):
         self.ranks("control", (3,), 8)
@@ -539,6 +539,19 @@ class Browsed(unittest.TestCase):
         self.assertEqual(page.value("[...document.querySelectorAll('button,input,summary,nav a')]"
                                     ".filter(it => it.checkVisibility() && !it.closest('th'))"
                                     ".filter(it => it.getBoundingClientRect().height < 40).length"), 0)
+
+    def test_percents_of_the_map_are_those_of_the_verdict(self):
+        for folder in ("gpu", "serving"):
+            html, = connect().execute("SELECT html FROM trace_diff_report(?, ?)",
+                                    [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]).fetchone()
+            with tempfile.TemporaryDirectory() as at:
+                path = os.path.join(at, "page.html")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(html)
+                page = self.browser.open(path)
+                verdict, said = page.value("[document.querySelector('h1').textContent, document.getElementById('said').textContent]")
+                self.assertIn(re.search(r"\(.* %\)", verdict)[0], said)
+                page.close()
 
     def test_map_by_keyboard(self):
         page = self.open()

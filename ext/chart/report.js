@@ -86,8 +86,12 @@ if (icicle) {
   }
   const unit = 1e6 * data.size, shown = ns => (ns < 0 ? "−" : "") + Math.abs(ns / unit).toFixed(data.digits);
   const signed = ns => +Math.abs(ns / unit).toFixed(data.digits) ? (ns > 0 ? "+" : "") + shown(ns) : "0";
+  const percent = change => { // as write_percent() of writer.c
+    const size = Math.abs(change), text = size.toFixed(size < 0.995 ? 2 : size < 9.95 ? 1 : 0);
+    return +text ? (change < 0 ? "−" : "+") + text : "0";
+  };
   const tell = node => `${node.name}: ${shown(node.c)} → ${shown(node.t)} ${data.unit}, ${signed(node.t - node.c)} ${data.unit}`
-    + (!node.c ? " (new)" : !node.t ? " (gone)" : ` (${node.t < node.c ? "−" : "+"}${Math.abs(100 * (node.t / node.c - 1)).toFixed(0)} %)`);
+    + (!node.c ? " (new)" : !node.t ? " (gone)" : ` (${percent(100 * (node.t / node.c - 1))} %)`);
   const say = node => {
     const path = [];
     for (let it = node.up; it && it.up; it = it.up) path.unshift(it.name);

@@ -86,5 +86,5 @@ said(place, bad, strong, text) AS (
 SELECT CASE WHEN bad THEN 'warn' WHEN place = 11 THEN 'note' ELSE 'check' END AS block, strong, text, NULL AS diff
 FROM (SELECT * FROM said
       UNION ALL
-      SELECT 11, 0, NULL, 'Whether operators have the same shapes on both sides, trace_comparability tells, and whether another clock explains it, trace_clock_factor.')
+      SELECT 11, 0, NULL, 'trace_comparability says whether operators have the same shapes on both sides, trace_clock_factor whether another clock explains the difference.')
 ORDER BY bad DESC, place, text
