@@ -126,7 +126,8 @@ SELECT kind, class, area, name, added, removed, names, control_time, test_time, 
          WHEN 'not recorded' THEN CASE WHEN class = 'unrecorded' THEN 'nothing recorded of the host'
                                        ELSE 'idle, nothing recorded of the host' END
          WHEN 'communication' THEN CASE WHEN area LIKE 'nccl:%' OR area LIKE 'gloo:%' THEN area
-                                        ELSE label END || ', not hidden'
+                                        ELSE label || CASE WHEN count(*) OVER (PARTITION BY kind, label) > 1
+                                                           THEN coalesce(of_area, '') ELSE '' END END || ', not hidden'
          WHEN 'host late' THEN CASE WHEN class IS 'idle_launch' THEN 'launching: ' || label
                                     ELSE 'waiting for ' || coalesce(label, 'the host'
                                            || CASE WHEN late > 1 THEN ', elsewhere' ELSE '' END) END

@@ -88,7 +88,7 @@ class Paths(Errors):
             write(f"d/{name}", run())
         os.mkdir("d/sub.json")
         write("d/sub.json/a.json", run())
-        below = f"{NO_FILES}; did you mean 'd/*/*.json*'?"
+        below = f"{NO_FILES}; did you mean 'd/*/*.json*', or one of its folders?"
         self.assert_trace_error(f"no trace in 'd': {below}", "d")
         self.assert_trace_error(f"no trace in 'd/': {below}", "d/")
 
@@ -105,7 +105,7 @@ class Paths(Errors):
             for file in others:
                 write(f"runs/{file}", {"not": "a trace"})
             with self.subTest(tail):
-                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; did you mean 'runs/{tail}'?", "runs")
+                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; did you mean 'runs/{tail}', or one of its folders?", "runs")
                 self.assertEqual([file for file, in self.rows("SELECT file FROM trace_files(?) ORDER BY file", f"runs/{tail}")],
                                  [f"runs/{file}" for file in traces])
             shutil.rmtree("runs")

@@ -6,6 +6,7 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
 KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
 
@@ -32,6 +33,7 @@ class Partition(unittest.TestCase):
         self.check(*(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")))
         self.check(GPU[0], os.path.join(EXAMPLES, "cpu", "test"))
         self.check(GPU[0], GPU[0])
+        self.check(*SERVING)
 
     @slowest
     def test_real_traces(self):
@@ -44,6 +46,12 @@ class Partition(unittest.TestCase):
 
 
 class Planted(unittest.TestCase):
+    def test_no_two_causes_have_the_same_words(self):
+        """One kernel is launched by an operator, and by a graph without one."""
+        for sides in (GPU, SERVING, SERVING[::-1]):
+            rows = connect().execute("SELECT class, text FROM trace_step_causes(?, ?)", sides).fetchall()
+            self.assertEqual(len(set(rows)), len(rows))
+
     def test_the_five_causes_of_the_example(self):
         rows = connect().execute("SELECT kind, class, area, name, round(diff_time), added, removed"
                                  " FROM trace_step_causes(?, ?) LIMIT 5", GPU).fetchall()

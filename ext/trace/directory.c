@@ -145,7 +145,9 @@ static bool none_itself(const char *text, bool folders, struct failure *failure)
                 folders ? "'%s' matches directories, but no file%s%s%s"
                         : "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
                 text, pattern ? "; did you mean '" : "", pattern ? pattern : "",
-                pattern ? "'?" : "");
+                !pattern  ? ""
+                : folders ? "'?"
+                          : "', or one of its folders?");
     memory_free(pattern);
     return false;
 }
