@@ -36,16 +36,16 @@
 --      operator the shapes with the most time.
 --   5. versions are the keys of trace_metadata with 'version' in their name, schema, and NCCL's version. PyTorch's
 --      profiler does not write the version of PyTorch; profiler.add_metadata('torch_version', ...) does.
---   6. resolution is 'us' if all steps take whole us: then kernels do, too. Times of a trace count from its own
---      start, in UTC if it is known: time zones make no difference.
+--   6. resolution is 'us' if all parts of the steps take whole us: then kernels do, too. Times of a trace count from its
+--      own start, in UTC if it is known: time zones make no difference.
 WITH step AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms,
+  SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms, max(time_ns % 1000) AS fraction,
          max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
   FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration
   UNION ALL
-  SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')),
-         coalesce(max(stratum), '')
+  SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(time_ns % 1000),
+         max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
 steps AS MATERIALIZED (
@@ -131,10 +131,9 @@ value AS MATERIALIZED (
   WHERE (side, rank) IN (SELECT side, rank FROM step) AND value IS NOT NULL
   GROUP BY side, place, topic, item
   UNION ALL
-  SELECT side, 16, 'time', 'resolution', CASE WHEN max(dur_ns % 1000) > 0 THEN 'ns' ELSE 'us' END
-  FROM (SELECT 0 AS side, dur_ns FROM trace_steps(:control, :steps)
-        UNION ALL
-        SELECT 1, dur_ns FROM trace_steps(:test, :steps))
+  SELECT side, 16, 'time', 'resolution', CASE WHEN max(fraction) > 0 THEN 'ns' ELSE 'us' END
+  FROM step
+  WHERE iteration IS NOT NULL
   GROUP BY side
   UNION ALL
   SELECT side, 6.6, 'steps', 'phases', mix FROM phase

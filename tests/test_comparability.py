@@ -197,6 +197,24 @@ class Rows(InFolder):
         self.assertEqual(found["profiler", "name"][0][3:], ("yes", "profilers differ: PyTorch (Kineto) / VizTracer"))
         self.assertEqual(found["time", "resolution"][0][:4], ("us", "ns", 0, "maybe"))
 
+    def test_ranks_that_are_not_asked_for_are_not_checked(self):
+        """T8, T12; and their times are not the resolution of those that are."""
+        content = run()
+        for folder in ("a", "b"):
+            write(f"{folder}/rank0.json", content)
+        for each in content["traceEvents"]:
+            each["dur"] += 0.125
+        write("b/one_rank1.json", content)
+        write("b/two_rank1.json", content)
+        self.assertEqual(self.found("a", "b")["time", "resolution"][0][:4], ("us", "us", 1, "no"))
+        self.assertTrue(self.rows("SELECT text FROM trace_summary('a', 'b')"))
+        write("b/two_rank1.json", {"traceEvents": [event("aten::mm", 0, 5)]})
+        os.remove("b/one_rank1.json")
+        self.assertTrue(self.rows("SELECT text FROM trace_summary('a', 'b')"))
+        self.assert_error("trace_comparability: rank 1 of 'b' has no steps ('b/two_rank1.json'), but rank 0 has: "
+                          "choose ranks that have steps, or iterations 'all'",
+                          "SELECT * FROM trace_comparability('a', 'b', 0, 'all')")
+
     def test_no_events(self):
         """Nothing is compared, which trace_summary says in the same words."""
         write("none.json", document())
