@@ -181,7 +181,8 @@ precision AS MATERIALIZED (
                       || CASE WHEN max(types GLOB '*"float"*') THEN ', float32' ELSE '' END
                       || CASE WHEN max(types GLOB '*BFloat16"*') THEN ', bfloat16' ELSE '' END
                       || CASE WHEN max(types GLOB '*Half"*') THEN ', float16' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END, 3) AS names
+                      || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END
+                      || CASE WHEN max(types GLOB '*Float4*') THEN ', float4' ELSE '' END, 3) AS names
   FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
   GROUP BY side),
 -- the shapes and the types with the most time, of the five largest operators

@@ -194,7 +194,8 @@ class AnyPair(InFolder):
         for control, test, said in (
                 (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
                 (["float"], ["c10::BFloat16", "float"], ("float32", "float32, bfloat16")),
-                (["c10::Half", "double"], ["c10::Float8_e4m3fn"], ("float64, float16", "float8"))):
+                (["c10::Half", "double"], ["c10::Float8_e4m3fn"], ("float64, float16", "float8")),
+                (["c10::BFloat16"], ["c10::Float4_e2m1fn_x2", "c10::Float8_e8m0fnu"], ("bfloat16", "float8, float4"))):
             sides = [[("gemm", [[8]], types)] for types in (control, test)]
             expected = [f"caution: types of operators differ: {' / '.join(said)}"] if said else []
             turned = [f"caution: types of operators differ: {' / '.join(said[::-1])}"] if said else []
