@@ -111,7 +111,7 @@ cause AS MATERIALIZED (
          sum(test_ns) / (1000.0 * test_windows) AS test_time,
          sum(diff) / (1000.0 * control_windows * test_windows) AS diff_time,
          sum(control_ns) AS control_ns, sum(test_ns) AS test_ns,
-         sum(diff) * 1.0 / nullif((SELECT sum(diff) FROM meant), 0) AS share, abs(sum(diff)) AS size
+         sum(diff) * 1.0 / nullif((SELECT sum(diff) FROM meant), 0) + 0.0 AS share, abs(sum(diff)) AS size
   FROM keyed
   GROUP BY kind, of_class, CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN area END,
            single, CASE WHEN single THEN name END),

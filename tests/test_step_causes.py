@@ -27,6 +27,7 @@ class Partition(unittest.TestCase):
                     shares = [row[-2] for row in rows if row[-2] is not None]
                     if shares:
                         self.assertAlmostEqual(sum(shares), 1, places=6)
+                    self.assertNotIn("-0.0", map(str, shares))
 
     def test_examples(self):
         self.check(*GPU)
