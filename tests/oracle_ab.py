@@ -556,4 +556,6 @@ def ab(control, test, ranks=None, iterations="steady", device_type="ALL", use_sh
     """The rows of trace_ab(control, test, ...)."""
     sides = [[read(files, ranks, iterations, device_type, use_short_name, measure, steps) for files in runs_of(text, runs)]
              for text in (control, test)]
+    if not all(any(run.values for run in side) for side in sides):
+        raise oracle.Refused("nothing to compare")
     return judge(*sides, by_unit, measure, min_effect, names, min_diff)

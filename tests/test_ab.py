@@ -405,6 +405,22 @@ class Runs(Ab):
                                        " AND name = 'op'"), [(3, 2)])
             self.save("control", [100, 101, 99])
 
+    def test_a_side_without_events_is_an_error(self):
+        """V8: a gate must not pass on runs that recorded nothing, such as those of a program that failed."""
+        whole = "WHERE iterations = 'all' AND names = 'op' AND device_type = "
+        for number in range(3):
+            write(f"nothing/{number}/rank0.json", document())
+        for sides, device, error in (
+                ("('control/*', 'nothing/*')", "ALL", "test has no events to compare"),
+                ("('nothing/*', 'test/*')", "ALL", "control has no events to compare"),
+                ("('nothing/*', 'nothing/*')", "ALL", "control has no events to compare"),
+                ("('control/*', 'nothing/*')", "CPU", "test has no host events to compare"),
+                ("('control/*', 'test/*')", "GPU", "control has no device work to compare")):
+            self.assert_error(f"trace_ab: {error}", f"SELECT * FROM trace_ab{sides} {whole} '{device}'")
+        write("test/9/rank0.json", document())
+        self.assertEqual(self.rows(f"SELECT control_n, test_n, gate, note FROM trace_ab('control/*', 'test/*') {whole} 'ALL'"),
+                         [(3, 2, "inconclusive", "in 2 of 3 runs of test")])
+
     def test_files_that_are_no_ranks(self):
         with self.assertRaisesRegex(Exception, "both of rank 0, .*; if each file is a run, write runs = 'file'$"):
             self.rows("SELECT * FROM trace_ab('[\"control/*/rank0.json\"]', 'test/*')")

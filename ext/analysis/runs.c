@@ -245,9 +245,10 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
         find_steps(&steps, trace, choice, stopper, failure) &&
         summary_make(&summary, &sums, stopper, failure) &&
         add_amounts(&amounts, runs, request, &summary, &steps, everything, stopper, failure);
+    bool has_steps = request->device_type == DEVICE_ALL && steps.count > 0;
+    bool empty = summary.count == 0 && !has_steps;
     summary_clear(&summary);
-    if (done && request->device_type == DEVICE_ALL && steps.count > 0 &&
-        (!request->wanted || request->wanted(request->argument, "step")))
+    if (done && has_steps && (!request->wanted || request->wanted(request->argument, "step")))
         done = add_step_amounts(&amounts, &steps, everything) || failure_memory(failure);
     done = done && sort_items(amounts.items, amounts.count, sizeof *amounts.items, amount_order,
                               stopper, failure);
@@ -257,8 +258,8 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
                            everything ? choice->steps : 0)) ||
                failure_memory(failure);
     if (done)
-        runs->items[runs->count++] =
-            (struct run){side, everything, everything ? 1 : steps.iteration_count, start_of(trace)};
+        runs->items[runs->count++] = (struct run){
+            side, everything, empty, everything ? 1 : steps.iteration_count, start_of(trace)};
     steps_free(&steps);
     memory_free(amounts.items);
     return done;

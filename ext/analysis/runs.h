@@ -28,6 +28,7 @@ static inline bool op_is_device(uint32_t op)
 struct run {
     int side;      /* 0 control, 1 test */
     bool whole;    /* there is one value, and not one of each step */
+    bool empty;    /* nothing of the device type was chosen, whatever is `wanted` */
     size_t steps;  /* values that an operator has, of which those that are 0 may be missing */
     int64_t start; /* ns, the earliest event; NUMBER_NONE if the time of day is not known */
 };

@@ -214,6 +214,20 @@ static bool check_steps(struct call *call, const struct ab *ab)
                        path, run_path(ab, with, &side));
 }
 
+/* A gate must not pass because a side recorded nothing. */
+static bool check_events(struct call *call, const struct ab *ab)
+{
+    static const char *const what[] = {
+        [DEVICE_ALL] = "events", [DEVICE_CPU] = "host events", [DEVICE_GPU] = "device work"};
+    size_t with[2] = {0, 0};
+    for (size_t i = 0; i < ab->runs.count; i++)
+        with[ab->runs.items[i].side] += !ab->runs.items[i].empty;
+    if (with[0] && with[1])
+        return true;
+    return failure_set(&call->failure, FAILURE_REQUEST, "%s has no %s to compare",
+                       with[0] ? "test" : "control", what[ab->request.device_type]);
+}
+
 /* V9: whether all runs of one side began before the first of the other. */
 static const char *order_of(const struct runs *runs)
 {
@@ -243,7 +257,7 @@ static bool compare(struct call *call, struct ab *ab)
         ab->comparison.unit = runs_unit(&ab->runs);
     if (ab->comparison.unit == UNIT_RUN)
         ab->order = order_of(&ab->runs);
-    return check_steps(call, ab) && check_names(call, ab) &&
+    return check_steps(call, ab) && check_events(call, ab) && check_names(call, ab) &&
            runs_sort(&ab->runs, stopper, &call->failure) &&
            compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
 }
