@@ -396,6 +396,20 @@ class Arguments(Errors):
             self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type, steps",
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
 
+    def test_an_argument_that_is_only_compared(self):
+        """It is NULL: a gate that asks for names LIKE 'step' must not pass because there are no rows."""
+        for term, name in (("names LIKE 'step'", "names"), ("names GLOB 's*'", "names"), ("names <> 'step'", "names"),
+                           ("min_effect < 0.1", "min_effect"), ("ranks BETWEEN 0 AND 1", "ranks"), ("'a' < names", "names")):
+            self.assert_error(f"trace_ab: {name} is an argument, not a column: write {name} = VALUE",
+                              f"SELECT * FROM trace_ab('d', 'd') WHERE {term}")
+        self.assert_error("idle_time_breakdown: ranks is an argument, not a column: write ranks = VALUE",
+                          "SELECT * FROM idle_time_breakdown('d') WHERE ranks >= 0")
+        self.rows("CREATE VIRTUAL TABLE temp.base USING trace_events('d')")
+        for given in ("trace_steps('d') WHERE trace LIKE 'd%'", "trace_steps WHERE trace = 'd' AND trace < 'e'",
+                      "trace_events('d', NULL, 0) WHERE (ranks >= 0 OR rank = 0) AND ranks < 1",
+                      "trace_events('d') WHERE ranks IS NULL", "temp.base WHERE trace LIKE '%'"):
+            self.rows(f"SELECT * FROM {given}")
+
 
 class NoTrace(Errors):
     """T16: a file that is not a trace."""

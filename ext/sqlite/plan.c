@@ -55,6 +55,28 @@ static bool find_arguments(const struct table_function *function, const sqlite3_
     return true;
 }
 
+static bool is_comparison(unsigned char op)
+{
+    return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE ||
+           op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE ||
+           op == SQLITE_INDEX_CONSTRAINT_NE || op == SQLITE_INDEX_CONSTRAINT_LIKE ||
+           op == SQLITE_INDEX_CONSTRAINT_GLOB;
+}
+
+/* An argument that is compared, but not given: it is NULL, so no row would be found. NULL: none. */
+static const char *only_compared(const struct table_function *function,
+                                 sqlite3_value *const *defaults, const sqlite3_index_info *info,
+                                 const int *term)
+{
+    for (int i = 0; i < info->nConstraint; i++) {
+        int argument = info->aConstraint[i].iColumn - function->column_count;
+        if (is_comparison(info->aConstraint[i].op) && argument >= 0 && term[argument] < 0 &&
+            !defaults[argument])
+            return function->arguments[argument].name;
+    }
+    return NULL;
+}
+
 /* The op of a constraint as in struct term; 0: the scan does not serve it. */
 static char term_op(const struct table_function *function, sqlite3_index_info *info, int i)
 {
@@ -102,7 +124,7 @@ static double take_terms(const struct table_function *function, sqlite3_index_in
 }
 
 int plan_make(const struct table_function *function, sqlite3_value *const *defaults,
-              sqlite3_index_info *info)
+              sqlite3_index_info *info, char **error)
 {
     int term[MOST_ARGUMENTS], used = 0;
     bool complete = true;
@@ -118,6 +140,12 @@ int plan_make(const struct table_function *function, sqlite3_value *const *defau
         info->aConstraintUsage[term[i]].argvIndex = ++used;
         info->aConstraintUsage[term[i]].omit = 1;
         info->idxNum |= 1 << i;
+    }
+    const char *compared = complete ? only_compared(function, defaults, info, term) : NULL;
+    if (compared) {
+        *error = sqlite3_mprintf("%s: %s is an argument, not a column: write %s = VALUE",
+                                 function->name, compared, compared);
+        return SQLITE_ERROR;
     }
     sqlite3_str *text = sqlite3_str_new(NULL);
     int left_out = function->argument_count - used;

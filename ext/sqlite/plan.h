@@ -44,9 +44,9 @@ struct wish {
     bool descending;
 };
 
-/* xBestIndex. An argument that has one of `defaults` need not be given. */
+/* xBestIndex. An argument that has one of `defaults` need not be given. SQLITE_ERROR: `error` says why. */
 int plan_make(const struct table_function *function, sqlite3_value *const *defaults,
-              sqlite3_index_info *info);
+              sqlite3_index_info *info, char **error);
 
 /* Reads a plan of plan_make(), for xFilter. Fills `given`, by argument (NULL: not given), and
 ** `wish`. Returns the columns ON_DEMAND that the query names, by bit. */
