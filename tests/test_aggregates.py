@@ -333,8 +333,8 @@ class EveryAggregate(unittest.TestCase):
                     row = [number if value == "1" else value for value in good]
                     found = self.ask(db, function, [row + more])
                     self.assertIsInstance(found, str, (function, more, number))
-                    bad = ["'x'" if value == "1" else value for value in good]
-                    self.assertIsInstance(self.ask(db, function, [bad + more]), Exception)
+                bad = ["'x'" if value == "1" else value for value in good]
+                self.assertIsInstance(self.ask(db, function, [bad + more]), Exception)
 
     def test_no_rows_and_nulls(self):
         for db, function, arguments in self.each():
