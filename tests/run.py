@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Runs the tests: tests/test_*.py, each test method one test.
 
-usage: run.py [-s] [-t] [-v] [NAME ...]      NAME: test_diff, test_diff.Case, ...
+usage: run.py [-s] [-t] [-v] [NAME ...] [-x NAME ...]      NAME: test_diff, test_diff.Case, ...
 
 -s  only the tests that are marked as slow
+-x  without the tests of the names after it
 -t  ends with the tests that took longest: processor seconds, their children's included
 -v  prints a line for each test
 
@@ -194,9 +195,17 @@ def list_skipped(skipped, left_out):
 def main(arguments):
     sys.path.insert(0, HERE)
     from support import LEFT_OUT, SHORTENED  # which tells where the extension is
+    at = arguments.index("-x") if "-x" in arguments else len(arguments)
+    arguments, without = arguments[:at], arguments[at + 1:]
     names = [a for a in arguments if a not in ("-s", "-t", "-v")]
     loader = unittest.defaultTestLoader
     tests = list(tests_of(loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")))
+    if without:
+        loader = unittest.TestLoader()
+        excluded = {test.id() for test in tests_of(loader.loadTestsFromNames(without))}
+        if loader.errors:
+            sys.exit(loader.errors[0])
+        tests = [test for test in tests if test.id() not in excluded]
     if "-s" in arguments:
         tests = [test for test in tests if has_mark("slow", test)]
     alone = units_of(test for test in tests if has_mark("alone", test))
@@ -214,6 +223,8 @@ def main(arguments):
     if "-t" in arguments:
         for seconds, name in sorted(run.seconds, reverse=True)[:LONGEST]:
             print(f"{seconds:7.2f} s  {name}")
+    if without:
+        print(f"Left out: {len(excluded)} tests of {' '.join(without)}")
     list_skipped(run.skipped, LEFT_OUT)
     if SHORTENED:
         print(f"Random series that `make check` runs at full length: {' '.join(sorted(SHORTENED))}")
