@@ -92,7 +92,7 @@ class OfAB(InFolder):
 
 
 class Random(OfAB):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(25, 150))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(25, 75))
 
     @staticmethod
     def near_the_floor(rng):
@@ -138,7 +138,7 @@ class Random(OfAB):
 
 
 class WhatMustNotMatter(OfAB):
-    COUNT = series(6, 30)
+    COUNT = series(6, 15)
 
     def families(self, first):
         """(seed, rng, family, its folders)"""

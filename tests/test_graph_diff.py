@@ -123,7 +123,7 @@ class Made(InFolder):
 
 
 class Random(InFolder):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 500))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(100, 250))
 
     def test_random_traces(self):
         before, compared = None, 0

@@ -312,8 +312,8 @@ class Selections(Comparing):
 
     def compare_pair(self, db, control, test):
         for path in (control, test):
-            for ranks, iterations in selections(read(path)):
-                for device_type in ("ALL", "CPU", "gpu"):
+            for number, (ranks, iterations) in enumerate(selections(read(path))):
+                for device_type in ("ALL", ("CPU", "gpu")[number % 2]):
                     with self.subTest(path, ranks=ranks, iterations=iterations, device_type=device_type):
                         self.compare_ops(db, path, ranks, iterations, device_type)
         device_types = ("ALL", "CPU", "GPU", "all", "Gpu")

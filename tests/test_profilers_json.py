@@ -366,7 +366,7 @@ class Made(Comparing):
         place = InFolder()
         place.setUp()
         self.addCleanup(place.doCleanups)
-        for seed in range(series(150, 1500)):
+        for seed in range(series(150, 750)):
             path = write(f"{seed}.json", self.document(random.Random(seed)))  # a name is read once
             with self.subTest(seed=seed):
                 self.compare_events(db, path)

@@ -89,7 +89,7 @@ class Sample(unittest.TestCase):
 class Random(InFolder, AgainstOracle):
     def test_databases(self):
         rows = parts = 0
-        for seed in range(SEED * 10_000, SEED * 10_000 + series(25, 200)):
+        for seed in range(SEED * 10_000, SEED * 10_000 + series(25, 100)):
             rng = random.Random(seed)
             tables = generate_rocpd.generate(rng)
             views = generate_rocpd.views(tables) if len(tables) <= len(generate_rocpd.COLUMNS) else ()

@@ -272,7 +272,7 @@ class OfR(Statistics):
     def test_live(self):
         rng = random.Random(5)
         cases = list(CASES.values())
-        for _ in range(series(60, 400)):
+        for _ in range(series(60, 200)):
             n, m = (rng.choice((1, 2, 3, 5, 8, 20, 49, 50, 60)) for _ in range(2))
             step = rng.choice((0.001, 1, 40))
             cases.append(tuple([round(rng.gauss(100, 30) / step) * step for _ in range(size)] for size in (n, m)))

@@ -185,7 +185,7 @@ class RandomPairs(InFolder, AnyPair):
     test_examples = test_real_traces = test_same_trace_twice = None
 
     def test_random_pairs(self):
-        for seed in range(series(4, 40)):
+        for seed in range(series(4, 20)):
             rng = random.Random(f"tree {seed}")
             for side in ("control", "test"):
                 traces.save(traces.generate(rng, ranks=2, steps=rng.choice((1, 2, 4)), odd=seed % 2 == 0), f"{seed}/{side}")
