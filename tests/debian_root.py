@@ -7,11 +7,12 @@ INFO = "var/lib/dpkg/info"
 
 
 def paragraphs():
-    """{name: fields} of the packages that are installed, as dpkg's own list has them."""
+    """{name: fields} of the packages of this processor that are installed, as dpkg's own list has them."""
+    native = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     with open("/var/lib/dpkg/status", encoding="utf-8") as file:
         for text in file.read().split("\n\n"):
             fields = dict(re.findall(r"(?m)^([\w-]+): ?(.*(?:\n[ \t].*)*)", text))
-            if fields.get("Status") == "install ok installed":
+            if fields.get("Status") == "install ok installed" and fields["Architecture"] in (native, "all"):
                 yield fields["Package"], {**fields, "text": text}
 
 
