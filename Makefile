@@ -112,7 +112,7 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 
 # The other slow tests run the same code with larger traces.
 SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_decoders test_sequences
-# These start other programs, compile or measure time. Every line of C that they reach, others reach under sanitizers.
+# These start other programs, compile or measure time.
 NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_database test_host test_hosts test_joins test_make \
 	test_packages test_readers $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_live test_names.Names.test_long_names_take_time_in_proportion \

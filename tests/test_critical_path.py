@@ -72,16 +72,21 @@ def random_trace(seed):
     return document(*events)
 
 
+def random_files(count):
+    """Seeds; of each a random trace, the path to which it was written, and what the oracle reads there."""
+    for seed in range(count):
+        trace = random_trace(seed)
+        path = write(f"{seed % 8}.json", trace)
+        yield seed, trace, path, oracle.read_trace(path).files[0]
+
+
 class Rules(InFolder):
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(150, 1500))
     ROWS = "SELECT iteration, seq, kind, event, ts_ns, dur_ns FROM critical_path(?, 0, 'all', ?)"
 
     def test_random_traces(self):
         seen = Counter()
-        for seed in range(self.COUNT):
-            trace = random_trace(seed)
-            path = write(f"{seed % 8}.json", trace)
-            file = oracle.read_trace(path).files[0]
+        for seed, trace, path, file in random_files(self.COUNT):
             for clock in CLOCKS:
                 expected, found = oracle_path.paths(file, trace["traceEvents"], clock), {}
                 for iteration, seq, kind, number, start, dur in self.rows(self.ROWS, path, clock):
@@ -127,10 +132,7 @@ class Slack(InFolder):
 
     def test_random_traces(self):
         seen = Counter()
-        for seed in range(self.COUNT):
-            trace = random_trace(seed)
-            path = write(f"{seed % 8}.json", trace)
-            file = oracle.read_trace(path).files[0]
+        for seed, trace, path, file in random_files(self.COUNT):
             rows = {row.event: row for row in file.rows}
             for clock in CLOCKS:
                 graph, found = oracle_path.Graph(file, trace["traceEvents"], clock), {}

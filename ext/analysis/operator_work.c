@@ -314,7 +314,8 @@ static struct work attention_work(const struct formula_entry *entry, const struc
         number_times(is_backward ? 2 : 1, bytes)};
 }
 
-/* The elements of the operands, broadcast; NUMBER_NONE: they do not fit, or there is no tensor. */
+/* The number of elements of the shape to which operands are broadcast. NUMBER_NONE: their shapes do
+** not fit, or none is a tensor. */
 static int64_t broadcast_elements(const struct input *operands, int count)
 {
     struct input out = {.rank = 0};
