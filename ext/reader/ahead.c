@@ -6,8 +6,9 @@
 #include "memory.h"
 #include "scan.h"
 
-/* One is lent, one waits, so that the thread goes on at once, and one is being filled. */
-enum { BUFFERS = 3 };
+/* One is lent and one waits, so that the thread need not be woken before it has two to fill: to wake
+** it for each costs time on both sides. */
+enum { BUFFERS = 4, WAITING = 2 };
 
 struct buffer {
     ptrdiff_t got; /* bytes, or the last result of `read` */
@@ -26,7 +27,7 @@ struct ahead {
     bool lent;   /* the first filled buffer is */
     size_t used; /* bytes of the next one that were given */
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* signalled when one of the following changes */
+    pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
     size_t filled, emptied; /* number of buffers, in all */
     bool stop;
     struct buffer buffers[BUFFERS];
@@ -47,7 +48,8 @@ static void count(struct ahead *ahead, size_t *counter)
 {
     pthread_mutex_lock(&ahead->mutex);
     ++*counter;
-    pthread_cond_signal(&ahead->changed);
+    if (counter == &ahead->filled || ahead->filled - ahead->emptied <= WAITING)
+        pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->mutex);
 }
 

@@ -91,16 +91,26 @@ static bool is_part_of_number(unsigned char c)
     return c >= '.' && c <= '9';
 }
 
+/* The index of the first byte in which two texts differ, at most `length`. */
+static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t length)
+{
+    for (size_t i = 0; i < length; i += COMPARED) {
+        uint32_t other = bytes16_mask((bytes16)(bytes16_at(a + i) == bytes16_at(b + i))) ^ 0xffff;
+        if (other) {
+            i += (unsigned)__builtin_ctz(other);
+            return i < length ? i : length;
+        }
+    }
+    return length;
+}
+
 /* If `p` differs from a span first in a number, the index of that number; else 0. */
 static size_t number_that_differs(const struct memo_node *node, const unsigned char *p,
                                   size_t length)
 {
-    size_t shorter = node->length < length ? node->length : length, i = 0;
-    while (i + COMPARED <= shorter && memcmp(p + i, node->text + i, COMPARED) == 0)
-        i += COMPARED;
-    while (i < shorter && p[i] == node->text[i])
-        i++;
-    if (i == shorter)
+    size_t shorter = node->length < length ? node->length : length;
+    size_t i = first_difference(p, node->text, shorter);
+    if (i == shorter || (!is_part_of_number(p[i]) && !is_part_of_number(node->text[i])))
         return 0;
     while (i > 0 && is_part_of_number(p[i - 1]))
         i--;

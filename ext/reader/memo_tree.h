@@ -71,8 +71,8 @@ struct memo {
     uint64_t forms; /* the form of events that end with node 0 */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
-    struct known_name names[MOST_NAMES]; /* by name_slot() */
-    unsigned char text[MOST_TEXT];
+    struct known_name names[MOST_NAMES];      /* by name_slot() */
+    unsigned char text[MOST_TEXT + COMPARED]; /* the last ones are never used, but read */
 };
 
 /* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */

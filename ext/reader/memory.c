@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { LARGE = 2 * 1024 * 1024 /* bytes of a large page */ };
+
 static void *memory_of(int byte, size_t count, size_t item)
 {
     if (item && count > SIZE_MAX / item)
@@ -52,7 +54,7 @@ bool memory_assign(void *to, void *block)
 void memory_use_large_pages(void *block, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    enum { PAGE = 4096, LARGE = 2 * 1024 * 1024 };
+    enum { PAGE = 4096 };
     /* The block's first page, too, although others share it: realloc() can only move a mapping whose
     ** pages are all of one kind. */
     uintptr_t begin = (uintptr_t)block / PAGE * PAGE, end = (uintptr_t)block + size;
@@ -61,4 +63,16 @@ void memory_use_large_pages(void *block, size_t size)
 #else
     (void)block, (void)size;
 #endif
+}
+
+void *memory_allocate_large(size_t size, unsigned char **start)
+{
+    size_t more = size < LARGE ? 0 : LARGE;
+    unsigned char *block = size > SIZE_MAX - more ? NULL : memory_allocate(size + more);
+    *start = block;
+    if (block && more > 0) {
+        *start += LARGE - (uintptr_t)block % LARGE;
+        memory_use_large_pages(block, size + more);
+    }
+    return block;
 }

@@ -25,6 +25,11 @@ void memory_free(void *block);
 ** page for the first time costs as much as to read some 20 events. It is only a hint. */
 void memory_use_large_pages(void *block, size_t size);
 
+/* As memory_allocate(), for `size` bytes from `*start` on, which lie in such pages from their first
+** byte if they fill one. The block, which is returned, is then larger by up to one page, of which what
+** lies before `*start` is never touched. */
+void *memory_allocate_large(size_t size, unsigned char **start);
+
 /* As memory_allocate(), with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
 void *memory_zeroed(size_t count, size_t item);
 void *memory_filled(size_t count, size_t item);

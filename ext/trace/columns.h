@@ -47,6 +47,7 @@ static inline bool kind_is_device(enum kind kind)
 
 struct columns {
     unsigned char *block; /* the memory of all arrays */
+    unsigned char *start; /* the first one, in the block */
     size_t count, capacity;
     int64_t *ts;          /* ns since 1970, or since the profiler's own zero; NUMBER_NONE */
     int64_t *dur;         /* ns; NUMBER_NONE */

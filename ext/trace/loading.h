@@ -67,16 +67,16 @@ static inline __attribute__((always_inline)) void loading_span(struct trace_file
         file->last = end;
 }
 
-/* Makes room for another row, and for as many as are `expected` in all, but at most 16 times as many
-** as there are, at first 1,024; and at least for a quarter more. */
+/* Makes room for another row, and for as many as are `expected` in all, but at most 128 times as
+** many as there are, at first 1,024; and at least for a quarter more. */
 static inline bool loading_reserve(struct loading *loading, double expected)
 {
-    enum { FIRST = 1024 };
+    enum { FIRST = 1024, MOST_TIMES = 128 };
     struct columns *columns = &loading->file->columns;
     size_t count = columns->count;
     if (count < columns->capacity)
         return true;
-    double most = count > 0 ? 16.0 * (double)count : FIRST;
+    double most = count > 0 ? MOST_TIMES * (double)count : FIRST;
     size_t wanted = (size_t)(expected < most ? expected : most) + 1;
     size_t least = count + count / 4 + 1;
     return columns_reserve(columns, wanted > least ? wanted : least) ||
