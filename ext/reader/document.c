@@ -17,7 +17,8 @@ enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 struct document {
     const char *path;   /* borrowed */
     const bool *wanted; /* borrowed */
-    struct memo *memo;  /* owned; NULL before the first event */
+    struct memo *memo;  /* owned; NULL before the first event, unless one was kept */
+    struct memo **kept; /* borrowed, or NULL */
     bool no_memo;       /* event_read() reads every event */
     struct window in;
     struct gap gap;
@@ -48,6 +49,8 @@ struct document *document_open(const char *path, const struct document_options *
     document->path = path;
     document->wanted = options->wanted;
     document->no_memo = options->no_memo;
+    document->kept = options->kept;
+    document->memo = memo_take(options->kept, options->wanted);
     document->metadata.rank = -1;
     document->in.stopper = options->stopper;
     document->in.chunk = options->chunk ? options->chunk : CHUNK;
@@ -66,7 +69,7 @@ void document_close(struct document *document)
     if (!document)
         return;
     window_clear(&document->in);
-    memo_free(document->memo);
+    memo_keep(document->kept, document->memo, document->wanted);
     memory_free(document->metadata.text);
     failure_clear(&document->trouble);
     memory_free(document);
@@ -398,10 +401,8 @@ static __attribute__((noinline)) const unsigned char *read_unknown(struct docume
                                                                    const unsigned char *p,
                                                                    struct event *event)
 {
-    if (!document->memo && !document->no_memo) {
-        document->memo = memo_new();
-        document->no_memo = !document->memo;
-    }
+    if (!document->memo && !document->no_memo)
+        document->no_memo = !(document->memo = memo_new());
     const unsigned char *stop =
         event_read(scan, p + 1, document->wanted, event, &document->problems);
     if (document->memo && stop)

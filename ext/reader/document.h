@@ -37,11 +37,12 @@ struct document_options {
     size_t chunk;           /* bytes read at a time; 0: 256 KiB */
     bool by_zlib;           /* as for source_open() */
     bool no_memo;           /* read every event with event_read() (memo.h, rule 1) */
+    struct memo **kept;     /* where a memo is kept from one document to the next; or NULL */
     atomic_int *idle;       /* as for source_read_ahead(); NULL: no threads */
 };
 
-/* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). `path`, `options->wanted` and the
-** stopper's argument must outlive the document. */
+/* Opens a file. NULL on failure (FAILURE_READ, FAILURE_MEMORY). `path`, `options->wanted`,
+** `options->kept` and the stopper's argument must outlive the document. */
 struct document *document_open(const char *path, const struct document_options *options,
                                struct failure *failure);
 

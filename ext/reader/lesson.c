@@ -96,10 +96,10 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
 {
     for (size_t i = 0; i < length; i += COMPARED) {
         uint32_t other = bytes16_mask((bytes16)(bytes16_at(a + i) == bytes16_at(b + i))) ^ 0xffff;
-        if (other) {
-            i += (unsigned)__builtin_ctz(other);
-            return i < length ? i : length;
-        }
+        if (length - i < COMPARED)
+            other &= (1U << (length - i)) - 1;
+        if (other)
+            return i + (unsigned)__builtin_ctz(other);
     }
     return length;
 }

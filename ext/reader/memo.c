@@ -30,6 +30,29 @@ void memo_free(struct memo *memo)
     memory_free(memo);
 }
 
+void memo_keep(struct memo **kept, struct memo *memo, const bool *wanted)
+{
+    if (memo && kept && !*kept) {
+        memcpy(memo->wanted, wanted, sizeof memo->wanted);
+        *kept = memo;
+    } else {
+        memo_free(memo);
+    }
+}
+
+struct memo *memo_take(struct memo **kept, const bool *wanted)
+{
+    struct memo *memo = kept ? *kept : NULL;
+    if (!memo)
+        return NULL;
+    *kept = NULL;
+    memo->credit = MOST_CREDIT;
+    memset(memo->names, 0, sizeof memo->names);
+    if (memcmp(memo->wanted, wanted, sizeof memo->wanted) != 0)
+        memo_begin_anew(memo);
+    return memo;
+}
+
 struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
                                          const unsigned char **end)
 {

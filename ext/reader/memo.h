@@ -40,6 +40,14 @@ struct memo *memo_new(void);
 /* NULL is allowed. */
 void memo_free(struct memo *memo);
 
+/* Keeps a memo in `*kept` for the next document with events of the same phases, `wanted`; frees it if
+** `kept` is NULL, or has one. `memo` may be NULL. */
+void memo_keep(struct memo **kept, struct memo *memo, const bool *wanted);
+
+/* Takes the memo that is kept: it knows the spans of the documents before, unless other phases were
+** wanted there, and no names, whose numbers were those of their users. NULL if none is kept. */
+struct memo *memo_take(struct memo **kept, const bool *wanted);
+
 /* As event_read(), but the event is to be completed (rule 9), and NULL says only that the memo does not
 ** know it: what `event` holds is then undefined but for its byte. Learns args that it did not know. */
 const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,

@@ -66,7 +66,8 @@ struct reading {
 
 struct memo {
     size_t nodes_used, text_used, readings_used;
-    bool full; /* there was no room for a span */
+    bool full;        /* there was no room for a span */
+    bool wanted[256]; /* while it is kept: the phases of events that were not passed over */
     int credit;
     uint64_t forms; /* the form of events that end with node 0 */
     struct memo_node nodes[MOST_NODES];

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../reader/ahead.h"
+#include "../reader/memo.h"
 #include "../reader/memory.h"
 #include "hash.h"
 #include "load.h"
@@ -47,7 +48,7 @@ static bool asked_to_stop(void *argument)
 }
 
 /* Reads the file of a request, and its parts of the requests that follow it. */
-static void read_one(struct read_queue *queue, size_t i, struct stopper stopper)
+static void read_one(struct read_queue *queue, size_t i, struct stopper stopper, struct memo **kept)
 {
     struct cache_request *request = queue->requests[i];
     size_t count = 1, parts[MOST_PARTS];
@@ -65,7 +66,8 @@ static void read_one(struct read_queue *queue, size_t i, struct stopper stopper)
                                          .part_count = count,
                                          .look = request->look,
                                          .head = request->head,
-                                         .idle = &queue->idle};
+                                         .idle = &queue->idle,
+                                         .kept = kept};
     if (queue->peek)
         files[0] = file_peek(request->path, &options, &stopper, &request->failure);
     else
@@ -83,9 +85,11 @@ static void *read_files(void *argument)
 {
     struct read_queue *queue = argument;
     struct stopper stopper = {.stop = asked_to_stop, .argument = &queue->stop};
+    struct memo *kept = NULL;
     size_t i;
     while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count)
-        read_one(queue, i, stopper);
+        read_one(queue, i, stopper, &kept);
+    memo_free(kept);
     atomic_fetch_add(&queue->idle, 1);
     pthread_mutex_lock(&queue->mutex);
     queue->running--;
@@ -386,12 +390,14 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     struct stopper stopper = {.stop = progress_stop, .argument = &progress};
     progress_begin(&progress, missing, queue.count, &cache->stopper);
     if (!read_side_by_side(cache, &queue, &stopper)) {
+        struct memo *kept = NULL;
         atomic_store(&queue.idle, cache->threads - 1);
         for (size_t i = 0; i < queue.count; i++) {
-            read_one(&queue, i, stopper);
+            read_one(&queue, i, stopper, &kept);
             if (missing[i]->failure.code == FAILURE_INTERRUPTED)
                 break;
         }
+        memo_free(kept);
     }
     progress_end(&progress);
     for (size_t i = 0; i < queue.count; i++) {

@@ -476,6 +476,7 @@ bool document_rows_read(struct loading *loading)
                                        .stopper = *loading->stopper,
                                        .chunk = loading->whole ? 0 : PEEK_CHUNK,
                                        .by_zlib = file->by_zlib,
+                                       .kept = loading->kept,
                                        .idle = loading->idle};
     struct reading reading = {.loading = loading, .file = file, .failure = loading->failure};
     reading.document = document_open(file->path, &options, loading->failure);

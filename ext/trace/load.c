@@ -136,6 +136,7 @@ static bool read_by(bool by_zlib, const char *path, const struct load_options *o
     for (size_t i = 0; done && i < count; i++) {
         loadings[i] = (struct loading){.whole = whole,
                                        .idle = options->idle,
+                                       .kept = options->kept,
                                        .head = options->head,
                                        .stopper = stopper,
                                        .failure = failure};

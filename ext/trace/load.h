@@ -18,6 +18,7 @@ struct load_options {
     /* A thread of its own decompresses if one of these processors can be taken (ahead.h); NULL:
     ** without. */
     atomic_int *idle;
+    struct memo **kept; /* as in struct document_options */
 };
 
 /* Reads a whole file. A damaged file is not a failure; its outcome records the damage. The result

@@ -11,7 +11,8 @@
 struct loading {
     struct trace_file *file;
     bool whole;       /* false: what is known without the rows */
-    atomic_int *idle; /* as in struct load_options, like `head` */
+    atomic_int *idle; /* as in struct load_options, like `kept` and `head` */
+    struct memo **kept;
     const struct trace_file *head;
     const struct stopper *stopper;
     struct failure *failure;

@@ -17,6 +17,7 @@
 
 #include "columns.h"
 #include "derived.h"
+#include "reader/memo.h"
 #include "reader/mend.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
@@ -96,18 +97,19 @@ static void finish_reading(struct reading *reading, struct document *document)
 
 static void forget(struct reading *reading);
 
-static bool no_memo; /* events are read by event_read() alone */
+static bool no_memo;         /* events are read by event_read() alone */
+static struct memo **learnt; /* what one reading has learnt is known to the next; or NULL */
 
 static struct reading read_by(bool by_zlib, const bool *wanted, size_t chunk, bool *unsure)
 {
     struct reading reading = {0};
     struct failure failure = {0};
     struct document_options options = {
-        .wanted = wanted, .chunk = chunk, .by_zlib = by_zlib, .no_memo = no_memo};
+        .wanted = wanted, .chunk = chunk, .by_zlib = by_zlib, .no_memo = no_memo, .kept = learnt};
     struct document *document = document_open(path, &options, &failure);
     struct event event;
     int result = -1;
-    told.used = 0; /* the memo is a new one */
+    told.used = 0; /* the memo knows no names */
     while (document && (result = document_next(document, &event, &failure)) > 0)
         put_event(&reading.events, &event);
     MUST((result == 0) == (failure.code == FAILURE_NONE));
@@ -117,7 +119,7 @@ static struct reading read_by(bool by_zlib, const bool *wanted, size_t chunk, bo
         finish_reading(&reading, document);
     document_close(document);
     failure_clear(&failure);
-    MUST(live == 0);
+    MUST(live == (learnt && *learnt));
     return reading;
 }
 
@@ -270,6 +272,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     write_file(document, length);
     struct reading first = read_events(wanted, 0), damaged;
     read_again(wanted, chunk, &first);
+    struct memo *memo = NULL;
+    learnt = &memo;
+    read_again(wanted, 0, &first);
+    read_again(wanted, chunk, &first);
+    learnt = NULL;
+    memo_free(memo);
     no_memo = true;
     read_again(wanted, 0, &first);
     no_memo = false;

@@ -209,6 +209,20 @@ static void check_variant(struct memo *memo, const unsigned char *form, uint32_t
     check(memo, unit_random(7) ? whole : unit_random(whole + 1));
 }
 
+/* Another document is read with the memo, now and then one of which other phases are wanted. */
+static struct memo *handed_on(struct memo *memo)
+{
+    struct memo *kept = NULL;
+    memo_keep(&kept, memo, wanted);
+    memset(told.text, '?', told.used); /* the names of the document before are gone */
+    told.used = 0;
+    if (unit_random(20) == 0)
+        wanted['s'] = !wanted['s'];
+    memo = memo_take(&kept, wanted);
+    CHECK(memo != NULL && !kept);
+    return memo;
+}
+
 TEST(as_the_definition)
 {
     enum { FORMS = 12 };
@@ -225,10 +239,53 @@ TEST(as_the_definition)
         for (int i = 0; i < 500; i++) {
             uint32_t which = unit_random(round % 2 ? 1 : FORMS);
             check_variant(memo, form[which], whole[which]);
+            if (unit_random(200) == 0)
+                memo = handed_on(memo);
         }
         memo_free(memo);
     }
     CHECK(as_learnt > in_all / 10);
+}
+
+/* Whether the memo knows an event of a document, the first of which names the phase. */
+static bool knows(struct memo *memo, const char *text)
+{
+    int before = as_learnt;
+    length = 0;
+    add(text);
+    check(memo, length);
+    return as_learnt > before;
+}
+
+/* What a memo knows of the documents before holds for the next one, but for the numbers of names, and
+** unless other phases are wanted. */
+TEST(kept_for_the_next_document)
+{
+    static const char event[] = "\"ph\": \"X\", \"name\": \"aten::add\", \"ts\": 1, \"dur\": 2}";
+    static const char flow[] = "\"ph\": \"s\", \"ts\": 1}";
+    struct memo *kept = NULL, *memo = started();
+    as_learnt = in_all = named = 0;
+    CHECK(!memo_take(NULL, wanted) && !memo_take(&kept, wanted));
+    memo_keep(&kept, NULL, wanted);
+    CHECK(!kept);
+    CHECK(!knows(memo, event) && knows(memo, event) && knows(memo, event));
+    CHECK(!knows(memo, flow) && knows(memo, flow));
+    CHECK_INT(named, 1);
+
+    memo_keep(&kept, memo, wanted);
+    memo_keep(&kept, memo_new(), wanted); /* there is one already: it is freed */
+    CHECK(kept == memo && memo_take(&kept, wanted) == memo && !kept);
+    told.used = 0;
+    CHECK(knows(memo, event) && knows(memo, flow));
+    CHECK_INT(named, 1); /* the name was new */
+    CHECK(knows(memo, event));
+    CHECK_INT(named, 2);
+
+    memo_keep(&kept, memo, wanted);
+    wanted['s'] = true;
+    CHECK(memo_take(&kept, wanted) == memo);
+    CHECK(!knows(memo, flow) && knows(memo, flow));
+    memo_keep(NULL, memo, wanted);
 }
 
 /* More forms than a memo has room for: it begins anew, and reads on as it should. */
