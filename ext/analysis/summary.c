@@ -12,6 +12,7 @@ struct summary_builder {
     struct failure *failure;
     struct table table; /* BY_EVERYTHING: finds rows by key */
     uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not yet */
+    uint32_t *last;     /* likewise: the row of the last event of that name, from 1; 0: none yet */
 };
 
 static bool device_matches(enum kind kind, enum device_type device_type)
@@ -89,6 +90,23 @@ static struct summary_row *row_of(struct summary_builder *builder, const struct 
     return &summary->rows[*slot - 1];
 }
 
+/* As row_of(), for an event whose name has the id `name` in the file: mostly the row of the event before
+** of that name. */
+static struct summary_row *row_of_event(struct summary_builder *builder,
+                                        const struct summary_row *key, uint32_t name)
+{
+    struct wanted_row wanted = {builder->summary->rows, key};
+    uint32_t *last = &builder->last[name];
+    if (builder->request->grouping == BY_NAME)
+        return row_of(builder, key);
+    if (*last > 0 && is_row(&wanted, *last - 1))
+        return &builder->summary->rows[*last - 1];
+    struct summary_row *row = row_of(builder, key);
+    if (row)
+        *last = (uint32_t)(row - builder->summary->rows) + 1;
+    return row;
+}
+
 static bool add_file(struct summary_builder *builder, const struct trace_member *member,
                      const unsigned char *chosen)
 {
@@ -114,7 +132,7 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
             if (!translate(builder, &file->names, row_place(columns, row)->cat, &key.cat))
                 return false;
         }
-        struct summary_row *sum = row_of(builder, &key);
+        struct summary_row *sum = row_of_event(builder, &key, columns->name[row]);
         if (!sum)
             return false;
         int64_t dur = columns->dur[row];
@@ -141,9 +159,12 @@ bool summary_make(struct summary *summary, const struct summary_request *request
         if (!member->chosen)
             continue;
         builder.ids = memory_filled(member->file->names.count, sizeof *builder.ids);
-        done = builder.ids && (!request->self || stacks_find(member->file, stopper, failure)) &&
+        builder.last = memory_zeroed(member->file->names.count, sizeof *builder.last);
+        done = builder.ids && builder.last &&
+               (!request->self || stacks_find(member->file, stopper, failure)) &&
                add_file(&builder, member, request->choice->chosen[i]);
         memory_free(builder.ids);
+        memory_free(builder.last);
     }
     table_clear(&builder.table);
     return done || failure_memory(failure);
