@@ -6,6 +6,7 @@ SEED    begins another series of questions (default 1); a failure says which of 
 SLACK   multiplies the bounds of time      (default 1)
 """
 import itertools
+import json
 import os
 import random
 import time
@@ -153,6 +154,43 @@ class Sequences(InFolder):
 
         few = min(seconds(2000) for _ in range(3))
         self.assertLess(seconds(32000), 2 * 16 * few * SLACK)
+
+
+class Files(InFolder):
+    """What was learnt of the files before must not change what is read of the next one."""
+    COLUMNS = "event, name, cat, ph, ts_ns, dur_ns, stream, correlation, pid, tid, args"
+    NAMES = ["gemm<4>", "gemm<5>", "relu", "caf\u00e9", 'say "x"', "", "copy_" + "x" * 40 + "_a", "copy_" + "x" * 40 + "_b"]
+
+    def make(self, rng, path):
+        """Names in an order of their own, so that each has another number; forms that some files share."""
+        names, indent = rng.sample(self.NAMES, len(self.NAMES)), rng.choice((None, None, 1))
+        events = []
+        for i in range(rng.randrange(40, 200)):
+            name = rng.choice(names[:rng.randrange(1, len(names) + 1)])
+            args = rng.choice(({"correlation": i, "stream": rng.randrange(2)}, {"External id": i}, {"k": [i, rng.choice("ab")]}))
+            made = {"ph": rng.choice("XXXXsBE"), "cat": rng.choice(("cpu_op", "kernel", "cuda_runtime")), "name": name,
+                    "pid": 1, "tid": rng.randrange(3), "ts": 10 * i + rng.random(), "dur": rng.randrange(9), "args": args}
+            if rng.random() < 0.1:
+                made = dict(rng.sample(list(made.items()), len(made)))
+            events.append(made)
+        write(path, json.dumps(document(*events), indent=indent))
+
+    def test_read_after_others(self):
+        for number in range(SEQUENCES):
+            rng = random.Random(f"{SEED}/files/{number}")
+            files = [f"run{number}/{i:02}.json" for i in range(12)]
+            for file in files:
+                self.make(rng, file)
+            for phases in ("X", "Xs"):
+                together = {}
+                for file, *row in self.rows(f"SELECT file, {self.COLUMNS} FROM trace_events(?, ?)", f"run{number}", phases):
+                    together.setdefault(file, []).append(tuple(row))
+                self.assertEqual(sorted(together), files)
+                for file in files:
+                    db = connect()
+                    own = db.execute(f"SELECT {self.COLUMNS} FROM trace_events(?, ?)", (file, phases)).fetchall()
+                    db.close()
+                    self.assertEqual(together[file], own, (number, file, phases))
 
 
 if __name__ == "__main__":
