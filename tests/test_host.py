@@ -1,14 +1,15 @@
 """What the extension takes from its host, and from the build: processors, and the commit it was built of."""
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
 
-from made import write_big
-from support import EXTENSION, ROOT, alone
+from made import InFolder, run, write, write_big
+from support import EXTENSION, ROOT, alone, connect
 
 
 class Processors(unittest.TestCase):
@@ -40,6 +41,39 @@ class Processors(unittest.TestCase):
                 ran = subprocess.run([sys.executable, "-c", self.READ, EXTENSION, folder, str(processors)],
                                      check=True, capture_output=True, text=True)
                 self.assertEqual(int(ran.stdout), processors if processors > 1 else 0)
+
+
+class Interrupts(InFolder):
+    """An interrupt at each moment at which SQLite asks whether a SELECT is allowed, also those that functions run:
+    right after that it declares their tables, and would call an interrupt "vtable constructor failed"."""
+    QUERIES = ("ops_diff('a', 'b')", "trace_step_diff('a', 'b')", "trace_summary('a', 'b')")
+
+    def test_while_tables_are_declared(self):
+        for name, slower in (("a", 1), ("b", 2)):
+            write(f"{name}/rank0.json", run(slower=slower))
+        for query in self.QUERIES:
+            sql, stopped = f"SELECT count(*) FROM {query}", 0
+            whole = self.rows(sql)
+            for moment in range(1, 200):
+                db, asked = connect(), []
+
+                def authorize(action, *_):
+                    if action == sqlite3.SQLITE_SELECT:
+                        asked.append(action)
+                        if len(asked) == moment:
+                            db.interrupt()
+                    return sqlite3.SQLITE_OK
+
+                db.set_authorizer(authorize)
+                try:
+                    self.assertEqual(db.execute(sql).fetchall(), whole)
+                except sqlite3.OperationalError as error:
+                    self.assertEqual(str(error), "interrupted", (query, moment))
+                    stopped += 1
+                db.close()
+                if len(asked) < moment:
+                    break
+            self.assertGreater(stopped, 0, query)
 
 
 class Embedding(unittest.TestCase):

@@ -376,11 +376,26 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
+/* Whether a failure is an interrupt, which SQLite reports as an error of its own ("vtable constructor
+** failed") where it declares the table of a statement that is prepared. */
+static bool was_interrupted(struct database *database, struct failure *failure)
+{
+    struct failure interrupt = {.code = FAILURE_NONE};
+    database->polled = 0; /* ask in any case */
+    if (failure->code == FAILURE_MEMORY || !database_interrupted(database, &interrupt))
+        return false;
+    failure_clear(failure);
+    failure_move(failure, &interrupt);
+    return true;
+}
+
 /* Computes the rows of a call. Sets the table's error on failure. */
 static int compute_rows(struct function_table *table, struct call *call, struct rows **rows)
 {
     database_begin_work(table->database);
     int code = table->function->produce(call, rows);
+    if (code == SQLITE_ERROR && was_interrupted(table->database, &call->failure))
+        code = SQLITE_INTERRUPT;
     database_end_work(table->database);
     if (table->database->working == 0)
         cache_trim(&table->database->cache, false);
