@@ -44,8 +44,8 @@ class Processors(unittest.TestCase):
 
 
 class Interrupts(InFolder):
-    """An interrupt at each moment at which SQLite asks whether a SELECT is allowed, also those that functions run:
-    right after that it declares their tables, and would call an interrupt "vtable constructor failed"."""
+    """S23: an interrupt at each moment at which SQLite asks whether a SELECT is allowed, also those that functions run.
+    Right after that it declares their tables."""
     QUERIES = ("ops_diff('a', 'b')", "trace_step_diff('a', 'b')", "trace_summary('a', 'b')")
 
     def test_while_tables_are_declared(self):

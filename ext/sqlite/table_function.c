@@ -376,8 +376,7 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
-/* Whether a failure is an interrupt, which SQLite reports as an error of its own ("vtable constructor
-** failed") where it declares the table of a statement that is prepared. */
+/* Whether a failure is an interrupt (S23), which it then says. */
 static bool was_interrupted(struct database *database, struct failure *failure)
 {
     struct failure interrupt = {.code = FAILURE_NONE};
