@@ -238,10 +238,10 @@ static bool is_trace_events(const struct token *key)
 static int not_json(struct document *document, struct failure *failure)
 {
     struct window *in = &document->in;
-    while (in->origin == 0 && in->end < FOREIGN_BYTES && !in->last)
+    while (window_byte(in, in->at) == 1 && in->end < FOREIGN_BYTES && !in->last)
         if (window_read(in, 0, failure) == MORE_FAILED)
             return -1;
-    const char *kind = in->origin == 0 ? foreign_kind(in->bytes, in->end) : NULL;
+    const char *kind = window_byte(in, in->at) == 1 ? foreign_kind(in->bytes, in->end) : NULL;
     if (kind)
         return foreign(document, kind);
     bool utf16 = in->origin == 0 && in->end >= 2 &&
