@@ -376,7 +376,7 @@ bool call_check(struct call *call, int code, const char *what)
                        sqlite3_errmsg(call->database->db));
 }
 
-/* Whether a failure is an interrupt (S23), which it then says. */
+/* Whether a call failed because it was interrupted (S23); the failure is then replaced by that. */
 static bool was_interrupted(struct database *database, struct failure *failure)
 {
     struct failure interrupt = {.code = FAILURE_NONE};

@@ -21,7 +21,7 @@ static const struct {
 enum {
     ARRAYS = sizeof arrays / sizeof *arrays,
     ROW = 3 * 8 + 4 * 4 + 1, /* bytes */
-    FEW = 6                  /* a block so many times as large as the rows so far is made anew */
+    FEW = 6 /* a new block holds so many times the rows so far: both together need little more */
 };
 
 /* Moves the items of array `i`, before which a row has `before` bytes, from arrays that begin at `from`
