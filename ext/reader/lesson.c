@@ -6,6 +6,7 @@
 
 enum {
     MOST_CHILDREN = 128,
+    LONG_NUMBER = 4,  /* digits and dots of a member of args for it to vary always */
     VARYING = 3,      /* spans that differ in a number for it to vary */
     VARYING_ARGS = 8, /* spans that differ after the brace of args for those to vary */
     LEARNING = 4      /* credit that an event costs; each known event earns 1 */
@@ -62,6 +63,21 @@ static bool is_odd(const unsigned char *text, size_t length)
     return memchr(text, '\\', length) || memchr(text, 0, length);
 }
 
+/* Cuts before the first long number that is a member of args (memo.h, rule 3). */
+static void cut_before_long_number(const struct lesson *lesson, const unsigned char *brace_end,
+                                   struct cut *cut)
+{
+    const unsigned char *end = lesson->at + cut->length;
+    const unsigned char *p = brace_end && brace_end > lesson->at ? brace_end : lesson->at;
+    while (p < end && (p = memchr(p, ':', (size_t)(end - p)))) {
+        p = scan_space(p + 1);
+        if (is_digit(*p) && after_number(p) - p >= LONG_NUMBER) {
+            cut_before(lesson, p, NUMBER, cut);
+            return;
+        }
+    }
+}
+
 /* Cuts at what varies always. NOTHING follows: memo.h, rule 5. */
 static struct cut widest_cut(const struct lesson *lesson)
 {
@@ -79,6 +95,8 @@ static struct cut widest_cut(const struct lesson *lesson)
         if (time->kind != TOKEN_NONE && is_digit(*time->at))
             cut_before(lesson, time->at, NUMBER, &cut);
     }
+    if (brace_end || lesson->in_args)
+        cut_before_long_number(lesson, brace_end, &cut);
     if (is_odd(lesson->at, cut.length))
         cut_before(lesson, brace_end, MORE, &cut);
     if (is_odd(lesson->at, cut.length))
@@ -260,7 +278,8 @@ static struct memo_node *append(struct memo *memo, struct memo_node *parent,
                                .head_mask = (uint16_t)((1U << head) - 1),
                                .length = (unsigned char)cut.length,
                                .follows = (unsigned char)cut.follows,
-                               .args_at = (unsigned char)cut.args_at};
+                               .args_at = (unsigned char)cut.args_at,
+                               .number_end = 1U << COMPARED /* no bit */};
     memcpy(node->head, at, head);
     parent->child = node;
     parent->children++;

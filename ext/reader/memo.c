@@ -56,7 +56,8 @@ struct memo *memo_take(struct memo **kept, const bool *wanted)
 struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
                                          const unsigned char **end)
 {
-    for (struct memo_node **link = &node->child, *child; (child = *link); link = &child->sibling)
+    for (struct memo_node **link = &node->child->sibling, *child; (child = *link);
+         link = &child->sibling)
         if (matches(child, p, end)) {
             *link = child->sibling;
             child->sibling = node->child;

@@ -12,8 +12,8 @@
 **    dots and slashes, or the contents of a name: neither can change how event_read() reads the
 **    rest. A run has no brackets and no quotes, is part of one value, and of no key that is looked
 **    for.
-** 3. ts and dur vary. Of other numbers, one is taken to vary when some events have differed in
-**    it; until then it is part of a span.
+** 3. ts and dur vary, and long numbers that are members of args. Of other numbers, one is taken to
+**    vary when some events have differed in it; until then it is part of a span.
 ** 4. Spans form a tree: what is known of a span holds after the spans before it. So the same
 **    spans give the same fields, and nothing is guessed.
 ** 5. Not learnt: events with a problem, with an escape outside of their name, or with a digit

@@ -38,6 +38,7 @@ struct memo_node {
     struct memo_node *after_args; /* the node whose children follow the args that begin here */
     const struct reading *says;   /* ARGS_END, END: what the spans so far say */
     uint16_t head_mask;           /* a bit for each byte of `head` */
+    uint32_t number_end;          /* NUMBER: the lowest bit of not_of_number() at the one before */
     unsigned char length, follows, children;
     unsigned char depth;   /* the number of spans up to this one */
     unsigned char args_at; /* the byte after the brace of args; 0: it is not in this span */
@@ -76,45 +77,72 @@ struct memo {
     unsigned char text[MOST_TEXT + COMPARED]; /* the last ones are never used, but read */
 };
 
-/* The rest, whole words of COMPARED bytes, the last of which overlaps the one before it. */
+static inline bytes16 same16(const unsigned char *a, const unsigned char *b)
+{
+    return (bytes16)(bytes16_at(a) == bytes16_at(b));
+}
+
+/* Whether two texts are the same after their first COMPARED bytes. The last words overlap those before. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
 {
-    bytes16 equal =
-        (bytes16)(bytes16_at(a + length - COMPARED) == bytes16_at(b + length - COMPARED));
-    for (size_t i = COMPARED; i + COMPARED < length; i += COMPARED)
-        equal &= (bytes16)(bytes16_at(a + i) == bytes16_at(b + i));
+    bytes16 equal = same16(a + length - COMPARED, b + length - COMPARED);
+    if (length > 2 * COMPARED)
+        equal &= same16(a + length - 2 * COMPARED, b + length - 2 * COMPARED);
+    for (size_t i = COMPARED; i + 2 * COMPARED < length; i += 2 * COMPARED)
+        equal &= same16(a + i, b + i) & same16(a + i + COMPARED, b + i + COMPARED);
     return bytes16_mask(equal) == 0xffff;
+}
+
+/* A bit for each of COMPARED bytes that is no part of a number. */
+static inline uint32_t not_of_number(const unsigned char *p)
+{
+    /* moved so that those of numbers are the least of all signed bytes */
+    signed16 moved = (signed16)(bytes16_at(p) + (unsigned char)(INT8_MIN - '.'));
+    return bytes16_mask((bytes16)(moved <= INT8_MIN + ('9' - '.'))) ^ 0xffff;
 }
 
 static inline const unsigned char *after_number(const unsigned char *p)
 {
     for (;; p += COMPARED) {
-        /* moved so that they are the least of all signed bytes */
-        signed16 moved = (signed16)(bytes16_at(p) + (unsigned char)(INT8_MIN - '.'));
-        uint32_t other = bytes16_mask((bytes16)(moved <= INT8_MIN + ('9' - '.'))) ^ 0xffff;
+        uint32_t other = not_of_number(p);
         if (other)
             return p + (unsigned)__builtin_ctz(other);
     }
 }
 
+/* Goes from the end of a span, `*end`, to the end of the number after it; false if there is none. Most
+** numbers are as long as the one before: a processor that expects this goes on with what comes next before
+** it knows where this one ends. */
+static inline __attribute__((always_inline)) bool cross_number(struct memo_node *node,
+                                                               const unsigned char **end)
+{
+    const unsigned char *begin = *end, *p = begin;
+    uint32_t other = not_of_number(p);
+    if (other == 0)
+        other = not_of_number(p += COMPARED);
+    if ((other & (2 * node->number_end - 1)) == node->number_end) {
+        *end = p + (unsigned)__builtin_ctz(node->number_end);
+    } else {
+        *end = after_number(p);
+        node->number_end = 1U << (*end - begin) % COMPARED;
+    }
+    return *end > begin;
+}
+
 /* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
 ** come after the text: so none reaches beyond it. `*end` is the byte after both. */
-static inline bool matches(const struct memo_node *node, const unsigned char *p,
-                           const unsigned char **end)
+static inline __attribute__((always_inline)) bool
+matches(struct memo_node *node, const unsigned char *p, const unsigned char **end)
 {
     size_t length = node->length;
     if (!bytes16_same(bytes16_at(node->head), p, node->head_mask) ||
         (length > COMPARED && !same_tail(p, node->text, length)))
         return false;
     *end = p + length;
-    if (node->follows == NUMBER) {
-        *end = after_number(p + length);
-        return *end > p + length;
-    }
-    return true;
+    return node->follows != NUMBER || cross_number(node, end);
 }
 
-/* As memo_find(), but the child that is found also becomes the first. */
+/* As memo_find(), of a node that has children, but not the first; the one that is found becomes it. */
 struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
                                          const unsigned char **end);
 
@@ -123,7 +151,7 @@ static inline struct memo_node *memo_find(struct memo_node *node, const unsigned
                                           const unsigned char **end)
 {
     struct memo_node *first = node->child;
-    return first && matches(first, p, end) ? first : memo_find_among_others(node, p, end);
+    return !first || matches(first, p, end) ? first : memo_find_among_others(node, p, end);
 }
 
 /* Removes all spans and readings. */

@@ -32,6 +32,9 @@ static const char *one_of(const char *const *texts, size_t count)
 static void add_number(void)
 {
     char text[40];
+    if (unit_random(5) == 0) /* as long as a time in ns, or longer than any number */
+        for (size_t i = unit_random(9) + 16 * unit_random(3); i > 0; i--)
+            add(ONE_OF("7", "7", "1", "."));
     snprintf(text, sizeof text, ONE_OF("%d", "%d", "%d", "-%d", "%d.5", "%d.125", "%de3", "00%d"),
              (int)unit_random(unit_random(3) ? 10 : 100000));
     add(text);
@@ -192,11 +195,26 @@ static struct memo *started(void)
     return memo;
 }
 
-/* One of some events, with other digits, now and then another phase or another byte, and cut now
-** and then. */
+/* Removes a digit from the event of `whole` bytes, or adds some. Returns how many it has then. */
+static uint32_t change_number(uint32_t whole)
+{
+    size_t more = unit_random(2) ? unit_random(40) : 0, at = unit_random(whole);
+    while (at < whole && !(held[at] >= '0' && held[at] <= '9'))
+        at++;
+    if (at == whole || whole + more > ROOM)
+        return whole;
+    memmove(held + at + more, held + at + (more == 0), whole - at - (more == 0));
+    memset(held + at, '4', more);
+    return whole + (uint32_t)more - (more == 0);
+}
+
+/* One of some events, with other digits, now and then more or less of them, another phase or another
+** byte, and cut now and then. */
 static void check_variant(struct memo *memo, const unsigned char *form, uint32_t whole)
 {
     memcpy(held, form, whole);
+    if (whole > 0 && unit_random(3) == 0)
+        whole = change_number(whole);
     for (size_t at = 0; at < whole; at++)
         if (held[at] >= '0' && held[at] <= '9' && unit_random(2))
             held[at] = (unsigned char)('0' + unit_random(10));
