@@ -26,7 +26,6 @@ struct document {
     enum state state;
     bool array_form;
     bool events_seen; /* a list of events has begun */
-    bool any_object;  /* the list of events has had an object */
     bool comma;       /* the last thing before `at` was a comma */
     bool first;       /* no element of this list, or key of this object, has been read */
     int64_t events, skipped;
@@ -176,7 +175,7 @@ static int ended(struct document *document)
     document->in.at = document->in.end;
     if (document->in.damage.code != FAILURE_NONE)
         return ended_early(document);
-    if (document->array_form && !document->any_object && document->events > 0)
+    if (document->array_form && document->events > 0 && document->skipped == document->events)
         return not_trace(document, "not a trace: its array has no events", 0);
     if (!document->events_seen)
         return not_trace(document, "not a trace: it has no list traceEvents", 0);
@@ -433,7 +432,6 @@ static inline bool next_object(struct document *document, struct event *event)
     if (!stop)
         return false;
     in->at = (size_t)(stop - in->bytes);
-    document->any_object = true;
     event->position = document->events++;
     return true;
 }
@@ -517,7 +515,6 @@ static int element(struct document *document, struct event *event, struct failur
     enum read read = object ? read_whole(document, read_object, event, &start, failure)
                             : read_whole(document, read_other, &other, &start, failure);
     if (read == READ_DONE && object) {
-        document->any_object = true;
         event->position = document->events++;
         return 1;
     }
