@@ -53,20 +53,6 @@ struct memo *memo_take(struct memo **kept, const bool *wanted)
     return memo;
 }
 
-struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
-                                         const unsigned char **end)
-{
-    for (struct memo_node **link = &node->child->sibling, *child; (child = *link);
-         link = &child->sibling)
-        if (matches(child, p, end)) {
-            *link = child->sibling;
-            child->sibling = node->child;
-            node->child = child;
-            return child;
-        }
-    return NULL;
-}
-
 /* Fills in the fields from `first` up to `last`. */
 static inline void take_values(const struct reading *reading, int first, int last,
                                struct event *event)

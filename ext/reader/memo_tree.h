@@ -142,16 +142,21 @@ matches(struct memo_node *node, const unsigned char *p, const unsigned char **en
     return node->follows != NUMBER || cross_number(node, end);
 }
 
-/* As memo_find(), of a node that has children, but not the first; the one that is found becomes it. */
-struct memo_node *memo_find_among_others(struct memo_node *node, const unsigned char *p,
-                                         const unsigned char **end);
-
-/* The span after `node` that is at `p`, up to `*end`; NULL if it is not known. */
+/* The span after `node` that is at `p`, up to `*end`; NULL if it is not known. It becomes the first. */
 static inline struct memo_node *memo_find(struct memo_node *node, const unsigned char *p,
                                           const unsigned char **end)
 {
-    struct memo_node *first = node->child;
-    return !first || matches(first, p, end) ? first : memo_find_among_others(node, p, end);
+    struct memo_node *before = NULL;
+    for (struct memo_node *child = node->child; child; before = child, child = child->sibling)
+        if (matches(child, p, end)) {
+            if (before) {
+                before->sibling = child->sibling;
+                child->sibling = node->child;
+                node->child = child;
+            }
+            return child;
+        }
+    return NULL;
 }
 
 /* Removes all spans and readings. */
