@@ -67,7 +67,9 @@ void memory_use_large_pages(void *block, size_t size)
 
 void *memory_allocate_large(size_t size, unsigned char **start)
 {
-    size_t more = size < LARGE ? 0 : LARGE;
+    size_t rest = size % LARGE, more = size < LARGE ? 0 : LARGE;
+    if (more > 0 && rest > LARGE / 2)
+        more += LARGE - rest;
     unsigned char *block = size > SIZE_MAX - more ? NULL : memory_allocate(size + more);
     *start = block;
     if (block && more > 0) {

@@ -26,8 +26,9 @@ void memory_free(void *block);
 void memory_use_large_pages(void *block, size_t size);
 
 /* As memory_allocate(), for `size` bytes from `*start` on, which lie in such pages from their first
-** byte if they fill one. The block, which is returned, is then larger by up to one page, of which what
-** lies before `*start` is never touched. */
+** byte if they fill one, and to their last if they fill more than half of the last one. The block, which
+** is returned, is then larger by up to a page and a half, of which up to one, before `*start`, is never
+** touched. */
 void *memory_allocate_large(size_t size, unsigned char **start);
 
 /* As memory_allocate(), with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
