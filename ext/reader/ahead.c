@@ -6,9 +6,9 @@
 #include "memory.h"
 #include "scan.h"
 
-/* One is lent and one waits, so that the thread need not be woken before it has two to fill: to wake
-** it for each costs time on both sides. */
-enum { BUFFERS = 4, WAITING = 2 };
+/* The thread is woken when one buffer is lent and one waits: to wake it for each costs time on both sides.
+** With more buffers it is woken less often, which is worth their memory only where much is to be read. */
+enum { FEW = 4, MANY = 8, WAITING = 2, MUCH = 4 * 1024 * 1024 };
 
 struct buffer {
     ptrdiff_t got; /* bytes, or the last result of `read` */
@@ -30,7 +30,8 @@ struct ahead {
     pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
     size_t filled, emptied; /* number of buffers, in all */
     bool stop;
-    struct buffer buffers[BUFFERS];
+    size_t count; /* of the buffers that are used */
+    struct buffer buffers[MANY];
 };
 
 bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
@@ -57,9 +58,9 @@ static void count(struct ahead *ahead, size_t *counter)
 static struct buffer *empty_buffer(struct ahead *ahead)
 {
     pthread_mutex_lock(&ahead->mutex);
-    while (!ahead->stop && ahead->filled - ahead->emptied == BUFFERS)
+    while (!ahead->stop && ahead->filled - ahead->emptied == ahead->count)
         pthread_cond_wait(&ahead->changed, &ahead->mutex);
-    struct buffer *buffer = ahead->stop ? NULL : &ahead->buffers[ahead->filled % BUFFERS];
+    struct buffer *buffer = ahead->stop ? NULL : &ahead->buffers[ahead->filled % ahead->count];
     pthread_mutex_unlock(&ahead->mutex);
     return buffer;
 }
@@ -88,15 +89,16 @@ static bool take_processor(atomic_int *idle)
     return false;
 }
 
-struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument)
+struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, int64_t left)
 {
     if (!take_processor(idle))
         return NULL;
     struct ahead *ahead = memory_allocate(sizeof *ahead);
     if (ahead) {
         memset(ahead, 0, offsetof(struct ahead, buffers));
-        for (int i = 0; i < BUFFERS; i++)
+        for (int i = 0; i < MANY; i++)
             ahead->buffers[i].failure = (struct failure){.code = FAILURE_NONE};
+        ahead->count = left < MUCH ? FEW : MANY;
         ahead->read = read;
         ahead->argument = argument;
         ahead->idle = idle;
@@ -123,7 +125,7 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
             pthread_cond_wait(&ahead->changed, &ahead->mutex);
         pthread_mutex_unlock(&ahead->mutex);
     }
-    struct buffer *buffer = &ahead->buffers[next % BUFFERS];
+    struct buffer *buffer = &ahead->buffers[next % ahead->count];
     *position = buffer->position;
     *got = buffer->got;
     if (buffer->got > 0) {
@@ -195,7 +197,7 @@ void ahead_close(struct ahead *ahead)
     ahead_stop(ahead);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->mutex);
-    for (int i = 0; i < BUFFERS; i++)
+    for (int i = 0; i < MANY; i++)
         failure_clear(&ahead->buffers[i].failure);
     memory_free(ahead);
 }

@@ -26,9 +26,9 @@ struct ahead;
 enum { AHEAD_SIZE = 256 * 1024, AHEAD_BEFORE = 64 * 1024 };
 
 /* Starts a thread that calls `read`, until its first result that is not positive. Takes one of
-** the `idle` processors, and gives it back when the thread has read everything. NULL if none is
-** idle, or if memory or threads are not to be had. */
-struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument);
+** the `idle` processors, and gives it back when the thread has read everything. `left` are the bytes of the
+** file that are still to be read. NULL if no processor is idle, or if memory or threads are not to be had. */
+struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, int64_t left);
 
 /* As `read`. What ahead_lend() has lent is given back. */
 ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_t *position,

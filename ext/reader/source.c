@@ -356,8 +356,9 @@ static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, int64_
 
 bool source_lends(struct source *source)
 {
-    if (!source->ahead && source->idle && source->identity.size - source->read >= WORTH_A_THREAD)
-        source->ahead = ahead_start(source->idle, read_now, source);
+    int64_t left = source->identity.size - source->read;
+    if (!source->ahead && source->idle && left >= WORTH_A_THREAD)
+        source->ahead = ahead_start(source->idle, read_now, source, left);
     return source->ahead != NULL;
 }
 

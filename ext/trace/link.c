@@ -2,19 +2,21 @@
 
 #include "../reader/memory.h"
 
-/* Calls that can launch, by bucket: the low bits of their correlation. Correlations are mostly
-** numbers in a row, so that most buckets have one call. */
-struct calls {
-    uint32_t *rows;  /* within a bucket by call_order() */
-    uint32_t *begin; /* by bucket: the index in `rows` of its first; one more than there are */
-    size_t buckets;  /* a power of two */
-};
-
 struct call {
     int64_t correlation;
     int64_t start;
     bool driver;
     uint32_t row;
+};
+
+/* Calls that can launch, by bucket: the low bits of their correlation. Correlations are mostly
+** numbers in a row, so that most buckets have one call. */
+struct calls {
+    uint32_t *rows;      /* within a bucket by call_order() */
+    uint32_t *begin;     /* by bucket: the index in `rows` of its first; one more than there are */
+    size_t buckets;      /* a power of two */
+    struct call *sorted; /* for sort_bucket() */
+    size_t sorted_capacity;
 };
 
 /* By correlation; within a correlation by rule 1: calls of a driver last, then earlier
@@ -38,23 +40,25 @@ static size_t bucket_of(const struct calls *calls, int64_t correlation)
     return (size_t)correlation & (calls->buckets - 1);
 }
 
-/* Sorts the calls of a bucket. */
-static bool sort_bucket(const struct columns *columns, uint32_t *rows, size_t count,
-                        const struct stopper *stopper, struct failure *failure)
+/* Sorts `count` calls of a bucket, which begin at index `first`. */
+static bool sort_bucket(struct calls *calls, const struct columns *columns, size_t first,
+                        size_t count, const struct stopper *stopper, struct failure *failure)
 {
-    struct call *sorted = memory_allocate(count * sizeof *sorted);
-    bool done = sorted || failure_memory(failure);
-    for (size_t i = 0; done && i < count; i++) {
+    uint32_t *rows = calls->rows + first;
+    if (!MEMORY_GROW(calls->sorted, calls->sorted_capacity, count))
+        return failure_memory(failure);
+    for (size_t i = 0; i < count; i++) {
         uint32_t row = rows[i];
-        sorted[i] = (struct call){columns->correlation[row], columns->ts[row],
-                                  columns->kind[row] == KIND_DRIVER_CALL, row};
-        done = stopper_goes_on(stopper, i, failure);
+        calls->sorted[i] = (struct call){columns->correlation[row], columns->ts[row],
+                                         columns->kind[row] == KIND_DRIVER_CALL, row};
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
     }
-    done = done && sort_items(sorted, count, sizeof *sorted, call_order, stopper, failure);
-    for (size_t i = 0; done && i < count; i++)
-        rows[i] = sorted[i].row;
-    memory_free(sorted);
-    return done;
+    if (!sort_items(calls->sorted, count, sizeof *calls->sorted, call_order, stopper, failure))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = calls->sorted[i].row;
+    return true;
 }
 
 /* Finds the calls of a file; `calls` must be zeroed. False on failure. */
@@ -91,7 +95,7 @@ static bool calls_find(struct calls *calls, const struct columns *columns,
     for (size_t i = 0; done && i < calls->buckets; i++) {
         uint32_t first = calls->begin[i], count = calls->begin[i + 1] - first;
         done = stopper_goes_on(stopper, i, failure) &&
-               (count < 2 || sort_bucket(columns, calls->rows + first, count, stopper, failure));
+               (count < 2 || sort_bucket(calls, columns, first, count, stopper, failure));
     }
     return done;
 }
@@ -146,6 +150,7 @@ bool links_find(struct trace_file *file, const struct stopper *stopper, struct f
         if (launch != ROW_NONE)
             link_rows(columns, (uint32_t)row, launch);
     }
+    memory_free(calls.sorted);
     memory_free(calls.rows);
     memory_free(calls.begin);
     return done;
@@ -177,12 +182,14 @@ bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
                          struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    int64_t *first = links_first(file, stopper, failure);
-    bool done = first != NULL;
+    int64_t *first = NULL; /* for most files it is not needed */
+    bool done = true;
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);
-        if (columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
+        if (!done || columns->kind[row] != KIND_WORK || columns->link[row] != ROW_NONE)
             continue;
+        if (!first && !(first = links_first(file, stopper, failure)))
+            return false;
         bool backlog = link_is_backlog(columns, first, row);
         int64_t *total = backlog ? &file->backlog : &file->unlaunched;
         problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
