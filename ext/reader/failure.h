@@ -4,7 +4,7 @@
 ** A function that can fail takes a `struct failure *` as its last argument. The first failure
 ** set is kept. Its text is complete except for the name of the SQL function, which the SQLite
 ** layer puts before it. Paths are in single quotes. Bytes are counted from 1 in the decompressed
-** document; for damaged gzip data, in the file.
+** document; for damaged gzip data, in the file. To compilers, paths that set a failure are cold.
 */
 #ifndef TRACEDIFF_FAILURE_H
 #define TRACEDIFF_FAILURE_H
@@ -31,15 +31,15 @@ struct failure {
 /* Sets the failure unless one is already set. The format takes %s, %d, %lld and the like, but
 ** nothing that depends on the locale. Always returns false. */
 bool failure_set(struct failure *failure, enum failure_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Sets a failure in a file: `'path': what at byte N`; the byte is left out if it is 0. `what`
 ** must outlive the failure. */
 bool failure_at(struct failure *failure, enum failure_code code, const char *path, const char *what,
-                long long byte);
+                long long byte) __attribute__((cold));
 
 /* Sets FAILURE_MEMORY. Always returns false. */
-bool failure_memory(struct failure *failure);
+bool failure_memory(struct failure *failure) __attribute__((cold));
 
 /* Frees the text and resets the struct to no failure. */
 void failure_clear(struct failure *failure);

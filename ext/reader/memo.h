@@ -56,6 +56,6 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
 /* Learns an event that begins after the brace before `p` and ends before `stop`, which memo_read()
 ** has just not known. */
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
-                const struct event *event);
+                const struct event *event) __attribute__((cold));
 
 #endif

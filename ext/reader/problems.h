@@ -47,7 +47,8 @@ struct problems {
 };
 
 /* Counts a problem, seen at a byte. */
-void problem_add(struct problems *problems, enum problem problem, int64_t byte);
+void problem_add(struct problems *problems, enum problem problem, int64_t byte)
+    __attribute__((cold));
 
 /* The name of a kind in trace_files.problems. */
 const char *problem_text(enum problem problem);
