@@ -7,7 +7,7 @@
 #include "scan.h"
 
 /* The thread is woken when one buffer is lent and one waits: to wake it for each costs time on both sides.
-** With more buffers it is woken less often, which is worth their memory only where much is to be read. */
+** With more buffers it is woken less often, which is worth their memory from MUCH bytes of a file on. */
 enum { FEW = 4, MANY = 8, WAITING = 2, MUCH = 4 * 1024 * 1024 };
 
 struct buffer {
@@ -96,9 +96,9 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
     struct ahead *ahead = memory_allocate(sizeof *ahead);
     if (ahead) {
         memset(ahead, 0, offsetof(struct ahead, buffers));
-        for (int i = 0; i < MANY; i++)
-            ahead->buffers[i].failure = (struct failure){.code = FAILURE_NONE};
         ahead->count = left < MUCH ? FEW : MANY;
+        for (size_t i = 0; i < ahead->count; i++)
+            ahead->buffers[i].failure = (struct failure){.code = FAILURE_NONE};
         ahead->read = read;
         ahead->argument = argument;
         ahead->idle = idle;
@@ -197,7 +197,7 @@ void ahead_close(struct ahead *ahead)
     ahead_stop(ahead);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->mutex);
-    for (int i = 0; i < MANY; i++)
+    for (size_t i = 0; i < ahead->count; i++)
         failure_clear(&ahead->buffers[i].failure);
     memory_free(ahead);
 }

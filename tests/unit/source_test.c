@@ -48,7 +48,8 @@ static void read_by(bool by_zlib, const char *path, size_t room)
     if (!CHECK(source != NULL))
         return;
     atomic_int idle = in_thread;
-    struct ahead *ahead = ahead_start(&idle, read_source, source, 0);
+    int64_t left = unit_random(2) ? INT64_MAX : 0; /* with more buffers, or fewer */
+    struct ahead *ahead = ahead_start(&idle, read_source, source, left);
     CHECK((ahead != NULL) == in_thread);
     do {
         count = ahead ? ahead_read(ahead, got + length, room, &position, &failure)
