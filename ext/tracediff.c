@@ -35,14 +35,12 @@ static void release_database(void *database)
     database_release(database);
 }
 
-/* Registers a function once for each number of arguments that it accepts: with the fewest first, so that
-** none is there if that is not. */
+/* Registers a function once for each number of arguments that it accepts. */
 static int register_function(struct database *database, const struct function *function)
 {
     int code = SQLITE_OK, fewest, most = function_arguments(function, &fewest);
-    bool there = is_there(database->db, function, fewest);
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
-        if (there && is_there(database->db, function, count))
+        if (is_there(database->db, function, count))
             continue;
         database->references += !function->data;
         code = sqlite3_create_function_v2(database->db, function->name, count,

@@ -409,6 +409,17 @@ class Names(Pair):
         self.assertEqual(len(reading.fetchall()), 37)
         self.assertEqual(self.rows("SELECT tracediff_version(), name FROM trace_events('a')")[0], first)
 
+    def test_s16_a_function_of_the_program(self):
+        """It stays, also where it has one of the longer lists of arguments."""
+        for arguments in (1, 2):
+            db = sqlite3.connect(":memory:")
+            db.create_function("trace_kernel_type", arguments, lambda *_: "the program's")
+            db.enable_load_extension(True)
+            db.execute("SELECT load_extension(?)", (EXTENSION,))
+            answers = db.execute("SELECT trace_kernel_type('gemm'), trace_kernel_type('gemm', 'hta')").fetchone()
+            self.assertEqual([answer == "the program's" for answer in answers], [arguments == 1, arguments == 2])
+            db.close()
+
     def test_as_one_would_hope(self):
         for name, (arguments, _) in TABLES.items():
             for change in (f"UPDATE {name} SET {self.rows(f'PRAGMA table_info({name})')[0][1]} = 1",
