@@ -21,7 +21,8 @@ struct buffer {
 struct ahead {
     ahead_reader *read;
     void *argument;
-    atomic_int *idle; /* borrowed */
+    atomic_int *idle;    /* borrowed */
+    size_t buffer_count; /* FEW or MANY */
     pthread_t thread;
     bool joined;
     bool lent;   /* the first filled buffer is */
@@ -30,7 +31,6 @@ struct ahead {
     pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
     size_t filled, emptied; /* number of buffers, in all */
     bool stop;
-    size_t count; /* of the buffers that are used */
     struct buffer buffers[MANY];
 };
 
@@ -58,9 +58,10 @@ static void count(struct ahead *ahead, size_t *counter)
 static struct buffer *empty_buffer(struct ahead *ahead)
 {
     pthread_mutex_lock(&ahead->mutex);
-    while (!ahead->stop && ahead->filled - ahead->emptied == ahead->count)
+    while (!ahead->stop && ahead->filled - ahead->emptied == ahead->buffer_count)
         pthread_cond_wait(&ahead->changed, &ahead->mutex);
-    struct buffer *buffer = ahead->stop ? NULL : &ahead->buffers[ahead->filled % ahead->count];
+    struct buffer *buffer =
+        ahead->stop ? NULL : &ahead->buffers[ahead->filled % ahead->buffer_count];
     pthread_mutex_unlock(&ahead->mutex);
     return buffer;
 }
@@ -96,8 +97,8 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
     struct ahead *ahead = memory_allocate(sizeof *ahead);
     if (ahead) {
         memset(ahead, 0, offsetof(struct ahead, buffers));
-        ahead->count = left < MUCH ? FEW : MANY;
-        for (size_t i = 0; i < ahead->count; i++)
+        ahead->buffer_count = left < MUCH ? FEW : MANY;
+        for (size_t i = 0; i < ahead->buffer_count; i++)
             ahead->buffers[i].failure = (struct failure){.code = FAILURE_NONE};
         ahead->read = read;
         ahead->argument = argument;
@@ -125,7 +126,7 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
             pthread_cond_wait(&ahead->changed, &ahead->mutex);
         pthread_mutex_unlock(&ahead->mutex);
     }
-    struct buffer *buffer = &ahead->buffers[next % ahead->count];
+    struct buffer *buffer = &ahead->buffers[next % ahead->buffer_count];
     *position = buffer->position;
     *got = buffer->got;
     if (buffer->got > 0) {
@@ -197,7 +198,7 @@ void ahead_close(struct ahead *ahead)
     ahead_stop(ahead);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->mutex);
-    for (size_t i = 0; i < ahead->count; i++)
+    for (size_t i = 0; i < ahead->buffer_count; i++)
         failure_clear(&ahead->buffers[i].failure);
     memory_free(ahead);
 }

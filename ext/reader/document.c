@@ -400,8 +400,10 @@ static __attribute__((noinline)) const unsigned char *read_unknown(struct docume
                                                                    const unsigned char *p,
                                                                    struct event *event)
 {
-    if (!document->memo && !document->no_memo)
-        document->no_memo = !(document->memo = memo_new());
+    if (!document->memo && !document->no_memo) {
+        document->memo = memo_new();
+        document->no_memo = !document->memo;
+    }
     const unsigned char *stop =
         event_read(scan, p + 1, document->wanted, event, &document->problems);
     if (document->memo && stop)

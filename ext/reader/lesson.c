@@ -113,7 +113,7 @@ static bool is_part_of_number(unsigned char c)
 static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t length)
 {
     for (size_t i = 0; i < length; i += COMPARED) {
-        uint32_t other = bytes16_mask((bytes16)(bytes16_at(a + i) == bytes16_at(b + i))) ^ 0xffff;
+        uint32_t other = bytes16_mask(same16(a + i, b + i)) ^ 0xffff;
         if (length - i < COMPARED)
             other &= (1U << (length - i)) - 1;
         if (other)
