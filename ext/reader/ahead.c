@@ -6,9 +6,10 @@
 #include "memory.h"
 #include "scan.h"
 
-/* The thread is woken when one buffer is lent and one waits: to wake it for each costs time on both sides.
-** With more buffers it is woken less often, which is worth their memory from MUCH bytes of a file on. */
-enum { FEW = 4, MANY = 8, WAITING = 2, MUCH = 4 * 1024 * 1024 };
+/* To wake a thread for each buffer costs time on both sides. The one that fills is woken when all but SPARE
+** buffers are empty (one is lent, one waits), the one that reads when all but SPARE are filled. With more
+** buffers both are woken less often, which is worth their memory from MUCH bytes of a file on. */
+enum { FEW = 4, MANY = 8, SPARE = 2, MUCH = 4 * 1024 * 1024 };
 
 struct buffer {
     ptrdiff_t got; /* bytes, or the last result of `read` */
@@ -30,6 +31,7 @@ struct ahead {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
     size_t filled, emptied; /* number of buffers, in all */
+    bool ended;             /* no other buffer will be filled */
     bool stop;
     struct buffer buffers[MANY];
 };
@@ -44,12 +46,27 @@ bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argumen
     return started;
 }
 
-/* Adds one to a counter that is shared with the other thread. */
-static void count(struct ahead *ahead, size_t *counter)
+/* Whether so many buffers are filled that the thread that reads is woken. */
+static bool many_filled(const struct ahead *ahead)
+{
+    return ahead->ended || ahead->filled - ahead->emptied >= ahead->buffer_count - SPARE;
+}
+
+static void count_filled(struct ahead *ahead, bool more)
 {
     pthread_mutex_lock(&ahead->mutex);
-    ++*counter;
-    if (counter == &ahead->filled || ahead->filled - ahead->emptied <= WAITING)
+    ahead->filled++;
+    ahead->ended = !more;
+    if (many_filled(ahead))
+        pthread_cond_signal(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+}
+
+static void count_emptied(struct ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->emptied++;
+    if (ahead->filled - ahead->emptied <= SPARE)
         pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->mutex);
 }
@@ -75,7 +92,7 @@ static void *fill_buffers(void *argument)
         buffer->got = ahead->read(ahead->argument, buffer->bytes, AHEAD_SIZE, &buffer->position,
                                   &buffer->failure);
         more = buffer->got > 0;
-        count(ahead, &ahead->filled);
+        count_filled(ahead, more);
     }
     atomic_fetch_add(ahead->idle, 1);
     return NULL;
@@ -122,8 +139,9 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
     size_t next = ahead->emptied + ahead->lent;
     if (ahead->used == 0) { /* else it is known to be filled */
         pthread_mutex_lock(&ahead->mutex);
-        while (ahead->filled == next)
-            pthread_cond_wait(&ahead->changed, &ahead->mutex);
+        if (ahead->filled == next)
+            while (!many_filled(ahead))
+                pthread_cond_wait(&ahead->changed, &ahead->mutex);
         pthread_mutex_unlock(&ahead->mutex);
     }
     struct buffer *buffer = &ahead->buffers[next % ahead->buffer_count];
@@ -141,7 +159,7 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
 static void give_back(struct ahead *ahead)
 {
     if (ahead->lent)
-        count(ahead, &ahead->emptied);
+        count_emptied(ahead);
     ahead->lent = false;
 }
 
@@ -158,7 +176,7 @@ ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_
     ahead->used += given;
     if (given == (size_t)left) {
         ahead->used = 0;
-        count(ahead, &ahead->emptied);
+        count_emptied(ahead);
     }
     return (ptrdiff_t)given;
 }
