@@ -40,11 +40,24 @@ static size_t bucket_of(const struct calls *calls, int64_t correlation)
     return (size_t)correlation & (calls->buckets - 1);
 }
 
+/* Whether a call and the next one are alike and in order. Most calls of a bucket are. */
+static bool in_order(const struct columns *columns, uint32_t row, uint32_t next)
+{
+    return columns->correlation[row] == columns->correlation[next] &&
+           columns->kind[row] == columns->kind[next] && columns->ts[row] <= columns->ts[next];
+}
+
 /* Sorts `count` calls of a bucket, which begin at index `first`. */
 static bool sort_bucket(struct calls *calls, const struct columns *columns, size_t first,
                         size_t count, const struct stopper *stopper, struct failure *failure)
 {
     uint32_t *rows = calls->rows + first;
+    size_t ordered = 1;
+    while (ordered < count && in_order(columns, rows[ordered - 1], rows[ordered]))
+        if (!stopper_goes_on(stopper, ordered++, failure))
+            return false;
+    if (ordered == count)
+        return true;
     if (!MEMORY_GROW(calls->sorted, calls->sorted_capacity, count))
         return failure_memory(failure);
     for (size_t i = 0; i < count; i++) {
@@ -107,6 +120,12 @@ static uint32_t launch_of(const struct calls *calls, const struct columns *colum
     int64_t correlation = columns->correlation[event], start = columns->ts[event];
     size_t bucket = bucket_of(calls, correlation);
     size_t first = calls->begin[bucket], count = calls->begin[bucket + 1];
+    if (first < count) { /* mostly it is the last call */
+        uint32_t last = rows[count - 1];
+        if (columns->correlation[last] == correlation && columns->kind[last] == KIND_CALL &&
+            columns->ts[last] <= start)
+            return last;
+    }
     LOWER_BOUND(first, count, columns->correlation[rows[first]] < correlation);
     if (first == count || columns->correlation[rows[first]] != correlation)
         return ROW_NONE;
