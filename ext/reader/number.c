@@ -143,18 +143,18 @@ static inline size_t leading_digits(const unsigned char *text, size_t length, ui
     return 8 + digits;
 }
 
-static __attribute__((noinline)) bool any_nanoseconds(const unsigned char *text, size_t length,
-                                                      int64_t *nanoseconds)
+static __attribute__((noinline)) int64_t any_nanoseconds(const unsigned char *text, size_t length)
 {
     struct decimal number;
+    int64_t nanoseconds;
     bool exact;
     if (!decimal_read(text, length, &number))
-        return false;
+        return NUMBER_NONE;
     number.exponent += 3;
-    return decimal_round(&number, nanoseconds, &exact);
+    return decimal_round(&number, &nanoseconds, &exact) ? nanoseconds : NUMBER_NONE;
 }
 
-bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanoseconds)
+int64_t number_nanoseconds(const unsigned char *text, size_t length)
 {
     /* Fast path for nearly every time in a trace: up to 15 digits, or 16 that are not too many,
     ** then up to 3 decimals. */
@@ -162,19 +162,15 @@ bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanos
     uint64_t value;
     size_t whole = leading_digits(text, length, &value), decimals = length - whole - 1;
     if (whole == 0 || value >= INT64_MAX / 1000 || (text[0] == '0' && whole > 1))
-        return any_nanoseconds(text, length, nanoseconds);
-    if (whole == length) {
-        *nanoseconds = (int64_t)(value * 1000);
-        return true;
-    }
+        return any_nanoseconds(text, length);
+    if (whole == length)
+        return (int64_t)(value * 1000);
     if (text[whole] == '.' && decimals >= 1 && decimals <= 3) {
         uint64_t part;
-        if (leading_digits(text + whole + 1, decimals, &part) == decimals) {
-            *nanoseconds = (int64_t)(value * 1000 + part * scale[decimals]);
-            return true;
-        }
+        if (leading_digits(text + whole + 1, decimals, &part) == decimals)
+            return (int64_t)(value * 1000 + part * scale[decimals]);
     }
-    return any_nanoseconds(text, length, nanoseconds);
+    return any_nanoseconds(text, length);
 }
 
 static __attribute__((noinline)) bool any_integer(const unsigned char *text, size_t length,

@@ -1,6 +1,5 @@
 /*
-** Converts decimal text to integers, without using the locale or a double. On failure, functions
-** return false and leave the result unchanged.
+** Converts decimal text to integers, without using the locale or a double.
 */
 #ifndef TRACEDIFF_NUMBER_H
 #define TRACEDIFF_NUMBER_H
@@ -9,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
+
 /* Converts a JSON number of microseconds to nanoseconds (T1). Fraction and exponent are read;
-** digits below a nanosecond are rounded half to even. False if the text is not a JSON number or
+** digits below a nanosecond are rounded half to even. NUMBER_NONE if the text is not a JSON number or
 ** the value does not fit. */
-bool number_nanoseconds(const unsigned char *text, size_t length, int64_t *nanoseconds);
+int64_t number_nanoseconds(const unsigned char *text, size_t length);
 
 /* Reads a JSON number without fraction and exponent. False if the text is anything else or the
-** value does not fit. */
+** value does not fit: `*integer` is then unchanged. */
 bool number_integer(const unsigned char *text, size_t length, int64_t *integer);
 
 /* Whether a text is a JSON number. */

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
+#include "../reader/number.h"
 #include "names.h"
 #include "places.h"
 
-#define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
 #define ROW_NONE UINT32_MAX   /* no link */
 #define STEP_NONE UINT32_MAX  /* in no step */
 #define DEPTH_NONE UINT32_MAX /* in no call stack */

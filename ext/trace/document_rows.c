@@ -127,9 +127,10 @@ static int64_t integer_in_args(const struct event *event, const char *key)
 static int64_t time_of(struct reading *reading, const struct event *event, enum event_field field)
 {
     const struct token *token = &event->field[field];
-    int64_t ns;
-    if ((token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT) &&
-        number_nanoseconds(token->at, token->length, &ns) && ns != NUMBER_NONE)
+    int64_t ns = NUMBER_NONE;
+    if (token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT)
+        ns = number_nanoseconds(token->at, token->length);
+    if (ns != NUMBER_NONE)
         return ns;
     if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
         problem_add(&reading->file->problems, PROBLEM_TIME, event->byte);
