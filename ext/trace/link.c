@@ -79,7 +79,7 @@ static bool calls_find(struct calls *calls, const struct columns *columns,
                        const struct stopper *stopper, struct failure *failure)
 {
     calls->buckets = 1;
-    while (calls->buckets < columns->count / 2)
+    while (calls->buckets < columns->count / 4)
         calls->buckets *= 2;
     calls->begin = memory_zeroed(calls->buckets + 2, sizeof *calls->begin);
     bool done = calls->begin || failure_memory(failure);
