@@ -45,7 +45,7 @@ struct event {
     bool empty;          /* {}; undefined unless phase is 0 */
     int64_t position;    /* 0-based index in traceEvents */
     int64_t byte;        /* the byte of the document, from 1, of its opening brace */
-    uint64_t form;       /* events of one form have the same cat, pid and tid, and none of these is
+    uint32_t form;       /* events of one form have the same cat, pid and tid, and none of these is
                          ** TOKEN_ODD_TEXT; 0: nothing is known */
     const struct known_name *known_name; /* the name, if it is known; or NULL */
     struct known_name *new_name;         /* where to keep the name: event_keep_name(); or NULL */

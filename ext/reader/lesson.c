@@ -279,7 +279,7 @@ static struct memo_node *append(struct memo *memo, struct memo_node *parent,
                                .length = (unsigned char)cut.length,
                                .follows = (unsigned char)cut.follows,
                                .args_at = (unsigned char)cut.args_at,
-                               .number_end = 1U << COMPARED /* no bit */};
+                               .number_end = UNMEASURED};
     memcpy(node->head, at, head);
     parent->child = node;
     parent->children++;
@@ -331,8 +331,9 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
     node->says = says;
     node->depth = (unsigned char)lesson->count;
     node->args = cut.args_at > 0 ? node : in_args ? lesson->args : NULL;
-    node->has_form = cut.follows == END && is_constant(says, EVENT_CAT) &&
-                     is_constant(says, EVENT_PID) && is_constant(says, EVENT_TID);
+    if (cut.follows == END && is_constant(says, EVENT_CAT) && is_constant(says, EVENT_PID) &&
+        is_constant(says, EVENT_TID))
+        node->form = ++memo->forms;
     if (cut.args_at > 0) {
         node->after_args = &memo->nodes[memo->nodes_used++];
         *node->after_args = (struct memo_node){.follows = NOTHING};

@@ -9,7 +9,6 @@ void memo_begin_anew(struct memo *memo)
     memo->nodes[0] = (struct memo_node){.follows = NOTHING};
     memo->nodes_used = 1;
     memo->text_used = memo->readings_used = 0;
-    memo->forms += MOST_NODES;
     memo->full = false;
 }
 
@@ -135,37 +134,35 @@ static inline const unsigned char *take_name(struct memo *memo, struct scan *sca
     return p;
 }
 
-const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
-                               struct event *event)
+/* An event that is being read. */
+struct place {
+    const unsigned char *begin, *next; /* of it; of the next span */
+    struct memo_node *node;            /* the span before that */
+    size_t count;                      /* of spans so far */
+};
+
+static const unsigned char *read_after_args(struct memo *memo, const struct scan *scan,
+                                            struct place place, struct event *event);
+
+/* Reads the rest of an event. `learn`: args that were not known have been crossed. */
+static inline __attribute__((always_inline)) const unsigned char *
+read_rest(struct memo *memo, const struct scan *scan, struct place place, struct event *event,
+          bool learn)
 {
-    const unsigned char **spans = event->spans, *begin = p;
-    size_t count = 0;
-    struct memo_node *node = memo->nodes;
-    struct scan inner = {scan->end, NULL};
-    bool unknown = false;
-    event->known_name = event->new_name = NULL;
-    event->name_kind = TOKEN_TEXT;
-    event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
+    const unsigned char **spans = event->spans, *p = place.next, *end;
+    struct memo_node *node = place.node;
+    size_t count = place.count;
     for (;;) {
-        const unsigned char *end;
         struct memo_node *next = memo_find(node, p, &end);
-        if (!next) {
-            const struct memo_node *args = node->args;
-            unknown = true;
-            p = args ? event_cross_args(&inner, spans[args->depth - 1] + args->args_at, event)
-                     : NULL;
-            if (!p)
-                return NULL;
-            node = args->after_args;
-            count = args->depth;
-            continue;
-        }
+        if (!next)
+            return read_after_args(memo, scan, (struct place){place.begin, p, node, count}, event);
         node = next;
         spans[count++] = p;
         p = end;
         if (node->follows == NUMBER)
             continue;
         if (node->follows == NAME) {
+            struct scan inner = {scan->end, NULL};
             p = take_name(memo, &inner, p, event);
             if (!p)
                 return NULL;
@@ -175,14 +172,39 @@ const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const
             node = node->args->after_args;
         } else if (node->follows == END) {
             take_event(node->says, p, event);
-            event->form = node->has_form ? memo->forms + (uint64_t)(node - memo->nodes) : 0;
-            if (!unknown)
+            event->form = node->form;
+            if (!learn)
                 memo->credit += memo->credit < MOST_CREDIT;
             else if (!event->passed_over) { /* else its fields are undefined */
                 event_complete(event);
-                memo_learn(memo, begin, p, event);
+                memo_learn(memo, place.begin, p, event);
             }
             return p;
         }
     }
+}
+
+/* Crosses args that are not known, and reads the rest of their event. NULL if it is not in args. */
+static __attribute__((noinline)) const unsigned char *
+read_after_args(struct memo *memo, const struct scan *scan, struct place place, struct event *event)
+{
+    const struct memo_node *args = place.node->args;
+    struct scan inner = {scan->end, NULL};
+    if (!args)
+        return NULL;
+    place.next = event_cross_args(&inner, event->spans[args->depth - 1] + args->args_at, event);
+    if (!place.next)
+        return NULL;
+    place.node = args->after_args;
+    place.count = args->depth;
+    return read_rest(memo, scan, place, event, true);
+}
+
+const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
+                               struct event *event)
+{
+    event->known_name = event->new_name = NULL;
+    event->name_kind = TOKEN_TEXT;
+    event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
+    return read_rest(memo, scan, (struct place){p, p, memo->nodes, 0}, event, false);
 }

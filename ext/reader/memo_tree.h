@@ -38,11 +38,13 @@ struct memo_node {
     struct memo_node *after_args; /* the node whose children follow the args that begin here */
     const struct reading *says;   /* ARGS_END, END: what the spans so far say */
     uint16_t head_mask;           /* a bit for each byte of `head` */
-    uint32_t number_end;          /* NUMBER: the lowest bit of not_of_number() at the one before */
-    unsigned char length, follows, children;
+    unsigned char length, follows;
+    uint32_t number_end;         /* NUMBER: 1 << number_length; or UNMEASURED */
+    unsigned char number_length; /* of the number before, in bytes */
+    unsigned char children;
     unsigned char depth;   /* the number of spans up to this one */
     unsigned char args_at; /* the byte after the brace of args; 0: it is not in this span */
-    bool has_form;         /* END: its event's cat, pid and tid are part of spans */
+    uint32_t form;         /* END: as in struct event */
 };
 
 static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
@@ -70,7 +72,7 @@ struct memo {
     bool full;        /* there was no room for a span */
     bool wanted[256]; /* while it is kept: the phases of events that were not passed over */
     int credit;
-    uint64_t forms; /* the form of events that end with node 0 */
+    uint32_t forms; /* the last form of an event */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
     struct known_name names[MOST_NAMES];      /* by name_slot() */
@@ -110,23 +112,29 @@ static inline const unsigned char *after_number(const unsigned char *p)
     }
 }
 
+enum { MEASURED = 31, UNMEASURED = 3 /* no end: see cross_number() */ };
+
 /* Goes from the end of a span, `*end`, to the end of the number after it; false if there is none. Most
 ** numbers are as long as the one before: a processor that expects this goes on with what comes next before
 ** it knows where this one ends. */
 static inline __attribute__((always_inline)) bool cross_number(struct memo_node *node,
                                                                const unsigned char **end)
 {
-    const unsigned char *begin = *end, *p = begin;
-    uint32_t other = not_of_number(p);
+    const unsigned char *begin = *end;
+    uint32_t other = not_of_number(begin);
     if (other == 0)
-        other = not_of_number(p += COMPARED);
+        other = not_of_number(begin + COMPARED) << COMPARED;
     if ((other & (2 * node->number_end - 1)) == node->number_end) {
-        *end = p + (unsigned)__builtin_ctz(node->number_end);
-    } else {
-        *end = after_number(p);
-        node->number_end = 1U << (*end - begin) % COMPARED;
+        *end = begin + node->number_length;
+        return true;
     }
-    return *end > begin;
+    *end = after_number(begin);
+    size_t length = (size_t)(*end - begin);
+    if (length > 0 && length <= MEASURED) {
+        node->number_length = (unsigned char)length;
+        node->number_end = UINT32_C(1) << length;
+    }
+    return length > 0;
 }
 
 /* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
@@ -146,14 +154,16 @@ matches(struct memo_node *node, const unsigned char *p, const unsigned char **en
 static inline struct memo_node *memo_find(struct memo_node *node, const unsigned char *p,
                                           const unsigned char **end)
 {
-    struct memo_node *before = NULL;
-    for (struct memo_node *child = node->child; child; before = child, child = child->sibling)
+    struct memo_node *before = node->child, *child;
+    if (!before)
+        return NULL;
+    if (matches(before, p, end))
+        return before;
+    for (; (child = before->sibling); before = child)
         if (matches(child, p, end)) {
-            if (before) {
-                before->sibling = child->sibling;
-                child->sibling = node->child;
-                node->child = child;
-            }
+            before->sibling = child->sibling;
+            child->sibling = node->child;
+            node->child = child;
             return child;
         }
     return NULL;

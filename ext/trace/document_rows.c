@@ -22,7 +22,7 @@ struct reading {
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
     struct known { /* what a form says; its stream is that of its last event */
-        uint64_t form;
+        uint32_t form;
         struct place place;
         uint32_t number; /* of the place */
         enum category category;
