@@ -97,17 +97,22 @@ void event_complete(struct event *event)
     event->reading = NULL;
 }
 
-/* Where a name that begins at `p` is kept. Many names have the same first bytes; others are about as
-** long, and have the same text after them. */
-static inline struct known_name *name_slot(struct memo *memo, const unsigned char *p)
+/* Some bytes of a name that begins at `p`. Many names have the same first bytes; others are about as long,
+** and have the same text after them. */
+static inline uint64_t some_bytes(const unsigned char *p)
 {
-    enum { NEAR = 4, FAR = 36, SHIFT = 64 - 9 };
+    enum { NEAR = 4, FAR = 36 };
     uint64_t a, b;
-    static_assert(MOST_NAMES == 1 << (64 - SHIFT), "a slot for each result");
     memcpy(&a, p + NEAR, sizeof a);
     memcpy(&b, p + FAR, sizeof b);
-    return &memo->names[(a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
-                        SHIFT];
+    return a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xc2b2ae3d27d4eb4f);
+}
+
+static inline struct known_name *name_slot(struct memo *memo, uint64_t bytes)
+{
+    enum { SHIFT = 64 - 10 };
+    static_assert(MOST_NAMES == 1 << (64 - SHIFT), "a slot for each result");
+    return &memo->names[bytes >> SHIFT];
 }
 
 /* Whether a name is at `p`, up to the closing quote, before `end`. */
@@ -120,18 +125,26 @@ static inline bool same_name(const struct known_name *name, const unsigned char 
            (length <= COMPARED || same_tail(p, name->text, length));
 }
 
-/* Goes from a name's first byte to its closing quote. */
+/* Goes from a name's first byte to its closing quote. Of long names, which are those of templates, many
+** have the same bytes at first: they are kept by others, too. */
 static inline const unsigned char *take_name(struct memo *memo, struct scan *scan,
                                              const unsigned char *p, struct event *event)
 {
-    struct known_name *name = name_slot(memo, p);
-    if (same_name(name, p, scan->end)) {
-        event->known_name = name;
-        return p + name->length;
+    enum { LATER = 56, LONG_NAME = 100 };
+    uint64_t bytes = some_bytes(p);
+    struct known_name *name = name_slot(memo, bytes);
+    if (!same_name(name, p, scan->end)) {
+        struct known_name *other = name_slot(memo, 3 * bytes + some_bytes(p + LATER));
+        if (!same_name(other, p, scan->end)) {
+            const unsigned char *end = scan_string(scan, p, &event->name_kind);
+            if (event->name_kind == TOKEN_TEXT)
+                event->new_name = end && end - p >= LONG_NAME ? other : name;
+            return end;
+        }
+        name = other;
     }
-    p = scan_string(scan, p, &event->name_kind);
-    event->new_name = event->name_kind == TOKEN_TEXT ? name : NULL;
-    return p;
+    event->known_name = name;
+    return p + name->length;
 }
 
 /* An event that is being read. */

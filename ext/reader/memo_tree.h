@@ -14,7 +14,7 @@ enum {
     MOST_TEXT = 256 * 1024,
     MOST_READINGS = 512,
     LONGEST_SPAN = 255,
-    MOST_NAMES = 512,
+    MOST_NAMES = 1024,
     COMPARED = 16,     /* bytes at a time */
     MOST_CREDIT = 2048 /* what a memo begins with, and the most it saves (lesson.c) */
 };

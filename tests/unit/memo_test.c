@@ -352,3 +352,20 @@ TEST(names)
     CHECK(named > as_learnt / 20);
     memo_free(memo);
 }
+
+/* Long names that differ late are known one beside the other. */
+TEST(long_names)
+{
+    struct memo *memo = started();
+    named = 0;
+    for (int i = 0; i < 1000; i++) {
+        length = 0;
+        add("\"ph\": \"X\", \"name\": \"void at::native::vectorized_elementwise_kernel<4, "
+            "at::native::");
+        add(i % 2 ? "BinaryFunctor<float>" : "CUDAFunctor_add<float>");
+        add(", at::detail::Array<char*, 3> >(int, at::detail::A)\", \"ts\": 1, \"dur\": 2}");
+        check(memo, length);
+    }
+    CHECK(named > 900);
+    memo_free(memo);
+}
