@@ -418,7 +418,7 @@ static const unsigned char *read_object(struct document *document, struct scan *
     const unsigned char *stop = NULL;
     event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
     if (document->memo)
-        stop = memo_read(document->memo, scan, p + 1, event);
+        stop = memo_read(document->memo, scan->end, p + 1, event);
     return stop ? stop : read_unknown(document, scan, p, event);
 }
 

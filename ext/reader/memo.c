@@ -127,16 +127,17 @@ static inline bool same_name(const struct known_name *name, const unsigned char 
 
 /* Goes from a name's first byte to its closing quote. Of long names, which are those of templates, many
 ** have the same bytes at first: they are kept by others, too. */
-static inline const unsigned char *take_name(struct memo *memo, struct scan *scan,
+static inline const unsigned char *take_name(struct memo *memo, const unsigned char *text_end,
                                              const unsigned char *p, struct event *event)
 {
     enum { LATER = 56, LONG_NAME = 100 };
     uint64_t bytes = some_bytes(p);
     struct known_name *name = name_slot(memo, bytes);
-    if (!same_name(name, p, scan->end)) {
+    if (!same_name(name, p, text_end)) {
         struct known_name *other = name_slot(memo, 3 * bytes + some_bytes(p + LATER));
-        if (!same_name(other, p, scan->end)) {
-            const unsigned char *end = scan_string(scan, p, &event->name_kind);
+        if (!same_name(other, p, text_end)) {
+            struct scan scan = {text_end, NULL};
+            const unsigned char *end = scan_string(&scan, p, &event->name_kind);
             if (event->name_kind == TOKEN_TEXT)
                 event->new_name = end && end - p >= LONG_NAME ? other : name;
             return end;
@@ -148,35 +149,35 @@ static inline const unsigned char *take_name(struct memo *memo, struct scan *sca
 }
 
 /* An event that is being read. */
-struct place {
+struct cursor {
     const unsigned char *begin, *next; /* of it; of the next span */
     struct memo_node *node;            /* the span before that */
     size_t count;                      /* of spans so far */
 };
 
-static const unsigned char *read_after_args(struct memo *memo, const struct scan *scan,
-                                            struct place place, struct event *event);
+static const unsigned char *read_after_args(struct memo *memo, const unsigned char *text_end,
+                                            struct cursor cursor, struct event *event);
 
 /* Reads the rest of an event. `learn`: args that were not known have been crossed. */
 static inline __attribute__((always_inline)) const unsigned char *
-read_rest(struct memo *memo, const struct scan *scan, struct place place, struct event *event,
-          bool learn)
+read_rest(struct memo *memo, const unsigned char *text_end, struct cursor cursor,
+          struct event *event, bool learn)
 {
-    const unsigned char **spans = event->spans, *p = place.next, *end;
-    struct memo_node *node = place.node;
-    size_t count = place.count;
+    const unsigned char **spans = event->spans, *p = cursor.next, *end;
+    struct memo_node *node = cursor.node;
+    size_t count = cursor.count;
     for (;;) {
         struct memo_node *next = memo_find(node, p, &end);
         if (!next)
-            return read_after_args(memo, scan, (struct place){place.begin, p, node, count}, event);
+            return read_after_args(memo, text_end, (struct cursor){cursor.begin, p, node, count},
+                                   event);
         node = next;
         spans[count++] = p;
         p = end;
         if (node->follows == NUMBER)
             continue;
         if (node->follows == NAME) {
-            struct scan inner = {scan->end, NULL};
-            p = take_name(memo, &inner, p, event);
+            p = take_name(memo, text_end, p, event);
             if (!p)
                 return NULL;
         } else if (node->follows == ARGS_END) {
@@ -190,7 +191,7 @@ read_rest(struct memo *memo, const struct scan *scan, struct place place, struct
                 memo->credit += memo->credit < MOST_CREDIT;
             else if (!event->passed_over) { /* else its fields are undefined */
                 event_complete(event);
-                memo_learn(memo, place.begin, p, event);
+                memo_learn(memo, cursor.begin, p, event);
             }
             return p;
         }
@@ -198,26 +199,28 @@ read_rest(struct memo *memo, const struct scan *scan, struct place place, struct
 }
 
 /* Crosses args that are not known, and reads the rest of their event. NULL if it is not in args. */
-static __attribute__((noinline)) const unsigned char *
-read_after_args(struct memo *memo, const struct scan *scan, struct place place, struct event *event)
+static __attribute__((noinline)) const unsigned char *read_after_args(struct memo *memo,
+                                                                      const unsigned char *text_end,
+                                                                      struct cursor cursor,
+                                                                      struct event *event)
 {
-    const struct memo_node *args = place.node->args;
-    struct scan inner = {scan->end, NULL};
+    const struct memo_node *args = cursor.node->args;
+    struct scan scan = {text_end, NULL};
     if (!args)
         return NULL;
-    place.next = event_cross_args(&inner, event->spans[args->depth - 1] + args->args_at, event);
-    if (!place.next)
+    cursor.next = event_cross_args(&scan, event->spans[args->depth - 1] + args->args_at, event);
+    if (!cursor.next)
         return NULL;
-    place.node = args->after_args;
-    place.count = args->depth;
-    return read_rest(memo, scan, place, event, true);
+    cursor.node = args->after_args;
+    cursor.count = args->depth;
+    return read_rest(memo, text_end, cursor, event, true);
 }
 
-const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
-                               struct event *event)
+const unsigned char *memo_read(struct memo *memo, const unsigned char *text_end,
+                               const unsigned char *p, struct event *event)
 {
     event->known_name = event->new_name = NULL;
     event->name_kind = TOKEN_TEXT;
     event->field[EVENT_STREAM].kind = event->field[EVENT_CORRELATION].kind = TOKEN_NONE;
-    return read_rest(memo, scan, (struct place){p, p, memo->nodes, 0}, event, false);
+    return read_rest(memo, text_end, (struct cursor){p, p, memo->nodes, 0}, event, false);
 }

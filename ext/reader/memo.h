@@ -48,10 +48,11 @@ void memo_keep(struct memo **kept, struct memo *memo, const bool *wanted);
 ** wanted there, and no names, whose numbers were those of their users. NULL if none is kept. */
 struct memo *memo_take(struct memo **kept, const bool *wanted);
 
-/* As event_read(), but the event is to be completed (rule 9), and NULL says only that the memo does not
-** know it: what `event` holds is then undefined but for its byte. Learns args that it did not know. */
-const unsigned char *memo_read(struct memo *memo, const struct scan *scan, const unsigned char *p,
-                               struct event *event);
+/* As event_read() in a text up to `text_end`, but the event is to be completed (rule 9), and NULL says only
+** that the memo does not know it: what `event` holds is then undefined but for its byte. Learns args that it
+** did not know. */
+const unsigned char *memo_read(struct memo *memo, const unsigned char *text_end,
+                               const unsigned char *p, struct event *event);
 
 /* Learns an event that begins after the brace before `p` and ends before `stop`, which memo_read()
 ** has just not known. */

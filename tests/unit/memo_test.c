@@ -150,7 +150,7 @@ static void check_name(const struct event *event)
 /* The event is read by both ways; then the memo learns it if it did not know it. */
 static void check(struct memo *memo, size_t end)
 {
-    struct scan scan = {held + end, NULL}, again = {held + end, NULL};
+    struct scan scan = {held + end, NULL};
     struct problems problems = {0};
     struct event plain = {.byte = 1}, event = {.byte = 1};
     unsigned char kept = held[end];
@@ -158,7 +158,7 @@ static void check(struct memo *memo, size_t end)
     memcpy(text, held + end, sizeof text);
     memset(held + end, 0, sizeof text);
     const unsigned char *stop = event_read(&scan, held, wanted, &plain, &problems);
-    const unsigned char *found = memo_read(memo, &again, held, &event);
+    const unsigned char *found = memo_read(memo, held + end, held, &event);
     in_all++;
     unit_trying("%.*s", (int)end, (const char *)held);
     if (found) {
@@ -178,7 +178,6 @@ static void check(struct memo *memo, size_t end)
         if (!plain.passed_over)
             check_name(&event);
     }
-    CHECK(!again.bad);
     if (stop && !found)
         memo_learn(memo, held, stop, &plain);
     memcpy(held + end, text, sizeof text);
