@@ -1,14 +1,15 @@
 #include "ahead.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "memory.h"
 #include "scan.h"
+#include "thread.h"
 
 /* To wake a thread for each buffer costs time on both sides. The one that fills is woken when all but SPARE
-** buffers are empty (one is lent, one waits), the one that reads when all but SPARE are filled. With more
-** buffers both are woken less often, which is worth their memory from MUCH bytes of a file on. */
+** buffers are empty (one is lent, one waits), the one that reads when all but SPARE are filled, or after
+** 10 ms when one is. With more buffers both are woken less often, which is worth their memory from MUCH bytes
+** of a file on. */
 enum { FEW = 4, MANY = 8, SPARE = 2, MUCH = 4 * 1024 * 1024 };
 
 struct buffer {
@@ -32,21 +33,12 @@ struct ahead {
     pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
     size_t filled, emptied; /* number of buffers, in all */
     bool ended;             /* no other buffer will be filled */
+    bool late;              /* a single buffer is waited for */
     bool stop;
     struct buffer buffers[MANY];
 };
 
-bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, run, argument) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
-/* Whether so many buffers are filled that the thread that reads is woken. */
+/* Whether as many buffers are filled as the thread that reads is woken for. */
 static bool many_filled(const struct ahead *ahead)
 {
     return ahead->ended || ahead->filled - ahead->emptied >= ahead->buffer_count - SPARE;
@@ -57,7 +49,7 @@ static void count_filled(struct ahead *ahead, bool more)
     pthread_mutex_lock(&ahead->mutex);
     ahead->filled++;
     ahead->ended = !more;
-    if (many_filled(ahead))
+    if (ahead->late || many_filled(ahead))
         pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->mutex);
 }
@@ -121,7 +113,7 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
         ahead->argument = argument;
         ahead->idle = idle;
         pthread_mutex_init(&ahead->mutex, NULL);
-        pthread_cond_init(&ahead->changed, NULL);
+        thread_make_condition(&ahead->changed);
         if (thread_start(&ahead->thread, fill_buffers, ahead))
             return ahead;
         ahead->joined = true;
@@ -129,6 +121,16 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
     }
     atomic_fetch_add(idle, 1);
     return NULL;
+}
+
+static void wait_for_buffer(struct ahead *ahead, size_t next)
+{
+    while (!many_filled(ahead) && thread_wait(&ahead->changed, &ahead->mutex))
+        continue;
+    ahead->late = true;
+    while (ahead->filled == next)
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    ahead->late = false;
 }
 
 /* Waits for the buffer to give next. Sets `*got` to its bytes that were not given yet, or to the
@@ -140,8 +142,7 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
     if (ahead->used == 0) { /* else it is known to be filled */
         pthread_mutex_lock(&ahead->mutex);
         if (ahead->filled == next)
-            while (!many_filled(ahead))
-                pthread_cond_wait(&ahead->changed, &ahead->mutex);
+            wait_for_buffer(ahead, next);
         pthread_mutex_unlock(&ahead->mutex);
     }
     struct buffer *buffer = &ahead->buffers[next % ahead->buffer_count];

@@ -7,7 +7,6 @@
 #ifndef TRACEDIFF_AHEAD_H
 #define TRACEDIFF_AHEAD_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,8 +45,5 @@ void ahead_stop(struct ahead *ahead);
 
 /* Stops and frees. NULL is allowed. */
 void ahead_close(struct ahead *ahead);
-
-/* Starts a thread with all signals blocked, because signals belong to the host's threads. */
-bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 #endif

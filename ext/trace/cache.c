@@ -1,13 +1,11 @@
 #include "cache.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "../reader/ahead.h"
 #include "../reader/memo.h"
 #include "../reader/memory.h"
+#include "../reader/thread.h"
 #include "hash.h"
 #include "load.h"
 #include "progress.h"
@@ -16,8 +14,7 @@
 
 enum {
     MOST_THREADS = 64,
-    MOST_PARTS = 64, /* of a database that are read together */
-    POLL_NANOSECONDS = 10 * 1000 * 1000
+    MOST_PARTS = 64 /* of a database that are read together */
 };
 
 struct cache_entry {
@@ -113,12 +110,7 @@ static void wait_for_threads(struct read_queue *queue, const struct stopper *sto
 {
     pthread_mutex_lock(&queue->mutex);
     while (queue->running > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += POLL_NANOSECONDS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        if (pthread_cond_timedwait(&queue->finished, &queue->mutex, &until) != ETIMEDOUT)
+        if (thread_wait(&queue->finished, &queue->mutex))
             continue;
         pthread_mutex_unlock(&queue->mutex);
         if (stopper->stop && stopper->stop(stopper->argument))
@@ -138,12 +130,8 @@ static bool read_side_by_side(const struct cache *cache, struct read_queue *queu
         wanted = (int)queue->count;
     if (wanted < 2)
         return false;
-    pthread_condattr_t monotonic; /* the wall clock may be set while we wait */
     pthread_mutex_init(&queue->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->finished, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_make_condition(&queue->finished);
     atomic_store(&queue->idle, cache->threads - wanted);
     int started = start_threads(queue, threads, wanted);
     atomic_fetch_add(&queue->idle, wanted - started);

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "reader/ahead.h"
 #include "reader/source.h"
@@ -336,4 +337,41 @@ TEST(large_files_are_read_ahead)
             source_close(source);
             CHECK_INT(idle, 1);
         }
+}
+
+static atomic_bool taken; /* the first byte of slow_reader() */
+
+/* Gives a byte, and the end when that has been taken or 10 s have passed. */
+static ptrdiff_t slow_reader(void *argument, unsigned char *to, size_t room, int64_t *position,
+                             struct failure *failed)
+{
+    int *calls = argument;
+    (void)room, (void)failed;
+    *position = 1;
+    if ((*calls)++ == 0)
+        return *to = 1;
+    for (int i = 0; i < 10000 && !atomic_load(&taken); i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return 0;
+}
+
+/* What a slow source has given is not kept back until there is more: its reader can be stopped. */
+TEST(slow_sources_are_not_waited_for)
+{
+    for (int64_t left = 0; left <= INT32_MAX;
+         left += INT32_MAX) { /* with few buffers, and with many */
+        atomic_int idle = 1;
+        int calls = 0;
+        int64_t position = 0;
+        struct timespec begin, end;
+        atomic_store(&taken, false);
+        struct ahead *ahead = ahead_start(&idle, slow_reader, &calls, left);
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        CHECK_INT(ahead_read(ahead, got, ROOM, &position, &failure), 1);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        atomic_store(&taken, true);
+        CHECK(end.tv_sec - begin.tv_sec < 9);
+        CHECK_INT(ahead_read(ahead, got, ROOM, &position, &failure), 0);
+        ahead_close(ahead);
+    }
 }
