@@ -40,14 +40,19 @@ static size_t bucket_of(const struct calls *calls, int64_t correlation)
     return (size_t)correlation & (calls->buckets - 1);
 }
 
-/* Whether a call and the next one are alike and in order. Most calls of a bucket are. */
-static bool in_order(const struct columns *columns, uint32_t row, uint32_t next)
+static struct call call_of(const struct columns *columns, uint32_t row)
 {
-    return columns->correlation[row] == columns->correlation[next] &&
-           columns->kind[row] == columns->kind[next] && columns->ts[row] <= columns->ts[next];
+    return (struct call){columns->correlation[row], columns->ts[row],
+                         columns->kind[row] == KIND_DRIVER_CALL, row};
 }
 
-/* Sorts `count` calls of a bucket, which begin at index `first`. */
+static bool in_order(const struct columns *columns, uint32_t row, uint32_t next)
+{
+    const struct call a = call_of(columns, row), b = call_of(columns, next);
+    return call_order(&a, &b) <= 0;
+}
+
+/* Sorts `count` calls of a bucket, which begin at index `first`. Most are in order. */
 static bool sort_bucket(struct calls *calls, const struct columns *columns, size_t first,
                         size_t count, const struct stopper *stopper, struct failure *failure)
 {
@@ -61,9 +66,7 @@ static bool sort_bucket(struct calls *calls, const struct columns *columns, size
     if (!MEMORY_GROW(calls->sorted, calls->sorted_capacity, count))
         return failure_memory(failure);
     for (size_t i = 0; i < count; i++) {
-        uint32_t row = rows[i];
-        calls->sorted[i] = (struct call){columns->correlation[row], columns->ts[row],
-                                         columns->kind[row] == KIND_DRIVER_CALL, row};
+        calls->sorted[i] = call_of(columns, rows[i]);
         if (!stopper_goes_on(stopper, i, failure))
             return false;
     }
