@@ -356,9 +356,11 @@ static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, int64_
 
 bool source_lends(struct source *source)
 {
-    int64_t left = source->identity.size - source->read;
-    if (!source->ahead && source->idle && left >= WORTH_A_THREAD)
-        source->ahead = ahead_start(source->idle, read_now, source, left);
+    if (!source->ahead && source->idle) { /* else the thread counts what is read */
+        int64_t left = source->identity.size - source->read;
+        if (left >= WORTH_A_THREAD)
+            source->ahead = ahead_start(source->idle, read_now, source, left);
+    }
     return source->ahead != NULL;
 }
 
