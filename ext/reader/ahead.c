@@ -123,9 +123,10 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
     return NULL;
 }
 
+/* Waits for buffer `next`, and for others if it is not the first: of many files only the head is read. */
 static void wait_for_buffer(struct ahead *ahead, size_t next)
 {
-    while (!many_filled(ahead) && thread_wait(&ahead->changed, &ahead->mutex))
+    while (next > 0 && !many_filled(ahead) && thread_wait(&ahead->changed, &ahead->mutex))
         continue;
     ahead->late = true;
     while (ahead->filled == next)
