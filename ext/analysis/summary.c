@@ -4,6 +4,13 @@
 #include "../trace/hash.h"
 #include "../trace/stacks.h"
 
+/* The row that an event has gone into, from 1, and what the next one of its name must have to go there,
+** too: all BY_EVERYTHING, nothing BY_NAME. Row 0: there was none. */
+struct last {
+    uint32_t row, iteration, cat;
+    unsigned seen;
+};
+
 /* State needed while rows are made. */
 struct summary_builder {
     struct summary *summary;
@@ -12,7 +19,7 @@ struct summary_builder {
     struct failure *failure;
     struct table table; /* BY_EVERYTHING: finds rows by key */
     uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not yet */
-    uint32_t *last;     /* likewise: the row of the last event of that name, from 1; 0: none yet */
+    struct last *last;  /* by name id of the file: its last event */
 };
 
 static bool device_matches(enum kind kind, enum device_type device_type)
@@ -90,21 +97,44 @@ static struct summary_row *row_of(struct summary_builder *builder, const struct 
     return &summary->rows[*slot - 1];
 }
 
-/* As row_of(), for an event whose name has the id `name` in the file: mostly the row of the event before
-** of that name. */
-static struct summary_row *row_of_event(struct summary_builder *builder,
-                                        const struct summary_row *key, uint32_t name)
+/* Finds the row for an event, which is row `row` of its file; NULL if out of memory. */
+static struct summary_row *find_row(struct summary_builder *builder,
+                                    const struct trace_member *member, size_t row,
+                                    const struct last *event)
 {
-    struct wanted_row wanted = {builder->summary->rows, key};
-    uint32_t *last = &builder->last[name];
-    if (builder->request->grouping == BY_NAME)
-        return row_of(builder, key);
-    if (*last > 0 && is_row(&wanted, *last - 1))
-        return &builder->summary->rows[*last - 1];
-    struct summary_row *row = row_of(builder, key);
-    if (row)
-        *last = (uint32_t)(row - builder->summary->rows) + 1;
-    return row;
+    const struct names *names = &member->file->names;
+    uint32_t name = member->file->columns.name[row];
+    struct summary_row key = {.seen = event->seen}, *found;
+    if (!translate(builder, names, name, &key.name))
+        return NULL;
+    if (builder->request->grouping == BY_EVERYTHING) {
+        key.rank = member->rank;
+        key.iteration = event->iteration == STEP_NONE ? NUMBER_NONE
+                                                      : member_iteration(member, event->iteration);
+        if (!translate(builder, names, event->cat, &key.cat))
+            return NULL;
+    }
+    found = row_of(builder, &key);
+    if (!found)
+        return NULL;
+    builder->last[name] = *event;
+    builder->last[name].row = (uint32_t)(found - builder->summary->rows) + 1;
+    return found;
+}
+
+/* The same: mostly it is the row of the event before of that name. */
+static inline struct summary_row *row_of_event(struct summary_builder *builder,
+                                               const struct trace_member *member, size_t row,
+                                               uint32_t iteration, unsigned seen)
+{
+    const struct columns *columns = &member->file->columns;
+    const struct last *last = &builder->last[columns->name[row]];
+    const struct last event = {0, iteration, row_place(columns, row)->cat, seen};
+    if (last->row > 0 && (builder->request->grouping == BY_NAME ||
+                          (last->iteration == event.iteration && last->cat == event.cat &&
+                           last->seen == event.seen)))
+        return &builder->summary->rows[last->row - 1];
+    return find_row(builder, member, row, &event);
 }
 
 static bool add_file(struct summary_builder *builder, const struct trace_member *member,
@@ -122,22 +152,13 @@ static bool add_file(struct summary_builder *builder, const struct trace_member 
             continue;
         if (!row_counts(columns, row) || !device_matches(kind, request->device_type))
             continue;
-        struct summary_row key = {.seen = kind_is_device(kind) ? SEEN_ON_DEVICE : SEEN_ON_HOST};
-        if (!translate(builder, &file->names, columns->name[row], &key.name))
-            return false;
-        if (builder->request->grouping == BY_EVERYTHING) {
-            key.rank = member->rank;
-            key.iteration =
-                iteration == STEP_NONE ? NUMBER_NONE : member_iteration(member, iteration);
-            if (!translate(builder, &file->names, row_place(columns, row)->cat, &key.cat))
-                return false;
-        }
-        struct summary_row *sum = row_of_event(builder, &key, columns->name[row]);
+        unsigned seen = kind_is_device(kind) ? SEEN_ON_DEVICE : SEEN_ON_HOST;
+        struct summary_row *sum = row_of_event(builder, member, row, iteration, seen);
         if (!sum)
             return false;
         int64_t dur = columns->dur[row];
         sum->counts++;
-        sum->seen |= key.seen;
+        sum->seen |= seen;
         sum->total += dur;
         sum->min = dur < sum->min ? dur : sum->min;
         sum->max = dur > sum->max ? dur : sum->max;
