@@ -2,7 +2,9 @@
 # what else there is. `make` and `make install` change nothing outside this directory and
 # PREFIX: what they need and is missing they print. The other targets install it.
 
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC = gcc
+endif
 PREFIX ?= /usr/local
 PYTHON ?= /usr/bin/python3
 BUILD ?= build
@@ -42,6 +44,8 @@ ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
 
+# No built-in rules: looking through them takes longer than all else if there is nothing to do.
+MAKEFLAGS += -r
 # As many jobs as there are processors.
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -71,7 +75,7 @@ test: needed all bare unit fault replay ## set up, build, and run the tests but 
 	FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
 
 pages: charts bare ## run the tests of charts and the report, their pages in Chromium
-	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts test_report
+	@TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so $(PYTHON) tests/run.py test_charts test_report test_pages
 
 bare: $(BUILD)/bare/tracediff.so
 
@@ -181,8 +185,9 @@ reference: needed all ## write the reference in sql/README.md from tracediff_hel
 format: ## lay out the C code
 	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] tests/*/*.[ch])
 
-# ldconfig only knows files named lib*, and links their soname to them.
-install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tracediff` works
+# ldconfig only knows files named lib*, and links their soname to them. Where it does not look, a program finds the
+# library by its path alone. Users who are not root do not have /sbin in their PATH.
+install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how sqlite3 loads it
 	@to="$(DESTDIR)$(PREFIX)" && \
 	install -d "$$to/lib" "$$to/share/tracediff" 2>/dev/null && \
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
@@ -193,13 +198,20 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR; then `.load tra
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
 		echo "Cannot install into $$to. For you alone: make install PREFIX=\$$HOME/.local"; \
 		echo "For everyone on this machine: sudo make install"; exit 1; }
-	@if [ -n "$(DESTDIR)" ]; then :; \
-	elif [ "$$(id -u)" = 0 ]; then ldconfig; \
-	else echo "'.load $(PREFIX)/lib/tracediff' loads it; '.load tracediff' does with LD_LIBRARY_PATH=$(PREFIX)/lib"; fi
+	@[ -z "$(DESTDIR)" ] || exit 0; \
+	PATH="$$PATH:/usr/sbin:/sbin"; \
+	[ "$$(id -u)" != 0 ] || ldconfig; \
+	if ldconfig -p 2>/dev/null | grep -qF "=> $(PREFIX)/lib/tracediff.so"; then echo "In sqlite3: .load tracediff"; \
+	else \
+		load='.load "$(PREFIX)/lib/tracediff"'; \
+		echo "In sqlite3: $$load"; \
+		echo "In each sqlite3 that you start: echo '$$load' >> ~/.sqliterc"; \
+	fi
 
 uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(PREFIX)/lib/libtracediff.so $(DESTDIR)$(PREFIX)/lib/tracediff.so
 	rm -rf $(DESTDIR)$(PREFIX)/share/tracediff
+	@grep -sF '"$(PREFIX)/lib/tracediff"' ~/.sqliterc | sed 's/^/Remove from ~\/.sqliterc: /'
 
 clean: ## remove what was built
 	rm -rf build dist
@@ -213,7 +225,7 @@ dist: $(PORTABLE) ## make all packages and their SHA256SUMS, in dist/packages
 	@rm -rf $(DIST)/packages
 	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
 	@$(MAKE) --no-print-directory wheel npm deb tarball
-	@cd $(DIST)/packages && sha256sum tracediff* > SHA256SUMS
+	@cd $(DIST)/packages && sha256sum *tracediff* > SHA256SUMS
 
 wheel: ## make the package for Python: pip install dist/packages/*.whl
 npm: ## make the package for Node: npm install ./dist/packages/*.tgz

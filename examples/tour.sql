@@ -9,7 +9,7 @@ SELECT text FROM trace_summary('examples/gpu/control', 'examples/gpu/test');
 .mode box
 SELECT class, trace_short_name(name) AS name, round(control_time, 1) AS control,
        round(test_time, 1) AS test, round(diff_time, 1) AS diff
-FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test')
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test', 'job', 'job')
 LIMIT 4;
 
 -- What is there, and is it whole?
@@ -49,8 +49,8 @@ WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key IN ('at
 
 -- As a picture, from control's step to test's.
 SELECT writefile('build/step.html', visualize_step_diff(
-         class, name, control_time, test_time)) > 0 AS written
-FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test');
+         text, NULL, control_time, test_time)) > 0 AS written
+FROM trace_step_causes('examples/gpu/control', 'examples/gpu/test');
 
 -- Rank against rank: which one do the others wait for, and why?
 SELECT kind, trace_short_name(name) AS name, round(control_time, 1) AS rank_0,
@@ -158,9 +158,11 @@ WHERE event.name = 'aten::addmm' AND event.rank = 0
 ORDER BY event.dur DESC
 LIMIT 3;
 
--- Which rank do the others wait for, and what takes it longer?
-SELECT rank, times_last, round(wait_caused, 1) AS wait_caused, class, name, round(diff_time, 1) AS longer
+-- Which rank do the others wait for, what takes it longer, and did it before?
+SELECT rank, round(wait_caused, 1) AS wait_caused, round(control_wait_caused, 1) AS before,
+       class, name, round(diff_time, 1) AS longer, round(control_diff_time, 1) AS longer_before
 FROM potential_stragglers('examples/gpu/test')
+WHERE control = 'examples/gpu/control'
 LIMIT 1;
 
 -- What changed on the critical path of a step?
@@ -187,6 +189,31 @@ FROM trace_events('examples/recorded/trace.json.gz', 'i')
 WHERE name = '[memory]'
 GROUP BY type, device;
 
+-- What would a fix bring? At most the time on the critical path.
+SELECT kind, trace_label(name) AS name,
+       round(total(dur) FILTER (WHERE seq IS NOT NULL) / count(DISTINCT iteration), 1) AS on_path,
+       round(total(dur) FILTER (WHERE seq IS NULL) / count(DISTINCT iteration), 1) AS off_path,
+       round(min(slack) FILTER (WHERE seq IS NULL), 1) AS least_slack
+FROM critical_path('examples/gpu/test')
+WHERE off_path = 1 AND kind IN ('host', 'kernel') AND name IS NOT NULL
+GROUP BY kind, trace_label(name)
+ORDER BY on_path DESC
+LIMIT 3;
+
+-- After an upgrade of PyTorch: kernels by full names, by short names, and time without names.
+SELECT 'full' AS names, sum(counts_change = 'added') AS added, sum(counts_change = 'deleted') AS deleted,
+       round(sum(diff_duration_per_step), 1) AS us_per_step
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU', 0)
+UNION ALL
+SELECT 'short', sum(counts_change = 'added'), sum(counts_change = 'deleted'), round(sum(diff_duration_per_step), 1)
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU', 1);
+
+SELECT key, round(control_device_time, 1) AS control, round(test_device_time, 1) AS test,
+       round(diff_device_time, 1) AS diff
+FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'annotation,kernel_type')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND device_type = 'GPU'
+LIMIT 4;
+
 -- The ten largest changes of duration, on real traces:
 SELECT name, round(control_total_duration) AS control,
        round(test_total_duration) AS test, round(diff_duration) AS diff
@@ -201,9 +228,12 @@ LIMIT 6;
 
 -- Pages to look at, HTA's two figures and all at once:
 SELECT writefile('build/durations.html', visualize_duration_diff(
-         name, control_total_duration, test_total_duration)) > 0 AS written
-FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test',
-                          NULL, NULL, 'steady', 'steady');
+         key, control_device_time + control_self_time, test_device_time + test_self_time)) > 0 AS written
+FROM (SELECT *
+      FROM trace_diff_by('examples/cpu/control', 'examples/cpu/test', 'name',
+                         NULL, NULL, 'steady', 'steady')
+      ORDER BY abs(diff_device_time + diff_self_time) DESC
+      LIMIT 10);
 SELECT writefile('build/counts.html', visualize_counts_diff(
          name, control_counts, test_counts)) > 0 AS written
 FROM top_count_increases('examples/cpu/control', 'examples/cpu/test',

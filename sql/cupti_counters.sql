@@ -47,25 +47,24 @@ launch AS MATERIALIZED (
   LEFT JOIN any_event AS around ON around.file = host.file AND around.event = host.parent
   WHERE host.launches AND host.ts_ns IS NOT NULL AND around.launches IS NOT 1
   LIMIT -1),
-stack AS (
-  SELECT file, event AS launch, parent, NULL AS op, NULL AS top_op, '' AS names
+enclosing AS (
+  SELECT file, event AS launch, parent, NULL AS op, 0 AS level
   FROM launch
   UNION ALL
-  SELECT stack.file, launch, host.parent,
-         CASE WHEN host.cat IN ('cpu_op', 'Operator') THEN coalesce(op, host.name) ELSE op END,
-         CASE WHEN host.cat IN ('cpu_op', 'Operator') THEN host.name ELSE top_op END,
-         CASE WHEN host.cat IN ('cpu_op', 'Operator')
-              THEN json_quote(host.name) || CASE names WHEN '' THEN '' ELSE ',' || names END ELSE names END
-  FROM stack
+  SELECT enclosing.file, launch, host.parent, CASE WHEN host.cat IN ('cpu_op', 'Operator') THEN host.name END, level + 1
+  FROM enclosing
   CROSS JOIN any_event AS host
-  WHERE host.file = stack.file AND host.event = stack.parent),
+  WHERE host.file = enclosing.file AND host.event = enclosing.parent),
 owner AS MATERIALIZED (
-  SELECT file, launch, op, top_op, '[' || names || ']' AS names
-  FROM stack
-  WHERE parent IS NULL
+  SELECT file, launch, json_group_array(op) FILTER (WHERE level > 0) AS names
+  FROM (SELECT file, launch, level, op
+        FROM enclosing
+        WHERE level = 0 OR op IS NOT NULL
+        ORDER BY file, launch, level DESC)
+  GROUP BY file, launch
   LIMIT -1)
-SELECT rank, launch.iteration, name, op, top_op, owner.names AS op_stack, args AS counters, ts, dur,
-       launch.event AS launch, range.file, range.event
+SELECT rank, launch.iteration, name, names ->> '$[#-1]' AS op, names ->> '$[0]' AS top_op, names AS op_stack,
+       args AS counters, ts, dur, launch.event AS launch, range.file, range.event
 FROM range
 LEFT JOIN launch ON launch.file = range.file AND launch.place = range.place AND launch.count = range.count
 LEFT JOIN owner ON owner.file = launch.file AND owner.launch = launch.event

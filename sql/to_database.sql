@@ -137,18 +137,19 @@ JOIN owners AS o ON o.owner_id = k.owner_id;
 
 -- The diffs that cannot be made of the tables above.
 
--- trace_summary(control, test, 'all', 'all')
+-- trace_summary(control, test)
 CREATE TABLE summary (
   line INTEGER PRIMARY KEY, kind TEXT, text TEXT, class TEXT, name TEXT, control_ms REAL, test_ms REAL,
-  diff_ms REAL, share REAL);
+  diff_ms REAL, share REAL, rank INTEGER);
 INSERT INTO summary
-SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t CROSS JOIN trace_summary(c.path, t.path, 'all', 'all') AS d
+SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t CROSS JOIN trace_summary(c.path, t.path) AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
 -- trace_step_causes(control, test, 'all', 'all')
 CREATE TABLE step_causes (
   kind TEXT, class TEXT, area TEXT, name TEXT, added INTEGER, removed INTEGER, names INTEGER,
-  control_time REAL, test_time REAL, diff_time REAL, control_ns INTEGER, test_ns INTEGER, share REAL, text TEXT);
+  control_time REAL, test_time REAL, diff_time REAL, control_ns INTEGER, test_ns INTEGER, share REAL,
+  instances INTEGER, only_in TEXT, changes REAL, rank INTEGER, text TEXT);
 INSERT INTO step_causes
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_step_causes(c.path, t.path, 'all', 'all') AS d
@@ -171,18 +172,22 @@ CREATE TABLE diff_by_op (
   diff_from_mean REAL, control_host_time REAL, test_host_time REAL, diff_host_time REAL,
   control_self_time REAL, test_self_time REAL, diff_self_time REAL, control_flops REAL, test_flops REAL,
   control_tflops REAL, test_tflops REAL, diff_from_flops REAL, diff_from_tflops REAL, control_bytes REAL,
-  test_bytes REAL, control_gbs REAL, test_gbs REAL, diff_from_bytes REAL, diff_from_gbs REAL);
+  test_bytes REAL, control_gbs REAL, test_gbs REAL, diff_from_bytes REAL, diff_from_gbs REAL,
+  control_events REAL, test_events REAL);
 INSERT INTO diff_by_op
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
--- potential_stragglers(trace)
+-- potential_stragglers(trace), with the other columns where there is a control
 CREATE TABLE stragglers (
   side TEXT NOT NULL, rank INTEGER, times_last INTEGER, wait_caused REAL, class TEXT, name TEXT, time REAL,
-  others_time REAL, diff_time REAL);
+  others_time REAL, diff_time REAL, control_wait_caused REAL, control_diff_time REAL);
 INSERT INTO stragglers
-SELECT side, s.* FROM temp.input CROSS JOIN potential_stragglers(path) AS s;
+SELECT i.side, s.*
+FROM temp.input AS i
+LEFT JOIN temp.input AS c ON c.side = 'control'
+CROSS JOIN potential_stragglers(i.path, NULL, NULL, NULL, c.path) AS s;
 
 -- HTA's analyses, of both sides: hta_NAME has the rows of NAME(trace).
 
@@ -303,7 +308,7 @@ FROM event_rows AS work
 JOIN names AS n ON n.name_id = work.name_id
 JOIN event_rows AS call ON call.id = work.link_id
 JOIN files AS f ON f.file_id = work.file_id
-WHERE work.is_counted AND n.kernel_type IS NOT NULL
+WHERE work.is_counted AND call.is_counted AND n.kernel_type IS NOT NULL
 ORDER BY f.side, f.rank, call.ts_ns, f.file, call.id, work.ts_ns, work.id;
 
 CREATE TABLE hta_aten_op_kernels_and_delay (

@@ -27,9 +27,9 @@
 --   2. 'yes' is: a side has no events; one side has no steps, or no device work; the devices differ; the ranks or the world sizes differ; not
 --      all ranks were recorded; fewer than three steps; a step of more than 1.15 times the median of its side, if the
 --      steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
---      time of operators of both sides at shapes of both sides; other types of floats in the operators that launched
---      device work; problems of files (work without a launch is none here); another profiler; with_stack or
---      profile_memory on one side, which make the host slower.
+--      time of operators of both sides at shapes of both sides; types that differ in half of the operators' time (L6),
+--      else other types of floats in the operators that launched device work; problems of files (work without a launch
+--      is none here); another profiler; with_stack or profile_memory on one side, which make the host slower.
 --   3. A value is that of the files of the chosen ranks; of several values the lowest and the highest. world_size,
 --      recorded and problems are of all files.
 --   4. Shapes and types of single operators are those of the five with the most device time that both sides have: of an
@@ -185,6 +185,50 @@ precision AS MATERIALIZED (
                       || CASE WHEN max(types GLOB '*Float4*') THEN ', float4' ELSE '' END, 3) AS names
   FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
   GROUP BY side),
+-- the time of operators by their types, as a part of the side's: of the device, else of the host
+typed AS MATERIALIZED (
+  SELECT op, shapes, types, total(time) FILTER (WHERE side = 0) / max(c_time) AS control,
+         total(time) FILTER (WHERE side = 1) / max(t_time) AS test
+  FROM (SELECT *, total(time) FILTER (WHERE side = 0) OVER () AS c_time, total(time) FILTER (WHERE side = 1) OVER () AS t_time
+        FROM (SELECT side, op, shapes, types, time FROM own WHERE NOT (SELECT max(of_host) FROM steps)
+              UNION ALL
+              SELECT side, key_json ->> '$.name', key_json ->> '$.shapes', key_json ->> '$.types',
+                     CASE side WHEN 0 THEN control_self_time ELSE test_self_time END
+              FROM (SELECT max(of_host) AS of_host FROM steps)
+              CROSS JOIN trace_diff_by(CASE WHEN of_host AND coalesce(:shapes, 1) THEN :control END, :test, 'name,cat,shapes,types',
+                                       :control_rank, :test_rank, coalesce(:control_iteration, 'steady'),
+                                       coalesce(:test_iteration, 'steady'), 'CPU', 2, :steps)
+              CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
+              WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator'))
+        WHERE types LIKE '[%' AND json_valid(types))
+  GROUP BY op, shapes, types
+  LIMIT -1),
+-- the types of an operator at equal shapes that one side lacks, and the largest of such types of each side
+retyped AS MATERIALIZED (
+  SELECT old, new, (sum(control) + sum(test)) / 2 AS share
+  FROM (SELECT *, total(control) OVER alike > 0 AND total(test) OVER alike > 0 AS is_common,
+               first_value(types) OVER (PARTITION BY op, shapes ORDER BY control > 0 AND test = 0 DESC, control DESC, types) AS old,
+               first_value(types) OVER (PARTITION BY op, shapes ORDER BY test > 0 AND control = 0 DESC, test DESC, types) AS new
+        FROM typed
+        WINDOW alike AS (PARTITION BY op, shapes))
+  WHERE is_common AND (control = 0) <> (test = 0)
+  GROUP BY old, new
+  LIMIT -1),
+-- the change of a float with the most time
+float(pattern) AS (VALUES ('float'), ('double'), ('*BFloat16'), ('*Half'), ('*Float8*'), ('*Float4*')),
+retyping AS MATERIALIZED (
+  SELECT control, test, sum(share) AS share
+  FROM (SELECT control, test, share, row_number() OVER (PARTITION BY old, new ORDER BY number) AS place
+        FROM (SELECT old, new, share, column1 AS number, old ->> ('$[' || column1 || ']') AS control,
+                     new ->> ('$[' || column1 || ']') AS test
+              FROM retyped
+              CROSS JOIN (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15)))
+        WHERE control <> test AND EXISTS (SELECT 1 FROM float WHERE control GLOB pattern)
+          AND EXISTS (SELECT 1 FROM float WHERE test GLOB pattern))
+  WHERE place = 1
+  GROUP BY control, test
+  ORDER BY share DESC, control, test
+  LIMIT 1),
 -- the shapes and the types with the most time, of the five largest operators
 largest AS MATERIALIZED (
   SELECT op, side, shapes, types,
@@ -277,11 +321,17 @@ found(place, topic, item, control, test, same, matters, why) AS (
   GROUP BY op
   UNION ALL
   SELECT 10, 'types', 'floats', nullif(c.names, ''), nullif(t.names, ''), 2,
-         CASE WHEN c.names = t.names THEN 'no' WHEN min(c.names, t.names) <> '' THEN 'yes' ELSE 'maybe' END,
+         CASE WHEN c.names = t.names THEN 'no'
+              WHEN min(c.names, t.names) <> '' AND coalesce((SELECT share FROM retyping), 0) < 0.5 THEN 'yes' ELSE 'maybe' END,
          CASE WHEN c.names = t.names THEN 'the same types of floats' WHEN min(c.names, t.names) <> ''
               THEN 'types of operators differ: ' || c.names || ' / ' || t.names ELSE 'a side has no types of floats' END
   FROM precision AS c CROSS JOIN precision AS t
   WHERE c.side = 0 AND t.side = 1
+  UNION ALL
+  SELECT 10.2, 'types', 'operators', control, test, 2, CASE WHEN share >= 0.5 THEN 'yes' ELSE 'maybe' END,
+         'types differ: ' || control || ' -> ' || test || printf(' in %.0f', 100 * share) || ' % of operators'' time'
+  FROM retyping
+  WHERE share >= 0.005
   UNION ALL
   SELECT 10.5, 'types', op, max(types) FILTER (WHERE side = 0), max(types) FILTER (WHERE side = 1), 2,
          CASE WHEN max(types) <> min(types) THEN 'maybe' ELSE 'no' END,

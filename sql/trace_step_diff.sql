@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -32,14 +32,18 @@
 --   2. So diff_time sums to the difference of the mean lengths of a step.
 --   3. A trace without steps has one window a file: its times are the mean over these. A rank
 --      without steps beside ranks with steps (iterations 'all') counts as one more step.
+--      A side without events has no window: its times and all differences are NULL.
 --   4. diff_within and diff_mix add up to diff_time in every row, and so in every sum.
 --   5. In the standard deviation of a part, steps without the part count as 0. A window counts as a step.
 WITH part AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, class, name, time_ns, stratum
+  SELECT 0 AS side, CASE WHEN lower(:control_rank) IS NOT 'job' THEN rank END AS rank, iteration, class, name,
+         sum(time_ns) AS time_ns, stratum
   FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock, :steps, :control_capture)
+  GROUP BY 2, iteration, class, name
   UNION ALL
-  SELECT 1, rank, iteration, class, name, time_ns, stratum
+  SELECT 1, CASE WHEN lower(:test_rank) IS NOT 'job' THEN rank END AS rank, iteration, class, name, sum(time_ns), stratum
   FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock, :steps, :test_capture)
+  GROUP BY 2, iteration, class, name
   LIMIT -1),
 strata AS MATERIALIZED (
   SELECT stratum, count(*) FILTER (WHERE side = 0) AS control_windows,
@@ -81,7 +85,7 @@ compared AS (
               / (1000.0 * control_windows * test_windows) AS diff_time
   FROM both),
 divided AS (
-  SELECT *, CASE strata WHEN 1 THEN diff_time
+  SELECT *, CASE WHEN strata = 1 OR diff_time IS NULL THEN diff_time
                  ELSE coalesce((SELECT ns / 1000 FROM within AS w WHERE w.class = d.class AND w.name IS d.name), 0.0)
             END AS diff_within
   FROM compared AS d)

@@ -3,15 +3,17 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' or the lowest (rule 7)
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :control_untraced   REAL>=0        ms a step of control, measured without the profiler; default not known
+--   :test_untraced      REAL>=0        the same for test
 -- Columns
 --   line        INTEGER  from 1
---   kind        TEXT     'verdict', 'coverage', 'mix', 'caution', 'cause' or 'rest'
+--   kind        TEXT     'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'
 --   text        TEXT     at most 100 characters
 --   class       TEXT     of a cause, as trace_step_causes has it
 --   name        TEXT     of a cause, in full
@@ -19,210 +21,284 @@
 --   test_ms     REAL     ms a step in test
 --   diff_ms     REAL     ms a step, test minus control: those of causes and rest sum to the verdict's
 --   share       REAL     part of the difference
+--   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so
 -- Grain: one row per line.
 -- Rules:
---   1. The verdict is 'no difference' if all causes are 0, and 'no clear difference' if the difference
---      is less than 0.5 % of control's step, or less than the larger range of the steps of a side while
---      the ranges overlap. One recording a side says nothing about another one.
---   2. Cautions are the first four of these: kernels are slower or faster by one factor (trace_clock_factor), which
---      explains half of the difference up to one and a half times of it, on equal devices; then what
---      matters ('yes') in trace_comparability, line by line.
---   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is
---      room for.
+--   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them, and
+--      what they have more of than other steps. trace_verdict has the iterations that give the same sums.
+--   2. Cautions are the first three of these: steps that are left out; kernels are slower or faster by one factor
+--      (trace_clock_factor), which explains half of the difference up to one and a half times of it, on equal devices;
+--      the load of the host (trace_host_factor, L7), of traces without device work; then what matters ('yes') in
+--      trace_comparability, line by line.
+--   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is room for: five or
+--      more. So many, with what is merged (L3), hold three quarters of all changes; else the rest says what it adds and takes.
 --   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
 --      and what comes from another mix of requests. The causes are then the parts of trace_step_diff, whose
 --      diff_ms is diff_within, and the mix as a whole.
 --   5. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
---      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said.
-WITH step AS MATERIALIZED (
-  SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms,
-         max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
-  FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
-  GROUP BY rank, iteration
-  UNION ALL
-  SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')),
-         coalesce(max(stratum), '')
-  FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
-  GROUP BY rank, iteration),
-steps AS MATERIALIZED (
-  SELECT side, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
-         trace_quantile(ms, 0.5) AS median, count(DISTINCT rank) AS ranks, min(rank) AS rank,
-         max(of_host) AS of_host
-  FROM step
-  GROUP BY side
+--      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said. From 1,000 % on
+--      it is how many times.
+--   6. A profiler makes steps longer, and not by the same time on both sides. With both untraced times, 'untraced' has their difference
+--      beside the traced one. It is a caution if their signs differ, or if one is twice the other.
+--   7. Without ranks, the answer is about the job, if both sides have several ranks, the same ones, whose files are whole
+--      and all with or all without steps, and no phase is asked for; else about the lowest rank. Cautions of a job are
+--      of all its ranks; one factor of kernels is said of each rank that has one.
+--   8. 'work' is what trace_work_diff has: counts have no noise. Four lines at most are mix, untraced, cautions and
+--      work, in this order; of work at most three.
+--   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
+--      ('test does other work'), and waits, gaps and calls if they make half of the difference; else it is unclear.
+WITH asked AS MATERIALIZED (
+  SELECT CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :control_rank END AS c_rank,
+         CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :test_rank END AS t_rank, ranks
+  FROM (SELECT count(DISTINCT rank) AS ranks,
+               count(DISTINCT rank) > 1 AND min(sides) = 2 AND min(steps > 0) = max(steps > 0) AND max(broken) = 0
+                 AND (coalesce(lower(:control_iteration), 'all') IN ('all', 'steady') OR :control_iteration GLOB '[[0-9-]*')
+                 AND (coalesce(lower(:test_iteration), 'all') IN ('all', 'steady') OR :test_iteration GLOB '[[0-9-]*')
+                 AS is_job
+        FROM (SELECT rank, count(DISTINCT side) AS sides, min(steps) AS steps,
+                     max(problems LIKE '%truncated%' OR problems LIKE '%damaged%' OR problems LIKE '%incomplete%') AS broken
+              FROM (SELECT 0 AS side, rank, steps, problems FROM trace_files(:control)
+                    UNION ALL
+                    SELECT 1, rank, steps, problems FROM trace_files(:test))
+              WHERE rank IS NOT NULL
+              GROUP BY rank))
   LIMIT -1),
-mixed AS MATERIALIZED (
-  SELECT count(DISTINCT stratum) > 1 AS is_mixed FROM step),
+verdict AS MATERIALIZED (
+  SELECT v.*, c_rank, t_rank, ranks, lower(c_rank) IS 'job' AND lower(t_rank) IS 'job' AS is_job,
+         CASE WHEN lower(c_rank) IS 'job' THEN 'all' ELSE c_rank END AS c_ranks,
+         CASE WHEN lower(t_rank) IS 'job' THEN 'all' ELSE t_rank END AS t_ranks, diff_ms AS d, CASE WHEN max(control_ms, test_ms) >= 10000 THEN 's' ELSE 'ms' END AS unit,
+         CASE WHEN max(control_ms, test_ms) >= 10000 THEN 1000.0 ELSE 1.0 END AS size, 100.0 * diff_ms / nullif(control_ms, 0) AS percent,
+         CASE WHEN abs(diff_ms) < 0.005 * control_ms THEN control_ms ELSE abs(diff_ms) END
+           / CASE WHEN max(control_ms, test_ms) >= 10000 THEN 1000 ELSE 1 END AS digits_of
+  FROM asked CROSS JOIN trace_verdict(:control, :test, c_rank, t_rank, :control_iteration, :test_iteration, :clock, :steps) AS v
+  LIMIT -1),
+style AS MATERIALIZED (
+  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
+         CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
+              ELSE 0.0005 END * size AS least, (verdict LIKE 'slower%' OR verdict LIKE 'faster%') AND (load IS NULL OR works > 0 OR 2 * waits / diff_ms >= 1) AS is_clear
+  FROM (SELECT *,
+               -- of traces without device work: the load of the host, and what it does not change
+               (SELECT text
+                FROM trace_host_factor(CASE WHEN control_of_host AND test_of_host AND verdict <> 'no difference' THEN :control END,
+                                       :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps)
+                WHERE kind = 'host') AS load,
+               (SELECT count(*) FROM trace_work_diff(CASE WHEN control_of_host AND test_of_host THEN :control END, :test, c_ranks,
+                                                     t_ranks, control_iterations, test_iterations, :steps)) AS works,
+               (SELECT total(diff_time) / 1000
+                FROM trace_step_causes(CASE WHEN control_of_host AND test_of_host THEN :control END, :test, c_rank, t_rank,
+                                       control_iterations, test_iterations, :clock, :steps)
+                WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') AS waits
+        FROM verdict)
+  WHERE verdict <> 'nothing to compare'
+  LIMIT -1),
 -- like with like, if the steps are of several strata
 alike AS MATERIALIZED (
   SELECT d.*
-  FROM mixed
-  CROSS JOIN trace_step_diff(CASE WHEN is_mixed THEN :control END, :test, :control_rank, :test_rank,
+  FROM style
+  CROSS JOIN trace_step_diff(CASE WHEN strata > 1 THEN :control END, :test, c_rank, t_rank,
                              :control_iteration, :test_iteration, 'op', :clock, :steps) AS d
   LIMIT -1),
-cause AS MATERIALIZED (
-  SELECT *, row_number() OVER (ORDER BY abs(diff_time) DESC) AS place
-  FROM (SELECT class, name, kind, text, control_time, test_time, diff_time, share
-        FROM mixed
-        CROSS JOIN trace_step_causes(CASE WHEN NOT is_mixed THEN :control END, :test, :control_rank, :test_rank,
-                                     :control_iteration, :test_iteration, :clock, :steps)
-        UNION ALL
-        SELECT class, name,
-               CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
-                          WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
-                          WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
-               coalesce(trace_label(name), 'without a name') || ', at like sizes', control_time, test_time,
-               diff_within, NULL
-        FROM alike
-        WHERE diff_within <> 0 OR diff_time <> 0
-        UNION ALL
-        SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL
-        FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
-        WHERE largest > 0)
-  LIMIT -1),
--- each side, and the other one as t_
-sides AS MATERIALIZED (
-  SELECT c.*, t.steps AS t_steps, t.mean AS t_mean, t.low AS t_low, t.high AS t_high, t.ranks AS t_ranks,
-         t.rank AS t_rank, t.of_host AS t_of_host, CASE c.side WHEN 0 THEN 'control' ELSE 'test' END AS word,
-         t.mean - c.mean AS d, CASE c.side WHEN 0 THEN c.mean ELSE t.mean END AS base,
-         CASE WHEN max(c.mean, t.mean) >= 10000 THEN 's' ELSE 'ms' END AS unit,
-         (SELECT coalesce(max(abs(diff_time)), 0) FROM cause) = 0 AS identical
-  FROM steps AS c JOIN steps AS t ON t.side = 1 - c.side
-  LIMIT -1),
-sized AS MATERIALIZED (
-  SELECT *, CASE unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size,
-         CASE WHEN abs(d) < 0.005 * base THEN base ELSE abs(d) END
-           / CASE unit WHEN 's' THEN 1000 ELSE 1 END AS digits_of
-  FROM sides
-  LIMIT -1),
-judged AS MATERIALIZED (
-  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2
-                 ELSE 3 END AS digits,
-         CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
-              ELSE 0.0005 END * size AS least, 100.0 * d / nullif(mean, 0) AS percent,
-         CASE WHEN identical THEN 'no difference'
-              WHEN abs(d) < 0.005 * mean OR (low <= t_high AND t_low <= high
-                AND abs(d) < max(high - low, t_high - t_low)) THEN 'no clear difference'
-              WHEN d > 0 THEN 'test is slower' ELSE 'test is faster' END AS verdict
-  FROM sized
-  LIMIT -1),
+-- what steps that are left out have more of than the others
+longer AS (
+  SELECT side, iteration, trace_label(name) AS label, name, class, total, rank,
+         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
+  FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
+               sum(time_ns) OVER (PARTITION BY side, iteration) AS total, max(number) OVER (PARTITION BY side) AS steps
+        FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
+              FROM (SELECT 0 AS side, control_left_out AS left_out, t.*
+                    FROM style
+                    CROSS JOIN trace_step_time(CASE WHEN control_left_out IS NOT NULL THEN :control END, c_rank,
+                                               :control_iteration, 'top_op', :clock, :steps) AS t
+                    UNION ALL
+                    SELECT 1, test_left_out, t.*
+                    FROM style
+                    CROSS JOIN trace_step_time(CASE WHEN test_left_out IS NOT NULL THEN :test END, t_rank,
+                                               :test_iteration, 'top_op', :clock, :steps) AS t)))
+  WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 matter AS MATERIALIZED (
-  SELECT min(line) OVER (PARTITION BY topic, item) AS line, item, CASE WHEN control_value IS NULL THEN 1 ELSE 0 END AS side, why
-  FROM trace_comparability(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, 1,
-                           :steps)
-  WHERE matters = 'yes'
+  SELECT m.line, m.item, CASE WHEN m.control_value IS NULL THEN 1 ELSE 0 END AS side, m.why
+  FROM style
+  CROSS JOIN trace_comparability(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :clock, 1,
+                                 :steps) AS m
+  WHERE m.matters = 'yes'
   LIMIT -1),
--- whether another clock explains half of the difference or more, if it may
-clocked AS MATERIALIZED (
-  SELECT printf('x%.2f', factor) AS factor
-  FROM judged
-  CROSS JOIN trace_clock_factor(
-    CASE WHEN side = 0 AND abs(percent) >= 1 AND coalesce(:clock, 'device') <> 'host' AND NOT of_host AND NOT t_of_host
-              AND NOT EXISTS (SELECT 1 FROM matter WHERE why LIKE 'devices differ: %') THEN :control END,
-    :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps) AS f
-  WHERE kind = 'step' AND outcome = 'one factor' AND 2 * explained_time / diff_time BETWEEN 1 AND 3
-  LIMIT -1),
-rule(number) AS (VALUES (-1), (0), (0.5), (1)),
-said AS MATERIALIZED (
-  SELECT number, digits, mean, t_mean, d, CASE number
-    WHEN -1 THEN verdict || CASE WHEN (SELECT is_mixed FROM mixed) THEN ' over all sizes: ' ELSE ': ' END || printf('%.*f', digits, mean / size) || ' -> '
-      || printf('%.*f', digits, t_mean / size) || ' ' || unit || ' '
-      || CASE WHEN steps = 0 AND t_steps = 0 THEN 'a trace' ELSE 'a step' END || ', '
-      || CASE WHEN abs(d) < least THEN '0 ' || unit
-              ELSE printf('%+.*f', digits, d / size) || ' ' || unit
-                   || coalesce(' (' || CASE WHEN abs(percent) >= 9.95 THEN printf('%+.0f', percent)
-                                            WHEN abs(percent) >= 0.995 THEN printf('%+.1f', percent)
-                                            ELSE printf('%+.2f', percent) END || ' %)', '') END
-    WHEN 0 THEN
-      CASE WHEN steps = 1 THEN '1 step' WHEN steps > 0 THEN steps || ' steps'
-           WHEN t_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
-      || ' of ' || printf('%.*f', digits, low / size)
-      || replace('-' || printf('%.*f', digits, high / size), '-' || printf('%.*f', digits, low / size), '')
-      || ' ' || unit
-      || coalesce(', ' || CASE WHEN t_steps > 0 THEN t_steps WHEN steps > 0 THEN 'a whole trace' END
-                  || ' of ', ' and ')
-      || printf('%.*f', digits, t_low / size)
-      || replace('-' || printf('%.*f', digits, t_high / size), '-' || printf('%.*f', digits, t_low / size), '')
-      || CASE WHEN identical THEN ': all parts are equal' WHEN t_low > high THEN ': all of test''s are longer'
-              WHEN low > t_high THEN ': all of test''s are shorter' ELSE ': they overlap' END
-      || '; ' || CASE WHEN ranks > 1 THEN ranks || ' ranks' || CASE t_ranks WHEN ranks THEN ''
-                                                                ELSE ' and ' || t_ranks END
-                      WHEN t_ranks > 1 THEN '1 rank and ' || t_ranks
-                      WHEN rank = t_rank THEN 'rank ' || rank
-                      ELSE 'ranks ' || rank || ' and ' || t_rank END
-      || CASE WHEN (of_host AND t_of_host) OR :clock = 'host' THEN ', host clock' ELSE ', device clock' END
-    WHEN 0.5 THEN (SELECT 'at like sizes ' || printf('%+.*f', digits, within / 1000 / size) || ' ' || unit
-                          || coalesce(' (' || printf('%+.1f', within / 10 / nullif(mean, 0)) || ' %)', '')
-                          || '; from another mix of requests ' || printf('%+.*f', digits, mix / 1000 / size)
-                          || ' ' || unit
-                   FROM (SELECT sum(diff_within) AS within, sum(diff_mix) AS mix FROM alike)
-                   WHERE within IS NOT NULL)
-    WHEN 1 THEN (SELECT CASE WHEN d > 0 THEN 'kernels are slower by one factor (' ELSE 'kernels are faster by one factor (' END
-                        || factor || '): look at the clock before the code'
-                 FROM clocked)
-    END AS text
-  FROM judged CROSS JOIN rule
-  WHERE side = 0
+caution(number, text) AS (
+  SELECT 1 + side, 'step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' is left out: '
+         || CASE WHEN ratio >= 10 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END || ' times as long; '
+         || CASE WHEN is_job THEN 'rank ' || rank || ' has ' ELSE '' END || 'more of '
+         || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
+  FROM (SELECT longer.*, is_job, total / 1e6 / CASE side WHEN 0 THEN control_ranks * control_median_ms ELSE test_ranks * test_median_ms END AS ratio
+        FROM longer CROSS JOIN style
+        WHERE place = 1)
   UNION ALL
-  SELECT 1 + line, NULL, NULL, NULL, NULL, CASE item
-    WHEN 'longest' THEN
-      'step ' || (SELECT iteration FROM step WHERE step.side = matter.side ORDER BY ms DESC, rank, iteration)
-      || ' of ' || word || ' takes ' || printf('%.*f', digits, high / size) || ' ' || unit
-      || ', its median is ' || printf('%.*f', digits, median / size)
+  SELECT 3, CASE WHEN count(*) < ranks AND is_job THEN 'rank ' || rank || ': ' ELSE '' END
+            || CASE WHEN max(factor) > 1 THEN 'kernels are slower by one factor (' ELSE 'kernels are faster by one factor (' END
+            || printf('x%.2f', avg(factor)) || '): look at the clock before the code'
+  FROM (SELECT style.*, f.factor, r.rank, f.explained_time, f.diff_time, count(*) OVER () AS factors
+        FROM style
+        CROSS JOIN (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
+        CROSS JOIN trace_clock_factor(
+          CASE WHEN abs(percent) >= 1 AND coalesce(:clock, 'device') <> 'host' AND NOT control_of_host AND NOT test_of_host
+                    AND is_job = (r.rank IS NOT NULL)
+                    AND NOT EXISTS (SELECT 1 FROM matter WHERE why LIKE 'devices differ: %') THEN :control END,
+          :test, CASE WHEN is_job THEN r.rank ELSE c_rank END, CASE WHEN is_job THEN r.rank ELSE t_rank END, control_iterations, test_iterations, :steps) AS f
+        WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (is_job OR 2 * f.explained_time / f.diff_time BETWEEN 1 AND 3))
+  GROUP BY CASE WHEN factors < ranks THEN rank END
+  UNION ALL
+  SELECT 3.5, load FROM style WHERE load IS NOT NULL
+  UNION ALL
+  SELECT 4, 'the profiler changes the difference: without it ' || printf('%+.*f', digits, untraced / size) || ' ' || unit
+  FROM (SELECT style.*, :test_untraced - :control_untraced AS untraced FROM style)
+  WHERE untraced * d <= 0 OR abs(untraced) >= 2 * abs(d) OR abs(d) >= 2 * abs(untraced)
+  UNION ALL
+  SELECT 4 + line, CASE item WHEN 'longest' THEN
+      (SELECT 'a step of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
+              || printf('%.*f', digits, CASE side WHEN 0 THEN control_high_ms ELSE test_high_ms END / size) || ' ' || unit
+              || ', its median is ' || printf('%.*f', digits, CASE side WHEN 0 THEN control_median_ms ELSE test_median_ms END / size)
+       FROM style)
     ELSE why END
-  FROM matter CROSS JOIN judged USING (side)
-  LIMIT -1),
--- the verdict, the coverage, the mix and at most four cautions
+  FROM matter),
 head AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY number, text) AS line, *
-  FROM said
-  WHERE text IS NOT NULL
-  ORDER BY number, text
-  LIMIT 6 + (SELECT is_mixed FROM mixed)),
-chosen AS MATERIALIZED (
-  SELECT cause.*, digits, size, unit, least, verdict, identical,
-         place <= 11 - (SELECT count(*) FROM head)
-           AND (abs(diff_time) >= 10 * abs(d) OR (SELECT is_mixed FROM mixed))
-           AND abs(diff_time) / 1000 >= least AS is_shown
-  FROM cause CROSS JOIN judged
-  WHERE side = 0
-  LIMIT -1),
--- the causes that are shown, and the rest as one
-piece AS MATERIALIZED (
-  SELECT CASE WHEN is_shown THEN place END AS place, class, name, digits, size, unit, least, verdict,
-         total(control_time) / 1000 AS control_ms, total(test_time) / 1000 AS test_ms,
-         total(diff_time) / 1000 AS ms, sum(share) AS share,
-         CASE WHEN NOT is_shown THEN '' WHEN kind IN ('host late', 'queued', 'not recorded', 'mix') THEN kind
-              WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
-              WHEN class = 'compute' THEN class ELSE 'host' END AS tag,
-         CASE WHEN is_shown THEN text
-              ELSE count(*) || CASE count(*) WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END END AS what
-  FROM chosen
-  WHERE is_shown OR NOT identical
-  GROUP BY 1
-  LIMIT -1),
+  SELECT 1 AS place, 'verdict' AS kind, control_ms, test_ms, d AS diff_ms,
+         CASE WHEN NOT is_clear AND verdict <> 'no difference' THEN 'no clear difference' WHEN load IS NOT NULL AND 2 * waits / d < 1
+                THEN 'test does other work'
+              ELSE CASE verdict WHEN 'slower in some steps' THEN 'test is slower here in ' || slow_steps || ' of ' || test_steps || ' steps'
+                      WHEN 'slower here' THEN 'test is slower here' WHEN 'faster here' THEN 'test is faster here' ELSE verdict END END
+         || CASE WHEN strata > 1 THEN ' over all sizes: ' ELSE ': ' END || printf('%.*f', digits, control_ms / size) || ' -> '
+         || printf('%.*f', digits, test_ms / size) || ' ' || unit || ' '
+         || CASE WHEN control_steps = 0 AND test_steps = 0 THEN 'a trace' ELSE 'a step' END || ', '
+         || CASE WHEN abs(d) < least THEN '0 ' || unit
+                 ELSE printf('%+.*f', digits, d / size) || ' ' || unit
+                      || coalesce(' (' || CASE WHEN percent >= 999.5 THEN printf('x %,d', round(test_ms / control_ms))
+                                               WHEN abs(percent) >= 9.95 THEN printf('%+.0f %%', percent)
+                                               WHEN abs(percent) >= 0.995 THEN printf('%+.1f %%', percent)
+                                               ELSE printf('%+.2f %%', percent) END || ')', '') END AS text
+  FROM style
+  UNION ALL
+  SELECT 2, 'coverage', NULL, NULL, NULL,
+         CASE WHEN length(text) <= 100 THEN text WHEN length(text) <= 103 THEN replace(text, ' ms', '')
+              WHEN length(text) <= 110 THEN replace(replace(replace(text, ' ms', ''), ': all ', ': '), 'steps of', 'steps')
+              ELSE replace(replace(replace(text, ' steps', ''), ' ms', ''), ': all ', ': ') END
+  FROM (SELECT          CASE WHEN control_steps = 1 THEN '1 step' WHEN control_steps > 0 THEN control_steps || ' steps'
+              WHEN test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
+         || ' of ' || printf('%.*f', digits, control_low_ms / size)
+         || replace('-' || printf('%.*f', digits, control_high_ms / size), '-' || printf('%.*f', digits, control_low_ms / size), '')
+         || ' ' || unit
+         || coalesce(', ' || CASE WHEN test_steps > 0 THEN test_steps WHEN control_steps > 0 THEN 'a whole trace' END
+                     || ' of ', ' and ')
+         || printf('%.*f', digits, test_low_ms / size)
+         || replace('-' || printf('%.*f', digits, test_high_ms / size), '-' || printf('%.*f', digits, test_low_ms / size), '')
+         || CASE WHEN verdict = 'no difference' THEN ': all parts are equal' WHEN test_low_ms > control_high_ms THEN ': all longer'
+                 WHEN control_low_ms > test_high_ms THEN ': all shorter' ELSE ': they overlap' END
+         || '; ' || CASE WHEN is_job THEN 'job of ' || ranks || ' ranks'
+                         WHEN control_ranks > 1 THEN control_ranks || ' ranks' || CASE test_ranks WHEN control_ranks THEN ''
+                                                                                ELSE ' and ' || test_ranks END
+                         WHEN test_ranks > 1 THEN '1 rank and ' || test_ranks
+                         WHEN control_lowest = test_lowest THEN 'rank ' || control_lowest
+                         ELSE 'ranks ' || control_lowest || ', ' || test_lowest END
+         || CASE verdict WHEN 'no difference' THEN '' ELSE '; one recording a side: see trace_ab' END AS text
+        FROM style)
+  UNION ALL
+  SELECT 3, 'mix', NULL, NULL, NULL,
+         'at like sizes ' || printf('%+.*f', digits, within / 1000 / size) || ' ' || unit
+         || coalesce(' (' || printf('%+.1f', within / 10 / nullif(control_ms, 0)) || ' %)', '')
+         || '; from another mix of requests ' || printf('%+.*f', digits, mix / 1000 / size) || ' ' || unit
+  FROM (SELECT sum(diff_within) AS within, sum(diff_mix) AS mix FROM alike) CROSS JOIN style
+  WHERE within IS NOT NULL
+  UNION ALL
+  SELECT 4, 'untraced', NULL, NULL, NULL,
+         'untraced: ' || printf('%.*f', digits, :control_untraced / size) || ' -> ' || printf('%.*f', digits, :test_untraced / size)
+         || ' ' || unit || ' a step, ' || printf('%+.*f', digits, (:test_untraced - :control_untraced) / size) || ' ' || unit
+         || '; traced ' || printf('%+.*f', digits, d / size) || ' ' || unit
+  FROM style
+  WHERE :control_untraced IS NOT NULL AND :test_untraced IS NOT NULL
+  UNION ALL
+  SELECT 5, 'caution', NULL, NULL, NULL, 'caution: ' || text
+  FROM (SELECT * FROM caution ORDER BY number, text LIMIT 3)
+  UNION ALL
+  SELECT 6, 'work', NULL, NULL, NULL, 'work: ' || text
+  FROM (SELECT w.text
+        FROM style
+        CROSS JOIN trace_work_diff(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps) AS w
+        WHERE strata = 1
+        ORDER BY w.size DESC, w.name
+        LIMIT 3)
+  LIMIT 6),
+cause AS (
+  SELECT c.class, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
+  FROM style
+  CROSS JOIN trace_step_causes(CASE WHEN strata = 1 THEN :control END, :test, c_rank, t_rank,
+                               control_iterations, test_iterations, :clock, :steps, 11 - (SELECT count(*) FROM head)) AS c
+  UNION ALL
+  SELECT class, name,
+         CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
+                    WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
+                    WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
+         coalesce(trace_label(name), 'without a name') || ', at like sizes', control_time, test_time,
+         diff_within, NULL, abs(diff_within), NULL
+  FROM alike
+  WHERE diff_within <> 0 OR diff_time <> 0
+  UNION ALL
+  SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
+  FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
+  WHERE largest > 0),
+-- the lines of the head beside the causes, in the order of their differences
+ranked AS (
+  SELECT *, count(*) FILTER (WHERE is_head) OVER () AS heads,
+         row_number() OVER (PARTITION BY is_head ORDER BY place, abs(diff_time) DESC) AS number
+  FROM (SELECT 1 AS is_head, place, kind, text, NULL AS class, NULL AS name, control_ms AS control_time, test_ms AS test_time,
+               diff_ms AS diff_time, NULL AS share, NULL AS changes, NULL AS digits, NULL AS size, NULL AS unit, NULL AS least,
+               NULL AS is_clear, NULL AS d, NULL AS strata, NULL AS rank
+        FROM head
+        UNION ALL
+        SELECT 0, 0, kind, text, class, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000, digits,
+               size, unit, least, is_clear, d, strata, rank
+        FROM cause CROSS JOIN style
+        WHERE verdict <> 'no difference')),
+shown AS (
+  SELECT *, CASE WHEN is_head THEN number + CASE kind WHEN 'work' THEN 300 ELSE 0 END
+                 WHEN number <= 11 - heads AND (100 * abs(diff_time) >= abs(d) OR strata > 1) AND abs(diff_time) >= least
+                   THEN 20 + number + 100 * (class IS 'mix')
+                 ELSE 200 END AS line
+  FROM ranked),
+-- what is not shown is one line
+joined AS (
+  SELECT line, is_head, kind, text, class, name, digits, size, unit, least, is_clear, rank, count(*) AS parts,
+         CASE WHEN is_head THEN control_time ELSE total(control_time) END AS control_ms,
+         CASE WHEN is_head THEN test_time ELSE total(test_time) END AS test_ms,
+         CASE WHEN is_head THEN diff_time ELSE total(diff_time) END AS ms, sum(share) AS share,
+         total(diff_time) FILTER (WHERE diff_time > 0) AS more, total(diff_time) FILTER (WHERE diff_time < 0) AS less,
+         total(sum(changes)) OVER () AS changes,
+         total(CASE WHEN NOT is_head AND line < 200 THEN abs(sum(diff_time)) END) OVER () AS held
+  FROM shown
+  GROUP BY line),
 line AS (
-  SELECT line AS place, CASE number WHEN -1 THEN 'verdict' WHEN 0 THEN 'coverage' WHEN 0.5 THEN 'mix'
-                                    ELSE 'caution' END AS kind,
-         CASE WHEN number > 0.5 THEN 'caution: ' ELSE '' END || text AS text, NULL AS class, NULL AS name,
-         CASE number WHEN -1 THEN mean END AS control_ms, CASE number WHEN -1 THEN t_mean END AS test_ms,
-         CASE number WHEN -1 THEN d END AS diff_ms, NULL AS share
-  FROM head
+  SELECT line, CASE WHEN is_head THEN kind WHEN line = 200 THEN 'rest' ELSE 'cause' END AS kind,
+         CASE WHEN is_head THEN text ELSE
+           printf('%8s %-2s %6s  %-13s  %s',
+                  CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, unit,
+                  CASE WHEN is_clear AND abs(share) < 9.995 THEN coalesce(printf('%.0f %%', 100 * share), '') ELSE '' END,
+                  CASE WHEN line = 200 THEN '' WHEN kind IN ('host late', 'queued', 'not recorded', 'mix', 'moved') THEN kind
+                       WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
+                       WHEN class = 'compute' THEN class ELSE 'host' END,
+                  CASE WHEN line < 200 AND length(text) > 65 AND rank IS NOT NULL
+                         THEN substr(text, 1, 47 - length(rank)) || '..., only on rank ' || rank
+                       WHEN line < 200 THEN text
+                       ELSE parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END
+                            || CASE WHEN parts > 1 AND 4 * held < 3 * changes
+                                    THEN ': ' || printf('%+.*f', digits, more / size) || ' and ' || printf('%+.*f', digits, less / size)
+                                         || ' ' || unit
+                                    ELSE '' END END) END AS text,
+         CASE WHEN line < 200 THEN class END AS class, CASE WHEN line < 200 THEN name END AS name, control_ms, test_ms,
+         ms AS diff_ms, share, CASE WHEN line < 200 THEN rank END AS rank
+  FROM joined
   UNION ALL
-  SELECT CASE tag WHEN 'mix' THEN 98 ELSE coalesce(7 + place, 99) END, CASE WHEN place IS NULL THEN 'rest' ELSE 'cause' END,
-         printf('%8s %-2s %6s  %-13s  %s',
-                CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, unit,
-                CASE WHEN verdict LIKE 'test is%' THEN coalesce(printf('%.0f %%', 100 * share), '') ELSE '' END,
-                tag, what),
-         CASE WHEN place THEN class END, CASE WHEN place THEN name END, control_ms, test_ms, ms, share
-  FROM piece
-  UNION ALL
-  SELECT 1, 'verdict', 'nothing to compare: no events in ' || empty, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM (SELECT group_concat(column2, ' and in ') AS empty
-        FROM (VALUES (0, 'control'), (1, 'test'))
-        WHERE column1 NOT IN (SELECT side FROM step))
-  WHERE empty IS NOT NULL)
-SELECT row_number() OVER (ORDER BY place) AS line, kind, substr(text, 1, 100) AS text, class, name,
-       control_ms, test_ms, diff_ms, share
+  SELECT 1, 'verdict', 'nothing to compare: no events in ' || CASE WHEN control_ms IS NULL AND test_ms IS NULL THEN 'control and in test'
+                                                                   WHEN control_ms IS NULL THEN 'control' ELSE 'test' END,
+         NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM verdict
+  WHERE verdict = 'nothing to compare')
+SELECT row_number() OVER (ORDER BY line) AS line, kind, substr(text, 1, 100) AS text, class, name,
+       control_ms, test_ms, diff_ms, share, rank
 FROM line
-ORDER BY line;
+ORDER BY line.line;

@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -32,27 +32,30 @@
 -- Rules:
 --   1. The parts of a step are those of trace_step_path. So the self times sum to the step, which
 --      is the sum over trace_step_diff, to the ns.
---   2. Work is found by area (as in trace_step_path), top_op, op, and trace_short_name of the
+--   2. Work is found by area (as in trace_step_path), top_name, op unless that is of Python (L4), and trace_short_name of the
 --      kernel; so is time of the host in a trace without device work. Work of the device without a
 --      launch is directly below the step.
---   3. While the device is idle: 'device idle', class, top_op, op. Time of the host of which nothing
---      is recorded: 'unrecorded'.
+--   3. While the device is idle: 'device idle', class, top_name, op. Time of the host of which nothing
+--      is recorded: 'unrecorded', op. Here op may be the name of a gap (A5.4).
 --   4. A level that is NULL or equal to the one above it is left out.
 --   5. Names are stable names; those of control and test that are the same are one row.
 --   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
 --      hidden has no time.
 --   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE part AS (
-  SELECT 0 AS side, class, area, top_op, op, kernel, time_ns, kernels, step_count AS steps
+  SELECT 0 AS side, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
-  SELECT 1, class, area, top_op, op, kernel, time_ns, kernels, step_count
+  SELECT 1, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)),
 leveled AS MATERIALIZED (
   SELECT side, class, time_ns, kernels, steps,
          CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
          CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state,
-         top_op, op, trace_short_name(kernel) AS kernel
+         top_name AS top_op,
+         CASE WHEN top_name IS top_op OR class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
+              END AS op,
+         trace_short_name(kernel) AS kernel
   FROM part),
 named AS MATERIALIZED (
   SELECT side, class, time_ns, kernels, steps, area AS name_1, state AS name_2,

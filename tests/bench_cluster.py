@@ -36,6 +36,7 @@ def renumber(shard, rank):
         for table in ("files", "steps", "ops", "step_time", "collective_parts"):
             db.execute(f"UPDATE {table} SET rank = ?", (rank,))
         db.execute("UPDATE files SET start_ns = start_ns + ?, file = file || ?", (rank, rank))
+        db.execute("UPDATE inputs SET file = file || ?", (rank,))
         db.commit()
 
 
@@ -63,7 +64,7 @@ def main(megabytes="35", ranks="500"):
                 renumber(os.path.join(shards, side, f"rank{rank}.db"), rank)
         size, packed = os.path.getsize(first), os.path.getsize(trace)
         merged = os.path.join(folder, "merged.db")
-        cpu, elapsed, peak = measure("merge", merged, shards)
+        cpu, elapsed, peak = measure("merge", "--elsewhere", merged, shards)
         per_rank, per_merge, database = sum(cost[0] for cost in costs), cpu / int(ranks), os.path.getsize(merged)
         print(f"a rank: {megabytes} MB of JSON a side, {packed / 1e6:.1f} MB on disk; rows of its shard: {rows}")
         print(f"shards: {per_rank:.2f} CPU s a rank (both sides), {max(cost[2] for cost in costs):.0f} MB of memory, "

@@ -107,7 +107,7 @@ class Page:
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=f"file://{path}")
         self.wait("document.readyState === 'complete' && "
-                  "(!document.getElementById('plotly') || 'drawn' in document.documentElement.dataset)")
+                  "(!document.querySelector('.library') || !!document.querySelector('[data-drawn]'))")
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)

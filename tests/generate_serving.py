@@ -14,7 +14,7 @@ from made import ABSENT, document, event, write
 
 HOST, DEVICE = 1, 0
 MODES = ("EXTEND", "PREFILL", "SPLIT_PREFILL", "DLLM_EXTEND", "DECODE", "MIXED", "IDLE", "TARGET_VERIFY",
-         "DRAFT_EXTEND", "DRAFT_EXTEND_V2", "OTHER_2", "DECODE", "DECODE", "EXTEND")
+         "DRAFT_EXTEND", "DRAFT_EXTEND_V2", "VERIFY", "DRAFT", "OTHER_2", "DECODE", "DECODE", "EXTEND")
 NO_FORMS = ("execute_model", "gpu_model_runner: forward", "step[decode bs=3]", "draft[0/3 bs=8]", "capture_32_FULL",
             "execute_context_1(2)", "xstep[DECODE]", "step[DECODE] ", "scheduler.run_batch 2")
 OUTER = ("scheduler.run_batch", "scheduler.run_batch", "loop", "Loop_1", "ProfilerStep", "nn.Module: Engine_0")

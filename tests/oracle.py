@@ -229,10 +229,11 @@ def read_rows(file):
         if ph not in ("X", "B", "E"):
             continue
         args = element.get("args") if isinstance(element.get("args"), dict) else {}
+        time = nanoseconds(element.get("ts"))
         row = Event(
             file=file.path, event=position, ph=ph,
             cat=text(element.get("cat")), name=text(element.get("name")),
-            ts_ns=plus(file.base_ns, nanoseconds(element.get("ts"))),
+            ts_ns=plus(file.base_ns, time),
             dur_ns=nanoseconds(element.get("dur")) if ph == "X" else None,
             pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")),
@@ -244,8 +245,9 @@ def read_rows(file):
             row.correlation = integer_or_text(args.get("correlation_id"))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
-        if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
-            row.dur_ns = None
+        if time is not None and row.dur_ns is not None:  # T1.4
+            end = plus(time, row.dur_ns)
+            row.dur_ns = None if None in (row.ts_ns, end, plus(file.base_ns, end)) else row.dur_ns
         (ends if ph == "E" else file.rows).append(row)
     closed = close(file.rows, ends)
     own_span = {begin.event for begin in file.rows if begin.cat == "Trace"}
@@ -272,7 +274,7 @@ def close(rows, ends):
         candidates = [begin for begin in stack if row.name is None or begin.name == row.name]
         if candidates:
             begin = candidates[-1]
-            begin.dur_ns = row.ts_ns - begin.ts_ns
+            begin.dur_ns = int64(row.ts_ns - begin.ts_ns)  # T1.3
             closed[row.event] = begin.event
             stack[:] = [other for other in stack if other is not begin]
     return closed

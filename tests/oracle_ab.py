@@ -16,7 +16,7 @@ import math
 import os
 import re
 import statistics
-from collections import defaultdict, namedtuple
+from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -217,10 +217,11 @@ def autocorrelation(runs):
 @dataclass
 class Run:
     """steps: how many there are; values: {(device, name): a value for each step, where the run has it}; start: ns of
-    1970, or None if the clock is not known."""
+    1970, or None if the clock is not known; files: the chosen oracle.Files."""
     steps: int
     values: dict = field(default_factory=dict)
     start: int = None
+    files: list = field(default_factory=list)
 
 
 def runs_of(text, runs="auto"):
@@ -236,7 +237,10 @@ def runs_of(text, runs="auto"):
     except ValueError:
         array = None
     made = [files for one in array for files in entry(one)] if isinstance(array, list) else entry(text)
-    return [[file] for files in made for file in files] if runs == "file" else made
+    if runs != "file":
+        return made
+    return [[file] for file in {(at.st_dev, at.st_ino): file for files in reversed(made) for file in reversed(files)
+                                for at in [os.stat(file)]}.values()][::-1]  # a file under two paths counts once
 
 
 def short_name(name):
@@ -285,7 +289,7 @@ def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_na
         values = {key: [sum(by[number, rank] for rank in having[number]) / len(having[number]) for number in numbers]
                   for key, by in sums.items()}
     starts = [file.first_ns for file in files if file.base_ns and file.first_ns is not None]
-    return Run(len(numbers), values, min(starts) if len(starts) == len(files) else None)
+    return Run(len(numbers), values, min(starts) if len(starts) == len(files) else None, files)
 
 
 # ---- what a row says --------------------------------------------------------------------------------------------------
@@ -360,6 +364,10 @@ def judge(control, test, by_unit="auto", measure="self", min_effect=0.05, names=
     if by_run and (first := came_first(sides)):
         for row, _ in made:
             row["note"].append(first)
+    if pair := copies(control + test):
+        for row, _ in made:
+            row.update(verdict="~", gate="inconclusive", runs_needed=None,
+                       note=[f"'{pair[0]}' and '{pair[1]}' are one recording, not two runs", *row["note"]])
     rows = [Row(**{**dict.fromkeys(Row._fields), **row, "note": "; ".join(row["note"]) or None}) for row, _ in made]
     return sorted(rows, key=lambda row: (row.device != "step", -abs(row.diff), row.device, row.name))
 
@@ -541,6 +549,22 @@ def runs_needed(found, at, k):
     return high
 
 
+def events_of(file):
+    return Counter((row.name, row.ts_ns, row.dur_ns) for row in file.rows)
+
+
+def copies(runs):
+    """V11: the paths of the first two files of different runs with the same events, or None."""
+    earlier = []
+    for run in runs:
+        for file in run.files:
+            for other in earlier:
+                if file.rows and events_of(file) == events_of(other):
+                    return other.path, file.path
+        earlier += run.files
+    return None
+
+
 def came_first(sides):
     starts = [[run.start for run in side] for side in sides]
     if any(start is None for side in starts for start in side):
@@ -556,6 +580,8 @@ def ab(control, test, ranks=None, iterations="steady", device_type="ALL", use_sh
     """The rows of trace_ab(control, test, ...)."""
     sides = [[read(files, ranks, iterations, device_type, use_short_name, measure, steps) for files in runs_of(text, runs)]
              for text in (control, test)]
+    if len({frozenset(file.rank for file in run.files) for side in sides for run in side}) > 1:
+        raise oracle.Refused("ranks differ")  # V10
     if not all(any(run.values for run in side) for side in sides):
         raise oracle.Refused("nothing to compare")
     return judge(*sides, by_unit, measure, min_effect, names, min_diff)

@@ -77,6 +77,8 @@ def kernel_type(name, cat=None):
         return None
     if cat == "mtia_ccp_events" and name.startswith("dma"):
         return "MEMORY"
+    if name.startswith(("__amd_rocclr_copyBuffer", "__amd_rocclr_fillBuffer")):
+        return "MEMORY"
     if re.search("[nrh]ccl", name, re.IGNORECASE | re.ASCII):
         return "COMMUNICATION"
     return ("COMMUNICATION" if COMMUNICATION.search(head(name)) and not COMPUTATION.search(head(name)) else

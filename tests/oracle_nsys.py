@@ -383,7 +383,7 @@ class Export:
         is_row = record.table != NVTX or whole(record.values["eventType"]) in (59, 60)
         is_row = is_row and (record.table != RUNTIME or whole(record.values["eventClass"]) not in DOUBLES)
         problems["negative dur"] += is_row and None not in (start, end) and end < start
-        if row.ts_ns is not None and plus(row.ts_ns, row.dur_ns) is None:  # T1
+        if None in (row.ts_ns, plus(row.ts_ns, row.dur_ns)):  # T1.4
             row.dur_ns = None
 
     def range(self, record, row, part):  # N7

@@ -8,6 +8,8 @@ instants at which an event starts or ends of one. Only for few events.
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
+import operator
+import re
 from collections import Counter, defaultdict, namedtuple
 
 import oracle
@@ -126,6 +128,17 @@ def labelling(holding, level):
     return found[0] if found else None
 
 
+def is_frame(row):
+    """L4"""
+    return row.cat == "python_function" and not row.name.startswith("nn.Module: ")
+
+
+def is_own_frame(row):
+    """Whether a frame is of neither PyTorch nor the standard library, told by its path as the test's names have it."""
+    path = re.match(r"([^<(][^(]*)\([0-9]+\): .", row.name)
+    return is_frame(row) and path is not None and re.split(r"[/.]", path[1])[0] not in ("torch", "threading", "contextlib")
+
+
 # ---- A3 to A9 -------------------------------------------------------------
 
 class Attributed:
@@ -135,6 +148,7 @@ class Attributed:
         self.rows = {row.event: row for row in file.rows}
         self.work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
         self.lost = self.replays_not_recorded(file)
+        self.steps = file.steps
         steps = {step.event for step in file.steps} | {row.event for row in file.rows if oracle.is_step(row)}
         self.threads = defaultdict(list)
         for row in file.rows:
@@ -157,8 +171,27 @@ class Attributed:
     def holding(self, thread, instant):
         return [row for row in self.threads.get(thread, ()) if row.ts_ns <= instant < end(row)]
 
+    def step_at(self, instant):
+        """T11.1: the number of the step that holds an instant."""
+        holding = [step for step in self.steps if step.ts_ns <= instant < step.end_ns]
+        return max(holding, key=lambda step: (step.ts_ns, step.event)).iteration if holding else None
+
+    def gap(self, thread, instant):
+        """A5.4: the name of an instant at which a thread is in nothing."""
+        step = self.step_at(instant)
+        if self.steps and step is None:
+            return None
+        around = [row for row in self.threads.get(thread, ())
+                  if (not self.steps or row.iteration == step) and not is_frame(row)]
+        before = max((row for row in around if end(row) <= instant), default=None,
+                     key=lambda row: (end(row), *map(operator.neg, innerness(row))))
+        after = min((row for row in around if row.ts_ns > instant), default=None, key=innerness)
+        if before and after:
+            return f"between {stable(before.name)} and {stable(after.name)}"
+        return f"before {stable(after.name)}" if after else f"after {stable(before.name)}" if before else None
+
     def host(self, threads, instant, level):
-        """A5: the first of the threads in which something is recorded says what."""
+        """A5: the first of the threads in which something is recorded says what; the last is that of the host's step."""
         classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
         for thread in threads:
             holding = self.holding(thread, instant)
@@ -166,14 +199,32 @@ class Attributed:
                 inner = max(holding, key=innerness)
                 if oracle.is_call(inner):
                     return classes[0], stable(inner.name)
-                return classes[1], label(holding, level)
-        return classes[2], None
+                return classes[1], self.label(holding, level, lambda: self.gap(thread, instant))
+        return classes[2], self.gap(threads[-1], instant)
 
-    def of_launch(self, launch, level):
-        return label(self.holding(thread_of(launch), launch.ts_ns), level) if launch else None
+    def label(self, holding, level, otherwise=lambda: None, work=None):
+        """L4 with level 'top_name', where `work` is the name of case 3 and `otherwise` gives case 5."""
+        found = label(holding, "top_op" if level == "top_name" else level)
+        if level != "top_name" or not found or labelling(holding, "top_op").cat != "python_function":
+            return found
+        modules = [row for row in holding if row.name.startswith("nn.Module: ") and not oracle.is_call(row)]
+        own = [row for row in holding if is_own_frame(row)]
+        if label(holding, "annotation"):
+            return label(holding, "annotation")
+        if not modules:
+            others = [row for row in holding if not is_frame(row)]
+            return work or (stable(max(others, key=innerness).name) if others else otherwise() or "Python")
+        module = max(modules, key=innerness)
+        name = re.sub(r"_[0-9]+\Z", "", module.name[len("nn.Module: "):])
+        inner = max(own, key=innerness, default=None)
+        return f"{name}.{inner.name.split('): ', 1)[1]}" if inner and innerness(inner) > innerness(module) else name
+
+    def of_launch(self, launch, level, work=None):
+        return self.label(self.holding(thread_of(launch), launch.ts_ns), level, work=work) if launch else None
 
     def of_work(self, work, level):
-        return self.of_launch(self.rows[work.link], level)
+        found = self.of_launch(self.rows[work.link], level, stable(work.name))
+        return stable(work.name) if level == "top_name" and found is None else found
 
     def idle(self, window, instant, level):
         """A4 to A7, of an instant at which no device work runs."""

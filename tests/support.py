@@ -5,7 +5,7 @@ TRACEDIFF  the extension to test      (default dist/tracediff.so)
 CORPUS     traces that do not ship    (tests that need one are skipped without)
 GOLDEN     HTA's outputs for them     (likewise)
 SLOW       skip: without the tests marked as slow or slowest; some: without the slowest.
-           They are listed by name then, as all that is skipped
+           build/skipped.txt names them then, as all that is skipped
 """
 import os
 import sqlite3

@@ -15,7 +15,7 @@ import unittest
 from fractions import Fraction
 
 import oracle_names
-from support import alone, connect, golden, slow
+from support import alone, connect, golden, series, slow
 
 I64 = 2**63 - 1
 SLACK = float(os.environ.get("SLACK") or 1)
@@ -143,7 +143,7 @@ class Aggregates(unittest.TestCase):
 
     def test_stddev_of_values_without_a_row(self):
         seeded = random.Random(4)
-        for _ in range(300):
+        for _ in range(series(100, 300)):
             values = [seeded.choice((seeded.randrange(100), 2**62 + seeded.randrange(9), 1e300, 7))
                       for _ in range(seeded.randrange(1, 6))]
             zeros = seeded.choice((0, 0, 1, 2, 1000))
@@ -329,7 +329,7 @@ class EveryAggregate(unittest.TestCase):
                 continue
             good = self.good(function, arguments)[:list(arguments).index("title")]
             for more in ([], ["'t'"], ["NULL"], ["NULL", "'html'"], ["NULL", "NULL"], ["x'ff'", "'plotly'"], ["1.5", "'html'"]):
-                for number in ("1", "1.5", "-1", "0", "9e999", "-9e999", "NULL"):
+                for number in ("1", "-1", "9e999", "NULL", "1.5", "0", "-9e999")[:series(4, 7)]:
                     row = [number if value == "1" else value for value in good]
                     found = self.ask(db, function, [row + more])
                     self.assertIsInstance(found, str, (function, more, number))
@@ -369,6 +369,10 @@ class KernelType(unittest.TestCase):
         ("K3", "rcclGeneric", "kernel", "COMMUNICATION"), ("K3", "hccl", "mtia_ccp_events", "COMMUNICATION"),
         ("K3", "_RcCl", "kernel", "COMMUNICATION"), ("K4", "ccl", "kernel", "COMPUTATION"),
         ("K1", "dma_copy", "mtia_ccp_events", "MEMORY"), ("K1", "dmanccl", "mtia_ccp_events", "MEMORY"),
+        ("K1", "__amd_rocclr_copyBuffer.kd", "kernel", "MEMORY"), ("K1", "__amd_rocclr_copyBufferRectAligned", None, "MEMORY"),
+        ("K1", "__amd_rocclr_fillBufferAligned", "kernel", "MEMORY"), ("K1", "__amd_rocclr_fillBuffer", None, "MEMORY"),
+        ("K2", "__amd_rocclr_copyBuffer", "cpu_op", None), ("K2", "__amd_rocclr_fillBuffer", "cuda_sync", None),
+        ("K4", "__amd_rocclr_initHeap", "kernel", "COMPUTATION"), ("K4", "x__amd_rocclr_copyBuffer", None, "COMPUTATION"),
         ("K4", "xdma", "mtia_ccp_events", "COMPUTATION"), ("K4", "dma0", "kernel", "COMPUTATION"),
         ("K2", "event_wait", "mtia_ccp_events", None), ("K2", "event_record", "mtia_ccp_events", None),
         ("K4", "event_wait", "kernel", "COMPUTATION"), ("K4", "event_waits", "mtia_ccp_events", "COMPUTATION"),
@@ -415,19 +419,21 @@ class KernelType(unittest.TestCase):
               "a2a_send", "ep::", "ep", "12", "intranode", "internode", "::", "(anonymous namespace)::", "<", ">", "(",
               ")", "->", "operator", "Ep", "X", "pplx::", "nvshmem", "multimem_", "quick", "cross_device_", "store",
               "scatter", "Scatter", "hcom_", "oneccl", "nccl", "gemm", "Gemm", "fb", "matmul", "mm", "warp", "Block",
-              "group", " ", "x", "_Z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "put_signal_kernel", "dma", "Memset"]
+              "group", " ", "x", "_Z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "put_signal_kernel", "dma", "Memset",
+              "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBuffer"]
 
     def test_random_names(self):
         db, rng = connect(), random.Random(3)
         cats = ("kernel", "mtia_ccp_events", "gpu_memcpy", "cpu_op", None)
         found = collections.Counter()
-        for _ in range(30_000):
+        count = series(8_000, 30_000)
+        for _ in range(count):
             name = "".join(rng.choice(self.PIECES) for _ in range(rng.randrange(1, 9)))
             cat = rng.choice(cats)
             kind, = db.execute("SELECT trace_kernel_type(?, ?)", (name, cat)).fetchone()
             self.assertEqual(kind, oracle_names.kernel_type(name, cat), (name, cat))
             found[kind] += 1
-        self.assertGreater(min(found[kind] for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY", None)), 1000)
+        self.assertGreater(min(found[kind] for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY", None)), count // 30)
 
     def test_works_in_views_and_indexes(self):
         db = connect()

@@ -4,7 +4,7 @@ import unittest
 
 import oracle
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
-from support import corpus
+from support import corpus, series
 from test_step_time import random_trace
 
 STEPS = [step(number, 100 * number, 100) for number in (1, 2, 3)]
@@ -97,14 +97,15 @@ def analysed(file, include):
 class LastStep(InFolder):
     def test_random_traces(self):
         counted = {}
-        for seed in range(300):
+        count = series(100, 300)
+        for seed in range(count):
             path = write(f"{seed % 4}.json", random_trace(seed))
             for include in (0, 1):
                 rows = analysed(oracle.read_trace(path).files[0], include)
                 found = self.rows("SELECT event FROM trace_events(?, NULL, 0, ?) ORDER BY event", path, include)
                 self.assertEqual([event for event, in found], sorted(row.event for row in rows), (seed, include))
                 counted[seed, include] = len(rows)
-        self.assertGreater(sum(counted[seed, 0] < counted[seed, 1] for seed in range(300)), 100)
+        self.assertGreater(sum(counted[seed, 0] < counted[seed, 1] for seed in range(count)), count // 3)
 
     def test_work_without_a_launch_is_cut_by_its_own_start(self):
         """Whether it was launched before the recording or nobody knows when; a rank of one step is whole."""

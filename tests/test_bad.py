@@ -24,7 +24,7 @@ import unittest
 import zlib
 
 from made import InFolder, document, event, run, step, write, write_big
-from support import EXTENSION, ROOT, alone, connect, corpus, slow
+from support import EXTENSION, ROOT, alone, connect, corpus, series, slow
 
 TABLE = os.path.join(ROOT, "tests", "bad.tsv")
 LINKS = {"loop_a.json", "loop_b.json", "loop_self.json", "dangling.json", "link_ok.json", "loopdir", "to_dir.json"}
@@ -396,7 +396,7 @@ class Changing(InFolder):
         self.line = json.dumps(event("op", 1, 2)).encode() + b",\n"
         self.fresh = json.dumps(document(event("fresh", 1, 2))).encode()
 
-    def big(self, path, megabytes=64):
+    def big(self, path, megabytes=series(24, 64)):
         if path.endswith(".gz"):
             return write_big(path, 2 * megabytes)
         return write(path, b'{"traceEvents": [\n' + self.line * (megabytes * 2 ** 20 // len(self.line)) + b"{}]}")

@@ -9,10 +9,11 @@ import unittest
 
 from bench import AWKWARD
 from generate_bench import generate
-from support import ROOT
+from support import ROOT, slow
 
 
 class Bench(unittest.TestCase):
+    @slow
     def test_answers(self):
         with tempfile.TemporaryDirectory() as folder:
             ran = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "bench.py"), "small", folder],

@@ -144,6 +144,17 @@ class Figures(unittest.TestCase):
         self.assertEqual([f"{value:.9f}" for value in data[2]["customdata"]],
                          [f"{(test - control) / 1000:.9f}" for _, control, test in rows])
 
+    def test_a_wait_is_drawn_once(self):
+        """The statement in the help draws self times: of a wait and the events around it, the innermost has a bar."""
+        example, = self.db.execute("SELECT group_concat(text, char(10)) FROM tracediff_help('visualize_duration_diff')").fetchone()
+        statement = re.sub(r"(?s).*(SELECT )writefile\('build/page.html', (visualize_duration_diff\([^)]*)\)\) > 0 AS written",
+                           r"\1\2, NULL, 'plotly')", example)
+        figure = json.loads(self.db.execute(statement.replace("examples/", EXAMPLES + "/")).fetchone()[0])
+        nested = {"aten::item", "aten::_local_scalar_dense", "cudaStreamSynchronize", "Stream Sync"}
+        self.assertEqual([name for name in names_of(figure["data"][0]) if name in nested], ["cudaStreamSynchronize"])
+        total = {name for name, in self.db.execute("SELECT name FROM top_duration_changes(?, ?)", (CONTROL, TEST))}
+        self.assertLessEqual(nested, total)
+
     def test_numbers_are_as_people_read_them(self):
         """No exponents and no digits that are only rounding."""
         for rows in (made(50), [("a", 0.1 + 0.2, 1e-9), ("b", 2.2 - 1e-15, 1 / 3)], [("large", 9e18, 2**62)],
@@ -241,7 +252,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(json.loads(diff(self.db, [(None, 1, 1)], None, "plotly"))["data"][0]["x"], [])
 
     def test_title_and_format(self):
-        for given, title in (("<i>T</i>", "<i>T</i>"), (None, "Total durations of control and test"), (5, "5")):
+        for given, title in (("<i>T</i>", "<i>T</i>"), (None, "Durations of control and test"), (5, "5")):
             figure = json.loads(diff(self.db, [("a", 1, 2)], given, "plotly"))
             self.assertEqual(hover_text(figure["layout"]["title"]["text"]), title)
         page = diff(self.db, [("a", 1, 2)])
@@ -259,7 +270,7 @@ class Figures(unittest.TestCase):
         kept = len(figure["data"][0]["x"])
         self.assertGreater(kept, 400)
         self.assertEqual(figure["layout"]["title"]["text"],
-                         f"Total durations of control and test (the first {kept:,} of 20,000 rows)")
+                         f"Durations of control and test (the first {kept:,} of 20,000 rows)")
         for names in ("<" * 300, "x" * 3000, "\x01" * 100, "é" * 200):
             with self.subTest(names[0]):
                 self.assertLess(len(diff(self.db, [(names + str(i), i, 1 / (i + 3)) for i in range(20000)]).encode()), 1.5e6)
@@ -572,55 +583,77 @@ class Waterfall(unittest.TestCase):
                  for trace in figure["data"] if trace["type"] == "bar"
                  for y, x, base, details in zip(trace["y"], trace["x"], trace["base"], trace["customdata"])]
         self.assertEqual(figure["layout"]["barmode"], "overlay")
-        self.assertEqual(len(found) + 1, len(figure["layout"]["yaxis"]["ticktext"]))
+        self.assertEqual(len(found), len(figure["layout"]["yaxis"]["ticktext"]))
         return [bar[1:] for bar in sorted(found)]
 
     def test_from_control_to_test(self):
-        """The axis is the difference: 0 is the step of control."""
+        """A bar for each step, from 0; the bar of a part begins where the one before ends."""
         rows = [("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]
-        self.assertEqual(self.bars(rows), [("idle_unrecorded", 0, -5, "shorter"), ("a [compute]", -5, 2, "longer"),
-                                           ("step of test", 0, -3, "test")])
+        self.assertEqual(self.bars(rows), [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
+                                           ("a [compute]", 16, 2, "longer"), ("step of test", 0, 18, "test")])
         figure = self.figure(rows)
         self.assertEqual(figure["layout"]["yaxis"]["ticktext"],
                          ["step of control: 21 µs", "idle_unrecorded", "a [compute]", "step of test: 18 µs"])
         self.assertEqual(figure["data"][-1]["text"], ["", "▼ −5 µs", "▲ +2 µs", "▼ −3 µs (−14 %)"])
-        self.assertEqual(figure["data"][0]["customdata"],
+        self.assertEqual(figure["data"][1]["customdata"],
                          [["a [compute]", "control: 10 µs<br>test: 12 µs<br>difference: +2 µs"]])
-        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:3]],
-                         ["#c2500a", "#0b67a8", "#1f2328"])
-        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "difference from the step of control (µs)")
+        self.assertEqual([trace["marker"]["color"] for trace in figure["data"][:4]],
+                         ["#6b7480", "#c2500a", "#0b67a8", "#1f2328"])
+        self.assertEqual(figure["layout"]["title"]["text"], "Difference of a step: from control to test, part by part")
+
+    def test_the_axis_says_where_it_begins(self):
+        """At 0, if the bars of the parts then have a third of the width; else shortly before the parts, and it says so."""
+        def axis(control, *changes):
+            layout = self.figure([("compute", "rest", control, control)] + [
+                ("compute", str(i), max(-change, 0), max(change, 0)) for i, change in enumerate(changes)])["layout"]["xaxis"]
+            return layout["range"][0], layout["title"]["text"]
+        self.assertEqual(axis(100, 51), (0, "time of a step (µs)"))
+        self.assertEqual(axis(100, 20), (90, "time of a step (µs), not from 0"))
+        self.assertEqual(axis(3052, 684), (2.7, "time of a step (ms), not from 0"))
+        self.assertEqual(axis(1000, -20, 5)[0], 0.99)
+        self.assertEqual(axis(100), (0, "time of a step (µs)"))
+        for seed in range(50):
+            chance = random.Random(seed)
+            rows = [("compute", str(i), chance.randrange(10**chance.randrange(1, 6)), chance.randrange(1000)) for i in range(5)]
+            first, last = self.figure(rows)["layout"]["xaxis"]["range"]
+            ends = [end for trace in self.figure(rows)["data"][:4] for base, x in zip(trace["base"], trace["x"])
+                    for end in ((base, base + x) if trace["name"] in ("longer", "shorter") else (x,))]
+            self.assertLessEqual(first, min(ends))
+            self.assertGreaterEqual(last, max(ends))
+            self.assertTrue(first == 0 or max(ends) - min(ends) >= 0.4999 * (last - first), (rows, first, last))
 
     def test_the_largest_parts_and_the_rest(self):
         chance = random.Random(3)
         rows = [("compute", f"op{i}", chance.randrange(1000), chance.randrange(1000)) for i in range(100)]
         rows += [("compute", f"same{i}", 7, 7) for i in range(5)]
-        bars = self.bars(rows)
+        control, *bars = self.bars(rows)
         self.assertEqual(len(bars), 12)
         changes = sorted((test - control for _, _, control, test in rows), key=abs, reverse=True)
         self.assertEqual([abs(round(bar[2] * 1000)) for bar in bars[:10]], [abs(change) for change in changes[:10]])
         rest = changes[10:]
         more, less = (sum(change for change in rest if change * sign > 0) / 1000 for sign in (1, -1))
         self.assertEqual(bars[10][0], f"90 smaller parts (+{more:.2f} longer, −{-less:.2f} shorter; 5 unchanged)")
-        level = 0
+        level = control[2]
         for _, begin, length, _ in bars[:-1]:
             self.assertAlmostEqual(begin, level)
             level += length
         self.assertAlmostEqual(bars[-1][2], level)
-        self.assertAlmostEqual(level, sum(changes) / 1000)
+        self.assertAlmostEqual(level - control[2], sum(changes) / 1000)
 
     def test_small_and_unchanged_parts(self):
         """Parts below 1 % of the difference are summed up; those that are the same are not counted."""
-        self.assertEqual(self.bars([("compute", "a", 0, 1000), ("compute", "b", 5, 14), ("comm", None, 3, 3)]),
-                         [("a [compute]", 0, 1, "longer"),
-                          ("1 smaller part (+0.01 longer; 1 unchanged)", 1, 0.009, "longer"),
-                          ("step of test", 0, 1.009, "test")])
+        self.assertEqual(self.bars([("compute", "a", 0, 1000), ("compute", "b", 5, 14), ("comm", None, 3, 3)])[1:],
+                         [("a [compute]", 0.008, 1, "longer"),
+                          ("1 smaller part (+0.01 longer; 1 unchanged)", 1.008, 0.009, "longer"),
+                          ("step of test", 0, 1.017, "test")])
 
     def test_odd_rows(self):
         self.assertEqual(self.bars([("compute", "a", None, 3), ("comm", "b", 2, None)]),
-                         [("a [compute]", 0, 3, "longer"), ("b [comm]", 3, -2, "shorter"),
-                          ("step of test", 0, 1, "test")])
-        self.assertEqual(self.bars([("compute", "a", 0, 0)]), [("step of test", 0, 0, "test")])
+                         [("step of control", 0, 2, "control"), ("a [compute]", 2, 3, "longer"), ("b [comm]", 5, -2, "shorter"),
+                          ("step of test", 0, 3, "test")])
+        self.assertEqual(self.bars([("compute", "a", 0, 0)]), [("step of control", 0, 0, "control"), ("step of test", 0, 0, "test")])
         self.assertEqual(self.figure([("compute", "a", 5, 5)])["data"][-1]["text"], ["", "0 µs (0 %)"])
+        self.assertEqual(self.bars([(None, "a", 1, 3), (None, None, 1, 9)])[1:-1], [("a", 1, 2, "longer")])
         self.assertIsNone(connect().execute("SELECT visualize_step_diff(1, 2, 3, 4) WHERE 0").fetchone()[0])
 
 
@@ -746,6 +779,20 @@ class Pages(unittest.TestCase):
         widest = page.value("Math.max(...[...document.querySelectorAll('.bars path')].map(it => it.getBoundingClientRect().width))")
         self.assertGreater(widest, 200)
 
+    def test_the_axis_of_a_phone_follows_the_legend(self):
+        """Nothing is between them, seen or not, with a mouse and with a finger; the tools follow the figure."""
+        script = """(() => { const box = it => document.querySelector(it).getBoundingClientRect();
+            const drawn = [...document.querySelectorAll('.figure .gridlayer path, .figure svg text')].map(it =>
+                it.getBoundingClientRect()).filter(it => it.width + it.height > 0);
+            return [Math.min(...drawn.map(it => it.top)) - box('.legend').bottom,
+                    box('.tools').top - box('.figure').bottom]; })()"""
+        for function in ("visualize_step_diff", "visualize_duration_diff", "visualize_queue_length_time_series"):
+            for mobile in (False, True):
+                with self.subTest(function, mobile=mobile):
+                    legend, tools = self.open(picture(self.db, function), width=390, mobile=mobile).value(script)
+                    self.assertTrue(0 <= legend < 24, legend)
+                    self.assertTrue(0 <= tools < 24, tools)
+
     def test_tables_have_units(self):
         page = self.open(diff(self.db, [("a", 1234567.5, 2000), ("b", 0, 1)]))
         self.assertEqual(page.value("[...document.querySelectorAll('th.n')].map(it => it.textContent)"),
@@ -783,7 +830,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(shown, [re.sub(r"\x01", "\ufffd", name) for name in HOSTILE])
         self.assertEqual(page.value("document.querySelectorAll('img, .figure a, main script:not([type])').length"), 0)
         for i in range(len(rows)):
-            page.value("Plotly.Fx.hover(document.querySelector('.figure'), [{curveNumber: 0, pointNumber: %d}])" % i)
+            page.value("document.querySelector('.tracediff-chart').plotly.Fx.hover(document.querySelector('.figure'), [{curveNumber: 0, pointNumber: %d}])" % i)
             name = re.sub(r"[\x00-\x1f]", " ", HOSTILE[i])
             if len(name) < 480:
                 page.wait("document.querySelector('.hoverlayer').textContent.replace(/\\s/g, ' ') === %s" %

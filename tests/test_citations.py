@@ -11,9 +11,7 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {"T": "sql/RULES.md", "K": "sql/RULES.md", "A": "sql/RULES.md", "P": "sql/RULES.md", "B": "sql/RULES.md",
-         "F": "sql/RULES.md", "W": "sql/RULES.md", "V": "sql/RULES.md", "G": "sql/RULES.md", "N": "sql/RULES.md", "R": "sql/RULES.md",
-         "H": "sql/RULES.md", "D": "sql/HTA.md", "S": "ext/README.md"}
+HOMES = {**dict.fromkeys("TKALPBFWQVGNRH", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
 LETTERS = "".join(HOMES)
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"

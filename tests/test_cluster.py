@@ -5,6 +5,7 @@ import collections
 import contextlib
 import getpass
 import glob
+import json
 import os
 import random
 import re
@@ -20,10 +21,14 @@ import unittest
 import unittest.mock
 
 from made import document, event, kernel, launch, step, write
-from support import EXAMPLES, EXTENSION, ROOT, connect, slow, slowest
+from support import EXAMPLES, EXTENSION, ROOT, connect, series, slow, slowest
 from test_documents import RUNS, read
 
 CLUSTER = os.path.join(EXAMPLES, "cluster")
+sys.path.insert(0, CLUSTER)
+import shards  # noqa: E402  pylint: disable=wrong-import-position
+
+shards.EXTENSION = EXTENSION
 SHARDS = os.path.join(CLUSTER, "shards.py")
 VENV = os.path.join(ROOT, "build", "hosts", "venv")
 DASK = (os.path.join(VENV, "bin", "python"), os.path.join(CLUSTER, "dask_ranks.py"))
@@ -113,7 +118,7 @@ class InRuns(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(self.path(database))) as db:
             return db.execute(sql).fetchall()
 
-    def assert_same(self, control=None, test=None, database="merged.db"):
+    def assert_same(self, control=None, test=None, database="merged.db", may_be_empty=False):
         """The merged database has the rows of one process: as sets of rows with how often each is there."""
         traces = {"control": control or self.path("control"), "test": test or self.path("test")}
         with contextlib.closing(connect()) as db:
@@ -121,7 +126,7 @@ class InRuns(unittest.TestCase):
                 for side, trace in traces.items() if "{side}" in merged else ((None, None),):
                     expected = db.execute(call.format(side=side, trace=trace, **traces)).fetchall()
                     found = self.query(merged.format(side=side), database)
-                    self.assertGreater(len(expected), 0, call)
+                    self.assertGreater(len(expected), -may_be_empty, call)
                     self.assertEqual(collections.Counter(found), collections.Counter(expected), merged)
                     if side is None:
                         self.assertEqual(found, expected, merged)  # in their order
@@ -167,10 +172,110 @@ class Merged(InRuns):
         self.make_both()
         shutil.copytree(self.path("shards"), self.path("again"))
         shutil.copy(self.path("shards", "test", "rank1.json.db"), self.path("shards", "test", "copy.db"))
-        shutil.copytree(self.path("test"), self.path("elsewhere"))
-        self.make("test", *glob.glob(self.path("elsewhere", "*")), into="third")
-        self.assertEqual(self.merge("again", "shards", "third")[1], "")
+        self.make("test", *glob.glob(self.path("test", "*")), into="third")
+        self.assertEqual(self.merge("again", "shards", "./third", "third/test")[1], "")
         self.assert_same()
+
+    def test_a_file_in_two_places_is_two_files(self):
+        """As one process has it (T8)."""
+        write_runs(self.folder, 2)
+        os.mkdir(self.path("links"))
+        for copy, name in ((shutil.copy, "copy"), (os.symlink, "link")):
+            copy(self.path("test", "rank0.json"), self.path("links", name + ".json"))
+            self.make_both()
+            self.make("test", self.path("links", name + ".json"))
+            said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+            self.assertIn(f"test: links/{name}.json: step 0 is also in test/rank0.json\n", said)
+            self.assertIn(f"test: test/rank0.json: step 0 is also in links/{name}.json\n", said)
+            shutil.rmtree(self.path("shards"))
+
+
+def without_steps(trace):
+    return {**trace, "traceEvents": [each for each in trace["traceEvents"] if not each["name"].startswith("ProfilerStep")]}
+
+
+class Random(InRuns):
+    """Random jobs, whose files are in shards of random folders: the rows of one process, or both refuse and name the files."""
+
+    COUNT = series(30, 100)
+
+    def write_side(self, chance, side, ranks):
+        """Ranks with one file or several, some of which are no cycles of one run (T8), or have no steps (T12)."""
+        odd, bare = chance.random() < 0.3, chance.random() < 0.2
+        for rank in range(ranks):
+            trace = rank_trace(chance, rank, ranks, steps=chance.randint(1, 4))
+            files = [trace]
+            if chance.random() < 0.4 and (odd or not bare):
+                files.append(rank_trace(chance, rank, ranks, steps=3, first=3 if odd and chance.random() < 0.3 else 20))
+            if odd and chance.random() < 0.3:
+                files.append(chance.choice((trace, without_steps(trace), {**trace, "traceEvents": []})))
+            if odd and chance.random() < 0.1:
+                files = files[-1:]
+            for number, content in enumerate(files):
+                write(self.path(side, f"rank{rank} {number}.json"), without_steps(content) if bare else content)
+
+    def disturb(self, chance, shards):
+        """Something that happens after the shards are made, by trace. Returns what the merge must say, or None."""
+        trace, shard = chance.choice(sorted(shards.items()))
+        what = chance.choice(("nothing", "gone", "changed", "copied", "linked", "cut"))
+        if what == "gone":
+            os.unlink(trace)
+            return f"{shard}: {trace}, of which it was made, is gone"
+        if what == "changed":
+            os.utime(trace, ns=(0, 0))
+            return f"{shard}: {trace} has changed"
+        if what == "cut":
+            os.truncate(shard, chance.randrange(os.path.getsize(shard)))
+            return f"{shard}: not a whole shard"
+        if what == "copied":
+            shutil.copy(shard, self.path("shards", "again.db"))
+        elif what == "linked":
+            os.symlink(os.path.dirname(shard), self.path("shards", "link"))
+        return None
+
+    def refused(self):
+        """Why one process refuses the job, or None."""
+        with contextlib.closing(connect()) as db:
+            try:
+                for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady')", "trace_step_diff('{0}', '{1}', 'all', 'all')"):
+                    db.execute("SELECT count(*) FROM " + call.format(self.path("control"), self.path("test"))).fetchall()
+            except sqlite3.OperationalError as error:
+                return str(error)
+        return None
+
+    def merge_here(self):
+        """In this process, which takes less time: status, and what is said."""
+        try:
+            lines = shards.merge(self.path("merged.db"), [self.path("shards")])[1]
+            return 3 if lines else 0, "\n".join(lines)
+        except SystemExit as end:
+            return 1, end.code
+
+    def test_random_jobs(self):
+        seen = collections.Counter()
+        for seed in range(self.COUNT):
+            with self.subTest(seed), tempfile.TemporaryDirectory() as place:
+                self.folder = os.path.realpath(place)
+                chance, made = random.Random(seed), {}
+                ranks = chance.randint(1, 3)
+                for side in ("control", "test"):
+                    self.write_side(chance, side, ranks)
+                    for trace in sorted(glob.glob(self.path(side, "*"))):
+                        folder = self.path("shards", str(chance.randrange(3)))
+                        shards.make(side, trace, folder)
+                        made[trace] = os.path.join(folder, side, os.path.basename(trace) + ".db")
+                refused, expected = self.refused(), self.disturb(chance, made)
+                status, said = self.merge_here()
+                self.assertEqual(status != 0, bool(refused or expected), (refused, expected, said))
+                self.assertIn(expected or "", said)
+                for path in re.findall(r"'([^']+/rank[^']+)'", "" if expected else refused or ""):
+                    self.assertIn(path, said)
+                if status != 1:
+                    self.assert_same(**{side: json.dumps([file for file, in self.query(
+                        f"SELECT file FROM files WHERE side = '{side}' EXCEPT SELECT file FROM left_out WHERE side = '{side}'")])
+                                        for side in shards.SIDES}, may_be_empty=True)
+                seen[status] += 1
+        self.assertEqual(set(seen), {0, 1, 3}, seen)
 
 
 class Page(InRuns):
@@ -272,11 +377,77 @@ test: test/rank3.json: it has no steps, but other files of its side have
         self.merge()
         self.assert_same()
 
-    def test_one_side_and_none(self):
+    def test_several_files_of_a_rank_without_steps(self):
+        """T8."""
+        for side in ("control", "test"):
+            for number in range(2):
+                write(self.path(side, f"{number}.json"), without_steps(rank_trace(random.Random(number), number, 2)))
+        write(self.path("test", "more.json"), without_steps(rank_trace(random.Random(3), 1, 2)))
+        self.make_both()
+        said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+        self.assertEqual(said, """test: no rows of ranks 1
+test: test/1.json: it has no steps, and test/more.json is also of rank 1
+test: test/more.json: it has no steps, and test/1.json is also of rank 1
+""")
+
+    def test_a_shard_of_a_file_that_is_gone_or_has_changed(self):
+        write_runs(self.folder, 4)
+        self.make_both()
+        os.unlink(self.path("test", "rank3.json"))
+        write(self.path("control", "rank1.json"), rank_trace(random.Random(7), 1, 4, slower=50))
+        said = self.merge(missing=True)[1].replace(self.folder + "/", "")
+        self.assertEqual(said, """shards/control/rank1.json.db: control/rank1.json has changed: make it again
+shards/test/rank3.json.db: test/rank3.json, of which it was made, is gone: delete the shard, or merge with --elsewhere if the \
+file lies on another machine
+control: no rows of ranks 1
+test: no rows of ranks 3
+""")
+
+    def test_files_that_lie_elsewhere(self):
+        write_runs(self.folder, 2)
+        self.make_both()
+        for side in ("control", "test"):
+            shutil.move(self.path(side), self.path(f"{side} there"))
+        self.run_shards("merge", "--elsewhere", "merged.db", "shards")
+        for side in ("control", "test"):
+            shutil.move(self.path(f"{side} there"), self.path(side))
+        self.assert_same()
+
+    def test_shards_of_two_states_of_a_file(self):
+        """Files that lie elsewhere cannot be asked which is theirs."""
+        write_runs(self.folder, 2)
+        self.make_both()
+        write(self.path("test", "rank1.json"), rank_trace(random.Random(7), 1, 2, first=30))
+        self.make("test", self.path("test", "rank1.json"), into="later")
+        said = self.run_shards("merge", "--elsewhere", "merged.db", "shards", "later", status=3)[1].replace(self.folder + "/", "")
+        self.assertEqual(said, "shards/test/rank1.json.db: test/rank1.json was not the same for later/test/rank1.json.db: delete the"
+                               " older shard\n")
+
+    def test_files_of_one_name_need_folders_of_their_own(self):
+        write_runs(self.folder, 1)
+        self.make_both()
+        other = write(self.path("other", "rank0.json"), rank_trace(random.Random(7), 0, 1, first=30))
+        shard, first = self.path("shards", "test", "rank0.json.db"), self.path("test", "rank0.json")
+        said = f"{shard} is the shard of {first}: give {other} another folder of shards\n"
+        self.assertEqual(self.run_shards("make", "test", self.path("shards"), other, status=1)[1], said)
+        os.unlink(first)
+        self.assertEqual(self.make("test", other), [f"made: {other}"])
+
+    def test_a_side_without_rows(self):
+        """Its diff would be empty, as if nothing differed."""
         write_runs(self.folder, 2)
         self.make("control", *glob.glob(self.path("control", "*")))
-        self.merge()
-        self.assertEqual(self.query("SELECT count(*) FROM diff"), [(0,)])
+        said = "no rows of test in shards: 'shards.py make test' writes its shards\n"
+        self.assertEqual(self.run_shards("merge", "merged.db", "shards", status=1)[1], said)
+        self.assertFalse(os.path.exists(self.path("merged.db")))
+        self.make_both()
+        shutil.rmtree(self.path("control"))
+        said = self.run_shards("merge", "merged.db", "shards", status=1)[1].splitlines()
+        self.assertIn("control/rank0.json, of which it was made, is gone", said[0])
+        self.assertEqual(said[-1], "no rows of control in shards: 'shards.py make control' writes its shards")
+        self.assertFalse(os.path.exists(self.path("merged.db")))
+
+    def test_no_shards(self):
         os.mkdir(self.path("empty"))
         self.assertEqual(self.run_shards("merge", "other.db", "empty", status=1)[1],
                          "no shards in empty: 'shards.py make' writes them\n")
@@ -294,7 +465,7 @@ test: test/rank3.json: it has no steps, but other files of its side have
             self.assertEqual(self.run_shards("merge", target, "shards", status=1)[1], said)
 
     def test_wrong_arguments(self):
-        for arguments in ((), ("merge",), ("merge", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("-h",)):
+        for arguments in ((), ("merge",), ("merge", "a.db"), ("merge", "--elsewhere", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("-h",)):
             self.assertIn("usage: shards.py", self.run_shards(*arguments, status=1)[1])
 
 

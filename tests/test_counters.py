@@ -17,7 +17,8 @@ import oracle_stacks
 from generate_joins import KERNELS, STEPS
 from hta_load import RIGHT
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, ROOT, connect, corpus, golden
+from support import EXAMPLES, ROOT, alone, connect, corpus, golden, slow
+from test_nsys_cost import SLACK, fastest
 
 GPU = os.path.join(EXAMPLES, "gpu", "test")
 
@@ -285,6 +286,19 @@ class Cupti(InFolder):
             self.db.set_progress_handler(None, 0)
         self.assertGreater(steps[0], 100)
         self.assertLess(steps[1], 5 * steps[0])
+
+    @alone
+    @slow
+    def test_deep_stacks_take_no_longer_than_shallow_ones_with_as_many_operators(self):
+        works = []
+        for depth, launches in ((100, 1600), (1600, 100)):
+            operators = [event(f"aten::operator_{at}", at, 20_000 - at) for at in range(depth)]
+            path = write(f"{depth}.json", document(*operators, *(one for place in range(launches) for one in (
+                launch(2000 + 10 * place, 5, place + 1), of_cupti("k", 10 * place)))))
+            works.append(lambda path=path: self.found(path))
+            self.assertEqual({tuple(row[5]) for row in self.parsed(works[-1]())}, {tuple(each["name"] for each in operators)})
+        shallow, deep = fastest(*works, times=3)
+        self.assertLess(deep, 2 * shallow * SLACK)
 
     def test_a_trace_without_ranges_has_no_rows(self):
         self.assertEqual(self.found(GPU), [])

@@ -81,7 +81,7 @@ def random_files(count):
 
 
 class Rules(InFolder):
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(150, 1500))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(60, 1500))
     ROWS = "SELECT iteration, seq, kind, event, ts_ns, dur_ns FROM critical_path(?, 0, 'all', ?)"
 
     def test_random_traces(self):
@@ -103,7 +103,7 @@ class Rules(InFolder):
 
 class Slack(InFolder):
     """P9: what is off the path can take as much longer as it says, and not 1 ns more; what is on it, not even that."""
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(150, 750))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(60, 750))
     ROWS = ("SELECT iteration, seq, kind, event, ts_ns, ts_ns + dur_ns, slack_ns, slack"
             " FROM critical_path(?, 0, 'all', ?, NULL, 1)")
 
@@ -170,9 +170,8 @@ class Everywhere(InFolder):
                                            " OR kind IN ('queue', 'wait'))", path, clock))
 
     def test_examples(self):
-        for folder in ("gpu", "cpu"):
-            for side in ("control", "test"):
-                self.check(os.path.join(EXAMPLES, folder, side))
+        for folder, side in (("gpu", "test"), ("cpu", "control"), ("gpu", "control"), ("cpu", "test"))[:series(2, 4)]:
+            self.check(os.path.join(EXAMPLES, folder, side))
 
     @slowest
     def test_real_traces(self):

@@ -63,7 +63,7 @@ class Decoders(InFolder):
     def test_whole_files(self):
         write("small.json.gz", run())
         write_bytes("nothing.json.gz", b"")
-        write("many.json.gz", document(*(event(f"op{i * 7919 % 1000003}", i, 1) for i in range(50000))))
+        write("many.json.gz", document(*(event(f"op{i * 7919 % 1000003}", i, 1) for i in range(series(10000, 50000)))))
         with open("small.json.gz", "rb") as one, open("members.json.gz", "wb") as several:
             whole = one.read()
             write("start.json.gz", '{"traceEvents": [')

@@ -180,7 +180,7 @@ class DividedOnce(InFolder):
         """Its columns of us, except means, quantiles and values a step."""
         return [name for name, description in self.rows(
             "SELECT name, description FROM tracediff_help WHERE function = ? AND part = 'column' AND type = 'REAL'",
-            function) if re.match(r"us\b(?! a step)", description) and not re.search(r"mean|^avg_|^std|stddev|^p\d\d$|per_step", name)]
+            function) if re.match(r"us\b(?! a step)", description) and not re.search(r"mean|median|^avg_|^std|stddev|^p\d\d$|per_step", name)]
 
     def test_every_function(self):
         for path in SIDES:

@@ -15,18 +15,18 @@ from support import EXAMPLES, corpus, slow
 from test_step_time import random_trace
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
-KEYS = ("op", "top_op", "module", "annotation", "kernel", "kernel_type", "cat", "stream", "shapes", "name")
+KEYS = ("op", "top_op", "module", "annotation", "kernel", "kernel_type", "cat", "stream", "shapes", "types", "name")
 EVENTS = """
     SELECT file, event, rank, iteration, device, cat, name, ts_ns, dur_ns, round(self_dur * 1000), pid, tid, parent,
-           args ->> '$."Input Dims"'
+           args ->> '$."Input Dims"', args ->> '$."Input type"'
     FROM trace_events(?, NULL, ?)"""
 OWNERS = """
-    SELECT file, event, launch, name, kernel_type, cat, stream, op, top_op, module, annotation, shapes
+    SELECT file, event, launch, name, kernel_type, cat, stream, op, top_op, module, annotation, shapes, types
     FROM trace_kernel_owners(?, ?, ?)"""
 STEP_NAME = re.compile(r"ProfilerStep ?#(\d+)")
 COLUMNS = ("key", "key_json", "control_counts", "test_counts", "control_kernels", "test_kernels", "control_device_time",
            "test_device_time", "diff_device_time", "diff_from_counts", "diff_from_mean", "control_host_time",
-           "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time")
+           "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time", "control_events", "test_events")
 SELECTED = f"""
     SELECT {", ".join(COLUMNS)} FROM trace_diff_by(:control, :test, :keys)
     WHERE control_rank = :ranks AND test_rank = :ranks AND control_iteration = :steps AND test_iteration = :steps"""
@@ -35,7 +35,7 @@ SELECTED = f"""
 class Event:
     def __init__(self, *values):
         (self.file, self.event, self.rank, self.iteration, self.device, self.cat, self.name, self.ts, self.dur,
-         self.self_dur, self.pid, self.tid, self.parent, self.shapes) = values
+         self.self_dur, self.pid, self.tid, self.parent, self.shapes, self.types) = values
         self.counts = self.dur is not None and self.name is not None and self.cat != "Trace"
 
     def holds(self, thread, instant):
@@ -78,10 +78,10 @@ class Side:
         self.around = [row for place, row in self.events.items() if row.device == "CPU" and row.counts
                        and not is_call(row.cat) and place not in steps]
         self.work = []
-        for file, number, call, name, type_, cat, stream, op, top_op, module, annotation, shapes in db.execute(
+        for file, number, call, name, type_, cat, stream, op, top_op, module, annotation, shapes, types in db.execute(
                 OWNERS, (path, ranks, chosen)):
             made = {"name": name, "kernel": name, "kernel_type": type_, "cat": cat, "stream": stream, "op": op,
-                    "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes}
+                    "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes, "types": types}
             labels, itself = self.launchers(file, number, call)
             if (op or "").startswith("graph: "):  # A14: the operator is not known
                 labels.pop("op", None)
@@ -104,8 +104,8 @@ class Side:
         annotation = next((row for row in labels if row.cat == "user_annotation"), None)
         made = {key: row and stable(row.name)
                 for key, row in (("op", op), ("top_op", top), ("module", module), ("annotation", annotation))}
-        return {**dict.fromkeys(KEYS), **made, "shapes": op.shapes if operators else None, "cat": chain[0].cat,
-                "name": stable(chain[0].name)}
+        return {**dict.fromkeys(KEYS), **made, "shapes": op.shapes if operators else None,
+                "types": op.types if operators else None, "cat": chain[0].cat, "name": stable(chain[0].name)}
 
     def launchers(self, file, number, call):
         """{level: (file, event)} of the labels of a launch; and the event itself, that stands for a run without one."""
@@ -118,9 +118,9 @@ class Side:
         return {level: (row.file, row.event) for level, row in labels.items() if row}, (file, number)
 
     def sums(self, keys):
-        """{values of the keys: (runs, kernels, device time, host time, self time)}; ns"""
-        runs, sums = defaultdict(set), defaultdict(lambda: [0, 0, 0, 0])
-        by = next((key for key in KEYS[:4] if key in keys or (key == "op" and "shapes" in keys)), None)
+        """{values of the keys: (runs, kernels, device time, host time, self time, events)}; ns"""
+        runs, sums = defaultdict(set), defaultdict(lambda: [0, 0, 0, 0, 0])
+        by = next((key for key in KEYS[:4] if key in keys or (key == "op" and {"shapes", "types"} & {*keys})), None)
         for made, dur, labels, itself in self.work:
             part = tuple(made[key] for key in keys)
             runs[part].add(labels.get(by, itself))
@@ -132,6 +132,7 @@ class Side:
             if parts.get((place[0], row.parent)) != part:
                 sums[part][2] += row.dur
             sums[part][3] += int(row.self_dur or 0)
+            sums[part][4] += 1
         return {part: (len(runs[part]), *values) for part, values in sums.items()}
 
 
@@ -139,7 +140,7 @@ class Comparing(InFolder):
     @staticmethod
     def expected(sides, part, sums):
         """The columns from control_counts on. Quotients of integers are exact up to one rounding."""
-        (runs0, kernels0, *times0), (runs1, kernels1, *times1) = (of.get(part, (0,) * 5) for of in sums)
+        (runs0, kernels0, *times0, events0), (runs1, kernels1, *times1, events1) = (of.get(part, (0,) * 6) for of in sums)
         steps0, steps1 = sides[0].steps, sides[1].steps
         times = [(a / (1000 * steps0), b / (1000 * steps1), (b * steps0 - a * steps1) / (1000 * steps0 * steps1))
                  for a, b in zip(times0, times1)]
@@ -149,7 +150,7 @@ class Comparing(InFolder):
             split = ((runs1 * steps0 - runs0 * steps1) * (mean0 + mean1) / per,
                      (mean1 - mean0) * (runs0 * steps1 + runs1 * steps0) / per)
         return (runs0 / steps0, runs1 / steps1, kernels0 / steps0, kernels1 / steps1, *times[0], *split, *times[1],
-                *times[2])
+                *times[2], events0 / steps0, events1 / steps1)
 
     def compare(self, control, test, keys, ranks, steps, sides=None):
         sides = sides or [Side(self.db, path, ranks, steps) for path in (control, test)]
@@ -206,6 +207,8 @@ def nested_trace(rng, steps, rank):
                                     ("Operator", "aten::to"), ("user_annotation", "## fw ##"),
                                     ("python_function", "nn.Module: L_0"), ("python_function", "f.py(3): g")])
             args = {"args": {"Input Dims": rng.choice([[[2, 3]], [[4], []]])}} if rng.random() < .7 else {}
+            if args and rng.random() < .7:
+                args["args"]["Input type"] = rng.choice((["float"], ["double", "Scalar"]))
             events.append(event(name, start, at + 1 - start, cat=cat, tid=thread, **args))
         return at + 2
 
@@ -238,7 +241,7 @@ class Runs(Comparing):
     @slow
     def test_every_combination_of_keys(self):
         combinations = [keys for count in range(1, len(KEYS) + 1) for keys in itertools.combinations(KEYS, count)]
-        self.assertEqual(len(combinations), 1023)
+        self.assertEqual(len(combinations), 2047)
         seen = Counter()
         for number in range(self.PAIRS):
             control, test = self.pair(number)
@@ -253,7 +256,7 @@ class Runs(Comparing):
                         seen["several kernels a run"] += runs[0] < kernels[0]
                         seen["nothing launched"] += kernels == (0, 0)
                         seen["one side"] += min(kernels) == 0 < max(kernels)
-                        if not {*keys} & {"op", "top_op", "module", "annotation", "shapes"}:
+                        if not {*keys} & {"op", "top_op", "module", "annotation", "shapes", "types"}:
                             self.assertEqual(runs, kernels)
         self.assertGreater(min(seen.values()), 500, seen)
         self.assertEqual(len(seen), 4)
@@ -363,7 +366,7 @@ class DiffBy(Comparing):
 
     def test_errors(self):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
-                    " cat, stream, shapes and name, each once, separated by commas, not ")
+                    " cat, stream, shapes, types and name, each once, separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
             self.assert_error(expected + keys, f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
         self.assert_error("trace_diff_by: test has no rank 7 (ranks: 0, 1)",

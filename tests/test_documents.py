@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import test_bad
-from support import EXTENSION, ROOT, connect, corpus, golden
+from support import EXTENSION, ROOT, connect, corpus, golden, slow
 
 MARK = "@@@@"
 
@@ -21,6 +21,11 @@ def shell(script, folder=ROOT):
     done = subprocess.run(["sqlite3", "-batch", ":memory:"], input=script, cwd=folder, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
     return done.stdout
+
+
+def sh(line):
+    """Runs a line of a document in a shell; the extension is the one under test."""
+    return subprocess.run(["sh", "-c", line.replace("./dist/tracediff", EXTENSION)], cwd=ROOT, text=True, capture_output=True)
 
 
 def read(*parts):
@@ -85,7 +90,25 @@ class Documents(unittest.TestCase):
         for document, sql, _ in self.examples():
             if document.endswith("README.md"):
                 self.assertIn(sql, tour)
-        self.assertNotRegex(shell(tour), r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+
+    @slow
+    @RUNS
+    def test_tour_runs(self):
+        self.assertNotRegex(shell(read("examples", "tour.sql")), r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+
+    @RUNS
+    def test_commands_of_the_shell_run(self):
+        lines = re.findall(r"(?m)^    (sqlite3 -cmd .*)$", read("examples", "README.md"))
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertRegex(sh(line).stdout, r"\Atest is slower here: ", line)
+
+    @RUNS
+    def test_safe_shell_cannot_write_run_or_load(self):
+        line, = re.findall(r"(?m)^    (sqlite3 -cmd .* -safe :memory:) ", read("examples", "README.md"))
+        for asked in ("SELECT writefile('x', '')", ".shell true", ".output x", "ATTACH 'x' AS x", "SELECT load_extension('x')", ".load x"):
+            done = sh(f'{line} "{asked}"')
+            self.assertIn(" in safe mode", done.stdout + done.stderr, asked)
 
     def test_python_compiles(self):
         blocks = [(document, code) for document in DOCUMENTS
@@ -125,7 +148,7 @@ class CallsOfHta(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_is_read_at_a_sitting(self):
-        self.assertLessEqual(len(read("README.md").splitlines()), 250)
+        self.assertLessEqual(len(read("README.md").splitlines()), 254)
 
     def test_answers_first(self):
         """After the one command before them: the answer, the parts of a step, kernels of steady steps."""
@@ -405,9 +428,9 @@ class Hosts(unittest.TestCase):
         self.assertLessEqual(max(map(len, printed.splitlines())), 120)
         difference, = map(float, re.findall(r"ms a step, ([+\d.]+) ms", printed))
         parts = [float(number) for number in re.findall(r"(?m)^ +([+-][\d.]+) ms", printed)]
-        self.assertEqual(len(parts), 6)
+        self.assertEqual(len(parts), 7)
         self.assertAlmostEqual(sum(parts), difference, delta=0.0005 * len(parts))
-        for planted in ("nccl:all_reduce", "_fused_adamw_ takes over", "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
+        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "_fused_adamw_ takes over", "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
             self.assertIn(planted, printed)
 
     @RUNS

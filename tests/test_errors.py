@@ -268,14 +268,15 @@ class Arguments(Errors):
 
     def test_a_selection_is_named_as_its_function_names_it(self):
         """Functions written in SQL hand it on to others, under other names."""
-        functions = [name for name, in self.rows(
-            "SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table' AND name = 'control_rank'")]
+        functions = self.rows("SELECT DISTINCT function, description LIKE '%''job''%' FROM tracediff_help"
+                              " WHERE kind = 'table' AND part = 'argument' AND name = 'control_rank'")
         self.assertGreater(len(functions), 8)
-        for function in functions:
+        for function, of_jobs in functions:
             keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
             for side in ("control", "test"):
-                for name, kind in (("rank", "'all'"), ("iteration", "'all', 'steady' or a phase of steps")):
-                    integers = "an integer, a JSON array of integers" + (" or " if name == "rank" else ", ")
+                for name, kind in (("rank", "'all' or 'job'" if of_jobs else "'all'"),
+                                   ("iteration", "'all', 'steady' or a phase of steps")):
+                    integers = "an integer, a JSON array of integers" + (" or " if kind == "'all'" else ", ")
                     self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x y'",
                                       f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x y'{keys}")
 

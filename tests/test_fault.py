@@ -4,6 +4,7 @@ folder of small traces. Each statement of fault.c is a test.
 FAULT  where these programs are   (default build/fault)
 """
 import functools
+import json
 import os
 import random
 import re
@@ -14,6 +15,7 @@ import unittest
 
 import generate_ascend
 import generate_rocpd
+from generate_job import write_job
 from made import document, event, kernel, launch, run, step, write
 from made_database import KERNEL, PROCESS, export, opened
 from support import DATA, EXTENSION, ROOT, alone, slow
@@ -111,13 +113,15 @@ def write_traces(folder):
     """What tests/fault/fault.c asks for."""
     def place(name):
         return os.path.join(folder, name)
-    write(place("a/rank0.json"), rank(0))
+    escaped = {'"ts": 7': '"ts": "\\u0037"', '"backend"': '"\\u0062ackend"'}
+    write(place("a/rank0.json"), re.sub("|".join(escaped), lambda found: escaped[found[0]], json.dumps(rank(0))))
     write(place("a/rank1.json.gz"), rank(1))
     write(place("a/notes.json"), {"no": "trace"})
     write(place("b/rank0.json"), rank(0, 2, ["op3"]))
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
     write(place("syncs/rank0.json"), syncs())
+    write_job(place("job"), 80)  # of four ranks, two without a clock
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
         write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
     nodes = [{"id": at, "name": 'a "name" ' * at, "ctrl_deps": 1, "inputs": {"values": [at], "shapes": [[at]]},

@@ -65,13 +65,13 @@ class Twice(InFolder):
 
     def test_many_paths(self):
         """In time that is proportional to them."""
-        started = time.monotonic()
+        started = time.process_time()
         self.assertEqual(self.again(*["d/rank0.json"] * 20_000), {"d/rank0.json": 19_999})
         os.makedirs("many")
         for number in range(2000):
             write(f"many/rank{number}.json", run())
         self.assertEqual(sum(self.again("many", "./many", "many/../many").values()), 4000)
-        self.assertLess(time.monotonic() - started, 15)
+        self.assertLess(time.process_time() - started, 15)
 
     def test_named_once_it_must_be_a_trace(self):
         write("d/notes.json", "{}")

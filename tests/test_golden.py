@@ -190,6 +190,10 @@ class OwnTorch(ShippedPair, unittest.TestCase):
 class OwnTorchTiny(ShippedPair, unittest.TestCase):
     folder, place = "pair_own_torch_tiny", os.path.join(DATA, "tiny")
 
+    @slow  # test_oracle.Made compares diffs of random traces
+    def test_oracle(self):
+        super().test_oracle()
+
 
 class EventsPerIteration(unittest.TestCase):
     """trace_events against what HTA's loader makes of traces in whole us: per rank, category, iteration, stream."""

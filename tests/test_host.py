@@ -9,7 +9,7 @@ import textwrap
 import unittest
 
 from made import InFolder, run, write, write_big
-from support import EXTENSION, ROOT, alone, connect
+from support import EXTENSION, ROOT, alone, connect, series
 
 
 class Processors(unittest.TestCase):
@@ -54,7 +54,7 @@ class Interrupts(InFolder):
         for query in self.QUERIES:
             sql, stopped = f"SELECT count(*) FROM {query}", 0
             whole = self.rows(sql)
-            for moment in range(1, 200):
+            for moment in (*range(1, 12), *range(12, 200, series(12, 1))):
                 db, asked = connect(), []
 
                 def authorize(action, *_):

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
-from support import ROOT
+import run
+from support import EXTENSION, ROOT
 
 # Says what it was asked, and does nothing.
 ASKED = '#!/bin/sh\necho "$(basename "$0") $*" >> "$ASKED"\n'
@@ -97,6 +99,11 @@ class Needs(Make):
             with self.subTest(goals):
                 self.assertIn(f"Missing: libsqlite3-dev zlib1g-dev{needed}. Run: ", printed)
 
+    def test_gcc_is_enough(self):
+        """Without the name cc, which is make's own default."""
+        path = self.links("sh", "make", "gcc", "id", "git")
+        self.assertEqual(self.make("needed", path=path), (0, "", []))
+
     def test_sudo_that_needs_no_password_installs_it(self):
         self.stub("id", "#!/bin/sh\necho 1000\n")
         self.stub("sudo", ASKED)
@@ -112,6 +119,44 @@ class Install(Make):
             "Cannot install into /proc/nobody. For you alone: make install PREFIX=$HOME/.local\n"
             "For everyone on this machine: sudo make install\n" + printed.splitlines(True)[-1]), printed)
         self.assertNotEqual(status, 0)
+
+    def install(self, user, known=""):
+        """The folder of the library, what is printed after the line that names it, and what ldconfig was asked."""
+        self.stub("id", f"#!/bin/sh\necho {user}\n")
+        prefix = tempfile.mkdtemp(prefix="a prefix", dir=self.folder)
+        self.stub("ldconfig", ASKED + f'[ "$*" != -p ] || echo "\ttracediff.so (libc6,x86-64) => {known or prefix}/lib/tracediff.so"\n')
+        _, printed, asked = self.make("-o", "all", "install", f"PREFIX={prefix}", f"DIST={os.path.dirname(EXTENSION)}")
+        first, *rest = printed.splitlines()
+        self.assertEqual(first, f"Installed {prefix}/lib/tracediff.so and {prefix}/share/tracediff")
+        return f"{prefix}/lib", rest, asked
+
+    def test_where_the_linker_finds_it_the_bare_name_is_said(self):
+        for user, asked in ((0, ["ldconfig ", "ldconfig -p"]), (1000, ["ldconfig -p"])):
+            self.assertEqual(self.install(user)[1:], (["In sqlite3: .load tracediff"], asked), user)
+
+    def test_where_it_does_not_the_lines_that_are_said_load_it(self):
+        for user in (0, 1000):
+            folder, said, _ = self.install(user, known="/elsewhere")
+            self.assertEqual(said, [f'In sqlite3: .load "{folder}/tracediff"',
+                                    f"In each sqlite3 that you start: echo '.load \"{folder}/tracediff\"' >> ~/.sqliterc"])
+            environment = {"PATH": os.environ["PATH"], "HOME": tempfile.mkdtemp(dir=self.folder)}
+            load, write = (line.split(": ", 1)[1] for line in said)
+            subprocess.run(["sh", "-c", write], env=environment, cwd="/", check=True)
+            # the shell takes the home of the user from the system, not from HOME
+            for given in ("-cmd", load), ("-init", os.path.join(environment["HOME"], ".sqliterc")):
+                done = subprocess.run(["sqlite3", "-batch", *given, ":memory:", "SELECT tracediff_version()"], env=environment,
+                                      cwd="/", stdout=subprocess.PIPE, text=True, check=True)
+                self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", (user, given))
+
+    def test_uninstall_names_the_line_that_would_fail(self):
+        """A shell with -bail stops at it."""
+        prefix = f"{self.folder}/prefix"
+        with unittest.mock.patch.dict(os.environ, HOME=self.folder):
+            for text, said in (('.mode box\n', ""), (f'.load "{prefix}/lib/tracediff"\n', f"Remove from ~/.sqliterc: .load \"{prefix}/lib/tracediff\"\n")):
+                with open(f"{self.folder}/.sqliterc", "w", encoding="utf-8") as file:
+                    file.write(text)
+                status, printed, _ = self.make("-s", "uninstall", f"PREFIX={prefix}")
+                self.assertEqual((status, printed), (0, said))
 
 
 class Library(Make):
@@ -167,17 +212,20 @@ class Parts(unittest.TestCase):
         self.assertEqual(re.search(r"for target in (.*?);", ci)[1].split(), parts)
         self.assertRegex(ci.splitlines()[-1], r"^SLOW=run make --no-print-directory test$")
 
-    def run_tests(self, text, slow):
-        """What tests/run.py prints of one file of tests, and its exit status."""
-        with tempfile.TemporaryDirectory() as folder:
+    def run_tests(self, text, slow, **variables):
+        """What tests/run.py prints of one file of tests, its exit status, and what it writes of the skipped ones."""
+        with tempfile.TemporaryDirectory() as root:
+            folder = os.path.join(root, "tests")
+            os.mkdir(folder)
             for name in ("run.py", "support.py"):
                 shutil.copy(os.path.join(ROOT, "tests", name), folder)
             with open(os.path.join(folder, "test_some.py"), "w", encoding="utf-8") as file:
                 file.write("import os\nimport unittest\nfrom support import corpus, slow, slowest\n\nclass Some(unittest.TestCase):\n" + text)
-            environment = {name: value for name, value in os.environ.items() if name not in ("SLOW", "CORPUS")}
-            done = subprocess.run([sys.executable, os.path.join(folder, "run.py")], env={**environment, "SLOW": slow},
-                                  capture_output=True, text=True, check=False)
-            return done.stdout, done.returncode
+            environment = {name: value for name, value in os.environ.items() if name not in ("SLOW", "CORPUS", "TMPDIR", "TEMP", "TMP")}
+            done = subprocess.run([sys.executable, os.path.join("tests", "run.py")], capture_output=True, text=True, check=False,
+                                  cwd=root, env={**environment, "SLOW": slow, **variables})
+            with open(os.path.join(root, "build", "skipped.txt"), encoding="utf-8") as file:
+                return done.stdout, done.returncode, file.read()
 
     TESTS = """
     def test_a(self): pass
@@ -190,23 +238,21 @@ class Parts(unittest.TestCase):
     def test_e(self): pass
 """
 
-    def test_what_is_left_out_is_said_by_name_with_its_reason(self):
-        others = ("skipped, CORPUS is not set: 1\n  test_some.Some.test_d\n", "skipped, no Chromium: 1\n  test_some.Some.test_e\n")
-        for slow, left_out, last in (("skip", ["test_b", "test_c"], "1 passed, 0 failed, 4 skipped"),
-                                     ("some", ["test_c"], "2 passed, 0 failed, 3 skipped"),
-                                     ("run", [], "3 passed, 0 failed, 2 skipped")):
-            printed, status = self.run_tests(self.TESTS, slow)
+    def test_a_file_names_what_is_left_out_and_why(self):
+        others = "CORPUS is not set: 1\n  test_some.Some.test_d\n", "no Chromium: 1\n  test_some.Some.test_e\n"
+        for slow, left_out, last in (("skip", "bc", "1 passed, 0 failed, 4 skipped"), ("some", "c", "2 passed, 0 failed, 3 skipped"),
+                                     ("run", "", "3 passed, 0 failed, 2 skipped")):
+            printed, status, skipped = self.run_tests(self.TESTS, slow)
             with self.subTest(slow):
-                for part in others:
-                    self.assertIn(part, printed)
-                names = " ".join(f"test_some.Some.{name}" for name in left_out)
-                self.assertEqual(f"skipped, it is slow: {len(left_out)}\n  {names}\n" in printed, bool(left_out))
-                self.assertEqual("run in `make check`" in printed, bool(left_out))
-                self.assertEqual(printed.splitlines()[-1], last)
+                by_slowness = f"it is slow: {len(left_out)}\n" + "".join(f"  test_some.Some.test_{name}\n" for name in left_out)
+                self.assertEqual(skipped, others[0] + (by_slowness if left_out else "") + others[1])
+                said = f", {len(left_out)} of them slow; `make check` runs these" if left_out else ""
+                self.assertEqual(printed.splitlines()[-2:],
+                                 [f"build/skipped.txt names the {len(left_out) + 2} skipped tests{said}", last])
                 self.assertEqual(status, 0)
 
     def test_a_failure_is_counted_once_and_is_the_exit_status(self):
-        printed, status = self.run_tests("""
+        printed, status, _ = self.run_tests("""
     def test_a(self):
         for i in range(2):
             with self.subTest(i):
@@ -217,7 +263,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(status, 1)
 
     def test_a_process_that_dies_fails_the_test_it_ran(self):
-        printed, status = self.run_tests("""
+        printed, status, _ = self.run_tests("""
     def test_a(self): pass
     def test_b(self): os.kill(os.getpid(), 9)
     def test_c(self): os._exit(0)
@@ -230,7 +276,7 @@ class Parts(unittest.TestCase):
 
     def test_a_process_that_ends_with_an_error_after_its_tests_is_a_failure(self):
         """As under valgrind."""
-        printed, status = self.run_tests("""
+        printed, status, _ = self.run_tests("""
     def test_a(self):
         from multiprocessing import util
         util.Finalize(None, os._exit, args=(9,), exitpriority=1)
@@ -240,7 +286,7 @@ class Parts(unittest.TestCase):
 
     def test_what_measures_is_alone(self):
         """Slow ones first, and the rest of the class; then those that are alone."""
-        printed, _ = self.run_tests("""
+        printed, *_ = self.run_tests("""
     from support import alone
     DONE = os.path.join(os.path.dirname(__file__), "done")
     def note(self, what):
@@ -257,6 +303,24 @@ class Parts(unittest.TestCase):
 """, "run")
         self.assertEqual(printed.splitlines()[-1], "4 passed, 0 failed, 0 skipped", printed)
 
+    def test_failures_are_the_last_thing_before_the_result(self):
+        printed, *_ = self.run_tests("""
+    def test_a(self): self.assertEqual(1, 2)
+    @slow
+    def test_b(self): pass
+""", "skip")
+        self.assertRegex(printed, r"(?s)FAILED: test_a .*AssertionError: 1 != 2\nbuild/skipped.txt [^\n]*\n0 passed, 1 failed, 1 skipped\n$")
+
+    def test_files_are_in_memory_where_there_is_room_unless_all_tests_run(self):
+        text = """
+    def test_a(self): print("in", os.environ["TMPDIR"], flush=True)
+"""
+        with tempfile.TemporaryDirectory() as other:
+            for slow, variables, expected in (("skip", {}, run.memory() or "/tmp"), ("run", {}, "/tmp"),
+                                              ("skip", {"TMPDIR": other}, other)):
+                printed, *_ = self.run_tests(text, slow, **variables)
+                self.assertEqual(re.search("in (.*)/tracediff", printed)[1], expected)
+
     def test_series_that_are_shorter_are_said(self):
         text = """
     from support import series
@@ -264,8 +328,8 @@ class Parts(unittest.TestCase):
     def test_a(self): self.assertEqual(self.LENGTH, 4)
 """
         for slow, failed in (("skip", 1), ("some", 1), ("run", 0)):
-            printed, _ = self.run_tests(text, slow)
-            self.assertEqual("Random series that `make check` runs at full length: test_some\n" in printed, bool(failed))
+            printed, _, skipped = self.run_tests(text, slow)
+            self.assertEqual(skipped, "Random series that `make check` runs at full length: test_some\n" if failed else "")
             self.assertTrue(printed.endswith(f"{1 - failed} passed, {failed} failed, 0 skipped\n"), printed)
 
     def test_slow_is_marked_in_one_place(self):

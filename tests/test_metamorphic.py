@@ -34,25 +34,27 @@ RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", 1, "[1
 VALUES = {
     "root": (None,), "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
     "iterations": ITERATIONS, "control_iteration": ITERATIONS, "test_iteration": ITERATIONS,
+    "control_iterations": ITERATIONS,
     "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
     "capture": (None,), "control_capture": (None,), "test_capture": (None,),
     "shapes": (None, 0, 1), "off_path": (None, 0, 1),
     "steps": (None, None, "profiler", "aten::%", '["ProfilerStep%", "nn.Module: %"]'),
-    "keys": ("op", "op,shapes", "kernel", "module,annotation", "name", "stream,kernel_type", "cat,top_op"),
+    "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
     "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),
     "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),
     "use_gpu_annotation": (None, 0), "allowlist_patterns": (None, '["*ss", "#*"]'),
     "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
-    "operator_name": ("aten::", "linear", "autograd")}
+    "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4), "control_untraced": (None, 3), "test_untraced": (None, 4)}
 EVENTS = {"event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
 OF_OTHERS = {"trace_summary", "trace_diff_report"}  # of what other functions say; half of the time would go to these two
-DIRECTED = {"top_count_increases", "trace_step_causes", "trace_graph_diff", "trace_ab", "trace_clock_factor", *SUMMARY}  # ask what came, or what replaced what
+DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff", "trace_ab",
+            "trace_clock_factor", "trace_host_factor", *SUMMARY}  # ask what came, or what replaced what
 AGAINST_OTHERS = {"potential_stragglers"}  # compares each rank with the others that are chosen
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
@@ -173,7 +175,8 @@ def shifted(rng, files, by=None):
         if isinstance(event.get("ts"), int):
             event["ts"] += by
         return event
-    return Change(each_event(files, alter), back={column: lambda value, row: value - by for column in ABSOLUTE})
+    return Change(each_event(files, alter), back={column: lambda value, row: value - by for column in ABSOLUTE},
+                  drop={"recorded on"}, skip=lambda name, call: name == "trace_ab")  # V9 asks for the time of day
 
 
 def based(rng, files):
@@ -271,9 +274,11 @@ def ranks_moved(rng, files):
             return None
         info = {**file.head["distributedInfo"], "rank": file.head["distributedInfo"]["rank"] + by}
         made[name] = File(file.events, {**file.head, "distributedInfo": info}, file.base)
-    return Change(made, back={column: lambda value, row: value - by for column in ("rank", "last_rank")},
+    return Change(made, back={column: lambda value, row: value - by for column in ("rank", "last_rank", "waiting_rank", "control_lowest",
+                                                                              "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
-                  or name.endswith("report") or name in SUMMARY)  # which name ranks
+                  or name.endswith("report") or name in SUMMARY  # which name ranks
+                  or name in ("trace_ab", "trace_verdict"))  # whose runs have the same ranks (V10); whose rank may be the other side's
 
 
 def unrelated_rank(rng, files):
@@ -286,7 +291,7 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return name.endswith("report") or name in SUMMARY or "all" in asked or everything
+        return name.endswith("report") or name in SUMMARY or "all" in asked or everything or name == "trace_job_path"
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)
 
@@ -425,6 +430,8 @@ def normal(row, drop):
         elif column == "html":  # it tells how many elements and bytes the files have
             *parts, end = re.split(r" events, [\d.]+ [kM]B in ", value)
             value = "".join(part.rstrip("0123456789,") for part in parts) + end
+            if "recorded on" in drop:
+                value = re.sub(r"(?s)<tr><th[^>]*>recorded on.*?</tr>", "", value)
         made.append(value)
     return tuple(made)
 
@@ -552,12 +559,12 @@ class Metamorphic(InFolder):
             seed = 1000 * SEED + number
             with self.subTest(seed=seed):
                 rng = random.Random(seed)
-                changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 8)
+                changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 3)
                 self.assert_none(self.check(pair(seed), rng, changes), f"seed {seed}")
 
     def test_examples(self):
         rng = random.Random(SEED)
-        changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 2)
+        changes = CHANGES if SERIES > 1 else rng.sample(CHANGES, 1)
         self.assert_none(self.check(example(), rng, changes, calls=0), "examples/gpu")
 
     @slowest
@@ -584,7 +591,7 @@ def described():
 
 
 def is_time(name, each):
-    return re.match(r"(us|ns)\b", described()[name, each]) is not None
+    return re.match(r"(ms|us|ns)\b", described()[name, each]) is not None
 
 
 class Relations(InFolder):
@@ -661,22 +668,22 @@ class Relations(InFolder):
         """An argument that is a number may come as TEXT, as from a shell or a table: the same rows, or an error."""
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
-                for argument in arguments:
-                    for value in VALUES.get(argument, ()):
-                        if isinstance(value, (int, float)) and columns != ("html",):
-                            call = {**random_call(rng, name, 0), argument: value}
-                            wanted = self.ask(name, call)
-                            found = self.ask(name, {**call, argument: str(value)})
-                            if isinstance(found, list):
-                                with self.subTest(name, **{argument: value}):
-                                    self.assert_rows(wanted, found, call)
+                for argument in () if columns == ("html",) else arguments:
+                    values = [value for value in VALUES.get(argument, ()) if isinstance(value, (int, float))]
+                    for value in rng.sample(values, min(len(values), series(1, 100))):
+                        call = {**random_call(rng, name, 0), argument: value}
+                        wanted = self.ask(name, call)
+                        found = self.ask(name, {**call, argument: str(value)})
+                        if isinstance(found, list):
+                            with self.subTest(name, **{argument: value}):
+                                self.assert_rows(wanted, found, call)
 
     def test_sides_swapped(self):
         """The difference of b and a is that of a and b with its sign changed."""
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if not column.endswith("_pct") and column != "html"]
-                if "control" not in arguments or not compared or name in DIRECTED:
+                if "test" not in arguments or not compared or name in DIRECTED:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)
@@ -693,7 +700,7 @@ class Relations(InFolder):
     def test_a_side_with_itself(self):
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
-                if "control" not in arguments or columns == ("html",):
+                if "test" not in arguments or columns == ("html",):
                     continue
                 for _ in range(CALLS + 1):
                     call = {re.sub("^test_", "control_", each): value for each, value in random_call(rng, name).items()}
@@ -830,7 +837,7 @@ class Relations(InFolder):
 
 # ---- sequences -------------------------------------------------------------------------------------------------------
 
-QUERIES = 250  # a connection
+QUERIES = series(100, 250)  # a connection
 SPELLINGS = ("{}", "{}", "{}", "./{}", "././{}", "{}/", '["{}"]', '[ "{}"]', "{}/*", "{}/rank*.json", "../{here}/{}")
 SHAPES = ("SELECT {some} FROM {f}", "SELECT {some} FROM {f} WHERE {c} IS NOT NULL",
           "SELECT {some} FROM {f} WHERE {c} > 5",
@@ -988,7 +995,7 @@ class Sequences(InFolder):
             if columns == ("html",):
                 continue
             db = connect()
-            calls = [random_call(rng, name, 0.6 * (at > 0)) for at in range(4 + 4 * SERIES)]
+            calls = [random_call(rng, name, 0.6 * (at > 0)) for at in range(series(4, 16))]
             asked = [positional(name, {**paths(name), **call}) for call in calls]
             for at, call in enumerate(asked):
                 sql = f"SELECT * FROM {call}"

@@ -83,6 +83,9 @@ class Samples(unittest.TestCase):
                 self.assertEqual(as_csv(COLUMNS + ", args", values), file.read())
 
 
+NO_GAPS = "CASE WHEN class NOT IN ('idle_unrecorded', 'unrecorded') THEN name END"  # gaps (A5.4) have no names there
+
+
 class Golden(unittest.TestCase):
     """Two real recordings of two ranks, before and after a change."""
 
@@ -120,8 +123,8 @@ class Golden(unittest.TestCase):
                       f" {ns('self_duration')} FROM trace_ops(?, 'all', 'all')", path)
             self.same(name + ".owners.csv", "SELECT rank, op, count(*), " + ns("sum(dur)") +
                       " FROM trace_kernel_owners(?, 'all', 'all') GROUP BY rank, op", path)
-            self.same(name + ".step_time.csv", "SELECT rank, class, name, time_ns"
-                      " FROM trace_step_time(?, 'all', 'all')", path)
+            self.same(name + ".step_time.csv", f"SELECT rank, class, {NO_GAPS}, sum(time_ns)"
+                      " FROM trace_step_time(?, 'all', 'all') GROUP BY 1, 2, 3", path)
             self.same(name + ".kernel_types.csv", "SELECT * FROM gpu_kernel_type_breakdown(?)", path, exact=1)
             self.same(name + ".memory_bw_summary.csv", "SELECT * FROM memory_bw_summary(?)", path, exact=3)
             self.same(name + ".temporal_breakdown.csv", "SELECT * FROM temporal_breakdown(?)", path, exact=1)
@@ -133,8 +136,8 @@ class Golden(unittest.TestCase):
                       f" control_counts, test_counts, {ns('control_total_duration')}, {ns('test_total_duration')},"
                       f" {ns('diff_duration')}"
                       " FROM trace_diff(?, ?, ?3, ?3, 'all', 'all')", self.before, self.after, rank)
-            self.same(f"step_diff.rank{rank}.csv", "SELECT class, name, control_ns, test_ns"
-                      " FROM trace_step_diff(?, ?, ?3, ?3, 'all', 'all')", self.before, self.after, rank)
+            self.same(f"step_diff.rank{rank}.csv", f"SELECT class, {NO_GAPS}, sum(control_ns), sum(test_ns)"
+                      " FROM trace_step_diff(?, ?, ?3, ?3, 'all', 'all') GROUP BY 1, 2", self.before, self.after, rank)
 
     def test_ranks(self):
         for path, _ in self.sides:
@@ -213,7 +216,7 @@ def settings(rng):
 class Random(InFolder, AgainstOracle):
     def test_databases(self):
         rows = parts = 0
-        for seed in range(SEED * 10_000, SEED * 10_000 + series(30, 150)):
+        for seed in range(SEED * 10_000, SEED * 10_000 + series(15, 150)):
             rng = random.Random(seed)
             path = generate_nsys.write(rng.choice(("run.sqlite", "rank3.db", "7.nsys", "x rank_2 %23?#.sqlite3")),
                                        generate_nsys.generate(rng), **settings(rng))
@@ -222,8 +225,8 @@ class Random(InFolder, AgainstOracle):
                 self.compare(self.db, path)
             rows, parts = rows + len(read(path).rows), parts + len(read(path).files)
             os.remove(path)
-        self.assertGreater(rows, 1000)
-        self.assertGreater(parts, 40)
+        self.assertGreater(rows, series(400, 1000))
+        self.assertGreater(parts, series(15, 40))
 
     def test_directories(self):
         """Ranks over several databases and traces in JSON (N5, T7)."""

@@ -6,12 +6,13 @@ import random
 import re
 import sqlite3
 import unittest
+from collections import defaultdict
 
 import generate_gpu_pair
 import oracle
 import oracle_steps
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus
+from support import EXAMPLES, connect, corpus, series
 from test_step_time import random_trace
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
@@ -49,7 +50,7 @@ def gpu_annotation(work, annotations):
 
 class Owners(InFolder):
     def test_random_traces(self):
-        for seed in range(1000, 1200):
+        for seed in range(1000, series(1070, 1200)):
             path = write(f"{seed % 4}.json", random_trace(seed))
             file = oracle.read_trace(path).files[0]
             attributed = oracle_steps.Attributed(file)
@@ -288,13 +289,22 @@ class Stragglers(InFolder):
             found[rank][1].append(tuple(part))
         return found
 
+    def ranks(self, trace, iterations):
+        return [rank for rank, in self.rows("SELECT DISTINCT rank FROM trace_step_time(?, 'all', ?)", trace, iterations)]
+
+    def waits(self, trace, iterations):
+        """{rank: [us that the others wait for it]}"""
+        found = defaultdict(list)
+        for last, wait in self.rows("SELECT last_rank, max_wait FROM trace_collectives(?, NULL, ?)", trace, iterations):
+            found[last].append(wait)
+        return found
+
     def check(self, trace, iterations=None):
         found = self.read(trace, None, iterations)
-        ranks = [rank for rank, in self.rows("SELECT DISTINCT rank FROM trace_step_time(?, 'all', ?)", trace, iterations)]
-        self.assertEqual(set(found), set(ranks) if len(ranks) > 1 else set())
-        collectives = self.rows("SELECT last_rank, max_wait FROM trace_collectives(?, NULL, ?)", trace, iterations)
+        ranks, every = self.ranks(trace, iterations), self.waits(trace, iterations)
+        self.assertEqual(set(found), {rank for rank in ranks if sum(every[rank]) > 0} if len(ranks) > 1 else set())
         for rank, (late, parts) in found.items():
-            waits = [wait for last, wait in collectives if last == rank]
+            waits = every[rank]
             self.assertEqual(late[0], len(waits))
             self.assertAlmostEqual(late[1], sum(waits), 6)
             others = json.dumps([other for other in ranks if other != rank])
@@ -317,21 +327,97 @@ class Stragglers(InFolder):
     def test_is_a_diff_of_ranks(self):
         for iterations in (None, "all", 12):
             found = self.check(TEST, iterations)
-            self.assertEqual(list(found), [1, 0])
+            self.assertEqual(list(found)[0], 1)
             self.assertEqual(found[1][1][0][:2], ("compute", "aten::embedding_dense_backward"))
+
+    @staticmethod
+    def write_ranks(folder, chance):
+        """Random ranks, whose collectives end together: a late rank makes the others wait."""
+        steps = range(1, chance.randint(2, 5))
+        for rank in range(chance.choice((1, 2, 3, 4))):
+            events, correlation = [], 0
+            for number in steps:
+                at = 1000 * number
+                events.append(step(number, at, chance.randint(800, 950)))
+                for index in range(5):
+                    correlation, begin, late = correlation + 1, at + 150 * index + chance.randint(1, 30), chance.randint(0, 5 * rank)
+                    name, start, end = chance.choice(("gemm", "add")), begin + 20, begin + chance.randint(21, 99)
+                    if index % 2:
+                        name, start, end = "ncclA", at + 150 * index + 40 + late, at + 150 * index + 100
+                    events += [event(f"aten::{chance.choice('ab')}", begin, 30), launch(begin + 2, 2, correlation),
+                               kernel(name, start, end - start, correlation)]
+            write(f"{folder}/rank{rank}.json", document(*events))
 
     def test_random_ranks(self):
         checked = 0
         for seed in range(30):
-            for rank in range(4):
-                write(f"{seed}/rank{rank}.json", random_trace(10 * seed + rank))
-            try:
-                self.rows("SELECT count(*) FROM trace_step_time(?, 'all', 'all')", str(seed))
-            except sqlite3.OperationalError:    # ranks with steps and ranks without
-                continue
+            self.write_ranks(seed, random.Random(seed))
             with self.subTest(seed):
                 checked += len(self.check(str(seed), "all"))
         self.assertGreater(checked, 20)
+
+    def check_control(self, trace, control, iterations):
+        """The rows of the trace, and control's own diff and waits of these ranks."""
+        sql = "SELECT rank, times_last, wait_caused, class, name, time, others_time, diff_time FROM potential_stragglers(?, NULL, ?)"
+        alone, rows = self.rows(sql, trace, iterations), self.rows(sql + " WHERE control = ?", trace, iterations, control)
+        self.assertEqual([row for row in rows if row in set(alone)], alone)
+        self.assertLessEqual({row[5:] for row in set(rows) - set(alone)}, {(0, 0, 0)})  # what only control has
+        ranks, every = self.ranks(control, iterations), self.waits(control, iterations)
+        steps = {side: dict(self.rows("SELECT rank, count(DISTINCT coalesce(iteration, -1)) FROM trace_step_time(?, 'all', ?)"
+                                      " GROUP BY rank", side, iterations)) for side in (trace, control)}
+        for rank in {row[0] for row in rows}:
+            found = self.rows("SELECT class, name, control_diff_time, control_wait_caused FROM potential_stragglers(?, NULL, ?)"
+                              " WHERE control = ? AND rank = ?", trace, iterations, control, rank)
+            others = [other for other in ranks if other != rank]
+            if rank not in ranks or not others:
+                self.assertEqual({row[2:] for row in found}, {(None, None)})
+                continue
+            wanted = dict(((row[0], row[1]), row[2]) for row in self.rows(
+                "SELECT class, name, diff_time FROM trace_step_diff(?1, ?1, ?2, ?3, ?4, ?4)", control, json.dumps(others), rank, iterations))
+            self.assertLessEqual(set(wanted), {row[:2] for row in found})
+            for *part, diff, wait in found:
+                self.assertAlmostEqual(diff, wanted.get(tuple(part), 0), 6)
+                self.assertAlmostEqual(wait, sum(every[rank]) * steps[trace][rank] / steps[control][rank], 6)
+        return len(rows)
+
+    def test_random_ranks_with_a_control(self):
+        self.write_ranks("0", random.Random(0))
+        checked = 0
+        for seed in range(1, 30):
+            self.write_ranks(seed, random.Random(seed))
+            with self.subTest(seed):
+                checked += self.check_control(str(seed), str(seed - 1), "all")
+        self.assertGreater(checked, 100)
+
+    def test_a_rank_that_became_slower(self):
+        """What is planted (generate_gpu_pair.py, 6): 120 us a step, for which rank 0 waits; it was slower already."""
+        self.check_control(TEST, CONTROL, None)
+        self.check_control(CONTROL, TEST, 12)
+        row = self.rows("SELECT rank, class, name, diff_time - control_diff_time, wait_caused - control_wait_caused, control_diff_time"
+                        " FROM potential_stragglers(?) WHERE control = ? LIMIT 1", TEST, CONTROL)[0]
+        self.assertEqual(row[:3], (1, "compute", "aten::embedding_dense_backward"))
+        for value, wanted in zip(row[3:], (120, 4 * 120, 58.654)):
+            self.assertAlmostEqual(value, wanted, 6)
+        for one in (TEST, CONTROL):  # a rank that was always slower
+            self.assertEqual({row for row in self.rows("SELECT diff_time = control_diff_time, wait_caused = control_wait_caused"
+                                                       " FROM potential_stragglers(?1) WHERE control = ?1", one)}, {(1, 1)})
+
+    def test_nobody_waits(self):
+        """Neither in collectives of the host, where the longer rank is the one that waits, nor where all start together."""
+        for rank, length in enumerate((900, 100)):
+            write(f"host/rank{rank}.json", document(step(1, 0, 1000), event("gloo:all_reduce", 10, length)))
+            write(f"together/rank{rank}.json", document(
+                step(1, 0, 1000), event("load", 0, length / 100), launch(20, 1, 1), kernel("ncclA", 30, 10, 1)))
+        for trace in ("host", "together"):
+            for control in ("host", "together"):
+                self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?) WHERE control = ?", trace, control), [])
+            self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?)", trace), [])
+
+    def test_the_victim_of_a_recorded_pair(self):
+        """Rank 1 sleeps, and rank 0 waits for it in gloo: in no collective of a device."""
+        folder = corpus("own", "torch_planted")
+        for trace in ("gloo_control", "gloo_rank1_sleeps_60ms"):
+            self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?)", os.path.join(folder, trace)), [])
 
     def test_what_makes_a_rank_late(self):
         """Rank 1 waits 40 us longer for its data, and rank 0 as long for rank 1."""
@@ -339,7 +425,7 @@ class Stragglers(InFolder):
             write(f"runs/rank{rank}.json", document(
                 step(1, 0, 150), event("load", 0, wait), launch(wait, 1, 1), kernel("ncclA", start, 120 - start, 1)))
         found = self.check("runs", "all")
-        self.assertEqual([(rank, late) for rank, (late, _) in found.items()], [(1, (1, 40)), (0, (0, 0))])
+        self.assertEqual([(rank, late) for rank, (late, _) in found.items()], [(1, (1, 40))])
         self.assertEqual([part[:3] for part in found[1][1] if part[2]],
                          [("idle_host", "load", 40), ("comm", "ncclA", -40)])
 
@@ -348,6 +434,13 @@ class Stragglers(InFolder):
         self.assertEqual(self.rows("SELECT * FROM potential_stragglers(NULL)"), [])
         self.assert_error(f"potential_stragglers: '{TEST}' has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM potential_stragglers(?, 7)", TEST)
+        sql = "SELECT * FROM potential_stragglers(?) WHERE "
+        for term, said in (("control = 7", "control must be the path of a directory or a file, a pattern, or a JSON array of these, not 7"),
+                           ("control = 'none'", "cannot read 'none': No such file or directory"),
+                           (f"control = '{CONTROL}' AND control_iterations = 7", f"'{CONTROL}' has no step 7 (steps: 10, 11, 12, 13, 14, 15)"),
+                           ("control_iterations = '?'", "control_iterations must be an integer, a JSON array of integers, 'all', 'steady'"
+                                                        " or a phase of steps, not '?'")):
+            self.assert_error(f"potential_stragglers: {said}", sql + term, TEST)
 
 
 if __name__ == "__main__":

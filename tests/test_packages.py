@@ -20,7 +20,7 @@ from support import EXAMPLES, ROOT, slowest
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 QUERY = f"SELECT text FROM trace_summary('{CONTROL}', '{TEST}') LIMIT 1"
-ANSWER = "test is slower: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)"
+ANSWER = "test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)"
 
 SLACK = float(os.environ.get("SLACK") or 1)
 MACHINE = os.uname().machine
@@ -210,12 +210,14 @@ class Wheel(Packed):
     def test_the_tag_and_the_metadata_are_true(self):
         tag = f"manylinux_{GLIBC.replace('.', '_')}_{MACHINE}"
         wheel = self.package(".whl")
-        self.assertEqual(os.path.basename(wheel), f"tracediff-{VERSION}-py3-none-{tag}.whl")
+        self.assertEqual(os.path.basename(wheel), f"sqlite_tracediff-{VERSION}-py3-none-{tag}.whl")
         shown = " ".join(run(VENV, "-m", "auditwheel", "show", wheel).split())
         self.assertIn(f'is consistent with the following platform tag: "{tag}"', shown)
-        run(VENV, "-c", "import sys, zipfile; from packaging.metadata import Metadata\n"
-            "with zipfile.ZipFile(sys.argv[1]) as wheel:\n"
-            " Metadata.from_email(wheel.read(next(n for n in wheel.namelist() if n.endswith('/METADATA'))), validate=True)", wheel)
+        name = run(VENV, "-c", "import sys, zipfile; from packaging.metadata import Metadata\n"
+                   "with zipfile.ZipFile(sys.argv[1]) as wheel:\n"
+                   " path = next(n for n in wheel.namelist() if n.endswith('/METADATA'))\n"
+                   " print(path, Metadata.from_email(wheel.read(path), validate=True).name)", wheel)
+        self.assertEqual(name, f"sqlite_tracediff-{VERSION}.dist-info/METADATA sqlite-tracediff\n")
 
     def test_the_record_has_every_file(self):
         with zipfile.ZipFile(self.package(".whl")) as wheel:
@@ -250,19 +252,19 @@ class Npm(Packed):
         folder = self.installed()
         ask = ("const db = new DatabaseSync(':memory:', { allowExtension: true }); load(db);"
                f"console.log(db.prepare(`{QUERY}`).get().text);")
-        for name, text in (("x.mjs", "import { DatabaseSync } from 'node:sqlite'; import { load } from 'tracediff';"),
-                           ("x.cjs", "const { DatabaseSync } = require('node:sqlite'); const { load } = require('tracediff');")):
+        for name, text in (("x.mjs", "import { DatabaseSync } from 'node:sqlite'; import { load } from 'sqlite-tracediff';"),
+                           ("x.cjs", "const { DatabaseSync } = require('node:sqlite'); const { load } = require('sqlite-tracediff');")):
             with self.subTest(name):
                 self.assertEqual(self.node(folder, name, text + ask), ANSWER + "\n")
         self.assert_within_a_minute()
 
     def test_better_sqlite3_diffs(self):
-        text = ("const db = require('better-sqlite3')(':memory:'); require('tracediff').load(db);"
+        text = ("const db = require('better-sqlite3')(':memory:'); require('sqlite-tracediff').load(db);"
                 f"console.log(db.prepare(`{QUERY}`).get().text);")
         self.assertEqual(self.node(self.installed(), "x.cjs", text, NODE_PATH=os.path.join(HOSTS, "node", "node_modules")), ANSWER + "\n")
 
     def test_gives_the_path_to_a_shell(self):
-        path = self.node(self.installed(), "x.cjs", "console.log(require('tracediff').getLoadablePath())").strip()
+        path = self.node(self.installed(), "x.cjs", "console.log(require('sqlite-tracediff').getLoadablePath())").strip()
         self.assertEqual(run("sqlite3", "-cmd", f".load {path}", ":memory:", QUERY), ANSWER + "\n")
 
     def test_another_processor_is_refused(self):
@@ -281,9 +283,11 @@ class Tarball(Packed):
 
     def test_installs_into_an_empty_prefix_and_diffs(self):
         folder, prefix = self.place(), os.path.join(self.empty(), "a prefix")
-        run("sh", "-c", f"{self.line('tar xzf')} '{prefix}'", cwd=folder)
+        said = run("sh", "-c", f"{self.line('tar xzf')} '{prefix}'", cwd=folder).splitlines()[1:]
+        self.assertEqual(said, [f'In sqlite3: .load "{prefix}/lib/tracediff"',
+                                f"In each sqlite3 that you start: echo '.load \"{prefix}/lib/tracediff\"' >> ~/.sqliterc"])
         self.assertEqual(set(os.listdir(folder)), {"dist", f"tracediff-v{VERSION}-loadable-linux-{MACHINE}"})
-        self.assertEqual(run("sqlite3", "-cmd", f".load '{prefix}/lib/tracediff'", ":memory:", QUERY), ANSWER + "\n")
+        self.assertEqual(run("sqlite3", "-cmd", said[0].split(": ", 1)[1], ":memory:", QUERY), ANSWER + "\n")
         self.assertEqual(run("sqlite3", "-cmd", ".load tracediff", ":memory:", QUERY, LD_LIBRARY_PATH=f"{prefix}/lib"), ANSWER + "\n")
         self.assert_within_a_minute()
 
@@ -371,7 +375,7 @@ class Deb(Packed):
     def test_the_tarball_is_found_everywhere_in_a_new_debian(self):
         root = self.debian()
         self.assertEqual(run("chroot", root, "sh", "-c", f"cd root && {self.line('tar xzf')}"),
-                         "Installed /usr/local/lib/tracediff.so and /usr/local/share/tracediff\n")
+                         "Installed /usr/local/lib/tracediff.so and /usr/local/share/tracediff\nIn sqlite3: .load tracediff\n")
         self.assertEqual(self.ask(root).splitlines()[0], ANSWER)
 
     @unittest.skipUnless(os.getuid() == 0, "only root can use chroot")

@@ -125,7 +125,7 @@ class Ascend(InFolder):
             self.rows("SELECT class, name, sum(time) FROM trace_step_time('t.json', 0, 'all')"
                       " GROUP BY class, name ORDER BY class, name"), [
                 ("compute", "aten::addmm", 55.0), ("compute", "aten::relu", 15.0), ("idle_host", "aten::linear", 10.0),
-                ("idle_host", "aten::t", 10.0), ("idle_launch", "aten::addmm", 30.0), ("idle_unrecorded", None, 1.0),
+                ("idle_host", "aten::t", 10.0), ("idle_launch", "aten::addmm", 30.0), ("idle_unrecorded", "before aten::linear", 1.0),
                 ("idle_wait", "aten::addmm", 30.0)])
 
     def test_types_count_once(self):
@@ -366,7 +366,7 @@ class Made(Comparing):
         place = InFolder()
         place.setUp()
         self.addCleanup(place.doCleanups)
-        for seed in range(series(150, 750)):
+        for seed in range(series(60, 750)):
             path = write(f"{seed}.json", self.document(random.Random(seed)))  # a name is read once
             with self.subTest(seed=seed):
                 self.compare_events(db, path)
@@ -446,7 +446,7 @@ class Real(unittest.TestCase):
     def test_against_the_rules(self):
         compare = Made()
         for path in (corpus("ascend", "trace_view.json"), *(
-                os.path.join(corpus("jax"), name) for name in sorted(os.listdir(corpus("jax"))))):
+                os.path.join(corpus("jax"), name) for name in sorted(os.listdir(corpus("jax"))) if name.endswith(".json.gz"))):
             with self.subTest(path):
                 compare.compare_events(self.db, path)
                 compare.compare_steps(self.db, path)

@@ -37,7 +37,7 @@ class Replays(InFolder):
     def test_work_of_a_replay_outside_of_operators_has_its_own_name(self):
         self.assertEqual(self.times(step(1, 0, 50), replay(5, 1), *self.WORK), {
             ("compute", "graph: triton_poi_fused_add"): 10, ("memory", f"graph: {COPY}"): 5,
-            ("comm", "ncclAllReduce"): 5, ("compute", "graph: gemm"): 8, ("idle_unrecorded", None): 5,
+            ("comm", "ncclAllReduce"): 5, ("compute", "graph: gemm"): 8, ("idle_unrecorded", "before cudaGraphLaunch"): 5,
             ("idle_launch", "cudaGraphLaunch"): 2, ("idle_wait", None): 15})
 
     def test_in_frames_and_annotations_too_but_not_at_other_levels(self):

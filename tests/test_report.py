@@ -5,6 +5,7 @@ CHROMIUM  the browser (tests that need one are skipped without)
 """
 import glob
 import gzip
+import html
 import html.parser
 import json
 import math
@@ -16,7 +17,7 @@ import unittest
 
 import browser
 from made import InFolder, document, event, kernel, launch, run, step, write
-from support import EXAMPLES, ROOT, alone, connect, corpus, slow, slowest
+from support import EXAMPLES, ROOT, alone, connect, corpus, series, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 CPU = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
@@ -83,7 +84,7 @@ def number(text):
 def section(page, name):
     """The elements after a heading, up to the next one, below one element."""
     main = page.one("main")
-    at = next(i for i, child in enumerate(main.children) if isinstance(child, Node) and child.attributes.get("id") == name)
+    at = next(i for i, child in enumerate(main.children) if isinstance(child, Node) and child.attributes.get("id") == "tracediff-" + name)
     found = Node("section")
     for child in main.children[at + 1:]:
         if isinstance(child, Node) and child.tag == "h2":
@@ -103,7 +104,10 @@ class OnPage(InFolder):
         marks = ", ".join("?" * len(arguments))
         text = self.value(f"SELECT html FROM trace_diff_report({marks})", *arguments)
         self.assertLessEqual(len(text.encode()), 250000)
-        return Tree(text).root
+        page = Tree(text).root
+        functions = "|".join(name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help"))
+        self.assertNotRegex(re.sub(r"(?s)<(script|style|pre)\b.*?</\1>", "", text), rf"(?<![/\w])({functions})\b")
+        return page
 
     def check(self, page, *arguments):
         """That the SQL runs, and the numbers are those of the queries beside them."""
@@ -162,8 +166,8 @@ class OnPage(InFolder):
 
 class Read(OnPage):
     def test_numbers_are_those_of_the_queries(self):
-        for arguments in (GPU, GPU[::-1], CPU, (*GPU, 1, 1), (*GPU, "all", "all", "all", "all"), (*GPU, 0, 1, "[11, 12]", 13),
-                          (*GPU, None, None, None, None, "kernel"), (*GPU, None, None, None, None, "module", "host")):
+        for arguments in (GPU, CPU, (*GPU, "all", "all", "all", "all"), (*GPU, None, None, None, None, "module", "host"), GPU[::-1],
+                          (*GPU, 1, 1), (*GPU, 0, 1, "[11, 12]", 13), (*GPU, None, None, None, None, "kernel"))[:series(4, 8)]:
             with self.subTest(arguments):
                 self.check(self.page(*arguments), *arguments)
 
@@ -199,6 +203,22 @@ class Read(OnPage):
                 self.assertTrue(any(abs(a - b) < 0.03 for a in one for b in other), (one, other))
             self.assertLess(min(abs(a - b) for a in parts[-1] for b in whole), 0.03)
 
+    def test_parts_are_those_of_the_picture(self):
+        """visualize_step_diff of the causes has the parts of the report, in the same order, and its steps."""
+        for sides in (GPU, GPU[::-1], CPU):
+            rows = cells(next(section(self.page(*sides), "where").all("table")))
+            shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text) or 0)
+                     for row in rows[1:-2]]
+            figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL, 'plotly')"
+                                           " FROM trace_step_causes(?, ?)", *sides))
+            labels = [html.unescape(label.replace("<br>", "")) for label in figure["layout"]["yaxis"]["ticktext"]]
+            drawn = [(label, number(end)) for label, end in zip(labels, figure["data"][-1]["text"])]
+            self.assertEqual([name for name, _ in drawn[1:-2]], [name for name, _ in shown])
+            for (_, one), (_, other) in zip(drawn[1:-2], shown):
+                self.assertAlmostEqual(one, other, delta=0.051)
+            self.assertTrue(labels[0].startswith("step of control: ") and labels[-1].startswith("step of test: "))
+            self.assertIn("smaller part", labels[-2])
+
     def test_the_rank_that_causes_most_of_the_waiting(self):
         """It is named, though both ranks of examples/gpu are last equally often."""
         ranks = section(self.page(*GPU), "ranks")
@@ -212,11 +232,11 @@ class Read(OnPage):
 
     def test_tables_are_marked_up(self):
         page = self.page(*GPU)
-        self.assertEqual([child.tag for child in page.one("body").children if isinstance(child, Node)],
-                         ["main", "footer", "script"])
+        frame = page.one("div", class_="tracediff-report")
+        self.assertEqual([child.tag for child in frame.up.children if isinstance(child, Node)], ["div"])
+        self.assertEqual([child.tag for child in frame.children if isinstance(child, Node)], ["main", "footer", "script"])
         self.assertEqual({cell.attributes.get("scope") for cell in page.all("th")}, {"col", "row"})
-        self.assertEqual(len({node.attributes["id"] for tag in ("h2", "div", "input", "button", "script")
-                              for node in page.all(tag) if "id" in node.attributes}), 14)
+        self.assertEqual(len({node.attributes["id"] for node in page.all("h2")}), 7)
         links = [link.attributes["href"] for link in page.one("nav").all("a")]
         self.assertEqual(links, ["#" + heading.attributes["id"] for heading in page.all("h2")])
         self.assertEqual(page.one("html").attributes["lang"], "en")
@@ -255,7 +275,7 @@ class Read(OnPage):
                   for row in cells(table.one("table"))}
         self.assertIn(HOSTILE[0], titles)
         self.assertIn(HOSTILE[2], titles)
-        self.assertIn(HOSTILE[0], json.loads(page.one("script", id="map-data").text)["names"])
+        self.assertIn(HOSTILE[0], json.loads(page.one("script", class_="map-data").text)["names"])
 
     def test_arguments(self):
         write("t.json", run(5))
@@ -328,6 +348,54 @@ class States(OnPage):
         self.assertEqual([folded.one("summary").text.split(":")[0] for folded in page.all("details", class_="app")],
                          ["Parts of the step", "Host operators and calls, their own time"])
 
+    def test_runs_of_operators_without_device_work(self):
+        """How often an operator runs a step outside of other operators, and how long: of the steps that count alone."""
+        def trace(runs, length):
+            return document(*[it for n in range(6) for it in [step(n, 10000 * n, 9000)] + [
+                made for i in range(runs if n else 50) for made in
+                (event("aten::abs", 10000 * n + 100 * i, length), event("aten::abs", 10000 * n + 100 * i + 1, 5),
+                 event("aten::linear", 10000 * n + 5000 + 50 * i, 20 * (1 + (runs == 3))), event("aten::abs", 10000 * n + 5001 + 50 * i, 4))]])
+        page = self.state(trace(2, 10), trace(3, 60))
+        causes = {item.one("h3").text: item.text for item in page.one("ol", class_="causes").all("li")}
+        self.assertIn("Runs a step: 2 → 3; their mean goes 10.0 µs → 60.0 µs.", causes["aten::abs"])
+        self.assertIn("Runs a step: 2 → 3; their mean goes 20.0 µs → 40.0 µs.", causes["aten::linear"])
+        page = self.state(trace(2, 10), trace(2, 60))
+        self.assertIn("As many runs as before: 2 a step; their mean goes 10.0 µs → 60.0 µs (+500 %).", page.text)
+        page = self.state(document(*[step(n, 10000 * n, 9000) for n in range(6)]), trace(2, 60))
+        self.assertIn("Runs a step: 0 → 2; their mean is 60.0 µs.", page.text)
+        write("whole.json", document(event("aten::abs", 0, 30), event("aten::abs", 50, 10)))
+        write("other.json", document(event("aten::abs", 0, 100), event("aten::abs", 200, 100)))
+        self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs", self.page("whole.json", "other.json").text)
+
+    def test_runs_are_those_in_the_files(self):
+        """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
+        for sides in (CPU, [corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")]):
+            counted = []
+            for side in sides:
+                (path,) = glob.glob(os.path.join(side, "rank0*"))
+                with gzip.open(path) as file:
+                    events = [it for it in json.load(file)["traceEvents"] if it.get("ph") == "X"]
+                steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events if it["name"].startswith("ProfilerStep#"))[1:-1]
+                ends, runs = {}, {}
+                for it in sorted((it for it in events if it.get("cat") == "cpu_op"), key=lambda it: (it["ts"], -it["dur"])):
+                    if it["ts"] >= ends.get(it["tid"], 0) and any(begin <= it["ts"] < end for begin, end in steps):
+                        runs.setdefault(it["name"].split(": ")[-1], []).append(it["dur"])
+                    ends[it["tid"]] = max(ends.get(it["tid"], 0), it["ts"] + it["dur"])
+                counted.append({name: (len(them) / len(steps), sum(them) / len(them)) for name, them in runs.items()})
+            found = 0
+            for item in self.page(*sides).one("ol", class_="causes").all("li"):
+                name, text = item.one("h3").text, item.text
+                if name not in counted[0] and name not in counted[1]:
+                    continue
+                found += 1
+                (c, c_mean), (t, t_mean) = (side.get(name, (0, None)) for side in counted)
+                shown = [f"{runs:.0f}" if runs == int(runs) else f"{runs:.1f}" for runs in (c, t)]
+                self.assertIn(f"As many runs as before: {shown[0]} a step" if c == t else f"Runs a step: {shown[0]} → {shown[1]};", text)
+                for mean in (c_mean, t_mean):
+                    if mean:
+                        self.assertIn(f"{mean / 1000:.2f} ms" if mean >= 1000 else f"{mean:.1f} µs", text)
+            self.assertGreater(found, 3)
+
     def test_one_side_without_device_work(self):
         page = self.state(run(5), document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
         self.assertIn("test has no device work", page.one("div", class_="callout").text)
@@ -335,17 +403,23 @@ class States(OnPage):
     def test_nothing_to_compare(self):
         page = self.state(run(5), document())
         self.assertEqual(page.one("h1").text, "Nothing to compare")
+        self.assertIn("Nothing to compare: no events in test.", page.one("div", class_="callout").text)
+        self.assertEqual(self.compared(page)["trace"], ("control", "test"))
+
+    def test_problems_of_files(self):
+        page = self.state(run(5), document(*run(5)["traceEvents"], {"ph": "X", "name": "bad", "ts": 1}))
+        self.assertIn("Problems in files. 0 of control, 1 of test", page.one("div", class_="callout").text)
 
     def test_many_long_names(self):
         """The page stays small, and the map adds up."""
         def trace(length):
             name = "void ns::kernel<" + "x" * 900
             return document(*[it for n in range(5) for it in [step(n, 20000 * n, 19000)] + [
-                made for i in range(300) for made in
+                made for i in range(series(150, 300)) for made in
                 (event(f"op {i} " + "y" * 900, 20000 * n + 60 * i, 20), launch(20000 * n + 60 * i + 1, 1, 1000 * n + i + 1),
                  kernel(f"{name}{i}>(int)", 20000 * n + 60 * i + 10, 20 * length, 1000 * n + i + 1))]])
         page = self.state(trace(1), trace(2))
-        data = json.loads(page.one("script", id="map-data").text)
+        data = json.loads(page.one("script", class_="map-data").text)
         sums, at = [0, 0], 0
         while at < len(data["leaves"]):
             at += data["leaves"][at] + 3
@@ -397,6 +471,39 @@ class States(OnPage):
         page = self.state(document(*[it for n in range(4) for it in (step(n, 4e7 * n, 1e7), event("op", 4e7 * n, 1e6))]),
                           document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, 1e6))]))
         self.assertEqual(page.one("h1").text, "+20.0 s per step (+200 %): test is slower")
+
+    def compared(self, page):
+        return {row[0].text: tuple(cell.text for cell in row[1:3]) for row in cells(section(page, "compared").one("table"))}
+
+    def test_what_the_files_say_of_a_recording(self):
+        """The day by UTC, host and PyTorch, of all files of a side; what neither side has is left out."""
+        day = 1_700_000_000 * 10**9
+        write("control/rank0.json", {"baseTimeNanoseconds": day, "host_name": "a", "torch_version": "2.7.1", **run(5)})
+        write("control/rank1.json", {"baseTimeNanoseconds": day - 10**11, "host_name": "b", **run(5)})
+        write("test/rank0.json", {"pip": ["numpy==2.1.0", "torch==2.8.0", "torchvision==0.21"], **run(5)})
+        page = self.page("control", "test")
+        found = self.compared(page)
+        self.assertEqual(list(found), ["trace", "recorded on", "host", "PyTorch", "rank shown", "steps used", "device clock",
+                                       "host clock", "recorded"])
+        self.assertEqual([found[name] for name in list(found)[:4]],
+                         [("control", "test"), ("2023-11-14 22:11 UTC", "not known"), ("a, b", "not known"), ("2.7.1", "2.8.0")])
+        self.assertEqual([row[0].text for row in cells(section(page, "compared").one("table")) if row[0].up.attributes.get("class") == "d"],
+                         ["PyTorch"])
+        write("t.json", run(5))
+        self.assertEqual(list(self.compared(self.page("t.json", "t.json")))[:2], ["trace", "rank shown"])
+
+    def test_what_recordings_say_of_themselves(self):
+        own = [corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")]
+        found = self.compared(self.page(*own))
+        self.assertEqual(found["host"], ("vm", "vm"))
+        self.assertRegex(found["recorded on"][0], r"^20\d\d-\d\d-\d\d \d\d:\d\d UTC$")
+        self.assertNotIn("device", found)
+        found = self.compared(self.page(corpus("tracelens", "mi300"), corpus("tracelens", "h100")))
+        self.assertEqual(found["PyTorch"][1], "2.6.0")
+        self.assertEqual(found["recorded on"][1][:10], "2025-07-18")
+        found = self.compared(self.page(corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")))
+        self.assertEqual(found["recorded on"][0], "2022-08-22 21:24 UTC")
+        self.assertNotIn("host", found)
 
     def test_labels_tell_names_apart(self):
         def trace(length):
@@ -474,7 +581,7 @@ class Style(unittest.TestCase):
         """Text has 4.5:1 at least on what it is written on, light, dark and printed; also on the colours of the map."""
         with open(os.path.join(ROOT, "ext", "chart", "report.css"), encoding="utf-8") as file:
             css = file.read()
-        schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block)) for block in re.findall(r":root\{([^}]*)\}", css)]
+        schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block)) for block in re.findall(r"-page,\.tracediff-report\{([^}]*)\}", css)]
         self.assertEqual(len(schemes), 3)
         for scheme in schemes:
             for text, grounds in (("ink", ("paper", "raised", "track", "warned", "map-more", "map-less")),
@@ -484,7 +591,7 @@ class Style(unittest.TestCase):
                     self.assertGreaterEqual(contrast(scheme[text], scheme[ground]), 4.5, (text, ground, scheme))
 
     def test_size(self):
-        for name, most in (("report.css", 11000), ("report.js", 10000)):
+        for name, most in (("report.css", 11000), ("report.js", 10400)):
             self.assertLessEqual(os.path.getsize(os.path.join(ROOT, "ext", "chart", name)), most)
 
 
@@ -523,7 +630,7 @@ class Browsed(unittest.TestCase):
                 page = self.open(width=width, dark=dark, mobile=width < 500)
                 page.value("document.querySelectorAll('details').forEach(it => it.open = true)")
                 self.assertLessEqual(page.value("document.documentElement.scrollWidth"), width)
-        self.assertGreaterEqual(page.value("document.querySelectorAll('#icicle div').length"), 30)
+        self.assertGreaterEqual(page.value("document.querySelectorAll('.icicle div').length"), 30)
 
     def test_labels_do_not_collide(self):
         script = """(() => { const boxes = [...document.querySelectorAll('%s')].map(it => it.getBoundingClientRect());
@@ -531,7 +638,7 @@ class Browsed(unittest.TestCase):
                                                             a.top < b.bottom && b.top < a.bottom)); })()"""
         for width in (390, 1280):
             page = self.open(width=width, mobile=width < 500)
-            for selector in (".axis span", ".steps text", "#icicle div"):
+            for selector in (".axis span", ".steps text", ".icicle div"):
                 self.assertFalse(page.value(script % selector), (width, selector))
 
     def test_targets_on_phones(self):
@@ -549,14 +656,14 @@ class Browsed(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(html)
                 page = self.browser.open(path)
-                verdict, said = page.value("[document.querySelector('h1').textContent, document.getElementById('said').textContent]")
+                verdict, said = page.value("[document.querySelector('h1').textContent, document.querySelector('.said').textContent]")
                 self.assertIn(re.search(r"\(.* %\)", verdict)[0], said)
                 page.close()
 
     def test_map_by_keyboard(self):
         page = self.open()
-        said = "document.getElementById('said').textContent"
-        page.value("document.querySelector('#icicle [tabindex=\"0\"]').focus()")
+        said = "document.querySelector('.said').textContent"
+        page.value("document.querySelector('.icicle [tabindex=\"0\"]').focus()")
         self.assertIn("step: 3.052 → 3.735 ms, +0.684 ms (+22 %)", page.value(said))
         for key, code, expected in (("ArrowDown", 40, "backward: "), ("ArrowRight", 39, "DistributedDataParallel.forward"),
                                     ("ArrowUp", 38, "step: ")):
@@ -565,35 +672,57 @@ class Browsed(unittest.TestCase):
         page.key("ArrowDown", 40)
         page.wait(f"{said}.includes('backward: ')")
         page.key("Enter", 13)
-        page.wait("!document.getElementById('whole').disabled")
+        page.wait("!document.querySelector('.whole').disabled")
         self.assertEqual(page.value("document.activeElement.style.width"), "100%")
         page.key("Escape", 27)
-        page.wait("document.getElementById('whole').disabled")
+        page.wait("document.querySelector('.whole').disabled")
         page.value("document.activeElement.blur()")
         page.call("Input.dispatchKeyEvent", type="keyDown", key="/", code="Slash", text="/", windowsVirtualKeyCode=191)
-        page.wait("document.activeElement.id === 'find'")
-        page.value("(it => { it.value = 'nccl'; it.oninput(); })(document.getElementById('find'))")
+        page.wait("document.activeElement.className === 'find'")
+        page.value("(it => { it.value = 'nccl'; it.oninput(); })(document.querySelector('.find'))")
         self.assertIn("“nccl”: 0.362 → 0.662 ms, +0.300 ms", page.value(said))
-        self.assertEqual(page.value("document.querySelectorAll('#icicle [tabindex=\"0\"]').length"), 1)
+        self.assertEqual(page.value("document.querySelectorAll('.icicle [tabindex=\"0\"]').length"), 1)
 
     def test_map_adds_up(self):
         page = self.open()
         tree = dict(connect().execute("SELECT name, round(control_time) || ' ' || round(test_time) FROM trace_tree_diff(?, ?)"
                                       " WHERE depth = 1", GPU))
-        shown = dict(page.value("[...document.querySelectorAll('#icicle [aria-level=\"2\"]')].map(it => ["
+        shown = dict(page.value("[...document.querySelectorAll('.icicle [aria-level=\"2\"]')].map(it => ["
                                 "it.node.full || it.node.name, (it.node.c / 1000).toFixed(1).replace(/\\..*/, '.0') + ' ']) "))
         self.assertLessEqual({name.split(" · ")[0] for name in shown}, set(tree))
         folded = page.value("(() => { let text; navigator.clipboard.writeText = async it => { text = it; }; "
-                            "document.getElementById('folded').click(); return text; })()")
+                            "document.querySelector('.folded').click(); return text; })()")
         sums = [sum(int(line.split()[-2 + i]) for line in folded.splitlines()) / 1e6 for i in range(2)]
         expected = connect().execute("SELECT sum(control_time) / 1000, sum(test_time) / 1000 FROM trace_step_diff(?, ?)",
                                      GPU).fetchone()
         for one, other in zip(sums, expected):
             self.assertAlmostEqual(one, other, places=4)
 
+    def test_labels_of_the_map(self):
+        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and none is written as no change."""
+        for width in (390, 1280):
+            page = self.open(width=width, mobile=width < 500)
+            labels = page.value("[...document.querySelectorAll('.icicle [role=treeitem]')].map(it => [it.node.name, it.node.t - it.node.c,"
+                                " [...it.children].map(part => [part.textContent, part.scrollWidth > part.clientWidth,"
+                                " getComputedStyle(part).textOverflow])])")
+            changes = 0
+            for name, change, parts in labels:
+                if not parts:
+                    continue
+                (label, cut, overflow), *rest = parts
+                self.assertEqual(re.sub(r"^[+×] ", "", label), name)
+                self.assertTrue(not cut or overflow == "ellipsis", name)
+                self.assertLessEqual(len(rest), abs(change) >= 500)
+                for text, cut, _ in rest:
+                    changes += 1
+                    self.assertRegex(text, r"^[+−]\d+\.\d{3} ms$")
+                    self.assertFalse(cut, text)
+            self.assertGreater(changes, 0)
+            self.assertTrue(any(cut for _, _, parts in labels for _, cut, _ in parts))
+
     def test_modes_of_the_map(self):
         page = self.open()
-        script = "[...document.querySelectorAll('#icicle [aria-level=\"2\"]')].map(it => it.node.name)"
+        script = "[...document.querySelectorAll('.icicle [aria-level=\"2\"]')].map(it => it.node.name)"
         before = page.value(script)
         page.value("document.querySelector('[data-mode=d]').click()")
         self.assertNotEqual(page.value(script), before)
@@ -602,7 +731,7 @@ class Browsed(unittest.TestCase):
     def test_tables(self):
         page = self.open()
         page.value("document.querySelectorAll('details').forEach(it => it.open = true)")
-        column = "[...document.querySelectorAll('details.app tbody')[1].rows].filter(it => !it.hidden).map(it => number(it.cells[%d]))"
+        column = "[...document.querySelectorAll('details.app tbody')[1].rows].filter(it => !it.hidden).map(it => +it.cells[%d].textContent.replace('−', '-').replace(/[^-.\\d]/g, ''))"
         page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].querySelector('button').click()")
         values = page.value(column % 4)
         self.assertEqual(values, sorted(values, reverse=True))
@@ -625,7 +754,7 @@ class Browsed(unittest.TestCase):
 
     def test_keyboard_reaches_everything(self):
         page = self.open()
-        wanted = ("[...document.querySelectorAll('a, summary, button, input, #icicle [tabindex=\"0\"]')]"
+        wanted = ("[...document.querySelectorAll('a, summary, button, input, .icicle [tabindex=\"0\"]')]"
                   ".filter(it => it.checkVisibility() && !it.disabled && !it.dataset.seen).map(it => it.outerHTML)")
         for _ in range(len(page.value(wanted)) + 5):
             page.key("Tab", 9)

@@ -89,7 +89,7 @@ class Sample(unittest.TestCase):
 class Random(InFolder, AgainstOracle):
     def test_databases(self):
         rows = parts = 0
-        for seed in range(SEED * 10_000, SEED * 10_000 + series(25, 100)):
+        for seed in range(SEED * 10_000, SEED * 10_000 + series(12, 100)):
             rng = random.Random(seed)
             tables = generate_rocpd.generate(rng)
             views = generate_rocpd.views(tables) if len(tables) <= len(generate_rocpd.COLUMNS) else ()
@@ -99,8 +99,8 @@ class Random(InFolder, AgainstOracle):
                 self.compare(self.db, path, trace)
             rows, parts = rows + len(trace.rows), parts + len(trace.files)
             os.remove(path)
-        self.assertGreater(rows, 500)
-        self.assertGreater(parts, 30)
+        self.assertGreater(rows, series(250, 500))
+        self.assertGreater(parts, series(12, 30))
 
 
 class Rules(InFolder):
@@ -188,7 +188,7 @@ class Rules(InFolder):
             path = self.made(change=change)
             with self.subTest(name):
                 self.assertGreater(len(self.rows(ROWS, path)), 0)
-            for column in columns:
+            for column in columns[::series(2, 1)]:
                 def change(tables, name=name, column=column):
                     del tables[name].columns[column]
                 if column == "id" or (name, column) == ("rocpd_kernel_dispatch", "pid"):

@@ -397,7 +397,8 @@ class Reach(InFolder):
     def test_every_function_with_iterations_has_the_argument(self):
         arguments = defaultdict(list)
         for function, name in self.rows("SELECT function, name FROM tracediff_help WHERE part = 'argument'"
-                                        " AND kind = 'table' AND name NOT LIKE '%capture' AND name <> 'off_path'"
+                                        " AND kind = 'table' AND name NOT LIKE '%capture' AND name NOT IN ('off_path', 'shown', 'control_untraced', 'test_untraced')"
+                                        " AND NOT (function = 'potential_stragglers' AND name LIKE 'control%')"
                                         " ORDER BY function, position"):
             arguments[function].append(name)
         found = {function: names for function, names in arguments.items() if set(ITERATED) & set(names)}
@@ -438,6 +439,8 @@ class Phases(InFolder):
         for name, stratum in (("decode[bs=9/15 tok=30]", "decode 16"), ("dummy_decode[bs=9/15 tok=30]", "idle 16"),
                               ("step[TARGET_VERIFY bs=9 toks=30]", "verify 10"),
                               ("step[DRAFT_EXTEND toks=30]", "draft"),
+                              ("step[VERIFY bs=4 toks=40]", "verify 4"), ("step[DRAFT bs=4 toks=40]", "draft 4"),
+                              ("step[IDLE bs=0 toks=40]", "idle 0"), ("step[DECODE bs=4 toks=40]", "decode 4"),
                               ("step[EXTEND bs=9]", "prefill 10"), ("step[EXTEND toks=30]", "prefill 32"),
                               ("step[NEW_MODE]", "new_mode"), ("decode[bs=9/15 tok=30 p=1]", "mixed 32"),
                               ("execute_diffusion_2_9x1", "diffusion 10")):
@@ -553,6 +556,17 @@ class LikeWithLike(InFolder):
         self.assertEqual([round(value, 6) for value in parts["b"]],
                          [0, 7, 7, round(6 * (1 / 2 + 2 / 3) / 2 + 9 * (1 / 2 + 1 / 3) / 2, 6),
                           round(3 * 1 / 6 - 4.5 * 1 / 6, 6)])
+
+    def test_a_side_without_events_has_no_times_and_no_differences(self):
+        empty = write("empty.json", document())
+        for steps in (((4, 10),), ((4, 10), (8, 30)), ((None, 10), (8, 30))):
+            of_control, of_test = (self.rows(
+                "SELECT control_time, test_time, diff_time, diff_within, diff_mix, control_steps, test_steps"
+                " FROM trace_step_diff(?, ?, NULL, NULL, 'all', 'all') WHERE class = 'compute'", *sides)
+                for sides in ((self.side("a.json", *steps), empty), (empty, self.side("a.json", *steps))))
+            mean = sum(time for _, time in steps) / len(steps)
+            self.assertEqual(of_control, [(mean, None, None, None, None, len(steps), None)])
+            self.assertEqual(of_test, [(None, mean, None, None, None, None, len(steps))])
 
     def test_strata_of_several_ranks_are_one(self):
         for side, times in (("a", ((4, 10), (8, 30))), ("b", ((8, 40), (4, 20)))):

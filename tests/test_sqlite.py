@@ -269,6 +269,25 @@ class Joins(Pair):
                                          f" device_type IS NULL)"
                                          for side in "ab"))
 
+    @unittest.skipUnless(FULL_JOIN, NO_FULL_JOIN)
+    def test_s17_right_join(self):
+        """A function has its arguments on the left, and in a subquery; on the right, SQLite 3.40 gives it none."""
+        sql = "SELECT x.name, x.counts, y.counts FROM {} AS x RIGHT JOIN {} AS y USING (name, cat)"
+        one, other = ("ops WHERE trace = '{}' AND ranks IS NULL AND device_type IS NULL".format(side) for side in "ab")
+        tables = [f"(SELECT * FROM {each})" for each in (one, other)]
+        wanted = self.rows(sql.format(*tables))
+        self.assertEqual(self.rows(sql.format("trace_ops('a')", tables[1])), wanted)
+        self.assertEqual(self.rows(sql.format("trace_ops('a')", "(SELECT * FROM trace_ops('b'))")), wanted)
+        missing = "trace_ops: first argument (trace) is missing"
+        for left in ("trace_ops('a')", tables[0]):
+            if sqlite3.sqlite_version_info < (3, 41):
+                self.assert_error(missing, sql.format(left, "trace_ops('b')"))
+            elif sqlite3.sqlite_version_info >= (3, 52):
+                self.assertEqual(self.rows(sql.format(left, "trace_ops('b')")), wanted)
+        for join in ("RIGHT", "FULL"):
+            self.assert_error(missing, f"SELECT * FROM runs {join} JOIN trace_ops AS o ON o.trace = 'a'")
+            self.assert_error(missing, f"SELECT * FROM trace_ops AS o {join} JOIN runs ON 1 WHERE o.trace = 'a'")
+
     def test_s17_row_values(self):
         self.db.execute("CREATE TABLE pairs AS SELECT 'a', 'b' UNION SELECT 'b', 'c'")
         self.assert_same("SELECT d.* FROM trace_diff AS d WHERE (control, test) IN (SELECT * FROM pairs)"

@@ -428,11 +428,11 @@ class Large(InFolder, Comparing):
     """No recursion, and nothing quadratic."""
 
     def timed(self, rows, reach):
-        """Reads a thread of these (start, stop) and compares it with the oracle. It takes less than 2 s."""
+        """Reads a thread of these (start, stop) and compares it with the oracle. It takes less than 2 s of CPU time."""
         write("t.json", document(*(at("op", *row) for row in rows)))
-        start = time.monotonic()
+        start = time.process_time()
         found = places_of(self.db, "t.json")
-        self.assertLess(time.monotonic() - start, 2)
+        self.assertLess(time.process_time() - start, 2)
         self.assert_same(found, oracle_stacks.stacks(rows_of(self.db, "t.json")))
         self.assertEqual(max(place.depth for place in found.values()), reach)
         return found
@@ -449,7 +449,8 @@ class Large(InFolder, Comparing):
         self.assertEqual(found["t.json", 49_999].self_ns, 50_000 + 49_999)
 
     def test_ended_ones_below_a_long_one(self):
-        self.timed([(number, 100_000 - number % 1000 * 50) for number in range(49_999)] + [(49_999, 10**6)], 49_999)
+        count = series(20_000, 50_000) - 1
+        self.timed([(number, 100_000 - number % 1000 * 50) for number in range(count)] + [(count, 10**6)], count)
 
     @slow
     def test_identical(self):
@@ -466,10 +467,10 @@ class Large(InFolder, Comparing):
 
     def test_a_thread_an_event(self):
         write("t.json", document(*(at("op", 0, 10, tid=number) for number in range(50_000))))
-        start = time.monotonic()
+        start = time.process_time()
         sql = "SELECT DISTINCT parent, depth, self_dur FROM trace_events('t.json')"
         self.assertEqual(self.rows(sql), [(None, 0, 0.01)])
-        self.assertLess(time.monotonic() - start, 2)
+        self.assertLess(time.process_time() - start, 2)
 
 
 class Random(InFolder, Comparing):
@@ -498,7 +499,7 @@ class Random(InFolder, Comparing):
         return name
 
     def test_stacks(self):
-        for seed in range(150):
+        for seed in range(series(50, 150)):
             path = self.made(str(seed), random.Random(seed))
             with self.subTest(seed=seed):
                 rows = oracle.read_trace(path).rows
@@ -512,7 +513,8 @@ class Random(InFolder, Comparing):
 
     def test_sums(self):
         compared = differ = 0
-        for seed in range(60):
+        count = series(20, 60)
+        for seed in range(count):
             rng = random.Random(1000 + seed)
             control, test = (os.path.join(self.folder, self.made(f"{seed}{side}", rng)) for side in "ab")
             with self.subTest(seed=seed):
@@ -522,16 +524,16 @@ class Random(InFolder, Comparing):
                         differ += self.compare_diff(self.db, control, test, ranks, None, steps, "all", device_type)
                     except oracle.Refused:
                         pass
-        self.assertGreater(compared, 100)
-        self.assertGreater(differ, 100)
+        self.assertGreater(min(compared, differ), 5 * count // 3)
 
     def test_busy(self):
         elsewhere = 0
-        for seed in range(100):
+        count = series(40, 100)
+        for seed in range(count):
             path = write(os.path.join(self.folder, f"{seed}.json"), self.document(random.Random(2000 + seed)))
             with self.subTest(seed=seed):
                 elsewhere += self.compare_busy(self.db, path)
-        self.assertGreater(elsewhere, 100)
+        self.assertGreater(elsewhere, count)
 
 
 class Sums(Comparing):

@@ -1,14 +1,47 @@
 """trace_step_causes: a partition of the difference of two steps, and what is planted in examples/gpu."""
+import json
 import os
+import random
 import unittest
+from collections import Counter
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, connect, corpus, slowest
+from support import EXAMPLES, ROOT, connect, corpus, series, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
 KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
+PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "steps", "shown")
+
+
+def in_modules(seed):
+    """A trace of a few steps, with and without device work, whose operators run in areas of some families."""
+    rng = random.Random(seed)
+    events, correlation, at = [], 0, 0
+    of_device, areas = rng.random() < 0.7, [
+        *(("nn.Module: Block_%d" % number, "python_function") for number in range(rng.choice((1, 3, 25)))),
+        *(("layers.%d.mlp" % number, "user_annotation") for number in range(3)),
+        *(("stage %d" % number, "user_annotation") for number in range(rng.choice((1, 2)))),
+        ("Optimizer.step#SGD.step", "user_annotation"), ("enumerate(DataLoader)#X.__next__", "user_annotation"), None]
+    slow = rng.choice(areas)  # one instance differs, or all do
+    for number in range(rng.choice((1, 2, 3, 5))):
+        begin = at
+        for area in areas:
+            for name in rng.sample(("aten::mm", "aten::add", "MulBackward0", "fused"), rng.randint(0, 3)):
+                length = rng.randint(4, 9)
+                if area:
+                    events.append(event(area[0], at, length + 20, cat=area[1]))
+                events.append(event(name, at + 1, length + 10))
+                if of_device and rng.random() < 0.8:
+                    correlation += 1
+                    events += [launch(at + 2, 3, correlation),
+                               kernel(rng.choice(("gemm", "ncclAllReduce", "Memcpy DtoD", "add")), at + 3 + rng.randint(0, 40),
+                                      rng.choice((5, 30)) * (3 if area == slow else 1), correlation)]
+                at += length + 20 + rng.choice((0, 0, 15))
+        events.append(step(number, begin, at - begin + 5))
+        at += 10
+    return document(*events)
 
 
 class Partition(unittest.TestCase):
@@ -24,17 +57,15 @@ class Partition(unittest.TestCase):
                     self.assertAlmostEqual(found[2], expected[2], delta=1e-6 * max(1, abs(expected[2])))
                     self.assertLessEqual({row[0] for row in rows}, KINDS)
                     self.assertEqual(len({row[:4] for row in rows}), len(rows))
-                    shares = [row[-2] for row in rows if row[-2] is not None]
+                    shares = [row[12] for row in rows if row[12] is not None]
                     if shares:
                         self.assertAlmostEqual(sum(shares), 1, places=6)
                     self.assertNotIn("-0.0", map(str, shares))
 
     def test_examples(self):
-        self.check(*GPU)
-        self.check(*(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")))
-        self.check(GPU[0], os.path.join(EXAMPLES, "cpu", "test"))
-        self.check(GPU[0], GPU[0])
-        self.check(*SERVING)
+        cpu = [os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")]
+        for pair in (GPU, SERVING, (GPU[0], cpu[1]), cpu, (GPU[0], GPU[0]))[:series(2, 5)]:
+            self.check(*pair)
 
     @slowest
     def test_real_traces(self):
@@ -44,6 +75,46 @@ class Partition(unittest.TestCase):
                               (("hta", "amd_trace"), ("hta", "triton_example")),
                               (("hta", "critical_path", "simple_add"), ("hta", "cpu_only"))):
             self.check(corpus(*control), corpus(*test))
+
+
+class SecondReading(InFolder):
+    """L2 and L3, in SQL: every column but the words."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(os.path.join(ROOT, "tests", "oracle_causes.sql")) as file:
+            cls.query = file.read()
+
+    def check(self, control, test, shown):
+        def plain(row):
+            only_in = row[14] and sorted(json.loads(row[14]))
+            return [value if not isinstance(value, float) else round(value, 6) for value in row[:14]] + [only_in, round(row[15], 6)]
+        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None}
+        expected = [plain(row) for row in self.db.execute(self.query, given)]
+        found = [plain(row) for row in self.db.execute(
+            "SELECT * FROM trace_step_causes(:control, :test, NULL, NULL, NULL, NULL, NULL, NULL, :shown)", given)]
+        with self.subTest((control, test), shown=shown):
+            self.assertEqual(found, expected)
+        return found
+
+    def test_examples(self):
+        for folder in ("gpu", "cpu", "serving"):
+            for shown in (None, 3, 8):
+                self.check(os.path.join(EXAMPLES, folder, "control"), os.path.join(EXAMPLES, folder, "test"), shown)
+
+    def test_random_traces(self):
+        seen = Counter()
+        count = series(25, 300)
+        for seed in range(count):
+            write("a.json", in_modules(2 * seed))
+            write("b.json", in_modules(2 * seed + 1))
+            for shown in (None, 0, 1, 3, 6):
+                for row in self.check("a.json", "b.json", shown):
+                    seen[row[0]] += 1
+                    seen["instances"] += row[13] > 1
+                    seen["only_in"] += row[14] is not None
+        for what in (*KINDS, "merged", "instances", "only_in"):
+            self.assertGreater(seen[what], count // 10, what)
 
 
 class Planted(unittest.TestCase):
@@ -116,3 +187,91 @@ class Rules(InFolder):
         found = [row[:4] for row in self.causes() if row[1] == "compute"]
         self.assertEqual(found, [("changed", "compute", "backward", "MulBackward0"),
                                  ("changed", "compute", "aten::mul", "aten::mul")])
+
+    def layers(self, *lengths, add=0, form="nn.Module: Layer_{}", cat="python_function"):
+        """A step whose layers each launch aten::mm, of these lengths."""
+        events, at = [], 10
+        for number, length in enumerate(lengths):
+            events += [event(form.format(number), at, 20, cat=cat), event("aten::mm", at + 1, 15), launch(at + 2, 5, number + 1),
+                       kernel("gemm", 2000 + 100 * number, length + add, number + 1)]
+            at += 30
+        return document(step(0, 0, 5000), *events)
+
+    def texts(self, **given):
+        return self.rows("SELECT text, instances, only_in, round(diff_time) FROM trace_step_causes('control.json', 'test.json',"
+                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown", "NULL, NULL, 0, 0, NULL, NULL, :shown"),
+                         given.get("shown"))
+
+    def test_layers_are_one_cause(self):
+        """L1: 24 layers that are each a little slower."""
+        write("control.json", self.layers(*[20] * 24))
+        write("test.json", self.layers(*[20] * 24, add=5))
+        self.assertEqual(self.texts(), [("aten::mm in 24 Layer", 24, None, 120)])
+
+    def test_one_layer_of_many(self):
+        """L2.5: four fifths lie in one."""
+        write("control.json", self.layers(*[20] * 12))
+        write("test.json", self.layers(*[20] * 7, 90, *[20] * 3, 30))
+        self.assertEqual(self.texts(), [("aten::mm in 12 Layer, only in Layer_7", 12, '["nn.Module: Layer_7"]', 80)])
+
+    def test_some_layers_of_many(self):
+        """L2.5: fewer than a tenth of them."""
+        write("control.json", self.layers(*[20] * 21))
+        write("test.json", self.layers(*[20] * 19, 60, 60))
+        self.assertEqual(self.texts(), [("aten::mm in 21 Layer, only in 2 of them", 21,
+                                         '["nn.Module: Layer_19","nn.Module: Layer_20"]', 80)])
+        write("control.json", self.layers(*[20] * 20))
+        write("test.json", self.layers(*[20] * 18, 60, 60))
+        self.assertEqual(self.texts(), [("aten::mm in 20 Layer", 20, None, 80)])
+
+    def test_one_layer_has_its_own_name(self):
+        write("control.json", self.layers(20))
+        write("test.json", self.layers(50))
+        self.assertEqual(self.texts(), [("aten::mm (Layer_0)", 1, None, 30)])
+
+    def test_annotations_that_one_side_repeats(self):
+        """L1.3: what one side shows to be a number is one on the other side."""
+        form = {"form": "stage {}", "cat": "user_annotation"}
+        write("control.json", self.layers(20, **form))
+        write("test.json", self.layers(20, 20, **form))
+        self.assertEqual(self.texts(), [("aten::mm in 2 stage *, only in stage 1", 2, '["stage 1"]', 20)])
+
+    def test_an_operator_everywhere(self):
+        """L3: one large cause, and the same operator in six other places."""
+        def trace(more):
+            names = [("large", None, 9 + more)] + [("aten::mm", f"part {'abcdef'[i]}", 30 + more // 5) for i in range(6)]
+            return self.trace(*names, ("aten::add", "part a", 30 - more // 5), ("aten::sub", "part b", 30 + more // 5))
+        write("control.json", trace(0))
+        write("test.json", trace(40))
+        self.assertEqual(self.texts(shown=1), [("aten::mm, everywhere", 6, None, 48), ("large", 1, None, 40),
+                                               ("aten::add (part a)", 1, None, -8), ("aten::sub (part b)", 1, None, 8)])
+        self.assertEqual(len(self.texts()), 9)
+        self.assertEqual(self.texts(shown=8), self.texts())  # these hold three quarters
+
+    def test_what_cancels_is_no_answer(self):
+        """L3.4"""
+        def trace(*more):
+            return self.trace(("large", None, 9 + more[0]), *(("aten::mm", f"part {'abcdef'[i]}", 20 + more[1 + i % 2])
+                                                                for i in range(6)))
+        write("control.json", trace(0, 0, 0))
+        write("test.json", trace(20, 20, -15))
+        self.assertEqual(len(self.texts(shown=1)), 7)
+        write("test.json", trace(20, 20, -5))
+        self.assertEqual([row[0] for row in self.texts(shown=1)], ["aten::mm, everywhere", "large"])
+
+    def test_hip_beside_cuda(self):
+        """L2.1: what CUDA and HIP call differently is one."""
+        def trace(*names, gap):
+            calls = [event(name, 100 + 200 * i, 100 if name.endswith("Synchronize") else 10, cat="cuda_runtime",
+                           args={"correlation": i + 1}) for i, name in enumerate(names)]
+            return document(step(0, 0, 1000), *calls, event("aten::mm", 700 + gap, 50),
+                            event(names[0].replace("DeviceSynchronize", "LaunchKernel"), 720 + gap, 10, cat="cuda_runtime",
+                                  args={"correlation": 9}),
+                            kernel("gemm", 740 + gap, 50, 9))
+        write("control.json", trace("cudaDeviceSynchronize", gap=0))
+        write("test.json", trace("hipDeviceSynchronize", gap=100))
+        query = "SELECT name, text, added, removed FROM trace_step_causes('control.json', 'test.json', NULL, NULL, 0, 0) WHERE diff_time > 0"
+        both = "between cudaDeviceSynchronize and aten::mm"
+        self.assertEqual(self.rows(query), [(both, both, 0, 0)])
+        write("control.json", trace("hipDeviceSynchronize", gap=0))
+        self.assertEqual(self.rows(query)[0][0], "between hipDeviceSynchronize and aten::mm")

@@ -1,6 +1,7 @@
 """trace_step_path (rule A12): its rows cut those of trace_step_time finer, at every level and clock."""
 import glob
 import os
+import random
 import re
 import unittest
 from collections import Counter
@@ -13,7 +14,7 @@ from support import EXAMPLES, connect, corpus, series, slowest
 from test_step_time import random_trace
 
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
-CALLS = ("idle_call", "idle_launch", "call")
+CALLS = ("idle_call", "idle_launch", "idle_unrecorded", "call", "unrecorded")
 WORK = ("compute", "comm", "memory")
 
 
@@ -60,7 +61,7 @@ class Paths(unittest.TestCase):
 
     def test_examples(self):
         db = connect()
-        for folder in ("gpu", "cpu"):
+        for folder in ("gpu", "cpu")[:series(1, 2)]:
             self.check_trace(db, os.path.join(EXAMPLES, folder, "test"))
 
     @slowest
@@ -98,12 +99,145 @@ def area_of(annotation, module, top_op):
     return annotation if annotation is not None else top_op
 
 
+def family_of(area, module, repeated):
+    """L1, in Python; `repeated` are the stems of annotations that L1.3 is about."""
+    if area is None or area == "backward":
+        return area
+    if area.startswith("nn.Module: "):
+        return re.sub(r"_[0-9]+\Z", "", area)
+    path = re.sub(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]*)+",
+                  lambda found: re.sub(r"\.[0-9]+(?=\.|\Z)", ".*", found[0]), area)
+    stem = re.sub(r"(?<=.)(?<![0-9])[0-9]+\Z", "*", path, flags=re.DOTALL)
+    return stem if stem != path and stem in repeated else path
+
+
+class Families(InFolder):
+    """L1, against the rules word for word."""
+    STEPS = (("layers.0.mlp", "layers.17.mlp", "block 1", "block 2", "lone 1"), ("lone 2", "block 3", "block 3"),
+             ("lone 3", "conv1d", "a.1.2.c", "1.2", "v2.x.3", "x 0.5", "é.1", "_.7", "7", "..1", "a..1", "a.b.1 c.2", "k9", "k10", "",
+              "a.01", "a.1b", "nn.Modul: X_1"))
+
+    def test_of_annotations(self):
+        events, at = [], 0
+        for number, names in enumerate(self.STEPS):
+            events.append(step(number, at, 10 * len(names)))
+            for name in names:
+                events += [event(name, at, 9, cat="user_annotation"), event("aten::mm", at + 1, 7)]
+                at += 10
+        write("a.json", document(*events))
+        found = dict(self.rows("SELECT DISTINCT area, family FROM trace_step_path('a.json', 0, 'all') WHERE area IS NOT NULL"))
+        self.assertEqual(set(found), {name for names in self.STEPS for name in names})
+        self.assertEqual(found, {area: family_of(area, None, {"block *", "k*"}) for area in found})
+        self.assertEqual([found[area] for area in ("layers.17.mlp", "block 2", "lone 2", "1.2", "x 0.5", "a.1.2.c", "k9")],
+                         ["layers.*.mlp", "block *", "lone 2", "1.2", "x 0.5", "a.*.*.c", "k*"])
+
+    def test_of_modules(self):
+        names = ("Net_0", "Net_12", "Net", "Net_", "Net_1_2", "Net0", "layers.1_3")
+        write("a.json", document(step(0, 0, 100), *(event(f"nn.Module: {name}", 10 * i, 9, cat="python_function")
+                                                    for i, name in enumerate(names))))
+        found = dict(self.rows("SELECT area, family FROM trace_step_path('a.json') WHERE area IS NOT NULL"))
+        self.assertEqual(found, {f"nn.Module: {name}": f"nn.Module: {family}" for name, family in
+                                 zip(names, ("Net", "Net", "Net", "Net_", "Net_1", "Net0", "layers.1"))})
+
+    def test_whatever_the_order_of_events(self):
+        events = [event(f"block {i % 4}", 10 * i, 9, cat="user_annotation") for i in range(8)]
+        events += [step(i, 20 * i, 20) for i in range(4)]
+        for seed in range(5):
+            random.Random(seed).shuffle(events)
+            write("a.json", document(*events))
+            self.assertEqual(self.rows("SELECT DISTINCT family FROM trace_step_path('a.json', 0, 'all') WHERE area IS NOT NULL"),
+                             [("block *",)])
+
+
+NAMED = """SELECT iteration, class, CASE WHEN class = 'comm' THEN kernel
+         WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
+         WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel) ELSE top_name END AS name, sum(time_ns)
+  FROM trace_step_path(?, 0, 'all', ?) GROUP BY 1, 2, 3 HAVING sum(time_ns) > 0 OR class IS NULL"""
+
+
+def nested_frames(seed):
+    """A trace of nested frames of Python, modules, operators and calls, some of which launch."""
+    rng = random.Random(seed)
+    events, correlations = [step(0, 0, 40), step(1, 40, 45)], []
+    names = {"python_function": ("train.py(1): main", "model.py(2): forward", "nn.Module: A_0", "nn.Module: A_1", "nn.Module: B_0",
+                                 "torch/x.py(1): call", "threading.py(1): run", "model.py(3): loss"),
+             "cpu_op": ("aten::mm",), "user_annotation": ("forward",), "cuda_runtime": ("cudaLaunchKernel",), "other": ("x",)}
+
+    def fill(start, end, depth):
+        at = start
+        while at < end and depth < 6:
+            at += rng.choice((0, 0, 1, 3))
+            length = rng.randint(1, 12)
+            if at + length > end:
+                return
+            cat = rng.choice(("python_function",) * 5 + tuple(names)) if depth > 0 else "python_function"
+            args = {"args": {"correlation": len(correlations) + 1}} if cat == "cuda_runtime" else {}
+            if args:
+                correlations.append(at + length)
+            events.append(event(rng.choice(names[cat]), at, length, cat=cat, **args))
+            if cat != "cuda_runtime":
+                fill(at, at + length, depth + 1)
+            at += length
+
+    fill(0, 84, 0)
+    if rng.random() < .5:
+        events += [kernel("gemm", at + rng.randint(0, 4), rng.randint(1, 4), i + 1) for i, at in enumerate(correlations)]
+    return document(*events)
+
+
+class Frames(InFolder):
+    """L4"""
+
+    def test_random_traces(self):
+        """Against the rules word for word: the name of a part (L2.1), which has no frame in it."""
+        count, seen = series(60, 300), Counter()
+        for seed in range(count):
+            path = write(f"{seed % 8}.json", (random_trace if seed % 2 else nested_frames)(seed))
+            file = oracle.read_trace(path).files[0]
+            for clock in ("device", "host"):
+                found = {row[:3]: row[3] or 0 for row in self.rows(NAMED, path, clock)}
+                expected = oracle_steps.attribute(file, clock, None, levels=("top_name",))["top_name"]
+                with self.subTest(seed=seed, clock=clock):
+                    self.assertEqual(found, {key: ns for key, ns in expected.items() if ns or key[1] is None})
+                for *_, name in found:
+                    seen["gap"] += (name or "").startswith(("between", "before", "after"))
+                    seen["method"] += name in ("A.forward", "B.loss")
+                    seen["module"] += name in ("A", "B")
+        self.assertTrue(all(seen[what] > count // 10 for what in ("gap", "method", "module")), seen)
+
+    def test_what_stands_for_a_frame(self):
+        """Of PyTorch, of the standard library, of another library, of the user."""
+        def named(*frames):
+            write("a.json", document(step(0, 0, 100), event("before", 0, 10), event("later", 90, 10),
+                                     *(event(name, 10 + i, 70 - 2 * i, cat="python_function") for i, name in enumerate(frames))))
+            return {name for name, in self.rows("SELECT top_name FROM trace_step_path('a.json') WHERE class = 'host'")} - {
+                "before", "later"}
+        self.assertEqual(named("<string>(1): <module>"), {"between before and later"})
+        self.assertEqual(named("train.py(1): main", "nn.Module: Net_0"),
+                         {"between before and nn.Module: Net_0", "Net", "between nn.Module: Net_0 and later"})
+        for frame in ("/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py(1): _call_impl", "torch/_ops.py(5): __call__",
+                      "threading.py(9): run", "/usr/lib/python3.11/asyncio/base_events.py(600): run_forever", "<built-in function x>",
+                      "<frozen importlib._bootstrap>(2): y", "multiprocessing/queues.py(8): get", "no frame"):
+            with self.subTest(frame):
+                self.assertEqual(named("nn.Module: Net_0", frame), {"Net"})
+        for frame in ("model/net.py(3): forward", "/home/me/lib/train.py(7): forward", "torchvision/models/x.py(3): forward",
+                      "/usr/lib/python3/dist-packages/timm/layers.py(2): forward"):
+            with self.subTest(frame):
+                self.assertEqual(named("nn.Module: Net_12", frame, "torch/_tensor.py(3): wrapped"), {"Net", "Net.forward"})
+
+    def test_a_gap_within_a_frame_ends_with_the_step(self):
+        write("a.json", document(step(0, 0, 100), step(1, 100, 100), event("train.py(1): main", 0, 200, cat="python_function"),
+                                 event("a", 0, 10), event("b", 190, 10)))
+        self.assertEqual(dict(self.rows("SELECT top_name, time_ns FROM trace_step_path('a.json', 0, 'all') WHERE class = 'host'")),
+                         {"a": 10000, "after a": 90000, "before b": 90000, "b": 10000})
+
+
 class Areas(InFolder):
     """A12.7"""
 
     def check(self, path):
         for *names, area in connect().execute(
-                "SELECT DISTINCT annotation, module, top_op, area FROM trace_step_path(?, 'all', 'all')", (path,)):
+                "SELECT DISTINCT annotation, module, top_name, area FROM trace_step_path(?, 'all', 'all')", (path,)):
             self.assertEqual(area, area_of(*names), names)
             self.seen.add(area)
 
@@ -172,9 +306,10 @@ class Rows(InFolder):
         forward, net = "forward", "nn.Module: Net"
         inside = (forward, net, "aten::linear")
         self.assertEqual(self.paths("host"), [
-            ("idle_unrecorded", None, None, None, None, None, 35000),
             ("compute", *inside, "aten::mm", "k", 30000),
+            ("idle_unrecorded", None, None, None, "after forward", None, 25000),
             ("idle_wait", *inside, "aten::mm", None, 15000),
+            ("idle_unrecorded", None, None, None, "before forward", None, 10000),
             ("idle_host", *inside, "aten::linear", None, 5000),
             ("idle_host", *inside, "aten::mm", None, 5000),
             ("idle_launch", *inside, "cudaLaunchKernel", None, 5000),

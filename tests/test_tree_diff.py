@@ -52,7 +52,7 @@ def levels(class_, annotation, module, top_op, op, short):
     if class_.startswith("idle"):
         return ["device idle", class_, top_op, op]
     if class_ == "unrecorded":
-        return [class_]
+        return [class_, op]
     return [area(annotation, module, top_op), top_op, op, short]
 
 
@@ -72,10 +72,12 @@ def oracle(db, sides, given):
     control_rank, test_rank, control_iteration, test_iteration, clock = given.split(", ")
     for side, (path, rank, iteration) in enumerate(zip(sides, (control_rank, test_rank),
                                                        (control_iteration, test_iteration))):
-        for rank, iteration, class_, *names, time_ns, count in db.execute(
-                "SELECT rank, iteration, class, annotation, module, top_op, op, trace_short_name(kernel), time_ns,"
+        for rank, iteration, class_, *names, top_op, time_ns, count in db.execute(
+                "SELECT rank, iteration, class, annotation, module, top_name, op, trace_short_name(kernel), top_op, time_ns,"
                 f" kernels FROM trace_step_path(?, {rank}, {iteration}, {clock})", (path,)):
             steps[side].add((rank, iteration))
+            if names[2] != top_op and class_ not in ("idle_call", "idle_launch", "idle_unrecorded", "call", "unrecorded"):
+                names[3] = None  # L4: no operator is around
             frames = frames_of(class_, *names)
             own[frames][side] += time_ns
             for depth in range(len(frames)):
@@ -155,7 +157,7 @@ class AnyPair(unittest.TestCase):
 
     def test_examples(self):
         db = connect()
-        for sides in (GPU, CPU, (GPU[0], CPU[1]), (GPU[1], GPU[1])):
+        for sides in (GPU, (GPU[0], CPU[1]), CPU, (GPU[1], GPU[1]))[:series(2, 4)]:
             for given in GIVEN:
                 with self.subTest(sides, given=given):
                     self.check(db, sides, given)
@@ -185,7 +187,7 @@ class RandomPairs(InFolder, AnyPair):
     test_examples = test_real_traces = test_same_trace_twice = None
 
     def test_random_pairs(self):
-        for seed in range(series(4, 20)):
+        for seed in range(series(2, 20)):
             rng = random.Random(f"tree {seed}")
             for side in ("control", "test"):
                 traces.save(traces.generate(rng, ranks=2, steps=rng.choice((1, 2, 4)), odd=seed % 2 == 0), f"{seed}/{side}")
@@ -243,7 +245,7 @@ class Made(InFolder):
         self.assertEqual(found["device idle", "idle_wait", "aten::linear", "aten::mm"], 75)
         self.assertEqual(found["device idle", "idle_launch", "aten::linear", "cudaLaunchKernel"], 5)
         self.assertEqual(found["device idle", "idle_host", "forward"], 5)
-        self.assertEqual(found["device idle", "idle_unrecorded"], 5)
+        self.assertEqual(found["device idle", "idle_unrecorded", "before forward"], 5)
 
     def test_areas(self):
         for around, expected in (
@@ -271,13 +273,16 @@ class Made(InFolder):
     def test_a_trace_without_device_work(self):
         rows = self.shape([step(0, 0, 100), event("fwd", 10, 60, cat="user_annotation"), event("mm", 20, 40),
                            event("add", 30, 10)])
-        self.assertEqual(rows, [(0,), ("fwd", 20), ("fwd", "mm", 30), ("fwd", "mm", "add", 10), ("unrecorded", 40)])
+        self.assertEqual(rows, [(0,), ("fwd", 20), ("fwd", "mm", 30), ("fwd", "mm", "add", 10), ("unrecorded", 0),
+                                ("unrecorded", "after fwd", 30), ("unrecorded", "before fwd", 10)])
 
     def test_a_trace_without_steps_is_one_window_a_file(self):
         rows = self.tree([event("mm", 20, 40)], [step(0, 0, 30), event("mm", 10, 10), step(1, 30, 30), event("mm", 50, 10)])
         self.assertEqual([(row.frames, row.side, row.control_time, row.test_time) for row in rows],
                          [(("step",), "both", 40, 30), (("step", "mm"), "both", 40, 10),
-                          (("step", "unrecorded"), "test", 0, 20)])
+                          (("step", "unrecorded"), "test", 0, 20),
+                          (("step", "unrecorded", "before mm"), "test", 0, 15),
+                          (("step", "unrecorded", "after mm"), "test", 0, 5)])
 
     def test_a_step_of_no_length(self):
         rows = self.tree([step(0, 0, 0)], [step(0, 0, 10), step(1, 10, 0)])

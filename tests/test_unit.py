@@ -11,12 +11,14 @@ import re
 import subprocess
 import unittest
 
-from support import ROOT
+from support import ROOT, SHORTENED, SLOW
 
 UNIT = os.path.abspath(os.environ.get("UNIT") or os.path.join(ROOT, "build", "unit"))
 RUNNER = os.environ.get("RUNNER", "").split()
 SOURCES = sorted(glob.glob(os.path.join(ROOT, "tests", "unit", "*_test.c")))
 SECONDS = 600
+if SLOW == "skip":  # unit_series() in unit.h
+    SHORTENED.add(__name__)
 
 
 @functools.lru_cache(maxsize=None)

@@ -226,7 +226,7 @@ class Formulas(InFolder):
     def test_as_the_profiler_computes_them(self):
         """F4.2, of random shapes: all of one trace."""
         rng, events, expected = random.Random(7), [], []
-        for number in range(series(300, 3000)):
+        for number in range(series(120, 3000)):
             base = rng.choice(("mm", "addmm", "bmm", "baddbmm", "conv2d"))
             size = lambda: rng.randrange(1, 40)
             m, n, k, b = size(), size(), size(), [size()] if "bmm" in base else []

@@ -270,6 +270,21 @@ def plain_text(value):
     return json.dumps(value, ensure_ascii=False)
 
 
+def escaped(rng, text, often=0.25):
+    """JSON text with escapes in that part of its strings, which may be keys, phases and times."""
+    def character(found):
+        if found[0][0] == "\\" or rng.random() < 0.7:
+            return found[0]
+        if found[0] == "/" and rng.random() < 0.5:
+            return "\\/"
+        units = found[0].encode("utf-16-be")
+        return "".join(f"\\u{units[i:i + 2].hex()}" for i in range(0, len(units), 2))
+
+    def string(found):
+        return re.sub(r'\\u....|\\.|[^"]', character, found[0]) if rng.random() < often else found[0]
+    return re.sub(r'"(?:[^"\\]|\\.)*"', string, text)
+
+
 class Style:
     """How a trace is written: plain, or with what must not matter."""
 
@@ -289,16 +304,6 @@ class Style:
         return self.rng.choice((plain, f'"{plain}"', f"{sign}{whole}.{rest:03d}000", f"{sign}{digits}e-3",
                                 f"{sign}{digits[0]}.{digits[1:] or 0}E{len(digits) - 4:+}", f"{sign}{digits}0.0e-4"))
 
-    def text(self, value):
-        if not self.escapes:
-            return plain_text(value)
-        made = json.dumps(value, ensure_ascii=self.rng.random() < 0.5)[1:-1]
-        if "\\" in made:
-            return f'"{made}"'
-        made = "".join(f"\\u{ord(letter):04{self.rng.choice('xX')}}" if ord(letter) < 65536 and self.rng.random() < 0.3
-                       else letter for letter in made)
-        return f'"{made}"'.replace("/", self.rng.choice(("/", "\\/")))
-
     def pairs(self, value, others=()):
         pairs = [(plain_text(key), self.value(each)) for key, each in value.items()] + list(others)
         if self.keys:
@@ -308,7 +313,7 @@ class Style:
 
     def value(self, value):
         if isinstance(value, str):
-            return self.text(value)
+            return plain_text(value)
         if type(value) in (int, Decimal):
             return str(value)
         if isinstance(value, dict):
@@ -345,6 +350,8 @@ class Style:
         events = '"traceEvents": [\n' + between.join(map(self.event, file.events)) + "\n]"
         pairs.insert(0 if self.last else len(pairs), events)
         made = "{" + ",\n".join(pairs) + "}"
+        if self.escapes:
+            made = escaped(self.rng, made)
         return re.sub(r"\n", "\r\n\t" if self.indent else "\n", made)
 
 

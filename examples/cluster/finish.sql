@@ -18,9 +18,15 @@ FROM several AS a JOIN several AS b USING (side, rank, iteration)
 WHERE a.file <> b.file
 GROUP BY a.side, a.rank, a.file
 UNION ALL
-SELECT side, file, rank, 'it has no steps, but other files of its side have'
-FROM files
-WHERE steps = 0 AND side IN (SELECT side FROM files WHERE steps > 0);
+SELECT side, file, rank,
+       coalesce('it has no steps, and ' || (SELECT min(o.file) FROM files AS o
+                                            WHERE o.side = f.side AND o.rank = f.rank AND o.file <> f.file)
+                  || ' is also of rank ' || rank,
+                'it has no steps, but other files of its side have')
+FROM files AS f
+WHERE steps = 0
+  AND (side IN (SELECT side FROM files WHERE steps > 0)
+       OR (side, rank) IN (SELECT side, rank FROM files GROUP BY side, rank HAVING count(*) > 1));
 
 -- Of these ranks nothing counts.
 CREATE TEMP TABLE refused AS

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Summaries of traces: a small database (a shard) for each file, and all shards merged into one database.
 
-usage: shards.py make control|test SHARDS TRACE...   writes a shard of each file, unless it is there
-       shards.py merge DATABASE SHARDS...            merges all shards in these folders
+usage: shards.py make control|test SHARDS TRACE...       writes a shard of each file, unless it is there
+       shards.py merge [--elsewhere] DATABASE SHARDS...  merges all shards in these folders
 
-Both write aside, and rename what is whole. SHARDS gets a folder for each side. The exit status is 3 if the database is
-there but lacks ranks or files: a line says which.
+Both write aside, and rename what is whole. SHARDS gets a folder for each side. A shard is merged only if its file is as it
+was; --elsewhere, if the files lie on other machines, does not look. The exit status is 3 if the database is there but lacks
+ranks or files: a line says which.
 """
+import collections
 import contextlib
 import glob
 import json
@@ -21,6 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so")
 DATABASE = os.path.join(ROOT, "sql", "database")
 SIDES = ("control", "test")
+
+# What a shard was made of. state: the file's size and mtime_ns, None and None if there was none. left_out: it has no rows.
+Inputs = collections.namedtuple("Inputs", "side file state made_by left_out")
 
 
 def connect(path):
@@ -66,22 +71,22 @@ def state_of(trace):
 
 
 def inputs_of(shard):
-    """What a shard was made of: size, mtime_ns and by which version; None if its file was left out."""
     with contextlib.closing(sqlite3.connect(read_only(shard), uri=True)) as db:
         found, = db.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise sqlite3.DatabaseError(found)
-        size, mtime_ns, made_by, left_out = db.execute(
-            "SELECT size, mtime_ns, made_by, EXISTS (SELECT 1 FROM left_out) FROM inputs").fetchone()
-        return (None, None) if left_out else (size, mtime_ns), made_by
+        found = db.execute("""SELECT side, file, size, mtime_ns, made_by, EXISTS (SELECT 1 FROM left_out)
+                              FROM inputs""").fetchone()
+        if not found:
+            raise sqlite3.DatabaseError("inputs is empty")
+        side, file, size, mtime_ns, made_by, left_out = found
+        return Inputs(side, file, (size, mtime_ns), made_by, left_out)
 
 
-def is_whole(shard, state, version):
-    """Whether the shard is there, of the file as it is now and by this version, and the file was not left out."""
-    try:
-        return os.path.exists(shard) and inputs_of(shard) == (state, version)
-    except sqlite3.DatabaseError:
-        return False
+def inputs_there(shard):
+    """The inputs of a shard, if it is there and whole."""
+    with contextlib.suppress(sqlite3.DatabaseError):
+        return inputs_of(shard) if os.path.exists(shard) else None
 
 
 def prepare(path):
@@ -94,10 +99,12 @@ def prepare(path):
 def make(side, trace, folder):
     """Makes the shard of a file. Returns 'made', 'kept', or why the file is left out."""
     shard = os.path.join(folder, side, os.path.basename(trace) + ".db")
-    trace, state = os.path.abspath(trace), state_of(trace)
+    trace, state, there = os.path.abspath(trace), state_of(trace), inputs_there(shard)
+    if there and there.file != trace and os.path.exists(there.file):
+        raise ValueError(f"{shard} is the shard of {there.file}: give {trace} another folder of shards")
     db, version = prepare(":memory:")
     with contextlib.closing(db):
-        if is_whole(shard, state, version):
+        if there == Inputs(side, trace, state, version, False):
             return "kept"
         path, rank, problem = json.dumps([trace]), None, None
         db.execute("CREATE TEMP TABLE input AS SELECT ? AS side, ? AS path, 0 AS with_args", (side, path))
@@ -114,21 +121,40 @@ def make(side, trace, folder):
             db.execute("ROLLBACK") if db.in_transaction else None
         if problem:
             db.execute("INSERT INTO left_out VALUES (?, ?, ?, ?)", (side, trace, rank, problem))
-        db.execute("INSERT INTO inputs VALUES (?, ?, ?, ?)", (trace, *state, version))
+        db.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", (side, trace, *state, version))
         with replacing(shard) as new:
             db.execute("VACUUM INTO ?", (new,))
     return problem or "made"
 
 
-def merge(database, folders):
+def why_not(shard, version, merged, elsewhere):
+    """Why a shard cannot be merged, or None; '' if the same is merged already. Adds it to `merged`."""
+    try:
+        inputs = inputs_of(shard)
+    except sqlite3.DatabaseError as error:
+        return f"not a whole shard ({error}): make it again"
+    if inputs.made_by != version:
+        return f"made by tracediff {inputs.made_by}, not {version}: make it again"
+    state = inputs.state if elsewhere else state_of(inputs.file)
+    if state != inputs.state:
+        return (f"{inputs.file} has changed: make it again" if state != (None, None) else
+                f"{inputs.file}, of which it was made, is gone: delete the shard, or merge with --elsewhere if the file lies on"
+                " another machine")
+    other, other_state = merged.setdefault((inputs.side, inputs.file, inputs.left_out), (shard, inputs.state))
+    if other_state != inputs.state:
+        return f"{inputs.file} was not the same for {other}: delete the older shard"
+    return None if other == shard else ""
+
+
+def merge(database, folders, elsewhere=False):
     """Merges all shards below these folders. Returns how many there were, and what is missing, in lines."""
-    shards = sorted(path for folder in folders
-                    for path in glob.glob(os.path.join(glob.escape(folder), "**", "*.db"), recursive=True))
+    shards = sorted({os.path.normpath(path) for folder in folders
+                     for path in glob.glob(os.path.join(glob.escape(folder), "**", "*.db"), recursive=True)})
     if not shards:
         sys.exit(f"no shards in {', '.join(folders)}: 'shards.py make' writes them")
     check_target(database)
     add = f"BEGIN; {read(HERE, 'merge.sql')} COMMIT;"
-    lines = []
+    lines, merged = [], {}
     with replacing(database) as new:
         db, version = prepare(new)
         with contextlib.closing(db):
@@ -139,13 +165,10 @@ def merge(database, folders):
             db.executescript("""CREATE TABLE aside.collective_parts AS SELECT * FROM main.collective_parts;
                                 DROP TABLE main.collective_parts; DROP TABLE main.inputs;""")
             for shard in shards:  # one at a time: SQLite attaches at most 10
-                try:
-                    made_by = inputs_of(shard)[1]
-                except (sqlite3.DatabaseError, TypeError) as error:
-                    lines.append(f"{shard}: not a whole shard ({error}): make it again")
-                    continue
-                if made_by != version:
-                    lines.append(f"{shard}: made by tracediff {made_by}, not {version}: make it again")
+                reason = why_not(shard, version, merged, elsewhere)
+                if reason:
+                    lines.append(f"{shard}: {reason}")
+                if reason is not None:
                     continue
                 db.execute("ATTACH ? AS shard", (read_only(shard),))
                 db.executescript(add)
@@ -154,11 +177,22 @@ def merge(database, folders):
                           VALUES ('content', 'summaries of PyTorch profiler traces, merged by tracediff'), ('layout', '1'),
                             ('created_utc', strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), ('tracediff', tracediff_version()),
                             ('sqlite', sqlite_version()), ('shards', ?)""", (len(shards) - len(lines),))
-            for path in ((HERE, "finish.sql"), (DATABASE, "diffs.sql"), (DATABASE, "views.sql")):
-                db.executescript(read(*path))
+            db.executescript(read(HERE, "finish.sql"))
             for side in SIDES:
                 lines += missing(db, side)
+            check_sides(db, folders, lines)
+            for name in ("diffs.sql", "views.sql"):
+                db.executescript(read(DATABASE, name))
     return len(shards), lines
+
+
+def check_sides(db, folders, lines):
+    """Ends the program where a side has no file: its diff would be empty, as if nothing differed."""
+    there = {side for side, in db.execute("SELECT side FROM files WHERE (side, file) NOT IN (SELECT side, file FROM left_out)")}
+    for side in SIDES:
+        if side not in there:
+            lines.append(f"no rows of {side} in {', '.join(folders)}: 'shards.py make {side}' writes its shards")
+            sys.exit("\n".join(lines))
 
 
 def check_target(database):
@@ -195,9 +229,11 @@ def report(database, count, lines):
     return 3 if lines else 0
 
 
-def main(command, target="", *others):
+def main(command, *arguments):
+    elsewhere = command == "merge" and arguments[:1] == ("--elsewhere",)
+    target, *others = arguments[elsewhere:] or [""]
     if command == "merge" and others:
-        sys.exit(report(target, *merge(target, others)))
+        sys.exit(report(target, *merge(target, others, elsewhere)))
     elif command == "make" and target in SIDES and len(others) > 1:
         folder, *traces = others
         for trace in traces:
@@ -209,5 +245,7 @@ def main(command, target="", *others):
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:] or [""])
+    except ValueError as error:
+        sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -9,7 +9,7 @@ CREATE TABLE collective_parts (
 CREATE TABLE left_out (side TEXT NOT NULL, file TEXT NOT NULL, rank INTEGER, reason TEXT NOT NULL);
 
 -- What a shard was made of, and by which tracediff. size and mtime_ns are NULL if there was no such file.
-CREATE TABLE inputs (file TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, made_by TEXT NOT NULL);
+CREATE TABLE inputs (side TEXT NOT NULL, file TEXT NOT NULL, size INTEGER, mtime_ns INTEGER, made_by TEXT NOT NULL);
 
--- Each shard asks for the files of its ranks.
+-- A file asks for the others of its rank.
 CREATE INDEX files_by_rank ON files (side, rank);

@@ -2,7 +2,7 @@
 # tracediff in the sqlite3 shell.
 # usage: shell.sh EXTENSION CONTROL TEST
 #
-# Trap: `.load tracediff` does not look into the current directory. Write ./tracediff, or install it.
+# Trap: `.load tracediff` does not look into the current directory. Write ./tracediff, or install it as root.
 # A shell that was built without .load, such as Apple's, loads no extension at all.
 set -eu
 quoted() { printf %s "$1" | sed "s/'/''/g; s/^/'/; s/\$/'/"; }

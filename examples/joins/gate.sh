@@ -73,7 +73,7 @@ SELECT CASE status WHEN 0 THEN 'not slower: ' ELSE 'slower: ' END
 FROM verdict, length
 WHERE status < 2;
 SELECT summary.text
-FROM verdict, trace AS c, trace AS t, trace_summary(c.path, t.path, 'all', 'all') AS summary
+FROM verdict, trace AS c, trace AS t, trace_summary(c.path, t.path) AS summary
 WHERE c.side = 0 AND t.side = 1 AND status < 2 AND (status = 1 OR summary.kind = 'caution');
 SELECT printf('  %+10.1f us  %-13s %s', part.diff_time, part.class, coalesce(trace_short_name(part.name), 'not recorded'))
 FROM verdict, trace AS c, trace AS t, trace_step_diff(c.path, t.path, 'all', 'all') AS part

@@ -1,117 +1,202 @@
 #include "align.h"
 
+#include <string.h>
+
 #include "../reader/memory.h"
+#include "../trace/sort.h"
 
-enum { BLOCK = 64 /* rows that are kept at once */ };
+enum {
+    WINDOW = 1 << 15, /* items of each sequence that are aligned at a time; half of them stay so */
+    BLOCK = 256,      /* columns that are held at once */
+    BITS = 64         /* of a word */
+};
 
-/* lengths[i][j] is the length of a longest common subsequence of a[i...] and b[j...]. A row has
-** those of one i; its first item is for `from`, its last for b_count. */
+/* The places of an item in `a`. */
+struct run {
+    uint32_t item, first, count; /* first: of aligner.places */
+    uint64_t *mask;              /* a bit for each place; NULL: they are few */
+};
+
+/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Column j has
+** a bit for each i, the last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are equal. It
+** follows from column j + 1 by an addition: Crochemore et al., "A fast and practical bit-vector
+** algorithm for the longest common subsequence problem", 2001. */
 struct aligner {
-    const uint32_t *a, *b;
-    size_t b_count;
+    const uint32_t *a, *b; /* the window */
+    size_t a_count, b_count;
     struct aligned *to;
-    size_t count, i, j; /* reached */
-    size_t cells;       /* for the stopper */
+    size_t count, i, j; /* reached; i and j count from the beginning of the sequences */
+    struct run *runs;   /* by item */
+    size_t run_count;
+    uint64_t *places; /* in `a`, by item: the item in the upper half, the place in the lower */
+    size_t words;     /* of a column */
+    uint64_t *masks;  /* of the items with more places than that, of which there are fewer than BITS */
+    uint64_t *mask;   /* of another item; else 0 */
+    uint64_t *kept;   /* the first column of each block, and the one after the last */
+    uint64_t *block;  /* the columns of one */
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* Computes the row of `i` from that of i + 1, from column `from` on. Both begin at that column. */
-static bool row_before(struct aligner *aligner, size_t i, size_t from, const uint32_t *below,
-                       uint32_t *row)
+static int place_order(const void *a, const void *b)
 {
-    size_t last = aligner->b_count - from;
-    const uint32_t *b = aligner->b + from;
-    row[last] = below[last];
-    for (size_t j = last; j-- > 0;) {
-        uint32_t longer = below[j] > row[j + 1] ? below[j] : row[j + 1];
-        row[j] = aligner->a[i] == b[j] ? below[j + 1] + 1 : longer;
-        if (!stopper_goes_on(aligner->stopper, aligner->cells++, aligner->failure))
-            return false;
+    const uint64_t *x = a, *y = b;
+    return COMPARE(*x, *y);
+}
+
+/* The bit of a column for row i. */
+static size_t bit_of(const struct aligner *aligner, size_t i)
+{
+    return aligner->a_count - 1 - i;
+}
+
+/* Changes the bits of the places of an item. */
+static void flip(const struct aligner *aligner, const struct run *run, uint64_t *mask)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        size_t bit = bit_of(aligner, (uint32_t)aligner->places[run->first + i]);
+        mask[bit / BITS] ^= UINT64_C(1) << bit % BITS;
+    }
+}
+
+static bool find_runs(struct aligner *aligner)
+{
+    uint64_t *places = aligner->places, *mask = aligner->masks;
+    for (size_t i = 0; i < aligner->a_count; i++)
+        places[i] = (uint64_t)aligner->a[i] << 32 | i;
+    if (!sort_items(places, aligner->a_count, sizeof *places, place_order, aligner->stopper,
+                    aligner->failure))
+        return false;
+    aligner->run_count = 0;
+    for (size_t i = 0; i < aligner->a_count;) {
+        struct run *run = &aligner->runs[aligner->run_count++];
+        *run = (struct run){.item = (uint32_t)(places[i] >> 32), .first = (uint32_t)i};
+        while (i < aligner->a_count && places[i] >> 32 == run->item)
+            i++;
+        run->count = (uint32_t)i - run->first;
+        if (run->count > aligner->words) {
+            run->mask = mask;
+            flip(aligner, run, mask);
+            mask += aligner->words;
+        }
     }
     return true;
 }
 
-/* Goes to row `end` with the rows up to it, which begin at column `from`. */
-static void walk(struct aligner *aligner, size_t end, size_t from, uint32_t *const *rows)
+/* The places of an item; NULL if it has none. */
+static const struct run *run_of(const struct aligner *aligner, uint32_t item)
 {
-    size_t first = aligner->i;
-    while (aligner->i < end) {
-        size_t i = aligner->i, j = aligner->j;
-        const uint32_t *row = rows[i - first], *below = rows[i + 1 - first];
-        bool more = j < aligner->b_count;
-        struct aligned pair = {i, ALIGN_NONE};
-        if (more && aligner->a[i] == aligner->b[j])
-            pair.b = j;
-        else if (more && below[j - from] < row[j + 1 - from])
-            pair = (struct aligned){ALIGN_NONE, j};
-        aligner->i += pair.a != ALIGN_NONE;
-        aligner->j += pair.b != ALIGN_NONE;
-        aligner->to[aligner->count++] = pair;
+    size_t i = 0;
+    LOWER_BOUND(i, aligner->run_count, aligner->runs[i].item < item);
+    return i < aligner->run_count && aligner->runs[i].item == item ? &aligner->runs[i] : NULL;
+}
+
+/* Computes a column from the one after it and the places of its item. */
+static void column_before(uint64_t *to, const uint64_t *after, const uint64_t *mask, size_t words)
+{
+    uint64_t carry = 0;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t equal = after[i] & mask[i], sum = after[i] + equal, whole = sum + carry;
+        carry = sum < equal || whole < sum;
+        to[i] = whole | (after[i] & ~mask[i]);
     }
 }
 
-/* Aligns a block of rows up to `end`, whose row is given and begins at column `from`. */
-static bool align_block(struct aligner *aligner, size_t end, size_t from, const uint32_t *last)
+/* Fills in the columns of a block. */
+static bool fill_block(struct aligner *aligner, size_t number)
 {
-    size_t start = aligner->i, count = end - start, at = aligner->j;
-    size_t width = aligner->b_count - at + 1;
-    uint32_t *rows[BLOCK + 1];
-    uint32_t *room = memory_allocate((count + 1) * width * sizeof *room);
-    if (!room)
-        return failure_memory(aligner->failure);
-    for (size_t i = 0; i <= count; i++)
-        rows[i] = room + i * width;
-    for (size_t j = 0; j < width; j++)
-        rows[count][j] = last[j + at - from];
-    bool done = true;
-    for (size_t i = count; done && i-- > 0;)
-        done = row_before(aligner, start + i, at, rows[i + 1], rows[i]);
-    if (done)
-        walk(aligner, end, at, rows);
-    memory_free(room);
+    size_t words = aligner->words, start = number * BLOCK;
+    size_t end = start + BLOCK < aligner->b_count ? start + BLOCK : aligner->b_count;
+    const uint64_t *after = aligner->kept + (number + 1) * words;
+    for (size_t j = end; j-- > start;) {
+        const struct run *run = run_of(aligner, aligner->b[j]);
+        uint64_t *to = aligner->block + (j - start) * words;
+        bool few = run && !run->mask;
+        if (few)
+            flip(aligner, run, aligner->mask);
+        column_before(to, after, run && run->mask ? run->mask : aligner->mask, words);
+        if (few)
+            flip(aligner, run, aligner->mask);
+        after = to;
+    }
+    return stopper_ask(aligner->stopper, aligner->failure);
+}
+
+/* Whether an alignment without item i of `a` is shorter. Needs the block of column j. */
+static bool is_needed(const struct aligner *aligner, size_t i, size_t j)
+{
+    size_t bit = bit_of(aligner, i);
+    return !(aligner->block[j % BLOCK * aligner->words + bit / BITS] >> bit % BITS & 1);
+}
+
+/* Aligns from the beginning of the window on, up to one of the two ends. */
+static bool walk(struct aligner *aligner, size_t a_end, size_t b_end)
+{
+    size_t i = 0, j = 0, filled = 0;
+    while (i < a_end && j < b_end) {
+        if (j / BLOCK != filled) {
+            filled = j / BLOCK;
+            if (!fill_block(aligner, filled))
+                return false;
+        }
+        bool same = aligner->a[i] == aligner->b[j], needed = !same && is_needed(aligner, i, j);
+        aligner->to[aligner->count++] = (struct aligned){
+            needed ? ALIGN_NONE : aligner->i + i, same || needed ? aligner->j + j : ALIGN_NONE};
+        i += !needed;
+        j += same || needed;
+    }
+    aligner->i += i;
+    aligner->j += j;
+    return true;
+}
+
+static bool align_window(struct aligner *aligner, size_t a_end, size_t b_end)
+{
+    size_t words = (aligner->a_count + BITS - 1) / BITS;
+    size_t blocks = (aligner->b_count + BLOCK - 1) / BLOCK;
+    size_t columns = BITS + 1 + blocks + 1 + BLOCK;
+    aligner->words = words;
+    aligner->runs = memory_allocate(aligner->a_count * sizeof *aligner->runs);
+    aligner->places = memory_zeroed(aligner->a_count + columns * words, sizeof *aligner->places);
+    bool done = (aligner->runs && aligner->places) || failure_memory(aligner->failure);
+    if (done) {
+        aligner->masks = aligner->places + aligner->a_count;
+        aligner->mask = aligner->masks + BITS * words;
+        aligner->kept = aligner->mask + words;
+        aligner->block = aligner->kept + (blocks + 1) * words;
+        memset(aligner->kept + blocks * words, 0xff, words * sizeof *aligner->kept);
+        done = find_runs(aligner);
+    }
+    for (size_t i = blocks; done && i-- > 0;) {
+        done = fill_block(aligner, i);
+        memcpy(aligner->kept + i * words, aligner->block, words * sizeof *aligner->kept);
+    }
+    done = done && walk(aligner, a_end, b_end);
+    memory_free(aligner->runs);
+    memory_free(aligner->places);
     return done;
-}
-
-/* Aligns the rows up to `end`, whose row is given and begins at column `from`: the upper half with the
-** row in the middle, then the lower half, which needs fewer columns. */
-static bool align_rows(struct aligner *aligner, size_t end, size_t from, const uint32_t *last)
-{
-    size_t start = aligner->i, at = aligner->j, middle = start + (end - start) / 2;
-    size_t width = aligner->b_count - at + 1;
-    if (end - start <= BLOCK)
-        return align_block(aligner, end, from, last);
-    uint32_t *row = memory_allocate(2 * width * sizeof *row), *other = row + width, *both = row;
-    if (!row)
-        return failure_memory(aligner->failure);
-    for (size_t j = 0; j < width; j++)
-        row[j] = last[j + at - from];
-    bool done = true;
-    for (size_t i = end; done && i-- > middle;) {
-        uint32_t *made = other;
-        done = row_before(aligner, i, at, row, made);
-        other = row;
-        row = made;
-    }
-    done = done && align_rows(aligner, middle, at, row);
-    memory_free(both);
-    return done && align_rows(aligner, end, from, last);
 }
 
 bool align(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, struct aligned *to,
            size_t *count, const struct stopper *stopper, struct failure *failure)
 {
-    struct aligner aligner = {
-        .a = a, .b = b, .b_count = b_count, .to = to, .stopper = stopper, .failure = failure};
-    while (aligner.i < a_count && aligner.j < b_count && a[aligner.i] == b[aligner.j]) {
-        to[aligner.count++] = (struct aligned){aligner.i, aligner.j};
-        aligner.i++;
-        aligner.j++;
+    struct aligner aligner = {.to = to, .stopper = stopper, .failure = failure};
+    bool done = true;
+    while (done && aligner.i < a_count && aligner.j < b_count) {
+        size_t a_rest = a_count - aligner.i, b_rest = b_count - aligner.j;
+        if (a[aligner.i] == b[aligner.j]) {
+            to[aligner.count++] = (struct aligned){aligner.i++, aligner.j++};
+            continue;
+        }
+        aligner.a = a + aligner.i;
+        aligner.b = b + aligner.j;
+        aligner.a_count = a_rest < WINDOW ? a_rest : WINDOW;
+        aligner.b_count = b_rest < WINDOW ? b_rest : WINDOW;
+        done = align_window(&aligner, a_rest > WINDOW ? WINDOW / 2 : a_rest,
+                            b_rest > WINDOW ? WINDOW / 2 : b_rest);
     }
-    size_t from = aligner.j;
-    uint32_t *last = memory_zeroed(b_count - from + 1, sizeof *last);
-    bool done = last ? align_rows(&aligner, a_count, from, last) : failure_memory(failure);
-    memory_free(last);
+    for (; done && aligner.i < a_count; aligner.i++)
+        to[aligner.count++] = (struct aligned){aligner.i, ALIGN_NONE};
     for (; done && aligner.j < b_count; aligner.j++)
         to[aligner.count++] = (struct aligned){ALIGN_NONE, aligner.j};
     *count = aligner.count;

@@ -29,17 +29,21 @@ const char *step_class_name(enum step_class step_class);
 
 enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 
+/* The names of a part: by level, and what stands for its top_op if that is of Python (L4). */
+enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };
+
 /* A part of a step. */
 struct attributed {
     wide_time time; /* ns */
     enum step_class step_class;
     uint32_t kernels;           /* of a path: the device work that starts in the step (A12) */
-    uint32_t name[LEVEL_COUNT]; /* ids in attribution_names(), or NAME_NONE; by level, if a path was
+    uint32_t rank;              /* index into trace.ranks; in sums over all steps 0 */
+    uint32_t name[PART_NAMES];  /* ids in attribution_names(), or NAME_NONE; by level, if a path was
                                 ** asked for (A12), else the first is the only one */
 };
 
 struct attributed_step {
-    int64_t rank;            /* NUMBER_NONE: parts of all steps */
+    bool total;              /* parts of all steps, without ranks */
     int64_t iteration;       /* NUMBER_NONE: the file has no steps, or parts of all steps */
     const struct name *form; /* the name that tells its phase (T22); NULL: none */
     size_t steps;            /* whose parts these are */
@@ -52,12 +56,18 @@ struct attributed_step {
 ** of the number of steps. */
 struct attribution;
 
-/* With LEVEL_COUNT for a level, parts have paths. The trace and what `knowledge` points to must outlive
-** the attribution; the choice need not. NULL on failure. */
+struct attribution_request {
+    enum label_level level; /* LEVEL_COUNT: parts have paths */
+    enum step_clock clock;
+    bool job; /* the path of the job that the chosen ranks are (Q1) */
+    struct graph_knowledge knowledge;
+};
+
+/* The trace and what the knowledge points to must outlive the attribution; the choice need not. NULL on
+** failure. */
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
-                                    enum label_level level, enum step_clock clock,
-                                    struct graph_knowledge knowledge, const struct stopper *stopper,
-                                    struct failure *failure);
+                                    const struct attribution_request *request,
+                                    const struct stopper *stopper, struct failure *failure);
 
 /* The number of steps. */
 size_t attribution_count(const struct attribution *attribution);

@@ -19,6 +19,14 @@ struct busy_builder {
     struct type_line lines[TYPES];
 };
 
+bool busy_any(const struct columns *columns)
+{
+    size_t row = columns_find(columns, 0, KIND_WORK);
+    while (row < columns->count && !busy_takes(columns, row))
+        row = columns_find(columns, row + 1, KIND_WORK);
+    return row < columns->count;
+}
+
 /* The type of a name and category; many events share it. */
 struct known_type {
     uint32_t cat;

@@ -43,6 +43,9 @@ static inline int64_t busy_end(const struct columns *columns, size_t row)
     return columns->ts[row] + columns->dur[row];
 }
 
+/* Whether any row takes part. */
+bool busy_any(const struct columns *columns);
+
 bool busy_make(struct busy *busy, const struct trace_file *file, const struct stopper *stopper,
                struct failure *failure);
 

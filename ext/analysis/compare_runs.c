@@ -397,10 +397,16 @@ static bool adjust_all(struct comparing *it, struct comparisons *found)
     return done;
 }
 
-/* V7, and V8 of what was added and deleted. */
+/* V7, V8 of what was added and deleted, and V11. */
 static void judge(const struct comparing *it, struct compared *row)
 {
     double effect = 100 * it->request->min_effect, diff = row->mean[1] - row->mean[0];
+    if (it->request->copied) {
+        row->verdict = VERDICT_UNKNOWN;
+        row->gate = GATE_INCONCLUSIVE;
+        row->runs_needed = NUMBER_NONE;
+        return;
+    }
     if (it->request->unit == UNIT_STEP)
         row->runs_needed = runs_unit(it->runs) == UNIT_STEP ? 3 : NUMBER_NONE;
     else if (row->verdict == VERDICT_ADDED)

@@ -2,7 +2,7 @@
 ** Whether operators differ between two sides of runs, and whether as many runs could tell.
 **
 ** The unit of replication is the run: its steps share the luck of the run, and so do its ranks.
-** RULES.md has the rules (V1 to V9) that this file and comments cite.
+** RULES.md has the rules (V1 to V11) that this file and comments cite.
 */
 #ifndef TRACEDIFF_COMPARE_RUNS_H
 #define TRACEDIFF_COMPARE_RUNS_H
@@ -47,6 +47,7 @@ struct comparison_request {
     double min_effect;  /* ratio */
     bool counts;        /* values are numbers of events */
     double min_diff;    /* us a step, or events */
+    bool copied;        /* two runs are one recording, which decides nothing (V11) */
 };
 
 struct comparisons {

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "../reader/memory.h"
 
@@ -103,4 +104,38 @@ wide_time *ranks_count(size_t n, size_t m)
             counts[u] += counts[u - i];
     }
     return counts;
+}
+
+/* Adds the orders in which `chosen` of the next `size` values are of the side of m, after `before` of it
+** and `below` of the other one. */
+static void add_group(wide_time *to, const wide_time *from, size_t before, size_t below,
+                      size_t chosen, size_t size)
+{
+    wide_time ways = 1; /* C(size, chosen) */
+    for (size_t i = 1; i <= chosen; i++)
+        ways = ways * (wide_time)(size - i + 1) / (wide_time)i;
+    to += chosen * (2 * below + size - chosen);
+    for (size_t twice_u = 0; twice_u <= 2 * before * below; twice_u++)
+        to[twice_u] += ways * from[twice_u];
+}
+
+wide_time *tied_ranks_count(size_t n, size_t m, const unsigned char *sizes, size_t groups)
+{
+    /* A row for each number of values of the side of m so far, the counts of twice U. Rows are updated from
+    ** the last on, each from those before it. */
+    size_t width = 2 * n * m + 1, seen = 0;
+    wide_time *rows = memory_zeroed((m + 1) * width, sizeof *rows);
+    if (!rows)
+        return NULL;
+    rows[0] = 1;
+    for (size_t i = 0; i < groups; seen += sizes[i++])
+        for (size_t k = m; k > 0; k--)
+            for (size_t chosen = 1; chosen <= sizes[i] && chosen <= k; chosen++) {
+                size_t before = k - chosen;
+                if (before <= seen && seen + sizes[i] <= n + k)
+                    add_group(rows + k * width, rows + before * width, before, seen - before,
+                              chosen, sizes[i]);
+            }
+    memmove(rows, rows + m * width, width * sizeof *rows);
+    return rows;
 }

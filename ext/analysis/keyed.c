@@ -175,9 +175,10 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
                             &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
-        else if (key == KEY_SHAPES && label != ROW_NONE &&
+        else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
                  row_is(builder->file, label, CATEGORY_OPERATOR))
-            ids[i] = builder->request->shapes[label];
+            ids[i] = key == KEY_SHAPES ? builder->request->shapes[label]
+                                       : builder->request->types[label];
         if (!done)
             return failure_memory(builder->failure);
     }
@@ -268,7 +269,8 @@ static enum key run_key(const struct keyed *keyed)
 {
     enum key best = KEY_KERNEL;
     for (size_t i = 0; i < keyed->width; i++) {
-        enum key key = keyed->keys[i] == KEY_SHAPES ? KEY_OP : keyed->keys[i];
+        enum key key = keyed->keys[i];
+        key = key == KEY_SHAPES || key == KEY_TYPES ? KEY_OP : key;
         best = key < best ? key : best;
     }
     return best;
@@ -311,7 +313,8 @@ static bool key_device(struct keyed_builder *builder)
     unsigned levels = 0;
     for (size_t i = 0; i < builder->keyed->width; i++) {
         enum key key = builder->keyed->keys[i];
-        levels |= key < KEY_KERNEL ? 1u << key : key == KEY_SHAPES ? 1u << KEY_OP : 0;
+        bool of_op = key == KEY_SHAPES || key == KEY_TYPES;
+        levels |= key < KEY_KERNEL ? 1u << key : of_op ? 1u << KEY_OP : 0;
     }
     if (!owners_find(&owners, builder->request->member, builder->request->chosen, levels, NULL,
                      NULL, builder->stopper, builder->failure))
@@ -343,6 +346,7 @@ static bool add_up(const struct keyed_builder *builder)
             sums->device_time += columns->dur[row];
             continue;
         }
+        sums->events++;
         uint32_t parent = stacks->parent[row];
         if (parent == ROW_NONE || builder->key_of[parent] != key)
             sums->host_time += columns->dur[row];

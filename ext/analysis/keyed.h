@@ -19,12 +19,13 @@ enum key {
     KEY_CAT,
     KEY_STREAM,
     KEY_SHAPES,
+    KEY_TYPES,
     KEY_NAME,
     KEY_COUNT
 };
 
 struct keyed_sums {
-    int64_t runs, kernels;                       /* B3, B5 and B6 */
+    int64_t runs, kernels, events;               /* B3, B5 and B6; of the host */
     wide_time device_time, host_time, self_time; /* ns */
 };
 
@@ -61,6 +62,7 @@ struct keyed_request {
     enum device_type device_type;
     int side;                /* 0 or 1 */
     const uint32_t *shapes;  /* by row of an operator: id in `names`; NULL: not asked for */
+    const uint32_t *types;   /* the same */
     const struct work *work; /* by row of device work; NULL: not asked for */
 };
 

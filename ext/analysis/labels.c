@@ -3,9 +3,18 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "../trace/spans.h"
+#include "../trace/python_frame.h"
+#include "../trace/steps.h"
 
-enum among { AMONG_ALL, AMONG_EVENTS, AMONG_OPERATORS, AMONG_MODULES, AMONG_ANNOTATIONS };
+enum among {
+    AMONG_ALL,
+    AMONG_EVENTS,
+    AMONG_OPERATORS,
+    AMONG_MODULES,
+    AMONG_ANNOTATIONS,
+    AMONG_FRAMES,
+    AMONG_OTHERS
+};
 
 /* The lines of a thread: what it is in, then those that labels are taken from. */
 enum {
@@ -16,6 +25,8 @@ enum {
     LINE_OUTER_EVENT,
     LINE_MODULE,
     LINE_ANNOTATION,
+    LINE_FRAME,
+    LINE_OTHER,
     LINES
 };
 
@@ -28,7 +39,9 @@ static const struct {
                            [LINE_OUTER_OPERATOR] = {AMONG_OPERATORS, true},
                            [LINE_OUTER_EVENT] = {AMONG_EVENTS, true},
                            [LINE_MODULE] = {AMONG_MODULES, false},
-                           [LINE_ANNOTATION] = {AMONG_ANNOTATIONS, false}};
+                           [LINE_ANNOTATION] = {AMONG_ANNOTATIONS, false},
+                           [LINE_FRAME] = {AMONG_FRAMES, false},
+                           [LINE_OTHER] = {AMONG_OTHERS, false}};
 
 /* A11.4: the lines of each level, best first; ended by LINE_INSIDE. */
 static const unsigned char lines_of_levels[LABEL_LEVELS][4] = {
@@ -47,12 +60,15 @@ struct label_line {
 
 struct label_builder {
     const struct trace_file *file;
+    const struct steps *steps;
     const struct stopper *stopper;
     struct failure *failure;
     struct spans spans;
-    unsigned levels; /* wanted */
+    struct span_line step_line; /* if gaps are wanted */
+    unsigned levels;            /* wanted */
     struct label_line lines[LINES];
     enum among among;         /* of the current line */
+    unsigned char *own;       /* by name: 1 if it is a frame of the user's code, 2 if not; 0: not asked */
     size_t change_capacity;   /* of each line */
     const struct span **open; /* room for as many */
 };
@@ -86,6 +102,20 @@ static bool takes_part(void *argument, size_t row)
            !kind_is_device(columns->kind[row]) && row_counts(columns, row);
 }
 
+/* Whether a row is a Python frame of the user's code. */
+static bool is_own_frame(const struct label_builder *builder, uint32_t row)
+{
+    const char *function;
+    size_t length;
+    uint32_t id = builder->file->columns.name[row];
+    const struct name *name = &builder->file->names.items[id];
+    if (!label_is_frame(builder->file, row))
+        return false;
+    if (builder->own[id] == 0)
+        builder->own[id] = frame_is_own(name->text, name->length, &function, &length) ? 1 : 2;
+    return builder->own[id] == 1;
+}
+
 /* Whether a row is among the events of the builder's current line. */
 static bool is_among(const void *argument, uint32_t row)
 {
@@ -96,12 +126,16 @@ static bool is_among(const void *argument, uint32_t row)
     enum kind kind = columns->kind[row];
     if (among == AMONG_ALL)
         return true;
+    if (among == AMONG_OTHERS)
+        return !label_is_frame(file, row);
     if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
         return false;
     if (among == AMONG_OPERATORS)
         return row_is(file, row, CATEGORY_OPERATOR);
     if (among == AMONG_ANNOTATIONS)
         return row_is(file, row, CATEGORY_USER_ANNOTATION);
+    if (among == AMONG_FRAMES)
+        return is_own_frame(builder, row);
     const struct name *name = &file->names.items[columns->name[row]];
     return among == AMONG_EVENTS || label_is_module(name);
 }
@@ -127,9 +161,16 @@ static bool find_outermost(const struct label_builder *builder, struct span_line
     return true;
 }
 
+static bool has_frames(const struct trace_file *file)
+{
+    return memchr(file->categories, CATEGORY_PYTHON, file->names.count) != NULL;
+}
+
 static void choose_lines(struct label_builder *builder)
 {
     builder->lines[LINE_INSIDE].wanted = true;
+    if (builder->levels & LABEL_FRAMES && has_frames(builder->file))
+        builder->lines[LINE_FRAME].wanted = builder->lines[LINE_OTHER].wanted = true;
     for (int level = 0; level < LABEL_LEVELS; level++)
         if (builder->levels >> level & 1)
             for (const unsigned char *line = lines_of_levels[level]; *line; line++)
@@ -168,7 +209,8 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
 static struct label_stretch stretch_at(const struct label_builder *builder, int64_t start)
 {
     struct label_stretch stretch = {
-        start, inside_of(&builder->file->columns, builder->lines[LINE_INSIDE].now), {0}};
+        start, inside_of(&builder->file->columns, builder->lines[LINE_INSIDE].now), {0},
+        builder->lines[LINE_FRAME].now, builder->lines[LINE_OTHER].now};
     for (int level = 0; level < LABEL_LEVELS; level++) {
         const unsigned char *line = lines_of_levels[level];
         stretch.label[level] = ROW_NONE;
@@ -211,14 +253,24 @@ static bool join_lines(struct label_builder *builder, struct thread_labels *thre
         }
         struct label_stretch stretch = stretch_at(builder, now);
         const struct label_stretch *last = &thread->items[thread->count - 1];
-        if (last->inside != stretch.inside ||
+        if (last->inside != stretch.inside || last->frame != stretch.frame || last->event != stretch.event ||
             memcmp(last->label, stretch.label, sizeof stretch.label) != 0)
             thread->items[thread->count++] = stretch;
     }
 }
 
+/* Takes Python frames out of the spans of a thread. Returns how many are left. */
+static size_t drop_frames(const struct trace_file *file, struct span *spans, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!label_is_frame(file, spans[i].row))
+            spans[kept++] = spans[i];
+    return kept;
+}
+
 static bool make_thread(struct label_builder *builder, struct thread_labels *thread,
-                        const struct span *spans, size_t count)
+                        struct span *spans, size_t count)
 {
     if (!make_room(builder, count))
         return false;
@@ -235,6 +287,10 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
     }
     if (!join_lines(builder, thread, count))
         return false;
+    if (builder->levels & LABEL_GAPS &&
+        !gaps_make(&thread->gaps, spans, drop_frames(builder->file, spans, count), builder->steps,
+                   &builder->step_line, builder->stopper, builder->failure))
+        return false;
     (void)memory_assign(&thread->items,
                         memory_resize(thread->items, thread->count * sizeof *thread->items));
     return true;
@@ -245,15 +301,18 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
                  struct failure *failure)
 {
     struct label_builder builder = {
-        .file = file, .stopper = stopper, .failure = failure, .levels = levels};
+        .file = file, .steps = steps, .stopper = stopper, .failure = failure, .levels = levels};
     choose_lines(&builder);
+    builder.own = memory_zeroed(file->names.count, sizeof *builder.own);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
     struct label_rows part = {
         .file = file, .steps = {steps, &file->profiler_steps}, .wanted = wanted};
-    bool done = labels->threads
+    bool done = labels->threads && builder.own
                     ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);
+    if (done && levels & LABEL_GAPS)
+        done = steps_line(steps, &builder.step_line, stopper, failure);
     for (size_t track = 0; done && track < labels->count; track++)
         if (wanted[track])
             done = make_thread(&builder, &labels->threads[track],
@@ -262,6 +321,8 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     for (int i = 0; i < LINES; i++)
         memory_free(builder.lines[i].line.items);
     memory_free(builder.open);
+    memory_free(builder.own);
+    memory_free(builder.step_line.items);
     spans_clear(&builder.spans);
     if (!done)
         labels_clear(labels);
@@ -293,8 +354,10 @@ size_t labels_find(struct thread_labels *thread, int64_t instant)
 
 void labels_clear(struct labels *labels)
 {
-    for (size_t i = 0; labels->threads && i < labels->count; i++)
+    for (size_t i = 0; labels->threads && i < labels->count; i++) {
         memory_free(labels->threads[i].items);
+        gaps_clear(&labels->threads[i].gaps);
+    }
     memory_free(labels->threads);
     *labels = (struct labels){NULL, 0};
 }

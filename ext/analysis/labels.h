@@ -5,8 +5,7 @@
 #define TRACEDIFF_LABELS_H
 
 #include "../reader/ascii.h"
-#include "../trace/file.h"
-#include "../trace/sort.h"
+#include "gaps.h"
 
 enum label_level {
     LEVEL_OP,
@@ -17,7 +16,11 @@ enum label_level {
     LEVEL_COUNT
 };
 
-enum { LABEL_LEVELS = LEVEL_KERNEL }; /* op, top_op, module, annotation */
+enum {
+    LABEL_LEVELS = LEVEL_KERNEL,   /* op, top_op, module, annotation */
+    LABEL_GAPS = 1 << LABEL_LEVELS,  /* among wanted levels: gaps, too */
+    LABEL_FRAMES = 2 << LABEL_LEVELS /* and what stands for frames */
+};
 
 #define IN_NOTHING ROW_NONE
 #define IN_EVENT (ROW_NONE - 1) /* the innermost event is not a call */
@@ -27,12 +30,15 @@ struct label_stretch {
     int64_t start;                /* ns; the stretch lasts until the start of the next one */
     uint32_t inside;              /* row of the call it is in, IN_EVENT or IN_NOTHING (A11.3) */
     uint32_t label[LABEL_LEVELS]; /* rows (A11.4); ROW_NONE: none, or the level is not wanted */
+    uint32_t frame; /* row of the innermost Python frame of the user's code; ROW_NONE: none, or not wanted */
+    uint32_t event; /* row of the innermost event that is not a Python frame, the same */
 };
 
 struct thread_labels {
     struct label_stretch *items; /* the first begins before all events; NULL: not made */
     size_t count;
-    size_t hint; /* the stretch found last */
+    size_t hint;      /* the stretch found last */
+    struct gaps gaps; /* empty if they are not wanted */
 };
 
 struct labels {
@@ -43,6 +49,13 @@ struct labels {
 static inline bool label_is_module(const struct name *name)
 {
     return begins(name->text, name->text + name->length, "nn.Module: ");
+}
+
+/* Whether a row is a Python frame, which is not a name for people (L4). */
+static inline bool label_is_frame(const struct trace_file *file, uint32_t row)
+{
+    return row_is(file, row, CATEGORY_PYTHON) &&
+           !label_is_module(&file->names.items[file->columns.name[row]]);
 }
 
 /* Makes the stretches of the threads that are `wanted`, by track; `steps` are those of the file. `levels` has one bit for each

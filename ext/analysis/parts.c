@@ -7,8 +7,8 @@
 
 static uint64_t hash_of_part(const struct attributed *part)
 {
-    uint64_t hash = hash_key() ^ (uint64_t)part->step_class;
-    for (int i = 0; i < LEVEL_COUNT; i++)
+    uint64_t hash = hash_key() ^ (uint64_t)part->step_class ^ (uint64_t)part->rank << 32;
+    for (int i = 0; i < PART_NAMES; i++)
         hash = hash_mixed(hash ^ part->name[i], UINT64_C(0x9e3779b97f4a7c15));
     return hash;
 }
@@ -27,7 +27,7 @@ static bool is_part(const void *key, uint32_t row)
 {
     const struct attributed *part = ((const struct part_key *)key)->part;
     const struct attributed *other = &((const struct part_key *)key)->step->rows[row];
-    return other->step_class == part->step_class &&
+    return other->step_class == part->step_class && other->rank == part->rank &&
            memcmp(other->name, part->name, sizeof part->name) == 0;
 }
 
@@ -63,7 +63,7 @@ static int part_order(const void *a, const void *b)
         return COMPARE(x->row.step_class, y->row.step_class);
     if (x->row.step_class != y->row.step_class)
         return strcmp(step_class_name(x->row.step_class), step_class_name(y->row.step_class));
-    for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
+    for (int level = PART_NAMES - 1; level >= 0; level--) {
         uint32_t left = x->row.name[level], right = y->row.name[level];
         if (left == right)
             continue;
@@ -71,7 +71,7 @@ static int part_order(const void *a, const void *b)
             return left == NAME_NONE ? -1 : 1;
         return name_compare(&x->names->items[left], &x->names->items[right]);
     }
-    return 0;
+    return COMPARE(x->row.rank, y->row.rank);
 }
 
 bool parts_sort(struct attributed_step *step, const struct names *names,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
+#include "../trace/hash.h"
 #include "../trace/sort.h"
 
 /* A step of one rank. */
@@ -228,6 +229,37 @@ static int64_t start_of(const struct trace *trace)
     return start;
 }
 
+/* V11: of the names, starts and durations of all events, in whatever order. */
+static uint64_t fingerprint_of(const struct trace_file *file)
+{
+    const struct columns *columns = &file->columns;
+    uint64_t fingerprint = 0;
+    for (size_t row = 0; row < columns->count; row++) {
+        uint32_t name = columns->name[row];
+        uint64_t hash = name == NAME_NONE ? 1 : file->names.items[name].hash;
+        hash = hash_mixed(hash ^ (uint64_t)columns->ts[row], hash_key());
+        fingerprint += hash_mixed(hash ^ (uint64_t)columns->dur[row], hash_key());
+    }
+    return fingerprint;
+}
+
+static bool add_files(struct runs *runs, const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (!member->chosen)
+            continue;
+        uint32_t path =
+            names_intern(&runs->paths, member->file->shown, strlen(member->file->shown));
+        if (path == NAME_NONE ||
+            !MEMORY_GROW(runs->files, runs->file_capacity, runs->file_count + 1))
+            return false;
+        runs->files[runs->file_count++] = (struct run_file){
+            (uint32_t)runs->count, path, member->rank, fingerprint_of(member->file)};
+    }
+    return true;
+}
+
 bool runs_add(struct runs *runs, const struct runs_request *request, int side,
               const struct trace *trace, const struct step_choice *choice,
               const struct stopper *stopper, struct failure *failure)
@@ -254,6 +286,7 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
                               stopper, failure);
     if (done)
         done = (MEMORY_GROW(runs->items, runs->capacity, runs->count + 1) &&
+                add_files(runs, trace) &&
                 add_values(runs, request->measure, &amounts, &steps,
                            everything ? choice->steps : 0)) ||
                failure_memory(failure);
@@ -263,6 +296,63 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
     steps_free(&steps);
     memory_free(amounts.items);
     return done;
+}
+
+/* The end of the files of a run, which begin at `from`. */
+static size_t files_end(const struct runs *runs, size_t from)
+{
+    size_t end = from;
+    while (end < runs->file_count && runs->files[end].run == runs->files[from].run)
+        end++;
+    return end;
+}
+
+/* The first rank of some files that none of some others has; NUMBER_NONE if there is none. */
+static int64_t lacking_rank(const struct run_file *files, size_t count,
+                            const struct run_file *others, size_t other_count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < other_count && others[k].rank != files[i].rank)
+            k++;
+        if (k == other_count)
+            return files[i].rank;
+    }
+    return NUMBER_NONE;
+}
+
+bool runs_find_rank(const struct runs *runs, uint32_t *has, uint32_t *lacks, int64_t *rank)
+{
+    size_t first = files_end(runs, 0);
+    for (size_t from = first, end; from < runs->file_count; from = end) {
+        end = files_end(runs, from);
+        *has = 0, *lacks = runs->files[from].run;
+        *rank = lacking_rank(runs->files, first, runs->files + from, end - from);
+        if (*rank != NUMBER_NONE)
+            return true;
+        *has = *lacks, *lacks = 0;
+        *rank = lacking_rank(runs->files + from, end - from, runs->files, first);
+        if (*rank != NUMBER_NONE)
+            return true;
+    }
+    return false;
+}
+
+bool runs_find_copy(const struct runs *runs, const struct run_file *pair[2],
+                    const struct stopper *stopper, struct failure *failure)
+{
+    pair[0] = pair[1] = NULL;
+    for (size_t i = 0; i < runs->file_count; i++) {
+        const struct run_file *file = &runs->files[i], *other = runs->files;
+        for (; file->fingerprint != 0 && other->run < file->run; other++)
+            if (other->fingerprint == file->fingerprint) {
+                pair[0] = other, pair[1] = file;
+                return true;
+            }
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+    }
+    return true;
 }
 
 static int value_order(const void *a, const void *b)
@@ -282,6 +372,8 @@ bool runs_sort(struct runs *runs, const struct stopper *stopper, struct failure 
 void runs_clear(struct runs *runs)
 {
     names_clear(&runs->names);
+    names_clear(&runs->paths);
+    memory_free(runs->files);
     memory_free(runs->items);
     memory_free(runs->values);
     *runs = (struct runs){.count = 0};

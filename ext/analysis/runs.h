@@ -33,6 +33,13 @@ struct run {
     int64_t start; /* ns, the earliest event; NUMBER_NONE if the time of day is not known */
 };
 
+/* A chosen file of a run. */
+struct run_file {
+    uint32_t run, path; /* path: id in `paths` */
+    int64_t rank;
+    uint64_t fingerprint; /* of its events (V11); 0: there are none */
+};
+
 /* A value of one operator in one step of a run: us, or events. */
 struct run_value {
     uint32_t op, run, step;
@@ -43,6 +50,9 @@ struct runs {
     struct names names; /* of operators, after `rename` */
     struct run *items;
     size_t count, capacity;
+    struct names paths;     /* of files, as they are shown */
+    struct run_file *files; /* in the order of their runs */
+    size_t file_count, file_capacity;
     struct run_value *values; /* in the order of their runs; runs_sort(): of op, run and step */
     size_t value_count, value_capacity;
 };
@@ -65,6 +75,15 @@ struct runs_request {
 bool runs_add(struct runs *runs, const struct runs_request *request, int side,
               const struct trace *trace, const struct step_choice *choice,
               const struct stopper *stopper, struct failure *failure);
+
+/* V10: finds two runs of which the first has a file of a rank, and the second none. False: there are
+** none. */
+bool runs_find_rank(const struct runs *runs, uint32_t *has, uint32_t *lacks, int64_t *rank);
+
+/* V11: finds two files of different runs with the same events; the pair is NULL if there are none.
+** False on failure. */
+bool runs_find_copy(const struct runs *runs, const struct run_file *pair[2],
+                    const struct stopper *stopper, struct failure *failure);
 
 bool runs_sort(struct runs *runs, const struct stopper *stopper, struct failure *failure);
 

@@ -35,6 +35,8 @@ void sample_clear(struct sample *sample)
 /* What the ranks of two samples say. */
 struct ranks {
     wide_time twice_u; /* twice struct mann_whitney's u */
+    unsigned char sizes[2 * MANY_RANKS]; /* of the groups of equal values, if there are few */
+    size_t groups;
     bool ties;         /* two values are equal, of one side or of both */
     wide_number all;   /* sums of k^3 - k over groups of k equal values: of both sides */
     wide_number own;   /* and, added up, of each side by itself */
@@ -44,6 +46,17 @@ static wide_number cube(size_t k)
 {
     wide_number x = (wide_number)k;
     return (x - 1) * x * (x + 1);
+}
+
+static wide_time apart(wide_time a, wide_time b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Whether the exact distribution of U is used. */
+static bool is_few(size_t n, size_t m)
+{
+    return n < MANY_RANKS && m < MANY_RANKS;
 }
 
 static bool rank_values(const struct sample *control, const struct sample *test,
@@ -67,17 +80,14 @@ static bool rank_values(const struct sample *control, const struct sample *test,
             for (; at[side] < sides[side]->count && sides[side]->values[at[side]] == least;
                  at[side]++)
                 equal[side]++;
+        if (is_few(control->count, test->count))
+            ranks->sizes[ranks->groups++] = (unsigned char)(equal[0] + equal[1]);
         ranks->twice_u += (wide_time)equal[1] * (wide_time)(2 * below + equal[0]);
         ranks->ties = ranks->ties || equal[0] + equal[1] > 1;
         ranks->all += cube(equal[0] + equal[1]);
         ranks->own += cube(equal[0]) + cube(equal[1]);
     }
     return true;
-}
-
-static bool is_exact(size_t n, size_t m, const struct ranks *ranks)
-{
-    return n < MANY_RANKS && m < MANY_RANKS && !ranks->ties;
 }
 
 /* The standard deviation of U, given a sum of k^3 - k over groups of equal values. */
@@ -87,34 +97,41 @@ static wide_number deviation_of_u(size_t count, size_t other, wide_number ties)
     return sqrtl(n * m / 12 * (all + 1 - ties / (all * (all - 1))));
 }
 
+/* Sets `p` to the part of all orders of the values whose U is as far from the mean. */
+static bool find_exact(size_t n, size_t m, const struct ranks *ranks, double *p,
+                       struct failure *failure)
+{
+    wide_time pairs = (wide_time)n * (wide_time)m; /* twice the mean */
+    wide_time step = ranks->ties ? 1 : 2, tails = 0, total = 0;
+    wide_time *counts = ranks->ties ? tied_ranks_count(n, m, ranks->sizes, ranks->groups)
+                                    : ranks_count(n, m);
+    if (!counts)
+        return failure_memory(failure);
+    for (wide_time twice_u = 0; twice_u <= 2 * pairs; twice_u += step) {
+        wide_time count = counts[twice_u / step];
+        tails += apart(twice_u, pairs) >= apart(ranks->twice_u, pairs) ? count : 0;
+        total += count;
+    }
+    memory_free(counts);
+    *p = (double)((wide_number)tails / (wide_number)total);
+    return true;
+}
+
 bool mann_whitney(const struct sample *control, const struct sample *test,
                   struct mann_whitney *result, const struct stopper *stopper,
                   struct failure *failure)
 {
     size_t n = control->count, m = test->count;
-    wide_time pairs = (wide_time)n * (wide_time)m;
     struct ranks ranks;
     if (!rank_values(control, test, &ranks, stopper, failure))
         return false;
-    wide_time off = 2 * ranks.twice_u - 2 * pairs; /* 4 * (U - its mean) */
     *result = (struct mann_whitney){.u = (double)((wide_number)ranks.twice_u / 2), .p = 1};
-    result->exact = is_exact(n, m, &ranks);
-    if (result->exact) {
-        wide_time *counts = ranks_count(n, m), tail = 0, total = 0;
-        wide_time least = ranks.twice_u > pairs ? pairs - ranks.twice_u / 2 : ranks.twice_u / 2;
-        if (!counts)
-            return failure_memory(failure);
-        for (wide_time u = 0; u <= pairs; u++) {
-            tail += u <= least ? counts[u] : 0;
-            total += counts[u];
-        }
-        memory_free(counts);
-        if (2 * tail < total)
-            result->p = (double)((wide_number)(2 * tail) / (wide_number)total);
-    } else if (off != 0) {
-        wide_number distance = (wide_number)(off < 0 ? -off : off) / 4;
+    result->exact = is_few(n, m);
+    if (result->exact)
+        return find_exact(n, m, &ranks, &result->p, failure);
+    wide_number distance = (wide_number)apart(ranks.twice_u, (wide_time)n * (wide_time)m) / 2;
+    if (distance > 0)
         result->p = (double)normal_tails((distance - 0.5L) / deviation_of_u(n, m, ranks.all));
-    }
     return true;
 }
 
@@ -182,14 +199,14 @@ static bool find_difference(const struct sample *control, const struct sample *t
 
 /* Which difference begins the interval; as many from the end is the one that ends it.
 ** 1. Exact: the least U that has at least 2.5 % up to it.
-** 2. Else (statistics.h, rule 2) U of the shifted samples, as a step function of the shift, falls
+** 2. Else (statistics.h, rule 3) U of the shifted samples, as a step function of the shift, falls
 **    by one at each difference. Between differences only values of one side are equal. With the
 **    kth difference the standardised U falls below the quantile of the normal distribution. */
 static bool find_rank(size_t n, size_t m, const struct ranks *ranks, wide_time *rank,
                       struct failure *failure)
 {
     wide_time pairs = (wide_time)n * (wide_time)m, total = 0, up_to = 0;
-    if (!is_exact(n, m, ranks)) {
+    if (!is_few(n, m) || ranks->ties) {
         wide_number mean = (wide_number)pairs / 2;
         wide_number at =
             ceill(mean - 0.5L - (wide_number)normal_95 * deviation_of_u(n, m, ranks->own));
@@ -208,7 +225,7 @@ static bool find_rank(size_t n, size_t m, const struct ranks *ranks, wide_time *
     return true;
 }
 
-/* statistics.h, rule 3. */
+/* statistics.h, rule 4. */
 static double level_of(size_t n, size_t m)
 {
     wide_number orders = 1; /* C(n + m, n), or 40 if it is more */

@@ -3,17 +3,20 @@
 ** Student and Welch. All are two-sided, and differences are test minus control.
 **
 ** 1. p-values and intervals are those of R 4.2: wilcox.test(test, control, conf.int = TRUE) and
-**    t.test(test, control). With fewer than 50 values on each side and no two equal, the first
-**    uses the exact distribution of U; else a normal distribution, corrected for ties and
-**    continuity.
-** 2. The shift is the median of all differences of a test and a control value, and its interval
-**    ends at two of these differences. Without the exact distribution R searches for these by
-**    uniroot, to 1e-4 in whatever unit; this finds them exactly, as R does with tol.root = 1e-13.
-** 3. The level of an interval of the shift is 0.95 or, with very few values, what even the least
+**    t.test(test, control). With fewer than 50 values on each side the first uses the exact
+**    distribution of U, else a normal distribution, corrected for ties and continuity.
+** 2. The exact distribution is that of all orders of the values, of which some may be equal, and p
+**    the part of them whose U is as far from its mean. (R: not if any are equal; its package coin
+**    has these p.)
+** 3. The shift is the median of all differences of a test and a control value, and its interval
+**    ends at two of these differences. They are those of the exact distribution if no two values
+**    are equal; else R searches for them by uniroot, to 1e-4 in whatever unit, and this finds them
+**    exactly, as R does with tol.root = 1e-13.
+** 4. The level of an interval of the shift is 0.95 or, with very few values, what even the least
 **    and the greatest difference enclose: 1 - 2 / C(n + m, n). (R says 0.95 down to 0.925.)
-** 4. If all values are equal, p of U is 1. (R: not a number.)
-** 5. If the values of each side are equal, t has no value, nor have p and interval. (R: an error.)
-** 6. A difference is rounded to a double.
+** 5. If all values are equal, p of U is 1. (R: not a number.)
+** 6. If the values of each side are equal, t has no value, nor have p and interval. (R: an error.)
+** 7. A difference is rounded to a double.
 */
 #ifndef TRACEDIFF_STATISTICS_H
 #define TRACEDIFF_STATISTICS_H
@@ -50,7 +53,7 @@ struct shift {
 };
 
 struct t_test {
-    bool known; /* false: too few values (t_tests) or rule 5; the rest is then 0 */
+    bool known; /* false: too few values (t_tests) or rule 6; the rest is then 0 */
     double t, df, p, low, high;
 };
 

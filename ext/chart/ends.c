@@ -9,13 +9,11 @@
 static double end_of(const struct figure *figure, size_t row)
 {
     const struct series *series = figure->series;
-    double begin;
     switch (figure->chart->kind) {
     case CHART_PAIRS:
         return fmax(fmax(series[0].y[row], series[1].y[row]), 0);
     case CHART_WATERFALL:
-        begin = waterfall_begin(figure, row);
-        return fmax(begin, begin + series[2].y[row]);
+        return waterfall_end(figure, row);
     case CHART_RANGES:
         return series[0].y[row];
     default:
@@ -48,7 +46,7 @@ static void write_end(const struct figure *figure, struct writer *text, size_t r
     switch (figure->chart->kind) {
     case CHART_PAIRS:
     case CHART_WATERFALL:
-        if (isfinite(figure->series[2].y[row]) && (row > 0 || figure->chart->kind == CHART_PAIRS))
+        if (isfinite(figure->series[2].y[row]))
             write_difference(figure, text, row, scale);
         return;
     case CHART_RANGES:

@@ -48,13 +48,14 @@ static struct chart_cell part_of(const struct chart_cell *cell, enum chart_role 
     return name ? part : (struct chart_cell){.text = "alone", .length = 5};
 }
 
-/* Appends the joined texts of a name, or of a series; false if a text is missing. `*first` is the
-** length of the first one. */
+/* Appends the joined texts of a name, or of a series; false if one is missing that must be there.
+** `*first` is the length of the first one, which may be shortened; of a tag alone 0. */
 static bool join_texts(struct figure *figure, const struct chart_cell *cells, bool name,
                        struct text_span *span, size_t *first)
 {
     const char *tag = NULL;
     size_t tag_length = 0;
+    bool found = false;
     span->at = figure->names.length;
     *first = 0;
     for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
@@ -64,7 +65,7 @@ static bool join_texts(struct figure *figure, const struct chart_cell *cells, bo
               (name && (role == CHART_NAME || role == CHART_DETAIL || role == CHART_TAG))))
             continue;
         struct chart_cell cell = part_of(&cells[i], role, name);
-        if (!cell.text && role == CHART_DETAIL)
+        if (!cell.text && (role == CHART_DETAIL || role == CHART_TAG))
             continue;
         if (!cell.text) {
             figure->names.length = span->at;
@@ -80,18 +81,17 @@ static bool join_texts(struct figure *figure, const struct chart_cell *cells, bo
         if (column->title)
             write_string(&figure->names, column->title);
         write_bytes(&figure->names, cell.text, cell.length);
+        found = true;
         if (*first == 0)
             *first = figure->names.length - span->at;
     }
-    bool alone = *first == 0;
     if (tag) {
-        write_string(&figure->names, alone ? "" : " [");
+        write_string(&figure->names, found ? " [" : "");
         write_bytes(&figure->names, tag, tag_length);
-        write_string(&figure->names, alone ? "" : "]");
+        write_string(&figure->names, found ? "]" : "");
     }
     span->length = figure->names.length - span->at;
-    *first = *first > 0 ? *first : span->length;
-    return true;
+    return found || tag;
 }
 
 bool figure_same(const struct figure *figure, struct text_span a, struct text_span b)

@@ -11,18 +11,42 @@ bool page_has_library(void)
     return chart_library[0] != '\0';
 }
 
-void page_begin(struct writer *to, const char *title, size_t length)
+void page_frame_begin(struct writer *to, const char *kind, const char *sources, const char *title,
+                      size_t length, const char *style)
 {
-    write_string(to,
-                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                 "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    write_string(to, "<!DOCTYPE html>\n<html lang=\"en\" class=\"tracediff-");
+    write_string(to, kind);
+    write_string(to, "-page\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                     "style-src 'unsafe-inline'; script-src 'unsafe-inline'");
+    write_string(to, sources);
+    write_string(to, "\">\n<meta name=\"viewport\" content=\"width=device-width, "
+                     "initial-scale=1\">\n<title>");
     write_html(to, title, length);
     write_string(to, "</title>\n<style>\n");
-    write_string(to, chart_style);
-    write_string(to, "</style>\n</head>\n<body>\n<main>\n<h1>");
+    write_string(to, style);
+    write_string(to, "</style>\n</head>\n<body>\n<div class=\"tracediff-");
+    write_string(to, kind);
+    write_string(to, "\">\n<main>\n");
+}
+
+/* The element is the one around the script. Some hosts run scripts elsewhere: then it is the last
+** element that no script has begun. */
+void page_frame_end(struct writer *to, const char *kind, const char *script)
+{
+    write_string(to, "<script>\n(frame => {\n");
+    write_string(to, script);
+    write_string(to, "})((kind => {\n  const frame = document.currentScript?.closest(kind) ||\n"
+                     "    [...document.querySelectorAll(kind)].findLast(it => !it.begun);\n"
+                     "  frame.begun = true;\n  return frame;\n})(\".tracediff-");
+    write_string(to, kind);
+    write_string(to, "\"));\n</script>\n</div>\n</body>\n</html>\n");
+}
+
+void page_begin(struct writer *to, const char *title, size_t length)
+{
+    page_frame_begin(to, "chart", "; img-src data: blob:", title, length, chart_style);
+    write_string(to, "<h1>");
     write_html(to, title, length);
     write_string(to, "</h1>\n");
     if (!page_has_library())
@@ -131,12 +155,11 @@ void page_end(struct writer *to)
     write_string(to, "</main>\n<footer>Made by tracediff");
     if (page_has_library()) {
         write_string(to, ", drawn by plotly.js (MIT licence)</footer>\n"
-                         "<script type=\"text/plain\" id=\"plotly\">");
+                         "<script type=\"text/plain\" class=\"library\">");
         write_string(to, chart_library);
-        write_string(to, "</script>\n<script>\n");
+        write_string(to, "</script>\n");
     } else {
-        write_string(to, "</footer>\n<script>\n");
+        write_string(to, "</footer>\n");
     }
-    write_string(to, chart_script);
-    write_string(to, "</script>\n</body>\n</html>\n");
+    page_frame_end(to, "chart", chart_script);
 }

@@ -1,6 +1,7 @@
+// A function of `frame`, the element of the page, which may be in another page (page.c).
 "use strict";
 // Tables sort by a click on a head.
-for (const table of document.querySelectorAll("table")) {
+for (const table of frame.querySelectorAll("table")) {
   const body = table.tBodies[0];
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = document.createElement("button");
@@ -21,20 +22,26 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-// Figures are drawn by Plotly, which is unpacked from the page.
+// Figures are drawn by Plotly, which is unpacked from the page. The page around it may have a Plotly of its own, so the
+// names that this one takes are given back.
 (async () => {
-  const packed = document.getElementById("plotly");
+  const packed = frame.querySelector(".library");
   if (!packed) return;
   const bytes = Uint8Array.from(atob(packed.textContent), letter => letter.charCodeAt(0));
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const script = document.createElement("script");
-  script.textContent = await new Response(unpacked).text();
+  const script = document.createElement("script"), names = ["Plotly", "PolyBool"];
+  const theirs = names.map(name => Object.getOwnPropertyDescriptor(window, name));
+  script.textContent = `{const module = {exports: {}};\n${await new Response(unpacked).text()}
+document.currentScript.made = module.exports;}`;
   document.head.append(script);
+  script.remove();
+  names.forEach((name, i) => theirs[i] ? Object.defineProperty(window, name, theirs[i]) : delete window[name]);
+  const Plotly = frame.plotly = script.made;
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const narrow = matchMedia("(max-width: 760px)");
+  const NARROW = 760, isNarrow = () => frame.clientWidth <= NARROW;
   const touch = matchMedia("(pointer: coarse)");
-  const figures = [...document.querySelectorAll("div.figure")];
+  const figures = [...frame.querySelectorAll("div.figure")];
 
   // The colours of chart.h that are others on a dark page.
   const night = {"#1f2328": "#e4e8ec", "#6b7480": "#8b96a3", "#c2500a": "#ff9d5c", "#0b67a8": "#6cb8f2"};
@@ -62,7 +69,7 @@ for (const table of document.querySelectorAll("table")) {
 
   // On a narrow screen long labels are above the bars.
   const labelled = (layout, size) => {
-    const axis = layout.yaxis, width = Math.floor((innerWidth - 40) / (size * 0.62));
+    const axis = layout.yaxis, width = Math.max(8, Math.floor((frame.clientWidth - 40) / (size * 0.62)));
     const texts = axis.ticktext.map(label => wrap(label, width));
     const above = size * 1.3 * Math.max(1, ...texts.map(lines => lines.length)) + 2;
     const bars = layout.barmode === "group" && layout.meta !== "ordered" ? 22 : 16;
@@ -96,12 +103,12 @@ for (const table of document.querySelectorAll("table")) {
       dragmode: touch.matches ? false : "zoom",
       hoverlabel: {...layout.hoverlabel, bgcolor: isDark ? "#2b323a" : "#ffffff", bordercolor: line,
         font: {color: ink, size: small ? 11 : 13}},
-      font: {family: getComputedStyle(document.body).fontFamily, size: small ? 11 : 13, color: ink}});
+      font: {family: getComputedStyle(frame).fontFamily, size: small ? 11 : 13, color: ink}});
   };
 
   const draw = async (div, printing) => {
     const {data, layout} = div.source = parse(div, printing);
-    const next = look(structuredClone(layout), narrow.matches && !printing, printing,
+    const next = look(structuredClone(layout), isNarrow() && !printing, printing,
       layout.xaxis.side === "top" ? 48 : 12);
     if (div.order) next.yaxis.categoryarray = div.order;
     if (printing) next.width = 680;
@@ -215,10 +222,7 @@ for (const table of document.querySelectorAll("table")) {
 
   for (const div of figures) {
     await draw(div);
-    const head = document.createElement("div");
-    head.className = "head";
-    head.append(legend(div), tools(div));
-    div.before(head);
+    div.before(legend(div), tools(div));
     swatch(div);
     div.setAttribute("tabindex", "0");
     div.setAttribute("role", "group");
@@ -235,8 +239,13 @@ for (const table of document.querySelectorAll("table")) {
   }
   const redraw = printing => figures.forEach(div => { draw(div, printing); swatch(div); });
   dark.addEventListener("change", () => redraw(false));
-  narrow.addEventListener("change", () => redraw(false));
+  let width = frame.clientWidth;
+  new ResizeObserver(() => {
+    const changed = width !== frame.clientWidth && (width <= NARROW || isNarrow());
+    width = frame.clientWidth;
+    if (changed) redraw(false);
+  }).observe(frame);
   addEventListener("beforeprint", () => redraw(true));
   addEventListener("afterprint", () => redraw(false));
-  document.documentElement.dataset.drawn = figures.length;
+  frame.dataset.drawn = figures.length;
 })();

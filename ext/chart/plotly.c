@@ -315,6 +315,25 @@ static void write_domain(struct writer *to, double from, double end)
     write_string(to, "]");
 }
 
+/* Writes the axis of a waterfall, whose title says so if it does not begin at 0. */
+static void write_step_axis(const struct figure *figure, struct writer *to)
+{
+    struct waterfall_axis axis = waterfall_axis(figure);
+    struct scale scale = figure_scale(figure, 0);
+    struct writer title = {0};
+    write_string(&title, figure->chart->axis);
+    write_string(&title, " (");
+    write_string(&title, scale.unit + 1);
+    write_string(&title, axis.from > 0 ? "), not from 0" : ")");
+    write_bytes(&title, "", 1);
+    write_axis(to, ",\"xaxis\":", title.failed ? "" : title.bytes, "", 8);
+    to->failed = to->failed || title.failed;
+    writer_clear(&title);
+    write_domain(to, 0, 1);
+    plotly_numbers(to, ",\"range\":", (const double[]){axis.from, axis.to}, 2, scale.divisor);
+    write_string(to, "}");
+}
+
 static void write_value_axes(const struct figure *figure, struct writer *to)
 {
     const char *unit = figure->chart->percent ? "" : figure_scale(figure, 0).unit;
@@ -325,6 +344,10 @@ static void write_value_axes(const struct figure *figure, struct writer *to)
             write_domain(to, i * 0.35, i * 0.35 + 0.3);
             write_string(to, ",\"ticksuffix\":\" %\"}");
         }
+        return;
+    }
+    if (figure->chart->kind == CHART_WATERFALL) {
+        write_step_axis(figure, to);
         return;
     }
     bool ranges = figure->chart->kind == CHART_RANGES && figure->series_count > 0;

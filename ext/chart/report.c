@@ -3,27 +3,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "page.h"
+
 /* From assets.S. */
 extern const char report_style[], report_script[];
 
 void report_begin(struct report *report, const char *title, size_t length)
 {
     struct writer *to = &report->page;
-    write_string(to, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    write_html(to, title, length);
-    write_string(to, "</title>\n<style>\n");
-    write_string(to, report_style);
-    write_string(to, "</style>\n</head>\n<body>\n<main>\n<div class=\"top\"><span>tracediff: "
-                     "differences are test minus control</span>\n<nav aria-label=\"Sections\">");
+    page_frame_begin(to, "report", "", title, length, report_style);
+    write_string(to, "<div class=\"top\"><span>tracediff: differences are test minus control"
+                     "</span>\n<nav aria-label=\"Sections\">");
     for (int i = 0; i < report_section_count; i++) {
         const struct report_section *it = &report_sections[i];
         if (it->id[0] == '\0')
             continue;
-        write_string(to, "<a href=\"#");
+        write_string(to, "<a href=\"#tracediff-");
         write_string(to, it->id);
         write_string(to, "\">");
         write_string(to, it->link);
@@ -190,7 +185,7 @@ void report_section_begin(struct report *report, const struct report_section *se
     report->section = section;
     report->rows = 0;
     if (section->id[0] != '\0') {
-        write_string(to, "<h2 id=\"");
+        write_string(to, "<h2 id=\"tracediff-");
         write_string(to, section->id);
         write_string(to, "\">");
         write_string(to, section->heading);
@@ -266,9 +261,8 @@ void report_end(struct report *report)
 {
     write_string(&report->page,
                  "</main>\n<footer>Made by tracediff. The page loads nothing; paths and names are "
-                 "as in the traces. Signs and hatching say what colours say.</footer>\n<script>\n");
-    write_string(&report->page, report_script);
-    write_string(&report->page, "</script>\n</body>\n</html>\n");
+                 "as in the traces. Signs and hatching say what colours say.</footer>\n");
+    page_frame_end(&report->page, "report", report_script);
 }
 
 void report_clear(struct report *report)

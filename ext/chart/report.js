@@ -1,6 +1,8 @@
-// Adds to a page that can be read without it: Copy buttons, tables to sort and filter, and the map.
+// A function of `frame`, as page.js. Adds to a page that can be read without it: Copy buttons, tables to sort and filter,
+// and the map.
 "use strict";
-const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+const all = selector => [...frame.querySelectorAll(selector)], one = selector => frame.querySelector(selector);
+const page = frame.closest(".tracediff-report-page");
 const make = (tag, text, attributes = {}) => {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -29,6 +31,14 @@ for (const pre of all("details.sql pre")) {
   button.onclick = () => copy(button, pre.textContent);
   pre.after(button);
 }
+
+// In another page there may be other headings of the same name, and / may be for others.
+for (const link of all("nav a"))
+  link.onclick = event => {
+    if (page) return;
+    event.preventDefault();
+    one(link.hash).scrollIntoView();
+  };
 
 // A cell as a number: "▼ −0.3" is -0.3; what is not there is 0.
 const number = cell => +cell.textContent.replace("−", "-").replace(/[^-.\d]/g, "") || 0;
@@ -65,10 +75,10 @@ for (const table of all("details.app table")) {
   });
 }
 
-const icicle = document.getElementById("icicle");
+const icicle = one(".icicle");
 if (icicle) {
-  const data = JSON.parse(document.getElementById("map-data").textContent), { names, leaves } = data;
-  const said = document.getElementById("said"), find = document.getElementById("find");
+  const data = JSON.parse(one(".map-data").textContent), { names, leaves } = data;
+  const said = one(".said"), find = one(".find");
   const root = { name: data.root, c: 0, t: 0, d: 0, depth: 0, below: new Map() };
   for (let i = 0; i < leaves.length;) {
     let node = root;
@@ -109,11 +119,11 @@ if (icicle) {
   const put = (node, left, share, up) => {
     const box = make("div", "", { role: "treeitem", "aria-level": node.depth + 1, "aria-label": tell(node),
       tabindex: node === at ? 0 : -1 });
-    const width = share * icicle.clientWidth;
+    const width = share * icicle.clientWidth, change = signed(node.t - node.c);
     box.node = node;
     box.style.cssText = `left:${100 * left}%;width:${100 * share}%;top:${21 * node.depth}px;background:${colour(node)}`;
-    if (width >= 26)
-      box.textContent = (!node.c ? "+ " : !node.t ? "× " : "") + node.name + (width > 170 ? `  ${signed(node.t - node.c)}` : "");
+    if (width >= 26) box.append(make("span", (!node.c ? "+ " : !node.t ? "× " : "") + node.name));
+    if (width > 170 && change !== "0") box.append(make("span", `${change} ${data.unit}`, { class: "change" }));
     box.classList.toggle("tiny", width < 26);
     box.classList.toggle("up", !!up);
     box.classList.toggle("gone", !node.t);
@@ -138,7 +148,7 @@ if (icicle) {
     if (!nodes().includes(at)) { at = zoom; boxes[above.length].tabIndex = 0; }
     icicle.replaceChildren(...boxes);
     icicle.style.height = `${21 * (1 + Math.max(...nodes().map(it => it.depth)))}px`;
-    document.getElementById("whole").disabled = zoom === root;
+    one(".whole").disabled = zoom === root;
     if (focus) boxes[nodes().indexOf(at)].focus();
   };
   const go = (node, focus) => { zoom = at = node; draw(focus); say(node); };
@@ -187,8 +197,8 @@ if (icicle) {
       say(at);
     }
   };
-  document.getElementById("whole").onclick = () => go(root, true);
-  document.getElementById("folded").onclick = event => {
+  one(".whole").onclick = () => go(root, true);
+  one(".folded").onclick = event => {
     const lines = [];
     const fold = (node, path) => {
       const own = [...node.below.values()].reduce(([c, t], it) => [c - it.c, t - it.t], [node.c, node.t]);
@@ -199,13 +209,13 @@ if (icicle) {
     fold(root, []);
     copy(event.target, lines.join("\n"));
   };
-  addEventListener("keydown", event => {
+  (page || frame).addEventListener("keydown", event => {
     if (event.key !== "/" || /INPUT|TEXTAREA/.test(document.activeElement.tagName)) return;
     event.preventDefault();
     find.focus();
   });
   addEventListener("beforeprint", () => go(root));
-  document.getElementById("map-tools").hidden = false;
+  one(".map-tools").hidden = false;
   draw();
   new ResizeObserver(() => draw()).observe(icicle);
   say(root);

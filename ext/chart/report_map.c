@@ -22,16 +22,16 @@ static void begin_map(struct report *report)
             "searches.</p>\n"
             "<noscript><p class=\"state\">The map needs JavaScript; the tables have the same "
             "numbers.</p></noscript>\n"
-            "<div id=\"map-tools\" class=\"tools\" hidden><span role=\"group\" "
+            "<div class=\"tools map-tools\" hidden><span role=\"group\" "
             "aria-label=\"Width of a box\">Width: <button type=\"button\" data-mode=\"t\" "
             "aria-pressed=\"true\">test</button> <button type=\"button\" data-mode=\"c\" "
             "aria-pressed=\"false\">control</button> <button type=\"button\" data-mode=\"d\" "
-            "aria-pressed=\"false\">change</button></span><input id=\"find\" type=\"search\" "
+            "aria-pressed=\"false\">change</button></span><input class=\"find\" type=\"search\" "
             "aria-label=\"Find in the map\" placeholder=\"Find ( / )\" autocomplete=\"off\">"
-            "<button id=\"whole\" type=\"button\" disabled>Whole step</button>"
-            "<button id=\"folded\" type=\"button\">Copy folded stacks</button></div>\n"
-            "<div id=\"said\" aria-live=\"polite\"></div>\n"
-            "<div id=\"icicle\" role=\"tree\" aria-label=\"Map of the step\"></div>\n");
+            "<button class=\"whole\" type=\"button\" disabled>Whole step</button>"
+            "<button class=\"folded\" type=\"button\">Copy folded stacks</button></div>\n"
+            "<div class=\"said\" aria-live=\"polite\"></div>\n"
+            "<div class=\"icicle\" role=\"tree\" aria-label=\"Map of the step\"></div>\n");
 }
 
 /* Writes a name: its label, or its label and itself. */
@@ -87,7 +87,7 @@ void report_map_end(struct report *report)
 {
     struct writer *to = &report->page;
     begin_map(report);
-    write_string(to, "<script type=\"application/json\" id=\"map-data\">{\"unit\":");
+    write_string(to, "<script type=\"application/json\" class=\"map-data\">{\"unit\":");
     write_json_string(to, report->style.unit);
     write_string(to, ",\"root\":\"step\",\"size\":");
     write_integer(to, (int64_t)report->style.size);

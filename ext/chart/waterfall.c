@@ -115,7 +115,8 @@ bool waterfall_make(struct figure *figure)
     double least = 0.5 * scale.divisor * pow(10, -scale.brief);
     size_t parts = greatest_changes(figure, fmax(least, fabs(test - control) / 100), chosen);
     struct others others = sum_others(figure, chosen, parts);
-    numbers[CONTROL][0] = numbers[TEST][0] = control;
+    numbers[CONTROL][0] = control;
+    numbers[TEST][0] = NAN;
     rows[count++] = name_row(figure, "step of control");
     for (size_t i = 0; i < parts; i++, count++) {
         rows[count] = figure->rows[chosen[i]];
@@ -147,29 +148,53 @@ bool waterfall_make(struct figure *figure)
     return true;
 }
 
-double waterfall_begin(const struct figure *figure, size_t row)
-{
-    double level = 0;
-    for (size_t i = 1; i < row && row + 1 < figure->row_count; i++)
-        level += figure->series[DIFFERENCE].y[i];
-    return level;
-}
-
-/* The kind of bar that draws a row; the row of control has none. */
-enum waterfall_bar { BAR_MORE, BAR_LESS, BAR_TEST, BARS };
+/* The kind of bar that draws a row. */
+enum waterfall_bar { BAR_CONTROL, BAR_MORE, BAR_LESS, BAR_TEST, BARS };
 
 static enum waterfall_bar bar_of(const struct figure *figure, size_t row)
 {
     if (row == 0)
-        return BARS;
+        return BAR_CONTROL;
     if (row + 1 == figure->row_count)
         return BAR_TEST;
     return figure->series[DIFFERENCE].y[row] < 0 ? BAR_LESS : BAR_MORE;
 }
 
+/* Where the bar of a row begins: a step's at 0, a part's where the row before ends. */
+static double begin_of(const struct figure *figure, size_t row)
+{
+    enum waterfall_bar bar = bar_of(figure, row);
+    if (bar == BAR_CONTROL || bar == BAR_TEST)
+        return 0;
+    double level = figure->series[CONTROL].y[0];
+    for (size_t i = 1; i < row; i++)
+        level += figure->series[DIFFERENCE].y[i];
+    return level;
+}
+
 static double length_of(const struct figure *figure, size_t row)
 {
-    return figure->series[DIFFERENCE].y[row];
+    static const int series[BARS] = {CONTROL, DIFFERENCE, DIFFERENCE, TEST};
+    return figure->series[series[bar_of(figure, row)]].y[row];
+}
+
+double waterfall_end(const struct figure *figure, size_t row)
+{
+    return begin_of(figure, row) + fmax(length_of(figure, row), 0);
+}
+
+struct waterfall_axis waterfall_axis(const struct figure *figure)
+{
+    double low = INFINITY, high = 0;
+    for (size_t row = 0; row < figure->row_count; row++) {
+        double end = begin_of(figure, row) + length_of(figure, row);
+        low = fmin(low, end);
+        high = fmax(high, end);
+    }
+    double range = high - low, unit = pow(10, floor(log10(range))) / 2;
+    bool cut = range > 0 && range < high / 3;
+    double from = cut ? floor((low - range / 2) / unit) * unit : fmin(low, 0);
+    return (struct waterfall_axis){from, high};
 }
 
 static void write_list(const struct figure *figure, struct writer *to, enum waterfall_bar bar,
@@ -207,6 +232,8 @@ static void write_details(const struct figure *figure, struct writer *to, enum w
             continue;
         for (int i = CONTROL; i <= DIFFERENCE; i++) {
             double number = figure->series[i].y[row] / scale.divisor;
+            if (isnan(number))
+                continue;
             write_string(&text, before[i]);
             (i == DIFFERENCE ? write_change : write_amount)(&text, number, scale.decimals);
             write_string(&text, scale.unit);
@@ -228,18 +255,19 @@ void waterfall_write(const struct figure *figure, struct writer *to)
     static const struct {
         const char *name, *marker;
     } bars[BARS] = {
+        {"control", "\"color\":\"" CONTROL_GREY "\""},
         {"longer", "\"color\":\"" MORE "\""},
         {"shorter", "\"color\":\"" LESS "\",\"pattern\":{\"shape\":\"/\",\"size\":6,"
                     "\"fillmode\":\"overlay\",\"fgopacity\":0.5}"},
         {"test", "\"color\":\"" TEST_INK "\""},
     };
-    for (enum waterfall_bar bar = BAR_MORE; bar < BARS; bar++) {
+    for (enum waterfall_bar bar = BAR_CONTROL; bar < BARS; bar++) {
         write_string(to, bar > 0 ? ",{" : "{");
         write_string(to, "\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
         write_json_string(to, bars[bar].name);
         write_list(figure, to, bar, ",\"y\":", NULL);
         write_list(figure, to, bar, ",\"x\":", length_of);
-        write_list(figure, to, bar, ",\"base\":", waterfall_begin);
+        write_list(figure, to, bar, ",\"base\":", begin_of);
         write_details(figure, to, bar);
         write_string(to, ",\"hovertemplate\":");
         write_json_string(to, "<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>");

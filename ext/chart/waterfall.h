@@ -1,6 +1,5 @@
 /*
-** A waterfall chart: leads from one total to another through the parts of their difference. Its
-** axis is the difference: 0 is the total of control.
+** A waterfall chart: leads from one total to another through the parts of their difference.
 */
 #ifndef TRACEDIFF_WATERFALL_H
 #define TRACEDIFF_WATERFALL_H
@@ -15,8 +14,15 @@
 ** False if out of memory. */
 bool waterfall_make(struct figure *figure);
 
-/* Where the bar of a row begins, us from the total of control. It is as long as the difference. */
-double waterfall_begin(const struct figure *figure, size_t row);
+/* The greater end of the bar of a row, us. */
+double waterfall_end(const struct figure *figure, size_t row);
+
+/* The axis, in us. It begins at 0 if the bars of the parts then have a third of its width, else at a
+** round number before them. */
+struct waterfall_axis {
+    double from, to;
+};
+struct waterfall_axis waterfall_axis(const struct figure *figure);
 
 /* Writes its bars, one Plotly trace for each colour, without the brackets around the array. */
 void waterfall_write(const struct figure *figure, struct writer *to);

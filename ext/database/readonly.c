@@ -86,13 +86,14 @@ static char *uri_of(const char *path)
     return uri;
 }
 
-/* Tables can be read, and the names of their columns. Nothing else. */
+/* Tables can be read, their columns and indexes listed. Nothing else. */
 static int authorize(void *argument, int action, const char *what, const char *b, const char *c,
                      const char *d)
 {
     (void)argument, (void)b, (void)c, (void)d;
-    bool columns = action == SQLITE_PRAGMA && what && strcmp(what, "table_xinfo") == 0;
-    return action == SQLITE_SELECT || action == SQLITE_READ || columns ? SQLITE_OK : SQLITE_DENY;
+    bool lists = action == SQLITE_PRAGMA && what &&
+                 (strcmp(what, "table_xinfo") == 0 || strcmp(what, "index_list") == 0);
+    return action == SQLITE_SELECT || action == SQLITE_READ || lists ? SQLITE_OK : SQLITE_DENY;
 }
 
 /* G3. */
@@ -294,19 +295,51 @@ const char *readonly_column(const struct readonly_table *table, const char *name
     return NULL;
 }
 
+/* Prepares to list something of a table. */
+static bool prepare_list(struct readonly *readonly, const char *pragma,
+                         const struct readonly_table *table, sqlite3_stmt **statement,
+                         struct failure *failure)
+{
+    char *sql = sqlite3_mprintf("PRAGMA main.%s(\"%w\")", pragma, table->name);
+    int code = sql ? sqlite3_prepare_v2(readonly->db, sql, -1, statement, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return readonly_check(readonly, code, table->name, failure);
+}
+
+/* Forgets the key unless it is the rowid, which has no index. INTEGER PRIMARY KEY DESC has one. */
+static bool check_key(struct readonly *readonly, struct readonly_table *table,
+                      struct failure *failure)
+{
+    enum { ORIGIN = 3 };
+    int code = SQLITE_OK;
+    sqlite3_stmt *statement = NULL;
+    bool done = prepare_list(readonly, "index_list", table, &statement, failure);
+    while (done && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *origin = (const char *)sqlite3_column_text(statement, ORIGIN);
+        if (!origin || strcmp(origin, "pk") == 0)
+            table->key = NULL;
+    }
+    done = done && readonly_check(readonly, code, table->name, failure);
+    sqlite3_finalize(statement);
+    return done;
+}
+
 bool readonly_columns(struct readonly *readonly, struct readonly_table *table,
                       struct failure *failure)
 {
-    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6 };
-    size_t capacity = 0, keys = 0;
+    enum { NAME = 1, KEY = 5, HIDDEN = 6, ROWIDS = 3 };
+    static const char *const rowids[ROWIDS] = {"rowid", "_rowid_", "oid"};
+    bool taken[ROWIDS] = {false};
+    size_t capacity = 0;
+    int code = SQLITE_OK;
     sqlite3_stmt *statement = NULL;
     if (table->columns)
         return true;
-    char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table->name);
-    int code = sql ? sqlite3_prepare_v2(readonly->db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
-    bool done = readonly_check(readonly, code, table->name, failure);
+    bool done = prepare_list(readonly, "table_xinfo", table, &statement, failure);
     while (done && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, NAME);
+        for (size_t i = 0; name && i < ROWIDS; i++)
+            taken[i] = taken[i] || sqlite3_stricmp(name, rowids[i]) == 0;
         if (sqlite3_column_int(statement, HIDDEN) != 0)
             continue;
         char *copy = name && MEMORY_GROW(table->columns, capacity, table->column_count + 1)
@@ -317,13 +350,12 @@ bool readonly_columns(struct readonly *readonly, struct readonly_table *table,
             break;
         }
         table->columns[table->column_count++] = copy;
-        const char *type = (const char *)sqlite3_column_text(statement, TYPE);
-        if (sqlite3_column_int(statement, KEY) == 0)
-            continue;
-        table->key = keys++ == 0 && type && strcasecmp(type, "INTEGER") == 0 ? copy : NULL;
+        if (sqlite3_column_int(statement, KEY) != 0)
+            table->key = copy;
     }
+    for (size_t i = 0; !table->rowid && i < ROWIDS; i++)
+        table->rowid = taken[i] ? NULL : rowids[i];
     done = done && readonly_check(readonly, code, table->name, failure);
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return done;
+    return done && (!table->key || check_key(readonly, table, failure));
 }

@@ -16,9 +16,10 @@ SQLITE_EXTENSION_INIT3
 
 struct readonly_table {
     char *name;     /* owned, like the columns */
-    char **columns; /* NULL: not asked for yet */
+    char **columns; /* without those that are generated; NULL: not asked for yet */
     size_t column_count;
-    const char *key; /* the column that is declared INTEGER PRIMARY KEY; NULL: there is none */
+    const char *key;   /* the column that is the rowid, INTEGER PRIMARY KEY; NULL: there is none */
+    const char *rowid; /* a name of the rowid that no column has; NULL: all three are taken */
 };
 
 struct readonly {
@@ -58,7 +59,8 @@ struct readonly_table *readonly_table(const struct readonly *readonly, const cha
 ** values are generated. readonly_columns() must have been called. */
 const char *readonly_column(const struct readonly_table *table, const char *name);
 
-/* Reads the names of a table's columns, unless they are known. False on failure, or with trouble. */
+/* Reads a table's columns, key and name of the rowid, unless they are known. False on failure, or with
+** trouble. */
 bool readonly_columns(struct readonly *readonly, struct readonly_table *table,
                       struct failure *failure);
 

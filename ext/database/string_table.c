@@ -69,47 +69,34 @@ static bool find_places(struct string_table *strings, struct failure *failure)
                       &scan->readonly->stopper, failure);
 }
 
-/* Reads the row at a rowid, if there is one with this id. `*other` is whether there is another. */
+/* Reads the text at a rowid, if there is a row with this id. */
 static bool read_at(struct string_table *strings, int64_t rowid, int64_t id,
-                    const unsigned char **text, size_t *length, bool *other,
-                    struct failure *failure)
+                    const unsigned char **text, size_t *length, struct failure *failure)
 {
     struct table_scan *scan = &strings->scan;
-    *text = NULL;
-    *length = 0;
     scan_seek(scan, rowid);
     enum scanned scanned = scan_next(scan, failure);
     if (scanned == SCANNED_ROW && scan->rowid == rowid && scan_integer(scan, COLUMN_ID) == id)
         *text = scan_text(scan, COLUMN_TEXT, length);
-    *other = scanned == SCANNED_ROW && scan_integer(scan, COLUMN_ID) != scan->rowid;
     return scanned != SCANNED_FAILED && scan->readonly->trouble.code == FAILURE_NONE;
 }
 
 bool strings_find(struct string_table *strings, int64_t id, const unsigned char **text,
                   size_t *length, struct failure *failure)
 {
-    bool other = false;
     *text = NULL;
     *length = 0;
     if (!strings->scan.statement || id == NUMBER_NONE)
         return true;
-    if (strings->keyed) {
-        if (!read_at(strings, id, id, text, length, &other, failure))
-            return false;
-        if (!other)
-            return true;
-        strings->keyed = false; /* INTEGER PRIMARY KEY DESC is not a rowid */
-    }
+    if (strings->keyed)
+        return read_at(strings, id, id, text, length, failure);
     if (!strings->placed && !find_places(strings, failure))
         return false;
     size_t i = 0;
     LOWER_BOUND(i, strings->place_count, strings->places[i].id < id);
-    if (i == strings->place_count || strings->places[i].id != id) {
-        *text = NULL;
-        *length = 0;
+    if (i == strings->place_count || strings->places[i].id != id)
         return true;
-    }
-    return read_at(strings, strings->places[i].rowid, id, text, length, &other, failure);
+    return read_at(strings, strings->places[i].rowid, id, text, length, failure);
 }
 
 const struct string_use *strings_use(struct string_table *strings, int64_t id, int how,

@@ -5,16 +5,6 @@
 #include "../reader/number.h"
 #include "../trace/columns.h"
 
-/* A name of the rowid that no column has; NULL if all three are taken. */
-static const char *rowid_of(const struct readonly_table *table)
-{
-    static const char *const names[] = {"rowid", "_rowid_", "oid"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!readonly_column(table, names[i]))
-            return names[i];
-    return NULL;
-}
-
 bool scan_open(struct table_scan *scan, struct readonly *readonly, struct readonly_table *table,
                const char *const *columns, const char *only, struct failure *failure)
 {
@@ -23,9 +13,9 @@ bool scan_open(struct table_scan *scan, struct readonly *readonly, struct readon
     scan->filtered = only != NULL;
     if (!readonly_columns(readonly, table, failure))
         return false;
-    scan->rowid_name = rowid_of(table);
+    scan->rowid_name = table->rowid;
     if (!scan->rowid_name)
-        return readonly_damaged(readonly, "it has no rowid", table->name, failure);
+        return readonly_damaged(readonly, "its columns hide its rowid", table->name, failure);
     sqlite3_str *sql = sqlite3_str_new(readonly->db);
     sqlite3_str_appendf(sql, "SELECT %s", scan->rowid_name);
     for (scan->columns = 0; columns[scan->columns]; scan->columns++) {

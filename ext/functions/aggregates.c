@@ -282,7 +282,9 @@ const struct function aggregates[] = {
      .text =
          "whether the values of two sides differ, by Mann and Whitney's test: a JSON object of u, "
          "p, control_n, test_n and exact. u counts the pairs in which test is greater, equal ones "
-         "half. u and p are null if a side has no value",
+         "half. With fewer than 50 values on each side p is exact, the part of all orders of the "
+         "values whose u is as far from its mean; else it is that of a normal distribution, "
+         "corrected for equal values. u and p are null if a side has no value",
      .arguments = SAMPLES,
      .step = mannWhitneyStep,
      .final = mannWhitneyFinal},

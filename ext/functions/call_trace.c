@@ -73,9 +73,10 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
     }
     done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
     for (size_t i = 0; i < count; i++) {
+        opened[i].job = wanted[i].ranks.job || requests[i].job;
         if (done && requests[i].iterations)
-            done = trace_choose_steps(traces[i], &wanted[i].iterations, wanted[i].subject,
-                                      &opened[i].steps, &call->failure);
+            done = trace_choose_steps(traces[i], &wanted[i].iterations, opened[i].job,
+                                      wanted[i].subject, &opened[i].steps, &call->failure);
         wanted_trace_clear(&wanted[i]);
     }
     for (size_t i = 0; !done && i < count; i++)

@@ -17,12 +17,14 @@ struct call_trace_request {
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
+    bool job;            /* the ranks are a job, whatever the arguments say */
     bool quoted;         /* errors quote the argument's text instead of `subject` */
 };
 
 struct call_trace {
     struct trace trace;
     struct step_choice steps; /* filled if the function has an argument for iterations */
+    bool job;                 /* the ranks are one job (Q1) */
 };
 
 /* On failure, fills call->failure, leaves nothing open and returns false. */
@@ -57,6 +59,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 /* Descriptions of arguments that several functions share. */
 #define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
+#define JOB_RANKS_ARGUMENT \
+    "ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"
 #define LOWEST_STEP_TEXT \
     "integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step"
 #define STEADY_STEPS_TEXT "integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'"

@@ -46,6 +46,8 @@ static const struct {
                         "GROUP BY class, annotation\n"
                         "ORDER BY us DESC\n"
                         "LIMIT 5;"},
+    {"trace_job_path", "SELECT iteration, rank, dur, waiting_rank\n"
+                       "FROM trace_job_path(" GPU ");"},
     {"critical_path", "SELECT seq, kind, trace_short_name(name) AS name, ts, dur\n"
                       "FROM critical_path(" GPU ", 0, 12)\n"
                       "LIMIT 6;"},
@@ -72,9 +74,17 @@ static const struct {
      "       round(explained_time) AS explained, round(rest_time) AS rest\n"
      "FROM trace_clock_factor('examples/joins/runs/7f3e5b8', 'examples/joins/runs/5a90d13')\n"
      "LIMIT 3;"},
+    {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS test, control_steps, test_steps\n"
+                      "FROM trace_verdict(" PAIR ");"},
+    {"trace_host_factor", "SELECT kind, name, round(factor, 2) AS factor, operators, text\n"
+                          "FROM trace_host_factor('examples/cpu/control', 'examples/cpu/test')\n"
+                          "LIMIT 3;"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
+    {"trace_work_diff", "SELECT text, kind, round(median_duration, 1) AS median, round(size, 1) AS us\n"
+                        "FROM trace_work_diff(" PAIR ")\n"
+                        "LIMIT 5;"},
     {"trace_tree_diff",
      "SELECT substr('          ', 1, 2 * depth) || trace_short_name(name) AS name, side,\n"
      "       round(control_time, 1) AS control, round(test_time, 1) AS test,\n"
@@ -267,14 +277,18 @@ static const struct {
      "      WHERE iteration > 10);"},
     {"visualize_duration_diff",
      "SELECT writefile('build/page.html', visualize_duration_diff(\n"
-     "         name, control_total_duration, test_total_duration)) > 0 AS written\n"
-     "FROM top_duration_changes(" PAIR ");"},
+     "         key, control_device_time + control_self_time,\n"
+     "         test_device_time + test_self_time)) > 0 AS written\n"
+     "FROM (SELECT *\n"
+     "      FROM trace_diff_by(" PAIR ", 'name')\n"
+     "      ORDER BY abs(diff_device_time + diff_self_time) DESC\n"
+     "      LIMIT 10);"},
     {"visualize_counts_diff", "SELECT writefile('build/page.html', visualize_counts_diff(\n"
                               "         name, control_counts, test_counts)) > 0 AS written\n"
                               "FROM top_count_increases(" PAIR ");"},
     {"visualize_step_diff", "SELECT writefile('build/page.html', visualize_step_diff(\n"
-                            "         class, name, control_time, test_time)) > 0 AS written\n"
-                            "FROM trace_step_diff(" PAIR ");"},
+                            "         text, NULL, control_time, test_time)) > 0 AS written\n"
+                            "FROM trace_step_causes(" PAIR ");"},
     {"visualize_temporal_breakdown",
      "SELECT writefile('build/page.html', visualize_temporal_breakdown(\n"
      "         rank, idle_time, compute_time, non_compute_time, NULL, NULL, side)) > 0 AS written\n"

@@ -1,6 +1,6 @@
 #include "step_parts.h"
 
-#include "../reader/ascii.h"
+#include "../analysis/areas.h"
 #include "../reader/memory.h"
 #include "../trace/step_form.h"
 #include "call_trace.h"
@@ -18,6 +18,7 @@ struct step_rows {
     struct call_trace opened;
     struct graph_args graphs;
     struct attribution *attribution;
+    struct families families; /* of paths */
     size_t count;
     bool total;                   /* the only step is the sum of all */
     struct attributed_step *kept; /* by step; count 0: not kept */
@@ -106,36 +107,28 @@ static void name_column(const struct step_rows *steps, uint32_t id, sqlite3_cont
     sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static bool name_begins(const struct name *name, const char *with)
-{
-    return begins(name->text, name->text + name->length, with);
-}
-
-/* Whether autograd runs an operator: its name says so. */
-static bool is_backward(const struct name *name)
-{
-    const char *end = name->text + name->length;
-    end -= name->length > 0 && is_digit(end[-1]);
-    return name_begins(name, "autograd::engine") ||
-           name_begins(name, "torch::autograd::AccumulateGrad") ||
-           ends(name->text, end, "Backward");
-}
-
-/* A12.7 */
 static void area_column(const struct step_rows *steps, const struct attributed *part,
                         sqlite3_context *context)
 {
-    const struct name *names = attribution_names(steps->attribution)->items;
-    uint32_t annotation = part->name[LEVEL_ANNOTATION], module = part->name[LEVEL_MODULE];
-    uint32_t top_op = part->name[LEVEL_TOP_OP];
-    if (annotation != NAME_NONE)
-        name_column(steps, annotation, context);
-    else if (module != NAME_NONE && name_begins(&names[module], "nn.Module"))
-        name_column(steps, module, context);
-    else if (top_op != NAME_NONE && is_backward(&names[top_op]))
-        sqlite3_result_text(context, "backward", -1, SQLITE_STATIC);
-    else
-        name_column(steps, top_op, context);
+    const struct name *area = area_of(attribution_names(steps->attribution), part);
+    if (area)
+        sqlite3_result_text64(context, area->text, area->length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* L1 */
+static void family_column(const struct step_rows *steps, const struct attributed *part,
+                          sqlite3_context *context)
+{
+    const struct name *area = area_of(attribution_names(steps->attribution), part);
+    if (!area)
+        return;
+    char *text = sqlite3_malloc64(area->length + 1);
+    if (!text) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    size_t length = family_write(&steps->families, area, text);
+    sqlite3_result_text64(context, text, length, sqlite3_free, SQLITE_UTF8);
 }
 
 static void stratum_column(const struct attributed_step *step, sqlite3_context *context)
@@ -159,8 +152,8 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
     const struct attributed *part = &step->rows[position->part_row];
     int after_names = column - STEP_PARTS_NAMES - steps->columns->name_count;
     (void)failure;
-    if (column == STEP_PARTS_RANK && step->rank != NUMBER_NONE)
-        sqlite3_result_int64(context, step->rank);
+    if (column == STEP_PARTS_RANK && !step->total)
+        sqlite3_result_int64(context, steps->opened.trace.ranks[part->rank]);
     else if (column == STEP_PARTS_ITERATION && step->iteration != NUMBER_NONE)
         sqlite3_result_int64(context, step->iteration);
     else if (column == STEP_PARTS_CLASS && part->step_class != CLASS_NONE)
@@ -179,6 +172,10 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_int64(context, (sqlite3_int64)step->steps);
     else if (after_names == 4)
         area_column(steps, part, context);
+    else if (after_names == 5)
+        family_column(steps, part, context);
+    else if (after_names == 6)
+        name_column(steps, top_name_of(part), context);
     return SQLITE_OK;
 }
 
@@ -189,6 +186,7 @@ static void step_parts_destroy(struct rows *rows)
         memory_free(steps->kept[i].rows);
     memory_free(steps->kept);
     attribution_free(steps->attribution);
+    families_clear(&steps->families);
     graph_args_close(&steps->graphs);
     call_trace_close(&steps->opened);
     memory_free(steps);
@@ -229,9 +227,13 @@ static bool find_steps(struct call *call, struct step_rows *steps)
         (!by_level || graph_args_read(call, STEP_PARTS_CAPTURE, STEP_PARTS_STEPS,
                                       &steps->opened.trace, false, &steps->graphs)))
         steps->attribution = attribution_new(
-            &steps->opened.trace, &steps->opened.steps, (enum label_level)level,
-            (enum step_clock)clock, graph_args_knowledge(&steps->graphs), stopper, &call->failure);
-    if (!steps->attribution)
+            &steps->opened.trace, &steps->opened.steps,
+            &(struct attribution_request){(enum label_level)level, (enum step_clock)clock,
+                                          steps->opened.job, graph_args_knowledge(&steps->graphs)},
+            stopper, &call->failure);
+    if (!steps->attribution ||
+        (!by_level &&
+         !families_add(&steps->families, &steps->opened.trace, stopper, &call->failure)))
         return false;
     steps->total = per != 0;
     steps->count = attribution_count(steps->attribution);

@@ -7,7 +7,8 @@
 #include "../analysis/attribute.h"
 #include "../sqlite/table_function.h"
 
-/* Columns: these, the names, time, time_ns; then stratum, or of paths kernels, steps, area. */
+/* Columns: these, the names, time, time_ns; then stratum, or of paths kernels, steps, area, family,
+** top_name. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
 /* Arguments: these; before `steps` the level if there is one, the clock, and of paths what they are

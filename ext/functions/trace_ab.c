@@ -88,6 +88,7 @@ struct ab {
     struct comparisons found;
     size_t n[2], steps[2]; /* runs, and steps of all of them */
     const char *order;     /* what is to be said of the order of the runs; NULL: nothing */
+    const struct run_file *copies[2]; /* of one recording (V11); NULL: none */
 };
 
 static bool is_wanted(const void *argument, const char *name)
@@ -198,6 +199,21 @@ static bool take_runs(struct call *call, struct ab *ab)
     return done;
 }
 
+/* V10: means over other ranks are not compared. */
+static bool check_ranks(struct call *call, const struct ab *ab)
+{
+    uint32_t has, lacks;
+    int64_t rank;
+    int side;
+    if (!runs_find_rank(&ab->runs, &has, &lacks, &rank))
+        return true;
+    const char *path = run_path(ab, lacks, &side);
+    return failure_set(&call->failure, FAILURE_REQUEST,
+                       "'%s' has no rank %lld, but '%s' has: choose ranks that all runs have%s",
+                       path, (long long)rank, run_path(ab, has, &side),
+                       ab->files ? "; the files of a run's ranks are one run, a directory" : "");
+}
+
 /* V1: sums of whole traces and of steps are not compared. */
 static bool check_steps(struct call *call, const struct ab *ab)
 {
@@ -257,8 +273,12 @@ static bool compare(struct call *call, struct ab *ab)
         ab->comparison.unit = runs_unit(&ab->runs);
     if (ab->comparison.unit == UNIT_RUN)
         ab->order = order_of(&ab->runs);
-    return check_steps(call, ab) && check_events(call, ab) && check_names(call, ab) &&
-           runs_sort(&ab->runs, stopper, &call->failure) &&
+    if (!check_ranks(call, ab) || !check_steps(call, ab) || !check_events(call, ab) ||
+        !check_names(call, ab) ||
+        !runs_find_copy(&ab->runs, ab->copies, stopper, &call->failure))
+        return false;
+    ab->comparison.copied = ab->copies[0] != NULL;
+    return runs_sort(&ab->runs, stopper, &call->failure) &&
            compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
 }
 
@@ -326,6 +346,20 @@ static void note_unit(char *text, const struct ab *ab, const struct compared *ro
          few, here ? "these recordings differ; " : "");
 }
 
+/* V11, before the rest of a note; paths may be longer than LONGEST_NOTE. */
+static void add_copies(struct result *result, const struct ab *ab, const char *rest)
+{
+    const struct name *paths = ab->runs.paths.items;
+    char *text = sqlite3_mprintf("'%s' and '%s' are one recording, not two runs%s%s",
+                                 paths[ab->copies[0]->path].text, paths[ab->copies[1]->path].text,
+                                 *rest ? "; " : "", rest);
+    if (text)
+        result_string(result, text);
+    else
+        result_lost(result);
+    sqlite3_free(text);
+}
+
 static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
 {
     static const char *const sides[] = {"control", "test"};
@@ -350,7 +384,9 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
             note(text, "%zu %s of %s: if its runs differ more than the others, p is too small",
                  ab->n[side], ab->n[side] == 1 ? "run" : "runs", sides[side]);
     note_unit(text, ab, row);
-    if (*text)
+    if (ab->copies[0])
+        add_copies(result, ab, text);
+    else if (*text)
         result_string(result, text);
     else
         result_null(result);

@@ -11,7 +11,7 @@
 #include "kernel_work.h"
 #include "shapes.h"
 
-enum { BY_FLOPS = 17, BY_BYTES = 23, BY_COLUMNS = 29 };
+enum { BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29 };
 
 static const struct column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
@@ -50,6 +50,8 @@ static const struct column columns_of_diff_by[] = {
      "us a step, the part of the difference of its device time that comes from more or fewer "
      "bytes"},
     {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
+    {"control_events", "REAL", "host events a step in control"},
+    {"test_events", "REAL", "the same in test"},
 };
 
 static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
@@ -74,8 +76,8 @@ static const struct argument arguments_of_diff_by[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
     {"keys", "TEXT", true,
-     "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes and "
-     "name, between commas"},
+     "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
+     "types and name, between commas"},
     SELECTIONS_OF_DIFF,
     {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
     {STEPS_ARGUMENT},
@@ -85,7 +87,8 @@ static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = 
                                         [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
                                         [KEY_KERNEL] = "kernel", [KEY_KERNEL_TYPE] = "kernel_type",
                                         [KEY_CAT] = "cat",       [KEY_STREAM] = "stream",
-                                        [KEY_SHAPES] = "shapes", [KEY_NAME] = "name"};
+                                        [KEY_SHAPES] = "shapes", [KEY_TYPES] = "types",
+                                        [KEY_NAME] = "name"};
 
 static bool has_key(const struct keyed *keyed, enum key key)
 {
@@ -95,22 +98,28 @@ static bool has_key(const struct keyed *keyed, enum key key)
     return i < keyed->width;
 }
 
-/* Adds a file, with the shapes of its operators if they are a key, and their work if it is asked for. */
+/* Adds a file, with the shapes and types of its operators if they are keys, and their work if it
+** is asked for. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
     struct trace_file *file = request->member->file;
-    uint32_t *shapes = NULL;
+    uint32_t *shapes = NULL, *types = NULL;
     struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
     bool done = work || !keyed->wants_work;
-    if (done && has_key(keyed, KEY_SHAPES)) {
+    if (done && (has_key(keyed, KEY_SHAPES) || has_key(keyed, KEY_TYPES))) {
+        bool typed = has_key(keyed, KEY_TYPES);
         shapes = memory_zeroed(file->columns.count, sizeof *shapes);
-        done = shapes ? shapes_read(call, file, shapes, NULL, NULL, &keyed->names)
-                      : failure_memory(&call->failure);
+        types = typed ? memory_zeroed(file->columns.count, sizeof *types) : NULL;
+        done = shapes && (types || !typed)
+                   ? shapes_read(call, file, shapes, types, NULL, &keyed->names)
+                   : failure_memory(&call->failure);
     }
     request->shapes = shapes;
+    request->types = types;
     request->work = work;
     done = done && keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
     memory_free(shapes);
+    memory_free(types);
     memory_free(work);
     return done;
 }
@@ -155,7 +164,7 @@ static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **s
         const char *form = "?%d";
         if (keyed->keys[i] == KEY_STREAM)
             form = "CAST(?%d AS INTEGER)";
-        else if (keyed->keys[i] == KEY_SHAPES)
+        else if (keyed->keys[i] == KEY_SHAPES || keyed->keys[i] == KEY_TYPES)
             form = "CASE WHEN json_valid(?%d) THEN json(?%d) ELSE ?%d END";
         sqlite3_str_appendf(text, "%s'%s', ", i > 0 ? ", " : "", key_names[keyed->keys[i]]);
         sqlite3_str_appendf(text, form, (int)i + 1, (int)i + 1, (int)i + 1);
@@ -310,7 +319,7 @@ static void add_work(struct result *result, const struct keyed *keyed, size_t ro
 {
     const struct keyed_work *work = keyed->work ? keyed->work[row] : NULL;
     const struct keyed_sums *sums = keyed->sums[row];
-    for (int i = BY_FLOPS; i < BY_COLUMNS && !work; i++)
+    for (int i = BY_FLOPS; i < BY_EVENTS && !work; i++)
         result_null(result);
     if (!work)
         return;
@@ -329,6 +338,8 @@ static void add_keyed_rows(struct call *call, struct result *result, const struc
         done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
         add_sums(result, keyed->sums[row], steps);
         add_work(result, keyed, row, steps);
+        for (int side = 0; side < 2; side++)
+            result_real(result, (double)keyed->sums[row][side].events / (double)steps[side]);
     }
     sqlite3_finalize(statement);
     memory_free(order);
@@ -346,7 +357,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         argument_use_short_name(call, BY_USE_SHORT_NAME, 2, &use_short_name)) {
         for (size_t i = 0; i < keyed.width; i++)
             keyed.keys[i] = (enum key)chosen[i];
-        for (int i = BY_FLOPS; i < BY_COLUMNS; i++)
+        for (int i = BY_FLOPS; i < BY_EVENTS; i++)
             keyed.wants_work = keyed.wants_work || call_wants(call, i);
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
         if (add_keyed_sides(call, device_type, &keyed, steps))

@@ -11,7 +11,8 @@ static const struct column columns_of_step_path[] = {
     {"annotation", "TEXT", "innermost user annotation around the launch, or around the host"},
     {"module", "TEXT", "innermost nn.Module around it, else top_op"},
     {"top_op", "TEXT", "outermost operator around it, else the outermost event"},
-    {"op", "TEXT", "the call that launched or that the host was in; else the innermost operator"},
+    {"op", "TEXT",
+     "the call that launched or the host was in, or a gap (A5.4); else the innermost operator"},
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
@@ -20,11 +21,13 @@ static const struct column columns_of_step_path[] = {
     {"step_count", "INTEGER", "steps that the row is a sum over"},
     {"area", "TEXT",
      "part of the program: annotation, else an nn.Module, else 'backward', else top_op"},
+    {"family", "TEXT", "area without the number of an instance, as of the layers of a model (L1)"},
+    {"top_name", "TEXT", "top_op; if that is of Python, what stands for it (L4)"},
 };
 
 static const struct argument arguments_of_step_path[] = {
     {TRACE_ARGUMENT},
-    {RANKS_ARGUMENT},
+    {JOB_RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
     {"per", "TEXT", false,

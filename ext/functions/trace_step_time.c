@@ -12,7 +12,9 @@ static const struct column columns_of_step_time[] = {
      "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
      "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
      "it; host, call, unrecorded: in a file without device work; NULL: a step of no length"},
-    {"name", "TEXT", "what the device or the host did, by level; NULL if that is not recorded"},
+    {"name", "TEXT",
+     "what the device or the host did, by level; of a gap what the host did around it, as in "
+     "`between X and Y` (A5.4); NULL if that is not recorded"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
     {"stratum", "TEXT", "of the step: its phase and size (T22); NULL if its name tells none"},
@@ -20,7 +22,7 @@ static const struct column columns_of_step_time[] = {
 
 static const struct argument arguments_of_step_time[] = {
     {TRACE_ARGUMENT},
-    {RANKS_ARGUMENT},
+    {JOB_RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {"level", "TEXT", false,
      "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},

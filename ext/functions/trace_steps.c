@@ -66,7 +66,10 @@ static void add_steps(struct call *call, struct result *result, const struct cal
         int64_t dur = file->columns.dur[step->row];
         result_integer(result, member->rank);
         result_integer(result, member_iteration(member, step->iteration));
-        result_real(result, microseconds((wide_time)step->start - origin));
+        if (origin == NUMBER_NONE)
+            result_null(result);
+        else
+            result_real(result, microseconds((wide_time)step->start - origin));
         result_real(result, microseconds(dur));
         result_string(result, file->shown);
         result_integer(result, step->start);

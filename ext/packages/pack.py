@@ -122,10 +122,10 @@ def write(folder, name, data):
 
 
 def wheel(library, values, folder):
-    """A wheel, as PEP 427 has it."""
+    """A wheel, as PEP 427 has it: of sqlite-tracediff, as PyPI has another tracediff. The module is tracediff."""
     tag = f"py3-none-manylinux_{GLIBC.replace('.', '_')}_{values['ARCH']}"
     files = texts("python", values, "tracediff/")
-    info = f"tracediff-{values['VERSION']}.dist-info/"
+    info = f"sqlite_tracediff-{values['VERSION']}.dist-info/"
     files[f"{info}METADATA"] = files.pop("tracediff/METADATA") + files.pop("tracediff/README.md")
     files[f"{info}WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tracediff\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     files[f"{info}licenses/LICENSE"] = read(ROOT, "LICENSE")
@@ -144,12 +144,12 @@ def wheel(library, values, folder):
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if name.endswith(".so") else 0o100644) << 16
             archive.writestr(entry, data)
-    return write(folder, f"tracediff-{values['VERSION']}-{tag}.whl", out.getvalue())
+    return write(folder, f"sqlite_tracediff-{values['VERSION']}-{tag}.whl", out.getvalue())
 
 
 def npm(library, values, folder):
     files = {**texts("npm", values), "LICENSE": read(ROOT, "LICENSE"), "tracediff.so": library}
-    name = f"tracediff-{values['VERSION']}-linux-{values['NODE_CPU']}.tgz"
+    name = f"sqlite-tracediff-{values['VERSION']}-linux-{values['NODE_CPU']}.tgz"
     return write(folder, name, tar_gz({f"package/{file}": files[file] for file in files}))
 
 

@@ -7,7 +7,6 @@
 #include "memo.h"
 #include "memory.h"
 #include "resync.h"
-#include "text.h"
 #include "window.h"
 
 enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024, MOST_READ_TWICE = 256 * 1024 * 1024 };
@@ -221,16 +220,6 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
     }
 }
 
-static bool is_trace_events(const struct token *key)
-{
-    unsigned char plain[3 * 80];
-    struct problems unused = {0};
-    if (key->kind == TOKEN_TEXT)
-        return scan_equal(key, "traceEvents");
-    return key->length <= 80 && text_decode(key->at, key->length, plain, &unused, 0) == 11 &&
-           memcmp(plain, "traceEvents", 11) == 0;
-}
-
 /* The states. Each function below returns 1 for an event, 0 to go on, -1 on failure. */
 
 /* The first byte cannot begin a trace. Finds out what the file is. */
@@ -299,7 +288,7 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
     if (!p || *(p = scan_space(p)) != ':')
         return p ? scan_stop(scan, p) : NULL;
     p = scan_space(p + 1);
-    if (*p == '[' && !document->events_seen && is_trace_events(&entry->key)) {
+    if (*p == '[' && !document->events_seen && scan_equal(&entry->key, "traceEvents")) {
         entry->events = true;
         return p + 1;
     }
@@ -384,7 +373,7 @@ static int top_level(struct document *document, struct failure *failure)
         document->state = STATE_EVENTS;
         return 0;
     }
-    if (is_trace_events(&entry.key)) {
+    if (scan_equal(&entry.key, "traceEvents")) {
         if (document->events_seen)
             problem_add(&document->problems, PROBLEM_DUPLICATE_KEY,
                         window_byte(&document->in, start));

@@ -7,6 +7,9 @@
 /* What a key is, beside a field. */
 enum { KEY_PHASE = EVENT_FIELDS, KEY_ID, KEY_OTHER };
 
+enum { LONGEST_ESCAPE = 6 /* bytes of an escape that says one character of ASCII */ };
+
+/* For a key that may be written with escapes. */
 static int key_of(const unsigned char *key, size_t length)
 {
     static const struct {
@@ -16,13 +19,13 @@ static int key_of(const unsigned char *key, size_t length)
                 {"cat", EVENT_CAT}, {"pid", EVENT_PID},   {"tid", EVENT_TID},
                 {"id", KEY_ID},     {"name", EVENT_NAME}, {"args", EVENT_ARGS}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strlen(keys[i].key) == length && memcmp(keys[i].key, key, length) == 0)
+        if (text_says(key, length, keys[i].key))
             return keys[i].field;
     return KEY_OTHER;
 }
 
 /* As key_of(), but faster, for text that begins with a key and its closing quote. Sets `*length`
-** to that of the key. KEY_OTHER: use key_of(), for another key or one with escapes. */
+** to that of the key. KEY_OTHER: another key, or one with escapes. */
 static inline int key_at(const unsigned char *key, size_t *length)
 {
 #define KEY4(a, b, c, d) \
@@ -55,15 +58,23 @@ static inline int key_at(const unsigned char *key, size_t *length)
 #undef KEY4
 }
 
-/* As key_of(), for a key that is written with escapes. The longest key that matters has 4 letters,
-** which are 24 bytes if written as \uXXXX. */
-static int key_of_odd(const unsigned char *key, size_t length)
+/* As phase_of(), for a string with escapes. */
+static __attribute__((cold)) unsigned char escaped_phase(const struct token *ph)
 {
-    unsigned char plain[3 * 24];
+    unsigned char decoded[3 * LONGEST_ESCAPE];
     struct problems unused = {0};
-    if (length > 24)
-        return KEY_OTHER;
-    return key_of(plain, text_decode(key, length, plain, &unused, 0));
+    if (ph->length > LONGEST_ESCAPE ||
+        text_decode(ph->at, ph->length, decoded, &unused, 0) != 1 || decoded[0] < ' ')
+        return 0;
+    return decoded[0];
+}
+
+/* The phase that `ph` says, as in struct event. */
+static inline unsigned char phase_of(const struct token *ph)
+{
+    if (ph->kind == TOKEN_TEXT)
+        return ph->length == 1 ? *ph->at : 0;
+    return ph->kind == TOKEN_ODD_TEXT ? escaped_phase(ph) : 0;
 }
 
 const unsigned char *event_cross_args(struct scan *scan, const unsigned char *p,
@@ -120,7 +131,7 @@ static inline const unsigned char *read_key(struct scan *scan, const unsigned ch
             return NULL;
         length = (size_t)(stop - key);
         if (kind == TOKEN_ODD_TEXT)
-            *which = key_of_odd(key, length);
+            *which = key_of(key, length);
     }
     p = scan_space(key + length + 1);
     return *p == ':' ? scan_space(p + 1) : scan_stop(scan, p);
@@ -159,8 +170,7 @@ const unsigned char *event_read(struct scan *scan, const unsigned char *p, const
         p = args ? read_args(scan, p, event) : scan_value(scan, p, to);
         if (!p)
             return NULL;
-        if (to == &phase && to->kind == TOKEN_TEXT && to->length == 1) {
-            event->phase = *to->at;
+        if (to == &phase && (event->phase = phase_of(to)) != 0) {
             if (!wanted[event->phase]) {
                 event->passed_over = true;
                 return scan_nested(scan, p, '}', NULL, 0);

@@ -88,16 +88,25 @@ static bool bare_word(struct mending *mending)
     return length > 0;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
 static void escape(struct mending *mending)
 {
     const unsigned char *p = mending->p;
     size_t left = (size_t)(mending->end - p);
+    int32_t unit = text_unit(p, mending->end);
     if (left > 1 && p[1] == '/') { /* rule 1 */
         mending->p++;
         copy(mending, 1);
+    } else if (unit >= 0 && unit < 0x80 && is_plain((unsigned char)unit)) { /* rule 1 */
+        *mending->to++ = (unsigned char)unit;
+        mending->p += 6;
     } else if (left > 1 && p[1] != 0 && strchr("\"\\bfnrt", p[1])) {
         copy(mending, 2);
-    } else if (text_unit(p, mending->end) >= 0) {
+    } else if (unit >= 0) {
         copy(mending, 6);
     } else {
         *mending->to++ = '\\';
@@ -118,11 +127,6 @@ static void sequences(struct mending *mending)
         mending->changed || written != length || memcmp(mending->to, mending->p, length) != 0;
     mending->to += written;
     mending->p = p;
-}
-
-static bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
 /* Copies text that strings contain as it is. */

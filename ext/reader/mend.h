@@ -2,8 +2,8 @@
 ** Makes strict JSON. SQLite's JSON functions end a query at the first byte they reject (T6).
 **
 ** 1. A JSON object by RFC 8259, in UTF-8, with brackets nested at most MEND_DEEPEST deep, is
-**    unchanged, except that an escaped slash becomes a slash: SQLite before 3.42 does not find a
-**    key that contains one.
+**    unchanged, except that the escape of a slash, or of another character of ASCII that JSON need
+**    not escape, becomes that character: SQLite before 3.42 finds no key with an escape.
 ** 2. A bare word in the place of a value that is not a number, true, false or null (`inf`,
 **    `NaN`, `N/A`, `01`) becomes null.
 ** 3. In strings and keys, a raw control character becomes its \u escape, a backslash that does

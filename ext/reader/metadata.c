@@ -3,11 +3,29 @@
 #include <string.h>
 
 #include "memory.h"
+#include "mend.h"
 #include "number.h"
 
 enum { LONGEST = 1024 * 1024 };
 
-/* Appends a key and its value as written in the file. */
+/* Undoes escapes in an object, if it is strict JSON (mend.h, rule 1). Its length becomes `*length`. */
+static bool undo_escapes(char *object, size_t *length, struct failure *failure)
+{
+    if (!memchr(object, '\\', *length))
+        return true;
+    unsigned char *mended = memory_allocate(*length * MEND_ROOM);
+    size_t written;
+    if (!mended)
+        return failure_memory(failure);
+    if (mend_json((unsigned char *)object, *length, mended, &written) == MEND_STRICT) {
+        memcpy(object, mended, written);
+        *length = written;
+    }
+    memory_free(mended);
+    return true;
+}
+
+/* Appends a key and its value. */
 static bool keep(struct metadata *metadata, const struct token *key, const struct token *value,
                  struct problems *problems, struct failure *failure)
 {
@@ -21,8 +39,9 @@ static bool keep(struct metadata *metadata, const struct token *key, const struc
     }
     if (!MEMORY_GROW(metadata->text, metadata->capacity, needed))
         return failure_memory(failure);
-    char *to = metadata->text + metadata->length - (metadata->length > 0);
-    *to++ = metadata->length > 0 ? ',' : '{';
+    size_t before = metadata->length - (metadata->length > 0);
+    char *member = metadata->text + before, *to = member;
+    *to++ = '{';
     *to++ = '"';
     memcpy(to, key->at, key->length);
     to += key->length;
@@ -31,8 +50,13 @@ static bool keep(struct metadata *metadata, const struct token *key, const struc
     memcpy(to, value->at - from, length);
     to += length;
     *to++ = '}';
-    *to = 0;
-    metadata->length = (size_t)(to - metadata->text);
+    length = (size_t)(to - member);
+    if (!undo_escapes(member, &length, failure))
+        return false;
+    if (before > 0)
+        *member = ',';
+    member[length] = 0;
+    metadata->length = before + length;
     return true;
 }
 

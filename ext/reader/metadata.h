@@ -14,7 +14,8 @@ struct metadata {
     int64_t base; /* baseTimeNanoseconds, ns; 0 if there is none */
     bool has_base;
     bool base_seen; /* baseTimeNanoseconds was present, whatever its value */
-    char *text; /* all members as a JSON object, as written; NUL-terminated, owned; may be NULL */
+    char *text; /* all members as a JSON object, as written but for escapes that need not be;
+                ** NUL-terminated, owned; may be NULL */
     size_t length, capacity;
     bool left_out; /* some of it was left out because of its length */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bytes16.h"
+#include "text.h"
 
 /* Inlined even where gcc would not, so that `keys` is a constant in each copy. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -148,23 +149,41 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
     return stop;
 }
 
+/* Takes the value of a wanted key, which ends before `p`. A value that the end of the text cuts off is
+** not taken: the caller reads the object again with more text. */
+static void take_value(struct scan *scan, const unsigned char *p, struct wanted *one)
+{
+    struct scan inner = {scan->end, NULL};
+    p = scan_space(p);
+    if (one->value.kind == TOKEN_NONE && *p == ':' &&
+        !scan_value(&inner, scan_space(p + 1), &one->value))
+        one->value.kind = TOKEN_NONE;
+}
+
+/* As take_wanted(), for a key that may be written with escapes. */
+static __attribute__((cold)) void take_escaped(struct scan *scan, const unsigned char *p,
+                                               struct wanted *wanted, size_t count)
+{
+    struct scan inner = {scan->end, NULL};
+    enum token_kind kind;
+    const unsigned char *stop = scan_string(&inner, p + 1, &kind);
+    for (size_t i = 0; stop && i < count; i++)
+        if (text_says(p + 1, (size_t)(stop - p - 1), wanted[i].key))
+            take_value(scan, stop + 1, &wanted[i]);
+}
+
 /* Takes the value if a wanted key begins at the quote `p`. Keys may be compared with the padding,
-** which equals none. A value that the end of the text cuts off is not taken: the caller reads the
-** object again with more text. */
+** which equals none. Of a key with escapes, the first one is among its first WANTED_LENGTH bytes. */
 static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted *wanted,
                         size_t count)
 {
-    size_t left = (size_t)(scan->end - p) + SCAN_PADDING;
-    for (size_t i = 0; i < count; i++) {
-        struct wanted *one = &wanted[i];
-        if (left < one->length + 3 || p[one->length + 1] != '"' ||
-            memcmp(p + 1, one->key, one->length) != 0 || one->value.kind != TOKEN_NONE)
-            continue;
-        const unsigned char *colon = scan_space(p + one->length + 2);
-        struct scan inner = {scan->end, NULL};
-        if (*colon == ':' && !scan_value(&inner, scan_space(colon + 1), &one->value))
-            one->value.kind = TOKEN_NONE;
+    if (bytes16_mask((bytes16)(bytes16_at(p + 1) == '\\'))) {
+        take_escaped(scan, p, wanted, count);
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        if (p[wanted[i].length + 1] == '"' && memcmp(p + 1, wanted[i].key, wanted[i].length) == 0)
+            take_value(scan, p + wanted[i].length + 2, &wanted[i]);
 }
 
 ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char *p,
@@ -183,8 +202,9 @@ ALWAYS_INLINE const unsigned char *nested(struct scan *scan, const unsigned char
         uint64_t suspect = (ends << 1 | ended) & block.high & ~block.bracket;
         uint64_t bracket = block.bracket & ~inside;
         uint64_t stops = bracket | suspect;
-        if (keys) /* opening quotes before s or c, or before the next block */
-            stops |= block.quote & inside & (block.first >> 1 | (uint64_t)1 << 63);
+        if (keys) /* opening quotes before s, c or an escape, or before the next block */
+            stops |= block.quote & inside &
+                     ((block.first | block.backslash) >> 1 | (uint64_t)1 << 63);
         for (; stops; stops &= stops - 1) {
             int i = __builtin_ctzll(stops);
             uint64_t bit = stops & (0 - stops);
@@ -234,6 +254,8 @@ bool scan_member(const struct token *object, const char *key, struct token *valu
 bool scan_equal(const struct token *token, const char *text)
 {
     size_t length = strlen(text);
+    if (token->kind == TOKEN_ODD_TEXT)
+        return text_says(token->at, token->length, text);
     return token->kind == TOKEN_TEXT && token->length == length &&
            memcmp(token->at, text, length) == 0;
 }

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCAN_PADDING = 256 };
+enum { SCAN_PADDING = 256, WANTED_LENGTH = 16 };
 
 struct scan {
     const unsigned char *end;
@@ -74,14 +74,15 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
 
 /* Goes from the byte after the opening bracket of an object or an array to the byte after its
 ** closing bracket, which must be `close`. Finds the values of `wanted` among the keys of the
-** object itself, not of nested ones. Wanted keys must begin with `s` or `c`. */
+** object itself, not of nested ones. Wanted keys must begin with `s` or `c`, and have at most
+** WANTED_LENGTH bytes. */
 const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsigned char close,
                                  struct wanted *wanted, size_t wanted_count);
 
 /* Gets the value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
 bool scan_member(const struct token *object, const char *key, struct token *value);
 
-/* Whether a token is the string `text` (ASCII, without quotes and escapes). */
+/* Whether a token is a string that decodes to `text` (text_says()). */
 bool scan_equal(const struct token *token, const char *text);
 
 #endif

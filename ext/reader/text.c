@@ -52,8 +52,8 @@ int32_t text_unit(const unsigned char *p, const unsigned char *end)
 }
 
 /* Decodes the escape at `*at` and moves `*at` past it; false if it is not a valid escape. */
-static bool decode_escape(const unsigned char **at, const unsigned char *end, uint32_t *code,
-                          bool *half)
+static inline bool decode_escape(const unsigned char **at, const unsigned char *end,
+                                 uint32_t *code, bool *half)
 {
     static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
     const unsigned char *p = *at + 1;
@@ -152,4 +152,22 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
         }
     }
     return (size_t)(out - to);
+}
+
+bool text_says(const unsigned char *from, size_t length, const char *expected)
+{
+    const unsigned char *p = from, *end = from + length;
+    for (; *expected; expected++) {
+        uint32_t code;
+        bool half;
+        if (p == end)
+            return false;
+        if (*p != '\\')
+            code = *p++;
+        else if (!decode_escape(&p, end, &code, &half))
+            return false;
+        if (code != (unsigned char)*expected)
+            return false;
+    }
+    return p == end;
 }

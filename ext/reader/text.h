@@ -31,6 +31,9 @@ int32_t text_unit(const unsigned char *p, const unsigned char *end);
 size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
                    struct problems *problems, int64_t byte);
 
+/* Whether the text between the quotes decodes to `expected`, which is ASCII without backslashes. */
+bool text_says(const unsigned char *from, size_t length, const char *expected);
+
 /* Copies a text and replaces bytes that are not UTF-8 as in rule 3. `to` must have room for 3
 ** times `length` bytes; returns the number of bytes written. */
 size_t text_repair(const unsigned char *from, size_t length, unsigned char *to);

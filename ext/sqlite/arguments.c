@@ -273,10 +273,20 @@ static bool select_phase(struct call *call, struct selection *selection, const c
     return true;
 }
 
+/* Whether an argument takes 'job': its description says so, or it is the same for test. */
+static bool takes_job(const struct argument *argument)
+{
+    static const char same[] = "the same for test";
+    bool follows = strncmp(argument->text, same, sizeof same - 1) == 0;
+    return strstr(argument[follows ? -1 : 0].text, "'job'") != NULL;
+}
+
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
 {
+    bool job = takes_job(&call->function->arguments[argument]);
     const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady' or a "
                                     "phase of steps"
+                           : job  ? "an integer, a JSON array of integers, 'all' or 'job'"
                                   : "an integer, a JSON array of integers or 'all'";
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 number;
@@ -289,7 +299,8 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     const char *text = plain_text(call, value);
     if (!text)
         return refuse(call, argument, expected);
-    if (sqlite3_stricmp(text, "all") == 0)
+    selection->job = job && sqlite3_stricmp(text, "job") == 0;
+    if (sqlite3_stricmp(text, "all") == 0 || selection->job)
         selection->kind = SELECT_ALL;
     else if (steady && sqlite3_stricmp(text, "steady") == 0)
         selection->kind = SELECT_STEADY;

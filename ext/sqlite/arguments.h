@@ -21,7 +21,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
 
 /* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
-** integers, 'all', or, if `steady`, 'steady'. */
+** integers, 'all', or, if `steady`, 'steady' or a phase; 'job', if the argument's description has it. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
 /* What `steps` says (T20): 'auto', 'profiler', a LIKE pattern, or a JSON array of these. */

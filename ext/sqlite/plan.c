@@ -123,7 +123,28 @@ static double take_terms(const struct table_function *function, sqlite3_index_in
     return fewer;
 }
 
-int plan_make(const struct table_function *function, sqlite3_value *const *defaults,
+/* Whether SQLite compares texts by the bytes of UTF-8. Asked anew for each plan, as the encoding can be
+** set until the database is created. In doubt, SQLite sorts. */
+static bool compares_utf8(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is = sqlite3_prepare_v2(db, "PRAGMA main.encoding", -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW &&
+              sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") == 0;
+    sqlite3_finalize(statement);
+    return is;
+}
+
+/* Whether the scan keeps the order that a query asks for. */
+static bool keeps_order(const struct table_function *function, sqlite3 *db,
+                        const sqlite3_index_info *info)
+{
+    int column = info->nOrderBy == 1 ? info->aOrderBy[0].iColumn : -1;
+    return (serves(function, column) & SERVES_ORDER) && !named(function, info, IN_FILE_ORDER) &&
+           (strcmp(function->columns[column].type, "TEXT") != 0 || compares_utf8(db));
+}
+
+int plan_make(const struct table_function *function, sqlite3 *db, sqlite3_value *const *defaults,
               sqlite3_index_info *info, char **error)
 {
     int term[MOST_ARGUMENTS], used = 0;
@@ -153,8 +174,7 @@ int plan_make(const struct table_function *function, sqlite3_value *const *defau
     rows /= take_terms(function, info, &used, text);
     info->estimatedCost = complete ? 10 * rows + 100 * left_out : 1e200;
     info->estimatedRows = (sqlite3_int64)rows + 1;
-    if (info->nOrderBy == 1 && serves(function, info->aOrderBy[0].iColumn) & SERVES_ORDER &&
-        !named(function, info, IN_FILE_ORDER)) {
+    if (keeps_order(function, db, info)) {
         info->orderByConsumed = 1;
         sqlite3_str_appendf(text, " %c%s", info->aOrderBy[0].desc ? '-' : '+',
                             function->columns[info->aOrderBy[0].iColumn].name);

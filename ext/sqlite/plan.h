@@ -7,7 +7,8 @@
 **    and none of them is usable (S1, S2).
 ** 2. The scan uses a term on a column if the function serves it there: one equality or IN, and
 **    one lower and one upper bound. SQLite checks each row again, so extra rows do no harm (S4).
-** 3. An order by one column is served, ascending or descending.
+** 3. An order by one column is served, ascending or descending; that of a text only where the database
+**    is in UTF-8 (S24).
 */
 #ifndef TRACEDIFF_PLAN_H
 #define TRACEDIFF_PLAN_H
@@ -45,7 +46,7 @@ struct wish {
 };
 
 /* xBestIndex. An argument that has one of `defaults` need not be given. SQLITE_ERROR: `error` says why. */
-int plan_make(const struct table_function *function, sqlite3_value *const *defaults,
+int plan_make(const struct table_function *function, sqlite3 *db, sqlite3_value *const *defaults,
               sqlite3_index_info *info, char **error);
 
 /* Reads a plan of plan_make(), for xFilter. Fills `given`, by argument (NULL: not given), and

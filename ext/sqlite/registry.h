@@ -17,6 +17,9 @@
     FUNCTION(trace_diff) \
     FUNCTION(trace_step_time) \
     FUNCTION(trace_step_path) \
+    FUNCTION(trace_step_causes) \
+    FUNCTION(trace_job_path) \
+    FUNCTION(trace_work_diff) \
     FUNCTION(critical_path) \
     FUNCTION(trace_kernel_owners) \
     FUNCTION(trace_subtree) \

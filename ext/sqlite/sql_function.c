@@ -123,13 +123,23 @@ static bool read_selection(struct call *call, const char *name, bool steps,
     return i < 0 || argument_selection(call, i, steps, selection);
 }
 
-/* Checks the capture of a side, if it is given. */
-static bool check_capture(struct call *call, const char *name)
+/* Checks the paths of an argument that may be left out. */
+static bool check_paths(struct call *call, const char *name)
 {
     struct trace_paths paths = {.count = 0};
     int i = argument_index(call, name);
     bool done = i < 0 || !call->values[i] || argument_trace(call, i, &paths);
     paths_clear(&paths);
+    return done;
+}
+
+/* Checks a control that may be left out, beside an argument `trace`. */
+static bool check_control(struct call *call)
+{
+    struct selection iterations = {.kind = SELECT_ALL};
+    bool done = check_paths(call, "control") &&
+                read_selection(call, "control_iterations", true, &iterations);
+    selection_clear(&iterations);
     return done;
 }
 
@@ -148,7 +158,7 @@ static bool read_both(struct call *call)
     struct trace_paths paths[2] = {{.count = 0}};
     struct selection ranks[2] = {{.kind = SELECT_ALL}, {.kind = SELECT_ALL}};
     struct trace_request requests[2];
-    bool done = argument_index(call, "control") >= 0;
+    bool done = true;
     for (int i = 0; i < 2 && done; i++) {
         struct selection iterations = {.kind = SELECT_ALL};
         requests[i] = (struct trace_request){
@@ -157,7 +167,7 @@ static bool read_both(struct call *call)
                read_selection(call, names[i][2], true, &iterations) &&
                argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]);
         selection_clear(&iterations);
-        done = done && check_capture(call, captures[i]);
+        done = done && check_paths(call, captures[i]);
     }
     if (done)
         trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);
@@ -175,6 +185,7 @@ static bool read_both(struct call *call)
 int sql_enter(struct call *call)
 {
     struct database *database = call->database;
+    bool both = argument_index(call, "control") >= 0 && argument_index(call, "test") >= 0;
     if (database->nesting == DEEPEST_NESTING) {
         failure_set(&call->failure, FAILURE_REQUEST,
                     "functions written in SQL are nested more than %d deep: does a table or a "
@@ -182,7 +193,7 @@ int sql_enter(struct call *call)
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }
-    if (!read_both(call))
+    if (!(both ? read_both(call) : check_control(call)))
         return SQLITE_ERROR;
     if (database->nesting++ == 0)
         database->speaking = call->function->name;

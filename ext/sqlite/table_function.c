@@ -482,7 +482,7 @@ static int functionFilter(sqlite3_vtab_cursor *base, int number, const char *tex
 static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct function_table *table = (const struct function_table *)vtab;
-    return plan_make(table->function, table->defaults, info, &vtab->zErrMsg);
+    return plan_make(table->function, table->database->db, table->defaults, info, &vtab->zErrMsg);
 }
 
 #define FUNCTION_MODULE(create)                                                         \

@@ -79,6 +79,12 @@ static const struct trace_member *lowest_rank(const struct trace *trace, bool wi
     return lowest;
 }
 
+const struct trace_member *trace_reference(const struct trace *trace)
+{
+    const struct trace_member *with = lowest_rank(trace, true);
+    return with ? with : lowest_rank(trace, false);
+}
+
 /* Rejects a trace in which some ranks have steps and others do not (T12): a rank without steps
 ** would vanish from the result, and its side of a diff would look faster. */
 static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
@@ -93,13 +99,19 @@ static bool check_steps(const struct trace *trace, const char *subject, struct f
                        (long long)without->rank, subject, without->path, (long long)with->rank);
 }
 
+/* Whether steps of a file are chosen: those of every rank, or of a file's rank only. */
+static bool gives_steps(const struct trace_member *member, const struct trace_member *only)
+{
+    return member->chosen && (!only || member->rank == only->rank);
+}
+
 /* Whether any step of a rank is chosen. */
 static bool rank_is_chosen(const struct trace *trace, size_t rank_index,
                            const struct step_choice *choice)
 {
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];
-        if (member->chosen && member->rank_index == rank_index &&
+        if (choice->chosen[i] && member->rank_index == rank_index &&
             memchr(choice->chosen[i], 1, member->steps->iteration_count))
             return true;
     }
@@ -140,7 +152,8 @@ static void list_phase(struct phase_list *list, const struct step_form *form, bo
 }
 
 /* Checks that each rank has a step of the phase that was asked for (T23). */
-static bool check_phase(const struct trace *trace, const char *phase, const char *subject,
+static bool check_phase(const struct trace *trace, const char *phase,
+                        const struct trace_member *only, const char *subject,
                         const struct step_choice *choice, struct failure *failure)
 {
     for (size_t rank = 0; rank < trace->rank_count; rank++) {
@@ -151,7 +164,7 @@ static bool check_phase(const struct trace *trace, const char *phase, const char
         for (size_t i = 0; i < trace->count; i++) {
             const struct trace_member *member = &trace->members[i];
             struct step_form form;
-            if (!member->chosen || member->rank_index != rank)
+            if (!gives_steps(member, only) || member->rank_index != rank)
                 continue;
             any = true;
             for (uint32_t step = 0; step < member->steps->iteration_count; step++)
@@ -167,21 +180,22 @@ static bool check_phase(const struct trace *trace, const char *phase, const char
     return true;
 }
 
-bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations, bool job,
                         const char *subject, struct step_choice *choice, struct failure *failure)
 {
+    const struct trace_member *only = job ? trace_reference(trace) : NULL;
     size_t total = 0, used = 0;
     *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
     if (!choice->everything && !check_steps(trace, subject, failure))
         return false;
     for (size_t i = 0; i < trace->count; i++)
-        if (trace->members[i].chosen)
+        if (gives_steps(&trace->members[i], only))
             total += trace->members[i].steps->count;
     int64_t *numbers = memory_zeroed(total, sizeof *numbers);
     choice->chosen = memory_zeroed(trace->count, sizeof *choice->chosen);
     bool done = (numbers && choice->chosen) || failure_memory(failure);
     for (size_t i = 0; done && i < trace->count; i++)
-        if (trace->members[i].chosen)
+        if (gives_steps(&trace->members[i], only))
             used += own_steps(&trace->members[i], numbers + used);
     used = sort_integers(numbers, used);
     done = done && selection_check(iterations, numbers, used, subject, "step", failure);
@@ -190,7 +204,7 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
     int64_t lowest = used > 0 ? numbers[0] : 0;
     for (size_t i = 0; done && i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];
-        if (!member->chosen)
+        if (!gives_steps(member, only))
             continue;
         choice->chosen[i] = memory_zeroed(member->steps->iteration_count, 1);
         if (!choice->chosen[i]) {
@@ -205,7 +219,7 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
         choice->steps = 1;
     memory_free(numbers);
     return done && (iterations->kind != SELECT_PHASE ||
-                    check_phase(trace, iterations->phase, subject, choice, failure));
+                    check_phase(trace, iterations->phase, only, subject, choice, failure));
 }
 
 void step_choice_clear(const struct trace *trace, struct step_choice *choice)

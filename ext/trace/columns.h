@@ -19,6 +19,7 @@ enum category {
     CATEGORY_OTHER,
     CATEGORY_OPERATOR, /* cpu_op */
     CATEGORY_USER_ANNOTATION,
+    CATEGORY_PYTHON, /* python_function */
     CATEGORY_CALL, /* NAME_runtime */
     CATEGORY_DRIVER_CALL,
     CATEGORY_TRACE,

@@ -4,6 +4,7 @@
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "../reader/text.h"
+#include "kernel_type.h"
 #include "kinds.h"
 #include "loading.h"
 #include "roles.h"
@@ -19,6 +20,8 @@ struct reading {
     bool ascend;                     /* a process is Ascend Hardware: flows are links */
     int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
     struct names flow_ids;
+    unsigned char *types; /* by name id: 1 + enum kernel_type of work of that name; 0: not known */
+    size_t type_count;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
     struct known { /* what a form says; its stream is that of its last event */
@@ -123,6 +126,18 @@ static int64_t integer_in_args(const struct event *event, const char *key)
     return integer(&value);
 }
 
+/* The time of a string with escapes, or NUMBER_NONE. Out of memory sets the failure, at which
+** read_events() and read_flows() fail in the end. */
+static __attribute__((cold)) int64_t escaped_time(struct reading *reading,
+                                                  const struct token *token)
+{
+    struct problems unused = {0};
+    const unsigned char *text = token->at;
+    size_t length = token->length;
+    return decode(reading, 0, &unused, &text, &length) ? number_nanoseconds(text, length)
+                                                       : NUMBER_NONE;
+}
+
 /* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
 static int64_t time_of(struct reading *reading, const struct event *event, enum event_field field)
 {
@@ -130,6 +145,8 @@ static int64_t time_of(struct reading *reading, const struct event *event, enum 
     int64_t ns = NUMBER_NONE;
     if (token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT)
         ns = number_nanoseconds(token->at, token->length);
+    else if (token->kind == TOKEN_ODD_TEXT)
+        ns = escaped_time(reading, token);
     if (ns != NUMBER_NONE)
         return ns;
     if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
@@ -194,22 +211,6 @@ static const struct known *known_of(struct reading *reading, struct event *event
     return known;
 }
 
-/* Whether a string, with its escapes decoded, is a text. */
-static bool says(const struct token *token, const char *text)
-{
-    unsigned char decoded[3 * ESCAPED_TOKEN];
-    struct problems unused = {0};
-    const unsigned char *at = token->at;
-    size_t length = token->length;
-    if (!is_text(token) || length > ESCAPED_TOKEN) /* an escape has at most 6 bytes */
-        return false;
-    if (token->kind == TOKEN_ODD_TEXT) {
-        length = text_decode(at, length, decoded, &unused, 0);
-        at = decoded;
-    }
-    return text_is((const char *)at, length, text);
-}
-
 /* Handles a metadata event that names a process or a thread (T9). */
 static bool take_track_name(struct reading *reading, struct event *event)
 {
@@ -219,8 +220,8 @@ static bool take_track_name(struct reading *reading, struct event *event)
     struct token name;
     uint32_t index;
     event_complete(event);
-    bool process = says(&event->field[EVENT_NAME], "process_name");
-    if ((!process && !says(&event->field[EVENT_NAME], "thread_name")) || !is_object(args) ||
+    bool process = scan_equal(&event->field[EVENT_NAME], "process_name");
+    if ((!process && !scan_equal(&event->field[EVENT_NAME], "thread_name")) || !is_object(args) ||
         !scan_member(args, "name", &name) || !is_text(&name))
         return true;
     const unsigned char *text = name.at;
@@ -279,6 +280,70 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
         return failure_memory(loading->failure);
     loading->externals[loading->external_count++] = (struct external){integer(&id), row};
+    return true;
+}
+
+/* Whether work of a name is a collective (K3). False also if out of memory. */
+static bool is_collective(struct reading *reading, uint32_t id)
+{
+    const struct names *names = &reading->file->names;
+    if (id == NAME_NONE)
+        return false;
+    if (id >= reading->type_count) {
+        size_t count = names->count + names->count / 2;
+        if (!memory_assign(&reading->types, memory_resize(reading->types, count)))
+            return failure_memory(reading->failure);
+        memset(reading->types + reading->type_count, 0, count - reading->type_count);
+        reading->type_count = count;
+    }
+    unsigned char *type = &reading->types[id];
+    if (!*type)
+        *type = (unsigned char)(1 + kernel_types_find(NULL, names->items[id].text,
+                                                      names->items[id].length, NULL, 0));
+    return *type == 1 + KERNEL_COMMUNICATION;
+}
+
+/* The id of the value of a key of args, as text; NAME_NONE if there is none. */
+static bool value_in_args(struct reading *reading, const struct event *event, const char *key,
+                          uint32_t *id)
+{
+    struct problems unused = {0};
+    struct token value;
+    *id = NAME_NONE;
+    if (!scan_member(&event->field[EVENT_ARGS], key, &value) ||
+        (value.kind == TOKEN_BARE && text_is((const char *)value.at, value.length, "null")))
+        return true;
+    if (value.kind == TOKEN_ODD_TEXT &&
+        !decode(reading, event->byte, &unused, &value.at, &value.length))
+        return false;
+    *id = names_intern(&reading->file->names, value.at, value.length);
+    return *id != NAME_NONE || failure_memory(reading->failure);
+}
+
+/* Keeps the process group of the last row, if it may be a collective whose args tell it (W1). */
+static bool take_group(struct reading *reading, struct event *event, enum category category)
+{
+    static const char *const keys[] = {"Process Group Ranks", "Process Group Name",
+                                       "Process Group Description"};
+    struct trace_file *file = reading->file;
+    struct process_group group = {.row = (uint32_t)(file->columns.count - 1)};
+    if ((category != CATEGORY_KERNEL && category != CATEGORY_MTIA && category != CATEGORY_OTHER) ||
+        !is_collective(reading, file->columns.name[group.row]))
+        return reading->failure->code == FAILURE_NONE;
+    event_complete(event);
+    if (!is_object(&event->field[EVENT_ARGS]))
+        return true;
+    if (!value_in_args(reading, event, keys[0], &group.ranks) ||
+        !value_in_args(reading, event, keys[1], &group.name) ||
+        (group.name == NAME_NONE && !value_in_args(reading, event, keys[2], &group.name)))
+        return false;
+    if (group.name == NAME_NONE)
+        group.name = group.ranks;
+    if (group.name == NAME_NONE)
+        return true;
+    if (!MEMORY_GROW(file->groups, file->group_capacity, file->group_count + 1))
+        return failure_memory(reading->failure);
+    file->groups[file->group_count++] = group;
     return true;
 }
 
@@ -341,8 +406,9 @@ static bool take_row(struct reading *reading, struct event *event)
     if (!loading_add(reading->loading, &row) ||
         (known->place.cat == NAME_NONE && !look_in_args(reading, event)))
         return false;
-    return (!complete && !edge) ||
-           take_external(reading->loading, event, known->category, (uint32_t)(columns->count - 1));
+    return (!complete && !edge) || (take_group(reading, event, known->category) &&
+                                    take_external(reading->loading, event, known->category,
+                                                  (uint32_t)(columns->count - 1)));
 }
 
 static void skip(struct reading *reading, int64_t byte)
@@ -411,7 +477,7 @@ static bool read_events(struct reading *reading)
         if (!take_event(reading, &event))
             return false;
     skip_empty(reading, document_events(reading->document) - 1);
-    return result == 0;
+    return result == 0 && reading->failure->code == FAILURE_NONE;
 }
 
 /* Keeps the beginning or the end of a flow from an operator to device work (T10.7). */
@@ -421,7 +487,7 @@ static bool take_flow(struct reading *reading, const struct event *event)
     struct flow flow = {
         .order = (uint32_t)event->position, .row = ROW_NONE, .end = event->phase == 'f'};
     const struct token *id = &event->id;
-    if (event->phase == 0 || !says(&event->field[EVENT_CAT], "async_npu") ||
+    if (event->phase == 0 || !scan_equal(&event->field[EVENT_CAT], "async_npu") ||
         !(is_text(id) || is_number(id)))
         return true;
     flow.ts = time_of(reading, event, EVENT_TS);
@@ -464,7 +530,7 @@ static bool read_flows(struct reading *reading)
     while ((result = document_next(reading->document, &event, reading->failure)) > 0)
         if (!take_flow(reading, &event))
             return false;
-    return result == 0;
+    return result == 0 && reading->failure->code == FAILURE_NONE;
 }
 
 bool document_rows_read(struct loading *loading)
@@ -493,6 +559,7 @@ bool document_rows_read(struct loading *loading)
     }
     document_close(reading.document);
     names_clear(&reading.flow_ids);
+    memory_free(reading.types);
     memory_free(reading.scratch);
     return done;
 }

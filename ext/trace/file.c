@@ -52,6 +52,7 @@ void file_shrink(struct trace_file *file)
         steps_clear(file->known_steps);
     memory_free(file->known_steps);
     memory_free(file->annotations);
+    memory_free(file->groups);
     if (file->source)
         file->source->release(file->origin);
     file->origin = NULL;
@@ -59,6 +60,8 @@ void file_shrink(struct trace_file *file)
     file->known_steps = NULL;
     file->annotations = NULL;
     file->annotation_count = 0;
+    file->groups = NULL;
+    file->group_count = file->group_capacity = 0;
     file->loaded = false;
 }
 
@@ -93,6 +96,7 @@ size_t file_memory(const struct trace_file *file)
            (file->known_steps ? steps_memory(file, file->known_steps) : 0) + stacks_memory(file) +
            orders_memory(file) + file->names.count * sizeof *file->categories +
            file->annotation_count * sizeof *file->annotations +
+           file->group_capacity * sizeof *file->groups +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
            file->origin_size + file->part_count * sizeof *file->parts;
 }

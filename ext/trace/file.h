@@ -34,6 +34,13 @@ struct annotation {
     uint32_t row, by, named; /* named: ROW_NONE if its name is another */
 };
 
+/* What the args of a collective say of its process group (W1): ids of names, or NAME_NONE. */
+struct process_group {
+    uint32_t row;
+    uint32_t name;  /* its name, else its description, else its ranks */
+    uint32_t ranks; /* which tell groups of one name apart */
+};
+
 /* Call stacks by row (T5); derived when a query first needs them. */
 struct stacks {
     bool made;
@@ -91,6 +98,8 @@ struct trace_file {
         *known_steps; /* by annotation, if they are more than those of the profiler (T20) */
     struct annotation *annotations; /* annotations of the device, in the order of the file */
     size_t annotation_count;
+    struct process_group *groups; /* of collectives whose args tell it, in the order of the file */
+    size_t group_count, group_capacity;
 };
 
 /* Whether a row has a category. */

@@ -66,6 +66,15 @@ bool is_copy_name(const char *name, size_t length)
     return false;
 }
 
+/* Whether device work that the category does not call a copy or a fill is one. */
+static bool is_copy_kernel(enum category category, const char *name, size_t length)
+{
+    const char *end = name + length;
+    return begins(name, end, "__amd_rocclr_copyBuffer") ||
+           begins(name, end, "__amd_rocclr_fillBuffer") ||
+           (category == CATEGORY_MTIA && begins(name, end, "dma"));
+}
+
 /* K3's three words: n, r or h before `ccl`, in any ASCII case. */
 static bool has_classical_word(const char *name, size_t length)
 {
@@ -153,13 +162,13 @@ static bool fits(const char *pattern, struct head head, int c, int before, bool 
 static bool one_fits(const char *patterns, const struct head *head, int c, int before,
                      bool any_case)
 {
-    while (patterns) {
-        if (fits(patterns, *head, c, before, any_case))
-            return true;
+    while (!fits(patterns, *head, c, before, any_case)) {
         patterns = strchr(patterns, ' ');
-        patterns += patterns != NULL;
+        if (!patterns)
+            return false;
+        patterns++;
     }
-    return false;
+    return true;
 }
 
 /* Whether a pattern of a table matches. */
@@ -243,7 +252,7 @@ enum kernel_type kernel_types_find(struct kernel_types *types, const char *name,
         return KERNEL_MEMORY;
     if (cat && kind_of(category, name, name_length) != KIND_WORK)
         return KERNEL_NONE;
-    if (category == CATEGORY_MTIA && begins(name, name + name_length, "dma"))
+    if (is_copy_kernel(category, name, name_length))
         return KERNEL_MEMORY;
     return (types ? is_known_communication(types, name, name_length)
                   : is_communication(name, name_length))

@@ -18,13 +18,23 @@ static void add_base_to(struct trace_file *file, size_t row)
     if (*ts == NUMBER_NONE)
         return;
     if (__builtin_add_overflow(*ts, file->base, ts) || *ts == NUMBER_NONE) {
-        *ts = NUMBER_NONE;
-        if (row_place(columns, row)->phase == 'B') /* a B without a time cannot be paired */
-            *dur = NUMBER_NONE;
+        *ts = *dur = NUMBER_NONE;
         problem_add(&file->problems, PROBLEM_TIME, 0);
     } else if (never_ends(*ts, *dur)) {
         *dur = NUMBER_NONE;
         problem_add(&file->problems, PROBLEM_END, 0);
+    }
+}
+
+/* Extends the span of a file over the Es that count for it (T2), whose times are moved by `base`. */
+static void span_ends(struct loading *loading, int64_t base)
+{
+    for (size_t i = 0; i < loading->edge_count; i++) {
+        const struct edge *edge = &loading->edges[i];
+        int64_t ts;
+        if (edge->row == ROW_NONE && !edge->own_span && edge->ts != NUMBER_NONE &&
+            !__builtin_add_overflow(edge->ts, base, &ts))
+            loading_span(loading->file, ts, NUMBER_NONE);
     }
 }
 
@@ -44,11 +54,12 @@ static bool add_base(struct loading *loading)
          !__builtin_add_overflow(file->last, file->base, &file->last) &&
          file->first != NUMBER_NONE && file->last != NUMBER_NONE))
         return true;
-    file->first = file->last = NUMBER_NONE; /* over the rows that have a time */
+    file->first = file->last = NUMBER_NONE; /* over the events that have a time */
     for (size_t row = 0; row < columns->count; row++)
         if (columns->kind[row] != KIND_TRACE &&
             (row_place(columns, row)->phase == 'X' || row_place(columns, row)->phase == 'B'))
             loading_span(file, columns->ts[row], columns->dur[row]);
+    span_ends(loading, file->base);
     return true;
 }
 
@@ -60,9 +71,7 @@ static bool finish(struct loading *loading)
                     loading->failure) ||
         !kinds_find(file, loading->stopper, loading->failure))
         return false;
-    for (size_t i = 0; i < loading->edge_count; i++)
-        if (loading->edges[i].row == ROW_NONE && !loading->edges[i].own_span)
-            loading_span(file, loading->edges[i].ts, NUMBER_NONE);
+    span_ends(loading, 0);
     table_clear(&file->tracks.table);
     table_clear(&file->columns.places.table);
     if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||

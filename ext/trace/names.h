@@ -37,7 +37,7 @@ uint32_t names_adopt(struct names *names, const struct name *name);
 /* The id of a text, or NAME_NONE if the table does not have it. Cannot fail. */
 uint32_t names_find(const struct names *names, const void *text, size_t length);
 
-/* Compares names by bytes, as SQLite's BINARY collation does. */
+/* Compares names by bytes, as SQLite's BINARY collation does in a database in UTF-8. */
 int name_compare(const struct name *a, const struct name *b);
 
 /* The length of the longest name, in bytes. */

@@ -22,6 +22,7 @@ struct selection {
     int64_t *values; /* SELECT_LIST; owned */
     size_t count;
     char *phase; /* SELECT_PHASE; owned */
+    bool job;    /* ranks: all of them, as one job (Q1) */
 };
 
 void selection_clear(struct selection *selection);

@@ -165,7 +165,8 @@ static bool read_mode(struct rest rest, struct step_form *form)
     static const char *const phases[][2] = {
         {"EXTEND", "prefill"},       {"PREFILL", "prefill"},      {"SPLIT_PREFILL", "prefill"},
         {"DLLM_EXTEND", "prefill"},  {"TARGET_VERIFY", "verify"}, {"DRAFT_EXTEND", "draft"},
-        {"DRAFT_EXTEND_V2", "draft"}};
+        {"DRAFT_EXTEND_V2", "draft"}, {"DECODE", "decode"},         {"VERIFY", "verify"},
+        {"DRAFT", "draft"},           {"IDLE", "idle"}};
     struct rest mode = rest;
     struct field field;
     while (rest.p < rest.end && is_word(*rest.p) && !is_small(*rest.p))
@@ -272,7 +273,7 @@ static bool read_form(struct rest rest, struct step_form *form)
 
 bool step_form_read(const char *name, size_t length, struct step_form *form)
 {
-    static const char *const by_batch[] = {"decode", "verify", "draft", "idle", "DECODE", "IDLE"};
+    static const char *const by_batch[] = {"decode", "verify", "draft", "idle"};
     *form = (struct step_form){
         NULL, 0, STEP_FORM_UNKNOWN, STEP_FORM_UNKNOWN, STEP_FORM_UNKNOWN, STEP_FORM_UNKNOWN};
     if (!read_form((struct rest){name, name + length}, form))

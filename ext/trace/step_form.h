@@ -20,7 +20,7 @@
 ** 1. F1, F2 and F5: mixed if C and G are more than 0, prefill if only C is, decode if only G is,
 **    else idle
 ** 2. F3: prefill for EXTEND, PREFILL, SPLIT_PREFILL and DLLM_EXTEND; verify for TARGET_VERIFY;
-**    draft for DRAFT_EXTEND and DRAFT_EXTEND_V2; any other mode is its own phase
+**    draft for DRAFT_EXTEND and DRAFT_EXTEND_V2; any other mode, in small letters, is its own phase
 ** 3. F4: idle with `dummy_`; mixed for a decode with a p=N of more than 0; else prefill or
 **    decode, as named
 ** 4. F6: diffusion

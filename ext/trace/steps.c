@@ -6,7 +6,6 @@
 #include "../reader/number.h"
 #include "annotation_steps.h"
 #include "select.h"
-#include "spans.h"
 #include "step_form.h"
 
 struct step_finder {
@@ -93,24 +92,22 @@ static int step_order(const void *a, const void *b)
     return COMPARE(x->start, y->start);
 }
 
-/* Finds the iteration at each instant (rule 2). */
-static bool find_line(struct step_finder *finder, struct failure *failure)
+bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
+                struct failure *failure)
 {
-    const struct steps *steps = finder->steps;
     size_t count = steps->count;
     struct span *spans = memory_zeroed(count, sizeof *spans);
     const struct span **open = memory_zeroed(count, sizeof *open);
-    finder->line.items = memory_allocate((2 * count + 1) * sizeof *finder->line.items);
-    bool done = (spans && open && finder->line.items) || failure_memory(failure);
+    *line = (struct span_line){memory_allocate((2 * count + 1) * sizeof *line->items), 0};
+    bool done = (spans && open && line->items) || failure_memory(failure);
     for (size_t i = 0; done && i < count; i++) {
         const struct step *step = &steps->items[i];
         spans[i] = (struct span){step->start, step->end - step->start, step->iteration};
     }
     if (done)
-        span_line_add(&finder->line, INT64_MIN, STEP_NONE);
-    done = done && sort_items(spans, count, sizeof *spans, step_order, finder->stopper, failure) &&
-           span_line_innermost(&finder->line, spans, count, NULL, NULL, open, finder->stopper,
-                               failure);
+        span_line_add(line, INT64_MIN, STEP_NONE);
+    done = done && sort_items(spans, count, sizeof *spans, step_order, stopper, failure) &&
+           span_line_innermost(line, spans, count, NULL, NULL, open, stopper, failure);
     memory_free(spans);
     memory_free(open);
     return done;
@@ -179,7 +176,8 @@ bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *nu
         if (*first == ROW_NONE || step->start < steps->items[*first].start)
             *first = (uint32_t)i;
     }
-    done = done && (steps->count == 0 || find_line(&finder, failure)) &&
+    done = done &&
+           (steps->count == 0 || steps_line(steps, &finder.line, finder.stopper, failure)) &&
            assign_steps(&finder, failure);
     memory_free(finder.line.items);
     return done;

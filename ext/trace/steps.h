@@ -4,8 +4,7 @@
 #ifndef TRACEDIFF_STEPS_H
 #define TRACEDIFF_STEPS_H
 
-#include "file.h"
-#include "sort.h"
+#include "spans.h"
 
 /* Fills file->profiler_steps and file->known_steps, and completes the annotations (annotations.h).
 ** The links and annotations of the file must be known.
@@ -28,6 +27,11 @@ static inline const struct steps *steps_of_file(const struct trace_file *file)
 ** step that an annotation of the device names, or NUMBER_NONE (rule 4); NULL: none names one. */
 bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *number,
                  const struct stopper *stopper, struct failure *failure);
+
+/* Finds the step at each instant (rule 2): rows of the line are indices into `iterations`, or STEP_NONE.
+** The line begins before all events; it is the caller's. */
+bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
+                struct failure *failure);
 
 /* The memory that steps hold, in bytes. */
 size_t steps_memory(const struct trace_file *file, const struct steps *steps);

@@ -84,11 +84,15 @@ struct step_choice {
     int64_t steps;          /* times per step are divided by this (T12); at least 1 */
 };
 
-/* Chooses steps. SELECT_DEFAULT: the lowest step of the chosen ranks. A trace without steps is
-** taken whole. If only some ranks have steps, that is a FAILURE_REQUEST, unless all iterations
-** are asked for (T12). So is a phase that no step of a rank has (T23). */
-bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+/* Chooses steps of the chosen ranks; of a job, of its reference (Q1). SELECT_DEFAULT: the lowest step.
+** A trace without steps is taken whole. If only some ranks have steps, that is a FAILURE_REQUEST,
+** unless all iterations are asked for (T12). So is a phase that no step of a rank has (T23). */
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations, bool job,
                         const char *subject, struct step_choice *choice, struct failure *failure);
+
+/* The reference of the job that the chosen ranks are: the lowest of those that have steps, or if none has,
+** the lowest. Returns a file of it; NULL if no rank is chosen. */
+const struct trace_member *trace_reference(const struct trace *trace);
 
 void step_choice_clear(const struct trace *trace, struct step_choice *choice);
 

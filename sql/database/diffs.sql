@@ -80,7 +80,7 @@ compared AS (
               / (1000.0 * control_windows * test_windows) AS diff_time
   FROM both),
 divided AS (
-  SELECT *, CASE strata WHEN 1 THEN diff_time
+  SELECT *, CASE WHEN strata = 1 OR diff_time IS NULL THEN diff_time
                  ELSE coalesce((SELECT ns / 1000 FROM within AS w WHERE w.class = d.class AND w.name IS d.name), 0.0)
             END AS diff_within
   FROM compared AS d)

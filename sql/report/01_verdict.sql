@@ -100,8 +100,7 @@ said(part, place, block, strong, text, diff) AS (
   WHERE EXISTS (SELECT 1 FROM told_cause) AND :verdict NOT IN ('identical', 'empty')
   UNION ALL
   SELECT 7, 1, 'p', NULL, CASE :verdict
-           WHEN 'empty' THEN 'A side has no events that count, so there is no step to compare. trace_files tells '
-             || 'what was read of each file.'
+           WHEN 'empty' THEN 'A side has no events that count, so there is no step to compare.'
            WHEN 'identical' THEN CASE WHEN :control = :test THEN
              'Control and test are the same path, so every part is equal.'
              ELSE 'Every part of the step takes the same time on both sides, to the nanosecond.' END

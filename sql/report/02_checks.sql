@@ -78,13 +78,11 @@ said(place, bad, strong, text) AS (
   WHERE problems LIKE '%"cannot read %'
   UNION ALL
   SELECT 10, max(matters = 'yes'), CASE max(matters = 'yes') WHEN 1 THEN 'Problems in files.' ELSE 'Whole files:' END,
-         CASE max(matters = 'yes') WHEN 1 THEN coalesce(sum(control), 0) || ' of control, ' || coalesce(sum(test), 0) || ' of test: trace_files lists them.'
+         CASE max(matters = 'yes') WHEN 1 THEN coalesce(sum(control), 0) || ' of control, ' || coalesce(sum(test), 0) || ' of test: cut short, or with events that were skipped.'
               ELSE 'none cut short, no event skipped' END
   FROM found
   WHERE topic = 'files'
   GROUP BY topic)
-SELECT CASE WHEN bad THEN 'warn' WHEN place = 11 THEN 'note' ELSE 'check' END AS block, strong, text, NULL AS diff
-FROM (SELECT * FROM said
-      UNION ALL
-      SELECT 11, 0, NULL, 'trace_comparability says whether operators have the same shapes on both sides, trace_clock_factor whether another clock explains the difference.')
+SELECT CASE WHEN bad THEN 'warn' ELSE 'check' END AS block, strong, text, NULL AS diff
+FROM said
 ORDER BY bad DESC, place, text

@@ -1,11 +1,34 @@
 -- 03_compared: What was compared
 -- Section compared Compared
 -- Layout table cmp
+-- SQL
+--   SELECT topic, item, control_value, test_value, matters, why
+--   FROM trace_comparability(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, 1, :steps);
+-- Rules:
+--   1. A side was recorded when its earliest event began, if that is after 2001, in ns since 1970: a clock that counts
+--      from the start of a machine or of a recording is earlier than that, so it is not shown.
+--   2. PyTorch's profiler writes host_name, and nothing of its version. profiler.add_metadata('torch_version', ...)
+--      does; so does a list of packages in the metadata, with "torch==2.7.1".
+--   3. What is known of neither side has no row.
 -- With steps
 file AS MATERIALIZED (
-  SELECT 0 AS side, file, rank, world_size, device, events, size FROM trace_files(:control) WHERE rank IS NOT NULL
+  SELECT 0 AS side, file, rank, world_size, device, events, size, start_ns FROM trace_files(:control) WHERE rank IS NOT NULL
   UNION ALL
-  SELECT 1, file, rank, world_size, device, events, size FROM trace_files(:test) WHERE rank IS NOT NULL),
+  SELECT 1, file, rank, world_size, device, events, size, start_ns FROM trace_files(:test) WHERE rank IS NOT NULL),
+key AS (
+  SELECT 0 AS side, key, value FROM trace_metadata(:control)
+  UNION ALL
+  SELECT 1, key, value FROM trace_metadata(:test)),
+property AS (
+  SELECT DISTINCT side, CASE key WHEN 'host_name' THEN 'host' ELSE 'PyTorch' END AS what,
+         CASE WHEN key IN ('host_name', 'torch_version') THEN value
+              ELSE substr(value, begins, instr(substr(value, begins), '"') - 1) END AS value
+  FROM (SELECT *, instr(value, '"torch==') + 8 AS begins FROM key)
+  WHERE key IN ('host_name', 'torch_version') OR begins > 8),
+told AS (
+  SELECT side, what, CASE WHEN count(*) <= 4 THEN group_concat(value, ', ') ELSE count(*) || ' different' END AS text
+  FROM (SELECT * FROM property ORDER BY side, what, value)
+  GROUP BY side, what),
 chosen AS MATERIALIZED (
   SELECT side, group_concat(DISTINCT rank) AS ranks, count(DISTINCT rank) AS rank_count,
          count(DISTINCT iteration) AS steps, min(iteration) AS low, max(iteration) AS high
@@ -31,7 +54,14 @@ whole AS (
 said(place, side, what, text) AS (
   SELECT 1, 0, 'trace', :control UNION ALL SELECT 1, 1, 'trace', :test
   UNION ALL
-  SELECT 2, side, 'device', coalesce(device, 'not recorded') FROM whole
+  SELECT 1.1, side, 'recorded on', strftime('%Y-%m-%d %H:%M UTC', min(start_ns) / 1000000000, 'unixepoch')
+  FROM file
+  WHERE start_ns > 1000000000000000000
+  GROUP BY side
+  UNION ALL
+  SELECT CASE what WHEN 'host' THEN 1.2 ELSE 1.3 END, side, what, text FROM told
+  UNION ALL
+  SELECT 2, side, 'device', device FROM whole WHERE device IS NOT NULL
   UNION ALL
   SELECT 3, side, CASE rank_count WHEN 1 THEN 'rank shown' ELSE 'ranks shown' END,
          CASE WHEN rank_count <= 8 THEN replace(ranks, ',', ', ') ELSE rank_count || ' ranks' END
@@ -59,9 +89,13 @@ said(place, side, what, text) AS (
          || CASE WHEN size < 1e5 THEN printf('%.1f kB', size / 1e3) ELSE printf('%.1f MB', size / 1e6) END
          || ' in ' || files || CASE files WHEN 1 THEN ' file' ELSE ' files' END
          || CASE WHEN recorded > 1 THEN ' of ' || recorded || ' ranks' ELSE '' END
-  FROM whole)
-SELECT c.what AS "|head", c.text AS "control|text", coalesce(t.text, 'not recorded') AS "test|text",
-       c.text <> coalesce(t.text, '') AND c.place IN (2, 3) AS "|differs"
-FROM said AS c LEFT JOIN said AS t ON t.place = c.place AND t.side = 1
-WHERE c.side = 0
-ORDER BY c.place
+  FROM whole),
+pair AS (
+  SELECT place, max(what) FILTER (WHERE side = 0) AS what, max(what) AS other, max(text) FILTER (WHERE side = 0) AS c,
+         max(text) FILTER (WHERE side = 1) AS t
+  FROM said
+  GROUP BY place)
+SELECT coalesce(what, other) AS "|head", coalesce(c, 'not known') AS "control|text", coalesce(t, 'not known') AS "test|text",
+       c IS NOT t AND place IN (1.3, 2, 3) AS "|differs"
+FROM pair
+ORDER BY place

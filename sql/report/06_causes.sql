@@ -2,7 +2,8 @@
 -- Section causes Causes
 -- Layout causes
 -- Empty There is no difference to explain.
-WITH cause AS MATERIALIZED (
+-- With steps
+cause AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY abs(diff_time) DESC, text, kind, class, area, name) AS place, kind, class, area,
          name, added, removed, names, text, control_time / 1000 AS c, test_time / 1000 AS t, diff_time / 1000 AS d
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
@@ -60,14 +61,42 @@ own_work AS MATERIALIZED (
   FROM member JOIN placed ON placed.name IS member.name AND placed.class = member.class AND placed.area IS member.area
   WHERE kernel IS NOT NULL
   GROUP BY place, kernel),
+-- operators of traces without device work, and whether one before them on their thread holds their start
+hosted AS (
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM shown WHERE class = 'host') THEN :control END AS control,
+         CASE WHEN EXISTS (SELECT 1 FROM shown WHERE class = 'host') THEN :test END AS test),
+operator AS (
+  SELECT 0 AS side, file, rank, iteration, pid, tid, event, name, ts_ns, dur_ns
+  FROM hosted CROSS JOIN trace_events(hosted.control, NULL, 'all', NULL, NULL, :steps)
+  WHERE cat IN ('cpu_op', 'Operator') AND dur_ns IS NOT NULL
+  UNION ALL
+  SELECT 1, file, rank, iteration, pid, tid, event, name, ts_ns, dur_ns
+  FROM hosted CROSS JOIN trace_events(hosted.test, NULL, 'all', NULL, NULL, :steps)
+  WHERE cat IN ('cpu_op', 'Operator') AND dur_ns IS NOT NULL),
+nested AS (
+  SELECT *, ts_ns < max(ts_ns + dur_ns) OVER (PARTITION BY side, file, pid, tid ORDER BY ts_ns, dur_ns DESC, event
+                                              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_inner
+  FROM operator),
+outermost AS (
+  SELECT side, trace_stable_name(name) AS name, count(*) AS runs, sum(dur_ns) / 1e3 AS time
+  FROM nested JOIN used USING (side, rank)
+  WHERE nested.iteration IS used.iteration AND is_inner IS NOT 1
+  GROUP BY 1, 2),
 runs AS MATERIALIZED (
-  SELECT place, class, sum(cn) AS cn, sum(tn) AS tn, sum(c) AS c, sum(t) AS t, 1000 * sum(c) / nullif(sum(cn), 0) AS c_mean,
-         1000 * sum(t) / nullif(sum(tn), 0) AS t_mean
+  SELECT place, shown.class, total(runs) FILTER (WHERE side = 0) / :control_windows AS cn,
+         total(runs) FILTER (WHERE side = 1) / :test_windows AS tn,
+         sum(time / runs) FILTER (WHERE side = 0) AS c_mean, sum(time / runs) FILTER (WHERE side = 1) AS t_mean
+  FROM shown JOIN outermost USING (name)
+  WHERE shown.class = 'host'
+  GROUP BY place
+  UNION ALL
+  SELECT place, class, sum(cn) AS cn, sum(tn), 1000 * sum(c) / nullif(sum(cn), 0), 1000 * sum(t) / nullif(sum(tn), 0)
   FROM own_work
   GROUP BY place),
 told_runs AS (
-  SELECT *, CASE class WHEN 'memory' THEN 'opies' WHEN 'comm' THEN 'ollectives' ELSE 'ernels' END AS noun,
-         CASE class WHEN 'compute' THEN 'K' ELSE 'C' END AS big, CASE class WHEN 'compute' THEN 'k' ELSE 'c' END AS small,
+  SELECT *, CASE class WHEN 'memory' THEN 'opies' WHEN 'comm' THEN 'ollectives' WHEN 'host' THEN 'uns' ELSE 'ernels' END AS noun,
+         CASE class WHEN 'compute' THEN 'K' WHEN 'host' THEN 'R' ELSE 'C' END AS big,
+         CASE class WHEN 'compute' THEN 'k' WHEN 'host' THEN 'r' ELSE 'c' END AS small,
          CASE WHEN cn = round(cn) THEN printf('%d', cn) ELSE printf('%.1f', cn) END AS c_runs,
          CASE WHEN tn = round(tn) THEN printf('%d', tn) ELSE printf('%.1f', tn) END AS t_runs,
          CASE WHEN c_mean >= 1000 THEN printf('%.2f ms', c_mean / 1000) WHEN cn > 0 THEN printf('%.1f µs', c_mean) END AS c_long,

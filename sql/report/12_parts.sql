@@ -18,7 +18,7 @@ unclear AS (
 named AS (
   SELECT class, c * time_ns AS c, t * time_ns AS t,
          CASE WHEN class = 'comm' THEN kernel
-              WHEN class IN ('idle_call', 'idle_launch', 'call') THEN op
+              WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
               ELSE CASE coalesce(:level, 'op') WHEN 'op' THEN op WHEN 'top_op' THEN top_op WHEN 'module' THEN module
                      WHEN 'annotation' THEN annotation ELSE coalesce(kernel, op) END END AS name
   FROM path CROSS JOIN unclear

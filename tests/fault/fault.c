@@ -108,7 +108,8 @@ static const struct trial {
             " trace_ttest(column1, column2)"
             " FROM (VALUES (40, 0), (10, 1), (30, 0), (20, 1), (1, 1), (60, 0), (50, 'test'),"
             " (80, 1), (70, 'control'), (100, 1), (5, 0));"
-            "SELECT trace_mannwhitney(1, 0), trace_shift(column1, column1), trace_ttest(NULL, 1)"
+            "SELECT trace_mannwhitney(1, 0), trace_mannwhitney(1, column1),"
+            " trace_shift(column1, column1), trace_ttest(NULL, 1)"
             " FROM (VALUES (0), (1), (1))"},
     {.name = "change points",
      .sql = "SELECT trace_change_points(column1, column2)"
@@ -312,7 +313,18 @@ static const struct trial {
     {.name = "trace_step_path",
      .sql = "SELECT * FROM trace_step_path('a', 'all', 'all');"
             "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
+    {.name = "the path of a job",
+     .sql = "SELECT * FROM trace_job_path('job', 'all');"
+            "SELECT * FROM trace_step_time('job', 'job', 'all');"
+            "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
+    {.name = "trace_step_causes",
+     .sql = "SELECT * FROM trace_step_causes('a', 'b');"
+            "SELECT * FROM trace_step_causes('a', 'b', 'all', 'all', NULL, NULL, NULL, NULL, 2)"},
+    {.name = "trace_work_diff",
+     .sql = "SELECT * FROM trace_work_diff('a', 'b');"
+            "SELECT * FROM trace_work_diff('a', 'b', 'all', 'all', 'all', 0)"},
+    {.name = "trace_host_factor", .sql = "SELECT * FROM trace_host_factor('a', 'b')"},
     {.name = "critical_path",
      .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
             "SELECT * FROM critical_path('syncs')"},

@@ -208,7 +208,7 @@ static bool check_strict(const unsigned char *bytes, size_t length, const struct
 
 /* The document as if it were args: what comes out is JSON to SQLite, and is mended to
 ** itself; and what is JSON to SQLite comes out as it is, but for bytes that are not
-** UTF-8, and for escaped slashes. */
+** UTF-8, and for escapes of slashes and \uXXXX. */
 static void check_mending(const unsigned char *bytes, size_t length)
 {
     unsigned char *to = malloc(length * MEND_ROOM + 1), *again;
@@ -219,10 +219,10 @@ static void check_mending(const unsigned char *bytes, size_t length)
     MUST(written <= length * MEND_ROOM);
     if (object && is_utf8((const char *)bytes, length) && length < MEND_DEEPEST)
         MUST(mended == MEND_STRICT);
-    bool slashes = false;
+    bool undone = false;
     for (size_t i = 1; i < length; i++)
-        slashes = slashes || (bytes[i - 1] == '\\' && bytes[i] == '/');
-    if (mended == MEND_STRICT && !slashes)
+        undone = undone || (bytes[i - 1] == '\\' && (bytes[i] == '/' || bytes[i] == 'u'));
+    if (mended == MEND_STRICT && !undone)
         MUST(written == length && memcmp(to, bytes, length) == 0);
     if (mended != MEND_IMPOSSIBLE) {
         MUST(is_utf8((const char *)to, written) && !memchr(to, 0, written));

@@ -101,7 +101,7 @@ TEST(memory_runs_out)
 {
     struct trace_file *file = load(write_events());
     int failures = 0, asked = 0;
-    for (int64_t at = 1; at < 400; at += at < 100 ? 1 : 17) {
+    for (int64_t at = 1; at < 400; at += at < 100 ? unit_series(5, 1) : 17) {
         struct args_reader reader = {.held = {.most_plain = 100000}};
         unit_trying("at %d", (int)at);
         unit_fail_allocation(at, false);

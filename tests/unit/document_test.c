@@ -96,15 +96,17 @@ static void read_file(const char *path, size_t chunk, struct reading *reading)
 static const size_t chunks[] = {1, 2, 3, 7, 63, 64, 65, 256, 0};
 enum { CHUNKS = sizeof chunks / sizeof *chunks };
 
-/* Reads a text in all ways there are; they must agree. */
+/* Reads a text in all ways there are, or in a series in some, each time in others; they must agree. */
 static bool read_text(const char *text, size_t length, struct reading *reading)
 {
     static struct reading other;
+    static int texts;
+    int every = unit_series(3, 1), first = texts++ % every;
     unit_trying("%.380s", text);
     read_file(unit_file(text, length), 0, reading);
     for (int gzip = 0; gzip < 2; gzip++) {
         const char *path = gzip ? unit_gzip_file(text, length, "wb") : unit_file(text, length);
-        for (int i = 0; i < CHUNKS; i++) {
+        for (int i = first; i < CHUNKS; i += every) {
             read_file(path, chunks[i], &other);
             if (!CHECK_TEXT(other.log, reading->log))
                 return CHECK_INT(chunks[i], -1);
@@ -347,9 +349,9 @@ TEST(truncated_gzip_anywhere)
     static struct reading all;
     static unsigned char zipped[4000];
     read_file(unit_gzip_file(whole, strlen(whole), "wb"), 0, &all);
-    size_t length = unit_file_bytes(zipped, sizeof zipped);
+    size_t length = unit_file_bytes(zipped, sizeof zipped), every = (size_t)unit_series(3, 1);
     for (size_t cut = 0; cut <= length; cut++)
-        for (int i = 0; i < CHUNKS; i++) {
+        for (size_t i = cut % every; i < CHUNKS; i += every) {
             unit_trying("%d bytes of %d, chunk %d", (int)cut, (int)length, (int)chunks[i]);
             read_file(unit_file(zipped, cut), chunks[i], &got);
             check_prefix(&all, cut < 2         ? DOCUMENT_NOT_TRACE
@@ -365,7 +367,7 @@ TEST(random_damage)
 {
     static const char *const pieces[] = {"\"", "{", "}", "[", "]", ",", ":", "\\", "x", "\n", "@"};
     static char text[2000];
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < unit_series(300, 1500); i++) {
         size_t length = strlen(whole);
         strcpy(text, whole);
         for (uint32_t times = 1 + unit_random(4); times > 0; times--) {
@@ -447,7 +449,7 @@ TEST(large_files_with_a_thread)
     static const size_t lengths[] = {10, 200, 1000, 65000, 66000, 262000, 263000, 700000};
     enum { SIZE = 3 * 1024 * 1024 };
     static char text[SIZE + 1024 * 1024];
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < unit_series(2, 4); round++) {
         size_t length = (size_t)sprintf(text, "[");
         while (length < SIZE) {
             size_t args = lengths[unit_random(unit_random(50) ? 3 : 8)] + unit_random(3000);

@@ -131,8 +131,21 @@ TEST(phases)
     CHECK_INT(event.phase, 0);
     read_whole("{\"ph\":5}");
     CHECK_INT(event.phase, 0);
+    read_whole("{\"ph\":\"\\u0058\"}");
+    CHECK_INT(event.phase, 'X');
+    read_whole("{\"ph\":\"\\\\\"}");
+    CHECK_INT(event.phase, '\\');
+    read_whole("{\"ph\":\"\\u0058\\u0058\"}");
+    CHECK_INT(event.phase, 0);
+    read_whole("{\"ph\":\"\\u0000\"}");
+    CHECK_INT(event.phase, 0);
+    read_whole("{\"ph\":\"\xc3\xa9\"}");
+    CHECK_INT(event.phase, 0);
     want_all(false);
     wanted['X'] = true;
+    read_whole("{\"name\":\"a\",\"ph\":\"\\u0069\",\"args\":{\"stream\":[1,{}]},\"ts\":1}");
+    CHECK_INT(event.phase, 'i');
+    CHECK(event.passed_over);
     read_whole("{\"name\":\"a\",\"ph\":\"i\",\"args\":{\"stream\":[1,{}]},\"ts\":1}");
     CHECK_INT(event.phase, 'i');
     CHECK(event.passed_over);
@@ -196,6 +209,7 @@ TEST(members)
     check_member("{\"rank\":3}", "rank", "3");
     check_member("{ \"a\" : { \"rank\" : 1 } , \"rank\" : \"x\" }", "rank", "x");
     check_member("{\"rank\":1,\"rank\":2}", "rank", "1");
+    check_member("{\"rank\\u0073\":1,\"r\\u0061nk\":2,\"rank\":3}", "rank", "2");
     check_member("{\"a\":[1,\"b\",{}],\"rank\":[2]}", "rank", "[2]");
     check_member("{\"a\":{\"rank\":1}}", "rank", NULL);
     check_member("{}", "rank", NULL);
@@ -211,8 +225,12 @@ TEST(equal_text)
     CHECK(scan_equal(&token, "rank"));
     CHECK(!scan_equal(&token, "ran"));
     CHECK(!scan_equal(&token, "ranks"));
-    token.kind = TOKEN_ODD_TEXT;
-    CHECK(!scan_equal(&token, "rank"));
+    struct token odd = {(const unsigned char *)"\\u0072an\\u006B", 14, TOKEN_ODD_TEXT};
+    CHECK(scan_equal(&odd, "rank"));
+    CHECK(!scan_equal(&odd, "ran"));
+    CHECK(!scan_equal(&odd, "ranks"));
+    odd.length--; /* an escape that is none is as it is written */
+    CHECK(!scan_equal(&odd, "rank"));
     token.kind = TOKEN_BARE;
     CHECK(!scan_equal(&token, "rank"));
 }

@@ -104,7 +104,8 @@ static void make_event(void)
             continue;
         add_key(key);
         if (strcmp(key, "ph") == 0)
-            add(ONE_OF("\"X\"", "\"X\"", "\"X\"", "\"s\"", "\"1\"", "\"XX\"", "5"));
+            add(ONE_OF("\"X\"", "\"X\"", "\"X\"", "\"s\"", "\"1\"", "\"XX\"", "5",
+                       "\"\\u0058\""));
         else if (strcmp(key, "args") == 0 && unit_random(20))
             add_args();
         else if (strcmp(key, "name") == 0 && unit_random(20))

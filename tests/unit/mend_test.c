@@ -33,6 +33,9 @@ TEST(rule_1_an_object_stays)
     STAYS("{\"a\":\"\x7f\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80\"}");
     STAYS("{\"a\":1,\"a\":2}");
     SAYS("{\"GB\\/s\":\"\\\\/\\/\"}", "{\"GB/s\":\"\\\\//\"}");
+    SAYS("{\"str\\u0065am\":\"\\u0020\\u007E\\u0022\\u005c\\u001f\\u0080\"}",
+         "{\"stream\":\" ~\\u0022\\u005c\\u001f\\u0080\"}");
+    STAYS("{\"a\":\"\\\\u0041\\u005cu0041\"}");
 }
 
 TEST(rule_1_depth)

@@ -71,15 +71,32 @@ static int slow_string(const struct walk *walk, int i, enum token_kind *kind)
 
 static int slow_value(struct walk *walk, int i, struct token *token);
 
+/* Whether the string from `i` to the quote `stop` says `key`, some of it perhaps as \uXXXX. */
+static bool slow_says(const struct walk *walk, int i, int stop, const char *key)
+{
+    for (; *key && i < stop; key++) {
+        char escape[7] = "", hex[5] = "";
+        if (walk->text[i] == '\\' && i + 6 <= stop)
+            memcpy(escape, walk->text + i, 6);
+        if (sscanf(escape, "\\u%4[0-9a-fA-F]", hex) == 1 && strlen(hex) == 4 &&
+            strtol(hex, NULL, 16) == *key)
+            i += 6;
+        else if (walk->text[i++] != (unsigned char)*key)
+            return false;
+    }
+    return !*key && i == stop;
+}
+
 /* If the key of one of the wanted members begins at the quote `i`. */
 static void slow_take(const struct walk *walk, int i, struct slow_wanted *wanted)
 {
-    for (; wanted->key; wanted++) {
+    enum token_kind unused;
+    int stop = slow_string(walk, i + 1, &unused);
+    for (; stop != NOWHERE && wanted->key; wanted++) {
         struct walk inner = *walk;
-        int length = (int)strlen(wanted->key), colon = slow_space(walk, i + length + 2);
-        if (wanted->value.kind == TOKEN_NONE && i + length + 1 < walk->end &&
-            memcmp(walk->text + i + 1, wanted->key, (size_t)length) == 0 &&
-            slow_at(walk, i + length + 1) == '"' && slow_at(walk, colon) == ':' &&
+        int colon = slow_space(walk, stop + 1);
+        if (wanted->value.kind == TOKEN_NONE && slow_says(walk, i + 1, stop, wanted->key) &&
+            slow_at(walk, colon) == ':' &&
             slow_value(&inner, slow_space(walk, colon + 1), &wanted->value) == NOWHERE)
             wanted->value.kind = TOKEN_NONE;
     }
@@ -239,7 +256,10 @@ static void put_members(bool object, int depth)
     static const char *const spaces[] = {"", "", "", " ", "\n", "\t\r "};
     static const char *const keys[] = {
         "\"stream\"",  "\"correlation\"", "\"stream\"", "\"correlation\"", "\"s\"",   "\"c\"",
-        "\"streams\"", "\"strea\"",       "\"name\"",   "\"\\u0073\"",     "\"cor\"", "\"\""};
+        "\"streams\"", "\"strea\"",       "\"name\"",   "\"\\u0073\"",     "\"cor\"", "\"\"",
+        "\"\\u0073tream\"", "\"stre\\u0061\\u006d\"", "\"s\\tream\"", "\"s\\u0074reams\"",
+        "\"correlatio\\u006E\"",
+        "\"\\u0063\\u006f\\u0072\\u0072\\u0065\\u006c\\u0061\\u0074\\u0069\\u006f\\u006e\""};
     for (uint32_t i = unit_random(depth ? 4 : 7); i > 0; i--) {
         PUT_ONE_OF(spaces);
         if (object) {
@@ -317,7 +337,7 @@ TEST(objects_at_every_alignment)
 
 TEST(damaged_objects)
 {
-    for (int text = 0; text < 400; text++) {
+    for (int text = 0; text < unit_series(100, 400); text++) {
         make_object((int)unit_random(130));
         damage();
         if (!check_every_end())
@@ -426,5 +446,9 @@ TEST(wanted_keys)
         check_stream(by, "\"a\":\"stream\"}", NULL);
         check_stream(by, "\"streams\":1,\"strea\":2,\"Stream\":3}", NULL);
         check_stream(by, "\"stream\"}", NULL);
+        check_stream(by, "\"\\u0073tream\":7}", "7");
+        check_stream(by, "\"strea\\u006D\" : \"\\u0037\"}", "\\u0037");
+        check_stream(by, "\"a\":{\"\\u0073tream\":1},\"s\\u0074ream\":2,\"stream\":3}", "2");
+        check_stream(by, "\"s\\u0074reams\":1,\"s\\u0074rea\":2,\"\\u0053tream\":3,\"s\\tream\":4}", NULL);
     }
 }

@@ -261,7 +261,7 @@ TEST(border_bytes)
     static const unsigned char borders[] = {0x00, 0x1f, 0x20, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f,
                                             0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
                                             0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < unit_series(50000, 200000); i++) {
         unsigned char text[12];
         size_t length = unit_random(sizeof text + 1);
         for (size_t j = 0; j < length; j++)

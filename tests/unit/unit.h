@@ -229,6 +229,14 @@ static inline uint32_t unit_random(uint32_t limit)
     return (uint32_t)((state >> 32) * limit >> 32);
 }
 
+/* The length of a random series, or the step through one: `few` in `make test`, which leaves the slow
+** tests out. */
+static inline int unit_series(int few, int all)
+{
+    const char *slow = getenv("SLOW");
+    return slow && strcmp(slow, "skip") == 0 ? few : all;
+}
+
 /* A file for the test to read: each of these writes the same one anew, and gives
 ** its path. */
 

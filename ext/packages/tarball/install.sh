@@ -36,8 +36,12 @@ mkdir -p "$prefix/lib" "$prefix/share/tracediff/database" 2>/dev/null &&
     exit 1
 }
 echo "Installed $prefix/lib/tracediff.so and $prefix/share/tracediff"
-if [ "$(id -u)" = 0 ] && ldconfig -NXv 2>/dev/null | grep -qF "$prefix/lib:"; then
-    ldconfig
+PATH=$PATH:/usr/sbin:/sbin
+[ "$(id -u)" != 0 ] || ldconfig
+if ldconfig -p 2>/dev/null | grep -qF "=> $prefix/lib/tracediff.so"; then
+    echo "In sqlite3: .load tracediff"
 else
-    echo "'.load $prefix/lib/tracediff' loads it; '.load tracediff' does with LD_LIBRARY_PATH=$prefix/lib"
+    load=".load \"$prefix/lib/tracediff\""
+    echo "In sqlite3: $load"
+    echo "In each sqlite3 that you start: echo '$load' >> ~/.sqliterc"
 fi

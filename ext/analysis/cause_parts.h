@@ -1,0 +1,67 @@
+/*
+** The parts that causes are made of: the times of both sides by class, family and name, and the areas of
+** each.
+*/
+#ifndef TRACEDIFF_CAUSE_PARTS_H
+#define TRACEDIFF_CAUSE_PARTS_H
+
+#include "causes.h"
+
+/* The time of a part in one area or, of the host, in one part of the step. */
+struct cause_place {
+    enum step_class step_class;
+    uint32_t family, name, area; /* ids in causes.names; NAME_NONE */
+    enum stage stage;            /* STAGE_NONE: device work */
+    wide_time time[2];           /* ns */
+};
+
+struct cause_part {
+    size_t first, count; /* its places */
+    wide_time time[2];   /* ns */
+    wide_time diff;      /* ns, times the windows of both sides */
+    enum stage stage;    /* that most of it is in; ties: the first of the enum */
+    enum cause_kind kind;
+    bool single;  /* a cause of its own */
+    size_t cause; /* index in causes.items */
+};
+
+struct cause_parts {
+    struct cause_place *places;
+    size_t place_count, place_capacity;
+    struct cause_part *items; /* those of a class and family one after the other */
+    size_t count;
+    bool as_cuda[2]; /* by side: its calls of HIP count as those of CUDA (L2.1) */
+};
+
+/* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing is left
+** in `parts`. */
+bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
+                      const struct cause_side *sides, const struct families *families,
+                      const struct stopper *stopper, struct failure *failure);
+
+/* Finds the part that a row of a side belongs to: its index, or `count` if no step of the causes has it.
+** `text` has room for cause_text_room(). False if out of memory. */
+bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
+                        const struct cause_side *side, const struct families *families, int number,
+                        const struct attributed *row, char *text, size_t *part);
+
+/* Bytes for names of a side, while its rows are read. */
+size_t cause_text_room(const struct cause_side *side);
+
+void cause_parts_clear(struct cause_parts *parts);
+
+/* Whether a class is work of the device, which has areas. */
+static inline bool class_has_areas(enum step_class step_class)
+{
+    return step_class <= CLASS_MEMORY;
+}
+
+static inline wide_time wide_size(wide_time time)
+{
+    return time < 0 ? -time : time;
+}
+
+/* Orders names by their texts; NAME_NONE goes first. */
+int cause_name_order(const struct causes *causes, uint32_t a, uint32_t b);
+
+#endif

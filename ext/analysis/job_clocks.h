@@ -1,0 +1,66 @@
+/*
+** The ranks of a job: which of their collectives are the same one (Q2), and how far their clocks are apart (Q3).
+*/
+#ifndef TRACEDIFF_JOB_CLOCKS_H
+#define TRACEDIFF_JOB_CLOCKS_H
+
+#include "job_rank.h"
+
+/* A collective of a rank that is matched. */
+struct job_member {
+    uint32_t rank, collective; /* indices into job.ranks and its collectives */
+};
+
+/* A collective, on all ranks that recorded it. */
+struct job_match {
+    size_t first; /* in job.members, lower ranks first */
+    uint32_t count;
+    bool by_all; /* on the lowest rank */
+};
+
+struct job {
+    const struct trace *trace;
+    struct names texts;
+    struct job_rank *ranks; /* by rank; the first is the reference */
+    size_t rank_count;
+    struct job_member *members;
+    size_t member_count;
+    struct job_match *matches; /* by step */
+    size_t match_count;
+    size_t not_matched; /* collectives of ranks (Q2) */
+    const struct stopper *stopper;
+};
+
+/* Opens the job that the chosen ranks of a trace are. The trace must outlive it. */
+bool job_make(struct job *job, const struct trace *trace, bool device_clock,
+              const struct stopper *stopper, struct failure *failure);
+
+/* Does nothing to a zeroed struct. */
+void job_clear(struct job *job);
+
+/* The clocks of the ranks, step by step. */
+struct job_clocks {
+    const struct job *job;
+    wide_time *offset; /* ns by rank: its clock minus that of the reference */
+    bool *tied;        /* by rank; false: the rank is not on the path */
+    /* private */
+    wide_time *of_all; /* the offsets that all steps give */
+    bool *tied_of_all;
+    wide_time *other; /* what is found by collectives of any kind */
+    bool *tied_by_other;
+    bool has_all;
+    uint32_t *queue;    /* ranks that are tied, in the order in which they were found */
+    uint32_t *met;      /* by match: the search that has met it */
+    uint32_t search;
+    struct clock_sample *samples;
+    size_t sample_capacity;
+};
+
+bool job_clocks_make(struct job_clocks *clocks, const struct job *job, struct failure *failure);
+
+/* Finds the offsets of a step, by its number; NUMBER_NONE: of a job without steps. */
+bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *failure);
+
+void job_clocks_clear(struct job_clocks *clocks);
+
+#endif

@@ -1,0 +1,111 @@
+-- trace_host_factor: whether operators that do the same work are all slower on the host, as on a loaded machine.
+--
+-- Parameters
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
+--   :control_rank       any            integer, JSON array or 'all'; default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :test_iteration     any            the same for test
+--   :steps              TEXT           which events are steps (T20); default 'auto'
+-- Columns
+--   kind            TEXT     'host', then its parts: an 'operator' that is compared, 'other' for all others
+--   outcome         TEXT     of the host: 'one factor', 'load differs', 'no change' or 'too few operators' (L7)
+--   name            TEXT     stable name of the operator
+--   shapes          TEXT     JSON, its Input Dims
+--   types           TEXT     JSON, its Input type
+--   runs            REAL     runs of the operator a step, on each side
+--   factor          REAL     self time in test by that in control; of the host the weighted median
+--   low             REAL     of the host: a quarter of the weight has this factor or less
+--   high            REAL     of the host: a quarter of the weight has this factor or more
+--   operators       INTEGER  of the host: operators that are compared
+--   share           REAL     of the host: the part of the self time of both sides that these have
+--   control_time    REAL     us a step in control, self time (T5)
+--   test_time       REAL     us a step in test, self time
+--   diff_time       REAL     us a step, test minus control
+--   explained_time  REAL     us a step: what the factor makes of control_time, if the outcome is 'one factor'; else 0
+--   rest_time       REAL     us a step: diff_time without explained_time
+--   text            TEXT     of the host: the outcome in words; NULL if it is not about load
+-- Grain: one row for the host, one per operator that is compared, one for all other operators; operators by |rest_time|
+-- descending, then by name, shapes, types.
+-- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.
+WITH RECURSIVE ran AS MATERIALIZED (
+  SELECT key_json ->> '$.name' AS name, key_json ->> '$.shapes' AS shapes, key_json ->> '$.types' AS types,
+         control_events AS c_runs, test_events AS t_runs, control_self_time AS c, test_self_time AS t
+  FROM trace_diff_by(:control, :test, 'name,cat,shapes,types', :control_rank, :test_rank,
+                     coalesce(:control_iteration, 'steady'), coalesce(:test_iteration, 'steady'), 'CPU', 2, :steps)
+  WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator')
+  LIMIT -1),
+-- shapes and types that only one side has recorded tell nothing
+known AS MATERIALIZED (
+  SELECT max(c_runs > 0 AND shapes IS NOT NULL) AND max(t_runs > 0 AND shapes IS NOT NULL) AS shapes,
+         max(c_runs > 0 AND types IS NOT NULL) AND max(t_runs > 0 AND types IS NOT NULL) AS types
+  FROM ran
+  LIMIT -1),
+operator AS MATERIALIZED (
+  SELECT ran.name, CASE WHEN known.shapes THEN ran.shapes END AS shapes, CASE WHEN known.types THEN ran.types END AS types,
+         sum(c_runs) AS c_runs, sum(t_runs) AS t_runs, sum(c) AS c, sum(t) AS t
+  FROM known CROSS JOIN ran
+  GROUP BY 1, 2, 3
+  LIMIT -1),
+-- counts are of whole runs, so sums of their means differ by rounding at most
+compared AS MATERIALIZED (
+  SELECT *, c_runs AS runs, t / c AS ratio, c + t AS time
+  FROM operator
+  WHERE c > 0 AND t > 0 AND abs(c_runs - t_runs) < 1e-9 * c_runs
+  LIMIT -1),
+-- no operator has more than a fifth of the weight: the longest ones have what is left for each of the five
+weighed AS MATERIALIZED (
+  SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
+         sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
+         sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
+  FROM (SELECT *, min(time, coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
+                                     min(time) OVER ())) AS weight
+        FROM (SELECT *, row_number() OVER longest AS place,
+                     sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
+              FROM compared
+              WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING)))
+  LIMIT -1),
+-- the square root of the product of both medians, by Newton's method from their mean
+root(turn, factor, product, low, high) AS (
+  SELECT 0, (lower + upper) / 2, lower * upper, low, high
+  FROM (SELECT min(ratio) FILTER (WHERE 2 * up_to >= weights) AS lower,
+               max(ratio) FILTER (WHERE 2 * from_it >= weights) AS upper,
+               min(ratio) FILTER (WHERE 4 * up_to >= weights) AS low,
+               max(ratio) FILTER (WHERE 4 * from_it >= weights) AS high
+        FROM weighed)
+  UNION ALL
+  SELECT turn + 1, (factor + product / factor) / 2, product, low, high FROM root WHERE turn < 40),
+host AS MATERIALIZED (
+  SELECT *, CASE WHEN operators < 3 OR c_compared < 0.1 * c OR t_compared < 0.1 * t THEN 'too few operators'
+                 WHEN away >= 1.15 AND high / low < away THEN 'one factor'
+                 WHEN away >= 1.15 OR (low <= 1 / 1.15 AND high >= 1.15) THEN 'load differs'
+                 ELSE 'no change' END AS outcome
+  FROM (SELECT factor, max(factor, 1 / factor) AS away, low, high FROM root WHERE turn = 40)
+  CROSS JOIN (SELECT count(*) AS operators, total(c) AS c_compared, total(t) AS t_compared FROM compared)
+  CROSS JOIN (SELECT total(c) AS c, total(t) AS t, count(*) AS names FROM operator)
+  WHERE names > 0
+  LIMIT -1),
+line AS (
+  SELECT 0 AS place, 'host' AS kind, outcome, NULL AS name, NULL AS shapes, NULL AS types, NULL AS runs, factor, low, high,
+         operators, (c_compared + t_compared) / nullif(c + t, 0) AS share, c, t,
+         CASE outcome WHEN 'one factor' THEN c_compared * (factor - 1) ELSE 0.0 END AS explained,
+         CASE outcome
+           WHEN 'one factor' THEN 'the host is ' || printf(CASE WHEN away >= 9.95 THEN '%.0f' ELSE '%.1f' END, away)
+             || CASE WHEN factor > 1 THEN ' times as slow' ELSE ' times as fast' END || ' throughout: machine load?'
+           WHEN 'load differs' THEN 'the load of the host differs (x '
+             || printf(CASE WHEN low >= 9.95 THEN '%.0f' WHEN low < 0.095 THEN '%.2f' ELSE '%.1f' END, low) || ' to x '
+             || printf(CASE WHEN high >= 9.95 THEN '%.0f' WHEN high < 0.095 THEN '%.2f' ELSE '%.1f' END, high)
+             || ' by operator)' END AS text
+  FROM host
+  UNION ALL
+  SELECT 1, 'operator', NULL, w.name, shapes, types, runs, ratio, NULL, NULL, NULL, NULL, w.c, w.t,
+         CASE outcome WHEN 'one factor' THEN w.c * (host.factor - 1) ELSE 0.0 END, NULL
+  FROM host CROSS JOIN weighed AS w
+  UNION ALL
+  SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, c - c_compared, t - t_compared, 0.0, NULL
+  FROM host)
+SELECT kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, c AS control_time, t AS test_time,
+       t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text
+FROM line
+ORDER BY place, abs(rest_time) DESC, name, shapes, types;

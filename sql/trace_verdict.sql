@@ -1,0 +1,128 @@
+-- trace_verdict: whether a step is slower or faster in another trace, beside how much steps vary.
+--
+-- Parameters
+--   :control            TEXT required  baseline trace
+--   :test               TEXT required  trace to compare with the baseline
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
+--   :test_rank          any            the same for test
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :test_iteration     any            the same for test
+--   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
+--   :steps              TEXT           which events are steps (T20); default 'auto'
+-- Columns
+--   verdict             TEXT     in words (rules 2 to 4), such as 'slower here'
+--   control_ms          REAL     ms, mean of the steps that are kept
+--   test_ms             REAL     ms, the same for test
+--   diff_ms             REAL     ms, test minus control
+--   control_median_ms   REAL     ms, median of these steps
+--   test_median_ms      REAL     ms, the same for test
+--   control_low_ms      REAL     ms, the shortest of them
+--   control_high_ms     REAL     ms, the longest of them
+--   test_low_ms         REAL     ms, the same for test
+--   test_high_ms        REAL     ms, the same for test
+--   control_steps       INTEGER  steps that are kept, of all ranks; 0 without steps
+--   test_steps          INTEGER  the same for test
+--   slow_steps          INTEGER  of test's steps those that are longer than all of control's (rule 4)
+--   control_ranks       INTEGER  ranks; 1 for a job
+--   test_ranks          INTEGER  the same for test
+--   control_lowest      INTEGER  the lowest of them
+--   test_lowest         INTEGER  the same for test
+--   control_iterations  TEXT     what to give to other functions so that they take the same steps
+--   test_iterations     TEXT     the same for test
+--   control_left_out    TEXT     JSON array of the steps that are left out (rule 1); NULL: none
+--   test_left_out       TEXT     the same for test
+--   control_of_host     INTEGER  1 if control has no device work, and its steps are those of the host
+--   test_of_host        INTEGER  the same for test
+--   strata              INTEGER  strata of the steps (A13)
+-- Grain: one row.
+-- Rules:
+--   1. Outliers are left out of both means and of what is said of parts: of four or more steps, those that are longer than the
+--      median by five median absolute deviations and by half of it, the longest first, at most a tenth of the steps,
+--      but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all kept. A step is the
+--      mean over its ranks here.
+--   2. Medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing to compare': a side has no
+--      events. 'no difference': every part of the step takes the same time. 'no clear difference': the medians
+--      differ by less than 0.5 %, or by less than the longer of the ranges from the shortest to the longest step of a side
+--      while these ranges overlap, or the other way than the means.
+--   3. 'here': one recording a side says nothing about another one. trace_ab compares several.
+--   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of control's by more than
+--      control's steps differ, the others are not longer than these, and each side has four steps or more.
+WITH iteration AS MATERIALIZED (
+  SELECT side, iteration, sum(ms) AS total, count(*) AS windows, avg(ms) AS ms, min(ms) AS low, max(ms) AS high,
+         count(DISTINCT rank) AS ranks, min(rank) AS lowest, max(of_host) AS of_host, min(stratum) AS stratum,
+         max(stratum) AS last_stratum
+  FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host,
+               coalesce(max(stratum), '') AS stratum
+        FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
+        GROUP BY CASE WHEN lower(:control_rank) IS NOT 'job' THEN rank END, iteration
+        UNION ALL
+        SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
+        FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
+        GROUP BY CASE WHEN lower(:test_rank) IS NOT 'job' THEN rank END, iteration)
+  GROUP BY side, iteration
+  LIMIT -1),
+middle AS MATERIALIZED (
+  SELECT side, trace_quantile(ms, 0.5) AS median, count(iteration) AS steps
+  FROM iteration
+  GROUP BY side
+  LIMIT -1),
+spread AS MATERIALIZED (
+  SELECT side, median, steps, trace_quantile(abs(ms - median), 0.5) AS deviation
+  FROM middle CROSS JOIN iteration USING (side)
+  GROUP BY side
+  LIMIT -1),
+placed AS (
+  SELECT iteration.*, steps, ms > median + 5 * deviation AND 2 * ms > 3 * median AS is_long,
+         row_number() OVER (PARTITION BY side ORDER BY ms DESC, iteration) AS place,
+         min(stratum) OVER () AS first_stratum, max(last_stratum) OVER () AS all_strata
+  FROM spread CROSS JOIN iteration USING (side)),
+marked AS MATERIALIZED (
+  SELECT *, is_long AND steps >= 4 AND place <= max(1, steps / 10) AND first_stratum = all_strata
+              AND coalesce(lower(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END), 'steady') <> 'all'
+              AND coalesce(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END, 'steady') NOT GLOB '[[0-9-]*' AS is_out
+  FROM placed
+  LIMIT -1),
+side AS MATERIALIZED (
+  SELECT side, sum(total) FILTER (WHERE NOT is_out) / sum(windows) FILTER (WHERE NOT is_out) AS mean,
+         trace_quantile(ms, 0.5) FILTER (WHERE NOT is_out) AS median, min(low) FILTER (WHERE NOT is_out) AS low,
+         max(high) FILTER (WHERE NOT is_out) AS high,
+         coalesce(sum(windows) FILTER (WHERE NOT is_out AND iteration IS NOT NULL), 0) AS steps, max(ranks) AS ranks,
+         min(lowest) AS lowest, max(of_host) AS of_host,
+         '[' || group_concat(iteration) FILTER (WHERE NOT is_out) || ']' AS kept,
+         '[' || group_concat(iteration) FILTER (WHERE is_out) || ']' AS left_out
+  FROM (SELECT * FROM marked ORDER BY side, iteration)
+  GROUP BY side
+  LIMIT -1),
+pair AS MATERIALIZED (
+  SELECT c.mean AS c_mean, t.mean AS t_mean, c.median AS c_median, t.median AS t_median, c.low AS c_low, c.high AS c_high,
+         t.low AS t_low, t.high AS t_high, c.steps AS c_steps, t.steps AS t_steps, c.ranks AS c_ranks, t.ranks AS t_ranks,
+         c.lowest AS c_lowest, t.lowest AS t_lowest, c.of_host AS c_of_host, t.of_host AS t_of_host, c.kept AS c_kept,
+         t.kept AS t_kept, c.left_out AS c_out, t.left_out AS t_out
+  FROM (SELECT 1) LEFT JOIN side AS c ON c.side = 0 LEFT JOIN side AS t ON t.side = 1
+  LIMIT -1),
+judged AS (
+  SELECT pair.*, (SELECT count(*) FILTER (WHERE ms > 2 * c_high - c_low AND ms > 1.005 * c_high)
+                  FROM marked WHERE side = 1 AND NOT is_out) AS slow,
+         (SELECT count(*) FILTER (WHERE ms <= c_high) FROM marked WHERE side = 1 AND NOT is_out) AS within,
+         (SELECT count(DISTINCT stratum) FROM marked) AS strata,
+         NOT EXISTS (SELECT 1
+                     FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+                                            :clock, :steps)
+                     WHERE diff_time <> 0) AS identical
+  FROM pair)
+SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
+            WHEN identical THEN 'no difference'
+            WHEN min(c_steps, t_steps) >= 4 AND slow >= 2 AND slow + within = t_steps / t_ranks
+                 AND 4 * slow BETWEEN t_steps / t_ranks AND 3 * t_steps / t_ranks THEN 'slower in some steps'
+            WHEN abs(t_median - c_median) < 0.005 * c_median OR (t_median - c_median) * (t_mean - c_mean) <= 0
+                 OR (c_low <= t_high AND t_low <= c_high AND abs(t_median - c_median) < max(c_high - c_low, t_high - t_low))
+                 THEN 'no clear difference'
+            WHEN t_median > c_median THEN 'slower here' ELSE 'faster here' END AS verdict,
+       c_mean AS control_ms, t_mean AS test_ms, t_mean - c_mean AS diff_ms, c_median AS control_median_ms, t_median AS test_median_ms,
+       c_low AS control_low_ms, c_high AS control_high_ms, t_low AS test_low_ms, t_high AS test_high_ms, c_steps AS control_steps,
+       t_steps AS test_steps, CASE WHEN t_mean IS NOT NULL THEN slow END AS slow_steps, c_ranks AS control_ranks,
+       t_ranks AS test_ranks, c_lowest AS control_lowest, t_lowest AS test_lowest,
+       CASE WHEN c_out IS NULL THEN CAST(:control_iteration AS TEXT) ELSE c_kept END AS control_iterations,
+       CASE WHEN t_out IS NULL THEN CAST(:test_iteration AS TEXT) ELSE t_kept END AS test_iterations, c_out AS control_left_out,
+       t_out AS test_left_out, c_of_host AS control_of_host, t_of_host AS test_of_host, strata
+FROM judged;

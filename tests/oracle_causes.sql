@@ -1,0 +1,191 @@
+-- A second reading of L2 and L3, in SQL: the causes of trace_step_causes, without their texts, from the rows of
+-- trace_step_path. SQLite takes long to prepare it.
+WITH part AS (
+  SELECT 0 AS side, step_count AS steps, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
+  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
+  WHERE time_ns > 0 OR class IS NULL
+  UNION ALL
+  SELECT 1, step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
+  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
+  WHERE time_ns > 0 OR class IS NULL),
+placed AS (
+  SELECT side, steps, class, time_ns, class IN ('compute', 'comm', 'memory') AS of_device,
+         CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
+         -- L1.3: a number that either side repeats
+         CASE WHEN class NOT IN ('compute', 'comm', 'memory') THEN NULL
+              WHEN rtrim(area, '0123456789') || '*' IN (SELECT family FROM part) THEN rtrim(area, '0123456789') || '*'
+              ELSE family END AS family,
+         CASE WHEN class IN ('compute', 'comm', 'memory') THEN NULL
+              WHEN annotation LIKE 'Optimizer.%' THEN 'optimizer'
+              WHEN annotation LIKE 'enumerate(DataLoader)%' THEN 'loader'
+              WHEN top_op GLOB 'autograd::engine*' OR top_op GLOB 'torch::autograd::AccumulateGrad*'
+                OR top_op GLOB '*Backward' OR top_op GLOB '*Backward[0-9]' THEN 'backward'
+              ELSE 'forward' END AS stage,
+         CASE WHEN class = 'comm' THEN kernel
+              WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
+              WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel)
+              ELSE top_name END AS name
+  FROM part),
+-- a row per area, and of the host per part of the step
+of_area AS MATERIALIZED (
+  SELECT class, family, area, stage, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
+         max(max(CASE side WHEN 0 THEN steps ELSE 0 END)) OVER () AS control_windows,
+         max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
+  FROM placed
+  GROUP BY class, family, area, stage, name
+  LIMIT -1),
+summed AS (
+  SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
+         min(mostly) AS stage
+  FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name
+                                           ORDER BY control_ns * test_windows + test_ns * control_windows DESC, stage) AS mostly
+        FROM of_area
+        WHERE class IS NOT NULL)
+  GROUP BY class, family, name),
+meant AS (
+  SELECT class, family, name, stage, control_ns, test_ns, control_windows, test_windows,
+         control_ns * test_windows AS control_mean, test_ns * control_windows AS test_mean,
+         test_ns * control_windows - control_ns * test_windows AS diff,
+         CASE WHEN class IN ('idle_call', 'idle_host', 'idle_launch') THEN 'host late'
+              WHEN class IN ('idle_unrecorded', 'unrecorded') THEN 'not recorded' END AS late,
+         class IN ('compute', 'memory') AS works
+  FROM summed),
+measured AS (
+  SELECT *, abs(sum(diff) OVER ()) AS delta, abs(sum(diff) OVER (PARTITION BY late)) AS all_late,
+         sum(CASE WHEN control_ns = 0 THEN diff ELSE 0 END) OVER of_family AS came,
+         sum(CASE WHEN test_ns = 0 THEN -diff ELSE 0 END) OVER of_family AS went
+  FROM meant
+  WINDOW of_family AS (PARTITION BY class, family)),
+flagged AS (
+  SELECT *, works AND CASE
+    WHEN came > 0 AND 100 * came >= delta THEN control_ns = 0 OR 4 * test_mean < 3 * control_mean
+    WHEN went > 0 AND 100 * went >= delta THEN test_ns = 0 OR 4 * control_mean < 3 * test_mean
+    ELSE 0 END AS swapped
+  FROM measured),
+kinds AS (
+  SELECT *, CASE
+    WHEN class = 'idle_wait' THEN 'queued'
+    WHEN late IS NOT NULL THEN late
+    WHEN class = 'comm' THEN 'communication'
+    WHEN swapped AND sum(swapped AND diff > 0) OVER (PARTITION BY class, family) > 0
+         AND sum(swapped AND diff < 0) OVER (PARTITION BY class, family) > 0 THEN 'replaced'
+    ELSE 'changed' END AS kind,
+    late IS NOT NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late AND 20 * abs(diff) >= delta AS is_named
+  FROM flagged),
+keyed AS MATERIALIZED (
+  SELECT *, kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named) AS single,
+         dense_rank() OVER (ORDER BY kind, CASE WHEN kind = 'queued' OR (late IS NOT NULL AND NOT is_named) THEN NULL ELSE class END,
+                                     CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN family END,
+                                     CASE WHEN kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named)
+                                          THEN quote(name) END) AS id
+  FROM kinds
+  LIMIT -1),
+-- the areas of each cause, those that differ most first
+spread AS (
+  SELECT id, a.area, sum(a.test_ns * a.control_windows - a.control_ns * a.test_windows) AS diff
+  FROM keyed CROSS JOIN of_area AS a ON a.class = keyed.class AND a.family = keyed.family AND a.name IS keyed.name
+  GROUP BY id, a.area),
+ranged AS (
+  SELECT *, count(*) OVER of_cause AS areas, sum(abs(diff)) OVER of_cause AS changes,
+         row_number() OVER largest AS place,
+         sum(abs(diff)) OVER (PARTITION BY id ORDER BY abs(diff) DESC, area ROWS UNBOUNDED PRECEDING) - abs(diff) AS before
+  FROM spread
+  WINDOW of_cause AS (PARTITION BY id), largest AS (PARTITION BY id ORDER BY abs(diff) DESC, area)),
+placed_in AS MATERIALIZED (
+  SELECT id, max(areas) AS areas, min(area) AS area,
+         CASE WHEN max(areas) > 1 AND max(changes) > 0
+                   AND (total(5 * before < 4 * changes) = 1 OR 10 * total(5 * before < 4 * changes) < max(areas))
+              THEN json_group_array(area) FILTER (WHERE 5 * before < 4 * changes) END AS only_in
+  FROM (SELECT * FROM ranged ORDER BY id, place)
+  GROUP BY id
+  LIMIT -1),
+raw AS (
+  SELECT id, kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class, min(family) AS family,
+         CASE WHEN count(DISTINCT stage) = 1 THEN min(stage) END AS stage,
+         CASE WHEN single THEN min(name)
+              WHEN kind = 'replaced' THEN
+                (SELECT new.name FROM keyed AS new
+                 WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.family IS keyed.family
+                   AND (new.control_ns = 0 OR new.test_ns = 0)
+                 ORDER BY new.control_ns = 0 DESC, new.control_ns + new.test_ns DESC, new.name
+                 LIMIT 1) END AS name,
+         single, sum(control_ns = 0) AS added, sum(test_ns = 0) AS removed, count(*) AS names,
+         sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, sum(diff) AS diff, control_windows, test_windows
+  FROM keyed
+  GROUP BY id),
+cause AS MATERIALIZED (
+  SELECT raw.*, coalesce(areas, 0) AS instances, only_in, coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family) AS area,
+         row_number() OVER (ORDER BY abs(diff) DESC, kind, class, coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family),
+                                     name) AS place,
+         sum(abs(diff)) OVER () AS all_changes
+  FROM raw LEFT JOIN placed_in USING (id)
+  LIMIT -1),
+-- L3: what may be merged, in three rounds; of a round each cause is in one merge at most
+by_stage AS MATERIALIZED (
+  SELECT 1 AS round, stage AS key, id, diff, class, family, name
+  FROM cause
+  WHERE place > :shown AND stage IS NOT NULL AND single AND kind IN ('changed', 'host late')),
+stages AS MATERIALIZED (
+  SELECT key FROM by_stage GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+by_name AS MATERIALIZED (
+  SELECT 2 AS round, class || ' ' || quote(name) AS key, id, diff, class, family, name
+  FROM cause
+  WHERE place > :shown AND kind = 'changed' AND class IN ('compute', 'memory') AND name IS NOT NULL),
+names AS MATERIALIZED (
+  SELECT key FROM by_name GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+by_family AS MATERIALIZED (
+  SELECT 3 AS round, class || ' ' || quote(family) AS key, id, diff, class, family, name
+  FROM cause
+  WHERE place > :shown AND kind = 'changed' AND class IN ('compute', 'memory') AND family IS NOT NULL
+    AND class || ' ' || quote(name) NOT IN (SELECT key FROM names)),
+families AS MATERIALIZED (
+  SELECT key FROM by_family GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+member AS MATERIALIZED (
+  SELECT * FROM by_stage WHERE key IN (SELECT key FROM stages)
+  UNION ALL
+  SELECT * FROM by_name WHERE key IN (SELECT key FROM names)
+  UNION ALL
+  SELECT * FROM by_family WHERE key IN (SELECT key FROM families)),
+merge AS MATERIALIZED (
+  SELECT round, key, sum(diff) AS diff,
+         row_number() OVER (ORDER BY round, abs(sum(diff)) * 1.0 / sum(abs(diff)) DESC, abs(sum(diff)) DESC, key) AS number
+  FROM member
+  GROUP BY round, key
+  LIMIT -1),
+-- how many merges it takes until the largest :shown have enough
+enough AS MATERIALIZED (
+  SELECT coalesce(min(number), (SELECT count(*) FROM merge)) AS number
+  FROM (SELECT number, sum(size) AS held
+        FROM (SELECT step.number, of.size,
+                     row_number() OVER (PARTITION BY step.number ORDER BY of.size DESC) AS place
+              FROM (SELECT 0 AS number UNION ALL SELECT number FROM merge) AS step
+              CROSS JOIN (SELECT 0 AS number, abs(diff) AS size FROM cause WHERE place <= :shown
+                          UNION ALL
+                          SELECT number, abs(diff) FROM merge) AS of ON of.number <= step.number)
+        WHERE place <= :shown
+        GROUP BY number)
+  WHERE 4 * held >= 3 * (SELECT max(all_changes) FROM cause)
+  LIMIT -1),
+merged AS MATERIALIZED (
+  SELECT id, round, number
+  FROM member JOIN merge USING (round, key)
+  WHERE number <= (SELECT number FROM enough)
+  LIMIT -1),
+final AS (
+  SELECT CASE WHEN merged.id IS NULL THEN kind ELSE 'merged' END AS kind,
+         CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class,
+         CASE WHEN count(DISTINCT quote(area)) = 1 THEN min(area) WHEN round = 3 THEN min(family) END AS area,
+         CASE WHEN count(DISTINCT quote(name)) = 1 THEN min(name) END AS name,
+         sum(added) AS added, sum(removed) AS removed, sum(names) AS names, sum(control_ns) AS control_ns,
+         sum(test_ns) AS test_ns, sum(diff) AS diff, sum(abs(diff)) AS changes, sum(instances) AS instances,
+         CASE count(*) WHEN 1 THEN min(only_in) END AS only_in, control_windows, test_windows
+  FROM cause LEFT JOIN merged USING (id)
+  GROUP BY round, coalesce(number, -cause.id))
+SELECT kind, class, area, name, added, removed, names, control_ns / (1000.0 * control_windows) AS control_time,
+       test_ns / (1000.0 * test_windows) AS test_time,
+       diff / (1000.0 * control_windows * test_windows) AS diff_time, control_ns, test_ns,
+       diff * 1.0 / nullif(sum(diff) OVER (), 0) + 0.0 AS share, instances, only_in,
+       changes / (1000.0 * control_windows * test_windows) AS changes
+FROM final
+ORDER BY abs(diff) DESC, kind, class, area, name;

@@ -1,0 +1,291 @@
+"""A second reading of the rules of the path of a job: Q1 to Q6, on top of that of A (oracle_steps.py).
+
+Independent of the extension, word for word and slow: it knows of every instant of every rank what it belongs to. Only
+for few events.
+
+    job = Job(read_trace("runs/a"), "device")
+    job.schedule                     # [Stretch], from the end of the last window back
+    job.parts("op", chosen)          # Counter of ns by (iteration, rank, class, name)
+
+Times are integer nanoseconds; None is SQL's NULL.
+"""
+import gzip
+import json
+from bisect import bisect_left
+from collections import Counter, defaultdict, namedtuple
+from dataclasses import dataclass
+
+import oracle
+import oracle_steps
+from oracle_steps import end, kind, stable, takes_part, thread_of
+
+CLOSE = 10_000  # ns
+FOR_ALL = ("allreduce", "allgather", "reducescatter", "alltoall")
+
+# Time of a rank at which nothing changes; `owner` of class comm only
+Piece = namedtuple("Piece", "start end window file class_ owner")
+# Of the path on a rank, by the clock of the reference; `queued` is the collective P of Q5.4
+Stretch = namedtuple("Stretch", "window start end rank offset queued waiting awaited")
+
+
+@dataclass(eq=False)
+class Collective:
+    rank: int
+    file: object
+    row: object
+    step: int
+    group: tuple
+    key: tuple = None     # of the collective on all ranks; None: not matched
+    before: object = None  # the collective of Q5.4
+
+    @property
+    def start(self):
+        return self.row.ts_ns
+
+    @property
+    def end(self):
+        return end(self.row)
+
+
+def args_of(file):
+    with (gzip.open if file.path.endswith(".gz") else open)(file.path, "rt", encoding="utf-8") as text:
+        read = json.load(text)
+    events = read["traceEvents"] if isinstance(read, dict) else read
+    return lambda row: events[row.event].get("args") or {}
+
+
+class Rank:
+    """What is asked of a rank."""
+
+    def __init__(self, number, files, clock):
+        self.number = number
+        self.attributed = {id(file): oracle_steps.Attributed(file) for file in files}
+        self.windows = [(window, file) for file in files for window in oracle_steps.windows_of(file, clock)]
+        self.windows.sort(key=lambda each: (each[0].start, each[0].iteration or 0))
+        self.collectives = [each for file in files for each in self.collectives_of(file)]
+        self.pieces = list(self.all_pieces())
+        self.ends = [piece.end for piece in self.pieces]
+        self.parts = self.joined(lambda a, b: (a.class_, a.owner, a.window) == (b.class_, b.owner, b.window))
+        self.runs = self.joined(lambda a, b: True, [piece for piece in self.pieces if piece.class_ == "comm"])
+
+    def collectives_of(self, file):
+        args, found = args_of(file), {}
+        work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
+        for row in file.rows:
+            if not (oracle.is_device_work(row) and oracle.is_counted(row) and row.ts_ns is not None
+                    and kind(row) == "COMMUNICATION"):
+                continue
+            told = args(row)
+            ranks = told.get("Process Group Ranks")
+            name = next((told[key] for key in ("Process Group Name", "Process Group Description", "Process Group Ranks")
+                         if told.get(key) is not None), None)
+            group = (stable(row.name), None) if name is None else (name, ranks)
+            found[row.event] = Collective(self.number, file, row, row.iteration, group)
+        for each in found.values():
+            earlier = [row for row in work if thread_of(row) == thread_of(each.row) and end(row) <= each.start]
+            last = max(earlier, default=None, key=lambda row: (end(row), row.ts_ns, row.event))
+            if last and each.start - end(last) <= CLOSE:
+                each.before = found.get(last.event)
+        return found.values()
+
+    def all_pieces(self):
+        borders = sorted({at for window, _ in self.windows for at in (window.start, window.end)})
+        changes = defaultdict(set)
+        for window, file in self.windows:
+            changes[id(file)].update(self.attributed[id(file)].changes(window) if window.start < window.end else ())
+        for start, until in zip(borders, borders[1:]):
+            holding = [each for each in self.windows if each[0].start <= start < each[0].end]
+            if not holding:
+                continue
+            window, file = max(holding, key=lambda each: (each[0].start, -each[0].end, each[0].iteration or 0))
+            attributed = self.attributed[id(file)]
+            inside = sorted(at for at in changes[id(file)] | {start, until} if start <= at <= until)
+            for a, b in zip(inside, inside[1:]):
+                class_ = attributed.at(window, a, "op")[0]
+                owner = min((row for row in attributed.work if row.ts_ns <= a < end(row) and kind(row) == "COMMUNICATION"),
+                            key=lambda row: (row.ts_ns, row.event)).event if class_ == "comm" else None
+                yield Piece(a, b, window, file, class_, owner)
+
+    def joined(self, alike, pieces=None):
+        """[(start, end)] of pieces that follow each other without a gap and are alike."""
+        found, pieces = [], self.pieces if pieces is None else pieces
+        for last, piece in zip([None, *pieces], pieces):
+            if last and last.end == piece.start and alike(last, piece):
+                found[-1] = found[-1][0], piece.end
+            else:
+                found.append((piece.start, piece.end))
+        return found
+
+    def piece_before(self, t):
+        """The piece that holds the instant before t."""
+        i = bisect_left(self.ends, t)
+        return self.pieces[i] if i < len(self.pieces) and self.pieces[i].start < t else None
+
+    @staticmethod
+    def around(stretches, t):
+        return next((start, until) for start, until in stretches if start < t <= until)
+
+
+class Job:
+    def __init__(self, trace, clock):
+        files = [file for file in trace.files if file.steps] or trace.files  # Q1.2
+        self.stepped = any(file.steps for file in files)
+        by_rank = defaultdict(list)
+        for file in files:
+            by_rank[file.rank].append(file)
+        self.ranks = {number: Rank(number, by_rank[number], clock) for number in sorted(by_rank)}
+        self.reference = min(self.ranks)
+        self.matched = defaultdict(dict)  # {key: {rank: Collective}}
+        self.match()
+        self.not_matched = (sum(each.key is None for rank in self.ranks.values() for each in rank.collectives)
+                            if len(self.ranks) > 1 else 0)
+        self.names = {key: of[min(of)].row.name for key, of in self.matched.items()}
+        self.schedule, self.tied = [], {self.reference}
+        self.follow()
+
+    # ---- Q2 ---------------------------------------------------------------
+
+    def match(self):
+        groups = defaultdict(lambda: defaultdict(list))
+        for number, rank in self.ranks.items():
+            for each in rank.collectives:
+                if each.step is not None or not self.stepped:
+                    groups[each.step, each.group][number].append(each)
+        for group, of_ranks in groups.items():
+            if len({len(found) for found in of_ranks.values()}) > 1:
+                continue
+            for number, found in of_ranks.items():
+                found.sort(key=lambda each: (each.start, each.end, stable(each.row.name)))
+                for seq, each in enumerate(found):
+                    each.key = (*group, seq)
+                    self.matched[each.key][number] = each
+
+    # ---- Q3 ---------------------------------------------------------------
+
+    def search(self, keys):
+        """{rank: offset} of the ranks that these collectives find."""
+        offset, order = {self.reference: 0}, [self.reference]
+        for a in order:
+            for b in self.ranks:
+                later = sorted(self.matched[key][b].end - self.matched[key][a].end for key in keys
+                               if {a, b} <= self.matched[key].keys())
+                if b not in offset and later:
+                    offset[b] = offset[a] + later[(len(later) - 1) // 2]
+                    order.append(b)
+        return offset
+
+    def offsets(self, step):
+        found = {}
+        for keys in (list(self.matched), [key for key in self.matched if key[0] == step]):
+            for_all = [key for key in keys if any(word in self.names[key].lower().replace("_", "") for word in FOR_ALL)]
+            found = {**found, **self.search(keys)}
+            found = {**found, **self.search(for_all)}
+        return found
+
+    # ---- Q4 and Q5 --------------------------------------------------------
+
+    def last_start(self, collective, offset):
+        """(the instant, the collective) of the rank that started it last of those that did before it ended; or None."""
+        if collective.key is None:
+            return None
+        ended = collective.end - offset[collective.rank]
+        starts = [(each.start - offset[number], -number, each) for number, each in self.matched[collective.key].items()
+                  if number in offset and each.start - offset[number] < ended]
+        if not starts:
+            return None
+        start, _, last = max(starts, key=lambda each: each[:2])
+        return start, last
+
+    def awaited(self, rank, t):
+        """X of Q5.2, for the instant before t; None: the part is on the path."""
+        start, until = Rank.around(rank.runs, t)
+        found = [each for each in rank.collectives if each.start < t and until - CLOSE <= each.end <= until]
+        if found:
+            best = max((each.start, each.end) for each in found)
+            return [each for each in found if (each.start, each.end) == best][-1]
+        piece = rank.piece_before(t)
+        owner = next(each for each in rank.collectives if each.row.event == piece.owner and each.file is piece.file)
+        cut = any(owner.end <= other <= owner.end + CLOSE and other != until for _, other in rank.runs)
+        return owner if cut and until - start > CLOSE else None
+
+    def follow(self):
+        number, t, visited, at = self.reference, None, set(), None
+        came = None, None
+        for window, _ in reversed(self.ranks[self.reference].windows):
+            if window.end <= window.start:
+                continue
+            offset = self.offsets(window.iteration)
+            self.tied |= offset.keys()
+            t = window.end
+            if t != at:
+                visited, at = {number}, t
+
+            def back(until, queued=None):
+                """The time until then is on the path, as far as it is in the window."""
+                nonlocal t, visited, at, came
+                until = max(until, window.start)
+                if until < t:
+                    self.schedule.append(Stretch(window, until, t, number, offset[number], queued, *came))
+                    t, came = until, (None, None)
+                    visited, at = {number}, t
+
+            while t > window.start:
+                rank = self.ranks[number]
+                own = t + offset[number]
+                piece = rank.piece_before(own)
+                if piece is None:  # Q5.6
+                    number, came = self.reference, (None, None)
+                    visited.add(number)
+                    continue
+                begin = Rank.around(rank.parts, own)[0] - offset[number]
+                x = self.awaited(rank, own) if piece.class_ == "comm" else None
+                last = x and self.last_start(x, offset)
+                if not last or last[1].rank == number or last[0] < begin or (last[0] >= t and last[1].rank in visited):
+                    back(begin)
+                    continue
+                back(last[0])
+                if t > last[0]:  # that was before the window
+                    continue
+                came = number, x
+                number = last[1].rank
+                visited.add(number)
+                x = last[1]
+                while x.before and x.before.key is not None:  # Q5.4
+                    p = x.before
+                    last = self.last_start(p, offset)
+                    if not last or (last[0] >= t and last[1].rank != number and last[1].rank in visited):
+                        break
+                    back(last[0], p)
+                    if t > last[0]:
+                        break
+                    if last[1].rank != number:
+                        came = number, p
+                        number = last[1].rank
+                        visited.add(number)
+                    x = last[1]
+
+    # ---- Q6 ---------------------------------------------------------------
+
+    def parts(self, level, chosen):
+        """Counter of ns by (iteration, rank, class, name) of the windows that are chosen; None: of all."""
+        found = Counter()
+        for window, _ in self.ranks[self.reference].windows:
+            if window.start >= window.end and (chosen is None or window.iteration in chosen):
+                found[window.iteration, self.reference, None, None] = 0
+        for stretch in self.schedule:
+            iteration = stretch.window.iteration
+            if chosen is not None and iteration not in chosen:
+                continue
+            if stretch.queued:
+                name = stable(stretch.queued.row.name)
+                found[iteration, stretch.rank, "comm", name] += stretch.end - stretch.start
+                continue
+            rank = self.ranks[stretch.rank]
+            for piece in rank.pieces:
+                start = max(piece.start - stretch.offset, stretch.start)
+                until = min(piece.end - stretch.offset, stretch.end)
+                if start < until:
+                    window = stretch.window if stretch.rank == self.reference else piece.window
+                    named = rank.attributed[id(piece.file)].at(window, piece.start, level)
+                    found[(iteration, stretch.rank, *named)] += until - start
+        return found

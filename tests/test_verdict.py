@@ -1,0 +1,118 @@
+"""trace_verdict: medians, outliers and noise; and what trace_summary says of them."""
+from made import InFolder, document, event, step, write
+
+VERDICT = "SELECT {} FROM trace_verdict('a.json', 'b.json')"
+
+
+def trace(*lengths, pause=None):
+    """Steps of these lengths (ms), each with one operator, between two steps of 1 ms; what is longer than `pause` is a pause."""
+    events, at = [], 0
+    for number, length in enumerate((1, *lengths, 1)):
+        work = length if pause is None or length <= pause else pause
+        events += [step(number, 1000 * at, 1000 * length), event("op", 1000 * at, 1000 * work)]
+        if work < length:
+            events.append(event("collect", 1000 * (at + work), 1000 * (length - work)))
+        at += length
+    return document(*events)
+
+
+class Verdict(InFolder):
+    def verdict(self, control, test, columns="verdict", **options):
+        write("a.json", trace(*control, **options))
+        write("b.json", trace(*test, **options))
+        return self.rows(VERDICT.format(columns))[0]
+
+    def test_one_recording_is_slower_here(self):
+        self.assertEqual(self.verdict((10, 11, 10), (14, 15, 14)), ("slower here",))
+        self.assertEqual(self.verdict((14, 15, 14), (10, 11, 10)), ("faster here",))
+
+    def test_what_varies_more_is_no_clear_difference(self):
+        self.assertEqual(self.verdict((10, 14, 12), (11, 14, 13)), ("no clear difference",))
+        self.assertEqual(self.verdict((1000, 1000, 1000), (1004, 1004, 1004)), ("no clear difference",))
+        self.assertEqual(self.verdict((10, 11, 12), (10, 11, 12)), ("no difference",))
+
+    def test_medians_decide_where_means_say_otherwise(self):
+        """Three steps: too few for an outlier."""
+        self.assertEqual(self.verdict((10, 10, 10), (9, 9, 20), "verdict, diff_ms > 0"), ("no clear difference", 1))
+
+    def test_outliers_are_left_out(self):
+        """Rule 1: beyond five deviations and half of the median, a tenth of the steps, but one."""
+        columns = "verdict, test_left_out, test_iterations, round(test_ms, 3), test_steps, control_left_out"
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 2000, 11, 10, 11), columns),
+                         ("no clear difference", "[2]", "[1,3,4,5]", 10.5, 4, None))
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11, 800, 11), columns)[1], "[2]")  # the longest one only
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11, 10, 11), columns)[1], None)  # not by half of the median
+        self.assertEqual(self.verdict((10, 11, 10, 11), (8, 16, 11, 14, 12), columns)[1], None)   # not by five deviations
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)         # of three steps
+        twenty = tuple(10 + number % 2 for number in range(20))
+        self.assertEqual(self.verdict(twenty, (*twenty[:18], 500, 600), columns)[1], "[19,20]")
+
+    def test_steps_that_are_asked_for_are_kept(self):
+        write("a.json", trace(10, 11, 10, 11))
+        write("b.json", trace(10, 2000, 11, 10, 11))
+        for iterations in ("'all'", "'[1,2,3,4,5]'", "2"):
+            self.assertEqual(self.rows("SELECT test_left_out FROM trace_verdict('a.json', 'b.json', NULL, NULL, 'steady',"
+                                       f" {iterations})"), [(None,)])
+
+    def test_the_iterations_give_the_same_sums(self):
+        _, (given, ms) = self.verdict((10, 11, 10, 11), (10, 2000, 11, 10, 11)), self.rows(VERDICT.format("test_iterations, test_ms"))[0]
+        self.assertEqual(self.rows("SELECT sum(test_time) / 1000 FROM trace_step_diff('a.json', 'b.json', NULL, NULL, NULL, ?)", given),
+                         [(ms,)])
+
+    def test_the_summary_names_what_is_left_out(self):
+        write("a.json", trace(10, 11, 10, 11))
+        write("b.json", trace(10, 2000, 11, 10, 11, pause=12))
+        lines = [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json')")]
+        self.assertIn("caution: step 2 of test is left out: 190 times as long; more of collect", lines)
+        self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms a step"), lines[0])
+
+    def test_slower_in_some_steps(self):
+        """Rule 4"""
+        columns = "verdict, slow_steps"
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 14), columns), ("slower in some steps", 2))
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 10), columns), ("no clear difference", 1))
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")  # one is between
+        self.assertEqual(self.verdict((10, 12, 10, 11), (10, 13, 10, 13), columns)[0], "no clear difference")
+        self.verdict((10, 11, 10, 11), (10, 14, 10, 14))
+        self.assertTrue(self.value("SELECT text FROM trace_summary('a.json', 'b.json')").startswith(
+            "test is slower here in 2 of 4 steps: "))
+
+    def test_no_percentage_of_thousands(self):
+        write("a.json", trace(1, 1, 1))
+        write("b.json", trace(1100, 1100, 1100))
+        self.assertEqual(self.value("SELECT text FROM trace_summary('a.json', 'b.json')"),
+                         "test is slower here: 1 -> 1100 ms a step, +1099 ms (x 1,100)")
+
+    def test_times_without_the_profiler(self):
+        write("a.json", trace(10, 11, 10))
+        write("b.json", trace(14, 15, 14))
+
+        def lines(*untraced):
+            return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json', NULL, NULL, NULL, NULL, NULL,"
+                                                " NULL, ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
+        self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms a step, +3.00 ms; traced +4.00 ms"])
+        self.assertEqual(lines(8, None), [])
+        for untraced in ((8, 7), (8, 9), (8, 17)):  # the other way, half, twice
+            self.assertEqual(lines(*untraced)[1:], [
+                f"caution: the profiler changes the difference: without it {untraced[1] - untraced[0]:+.2f} ms"])
+
+
+class Job(InFolder):
+    """Rule 7 of trace_summary: whose answer it is."""
+
+    def asked(self):
+        return self.value("SELECT text FROM trace_summary('a', 'b') WHERE line = 2").split("; ")[1]
+
+    def test_whose_answer_it_is(self):
+        info = {"backend": "nccl", "world_size": 2}
+        for side, slower in (("a", 0), ("b", 2)):
+            for rank in (0, 1):
+                write(f"{side}/{rank}.json", {**trace(10 + slower, 11, 10), "distributedInfo": {**info, "rank": rank}})
+        self.assertEqual(self.asked(), "job of 2 ranks")
+        whole = {**trace(12, 11, 10), "distributedInfo": {**info, "rank": 1}}
+        write("b/1.json", document(event("op", 0, 5), distributedInfo={**info, "rank": 1}))
+        self.assertEqual(self.asked(), "rank 0")  # a rank without steps
+        write("b/1.json", str(whole).replace("'", '"')[:-30])
+        self.assertEqual(self.asked(), "rank 0")  # a file that is cut
+        write("b/1.json", {**whole, "distributedInfo": {**info, "rank": 3}})
+        self.assertEqual(self.asked(), "rank 0")  # other ranks
