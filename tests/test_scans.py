@@ -23,7 +23,7 @@ from support import alone, connect, slowest
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
-FIRST, MORE = range(150), range(150, 3000)  # of the random queries
+FIRST, MORE = range(150), range(150, 10000)  # of the random queries
 DISTINCT = sqlite3.sqlite_version_info >= (3, 52)
 
 SOURCES = {"copy_a": "trace_events('a')", "copy_all": "trace_events('a', 'all')",
@@ -260,8 +260,12 @@ class Maker:
         """One term, or several; often two of one column."""
         column = self.column()
         terms = [self.term(alias, column), self.term(alias, self.rng.choice((column, None))), self.term(alias)]
-        return self.rng.choice(("({0})", "({0})", "({0} AND {1})", "({0} OR {1})", "(({0} OR {1}) AND {2})",
-                                "(NOT ({0}))", "({0} AND {1} AND {2})", "(({0} AND {1}) OR {2})")).format(*terms)
+        shape = self.rng.choice(("({0})", "({0})", "({0} AND {1})", "({0} OR {1})", "(({0} OR {1}) AND {2})",
+                                 "(NOT ({0}))", "({0} AND {1} AND {2})", "(({0} AND {1}) OR {2})"))
+        if "{0} OR {1}" in shape:
+            # SQLite makes `a COLLATE NOCASE = x OR a = y` a BINARY IN: a plain table with an index on it loses rows, too.
+            terms[:2] = [re.sub(r" COLLATE \w+", "", each) for each in terms[:2]]
+        return shape.format(*terms)
 
     def order(self):
         """ORDER BY, and the expressions that stand for its keys: what a collation holds equal is equal in them."""
