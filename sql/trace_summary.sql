@@ -51,15 +51,18 @@ WITH asked AS MATERIALIZED (
   SELECT CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :control_rank END AS c_rank,
          CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :test_rank END AS t_rank, ranks
   FROM (SELECT count(DISTINCT rank) AS ranks,
-               count(DISTINCT rank) > 1 AND min(sides) = 2 AND min(steps > 0) = max(steps > 0) AND max(broken) = 0
+               count(*) = 2 * count(DISTINCT rank) AND count(*) > 2 AND min(steps) = max(steps) AND max(broken) = 0
                  AND (coalesce(lower(:control_iteration), 'all') IN ('all', 'steady') OR :control_iteration GLOB '[[0-9-]*')
                  AND (coalesce(lower(:test_iteration), 'all') IN ('all', 'steady') OR :test_iteration GLOB '[[0-9-]*')
                  AS is_job
-        FROM (SELECT rank, count(DISTINCT side) AS sides, min(steps) AS steps,
+        FROM (SELECT rank, min(steps > 0) AS steps,
                      max(problems LIKE '%truncated%' OR problems LIKE '%damaged%' OR problems LIKE '%incomplete%') AS broken
-              FROM (SELECT 0 AS side, rank, steps, problems FROM trace_files(:control)
-                    UNION ALL
-                    SELECT 1, rank, steps, problems FROM trace_files(:test))
+              FROM trace_files(:control)
+              WHERE rank IS NOT NULL
+              GROUP BY rank
+              UNION ALL
+              SELECT rank, min(steps > 0), max(problems LIKE '%truncated%' OR problems LIKE '%damaged%' OR problems LIKE '%incomplete%')
+              FROM trace_files(:test)
               WHERE rank IS NOT NULL
               GROUP BY rank))
   LIMIT -1),
@@ -179,7 +182,7 @@ head AS MATERIALIZED (
          CASE WHEN length(text) <= 100 THEN text WHEN length(text) <= 103 THEN replace(text, ' ms', '')
               WHEN length(text) <= 110 THEN replace(replace(replace(text, ' ms', ''), ': all ', ': '), 'steps of', 'steps')
               ELSE replace(replace(replace(text, ' steps', ''), ' ms', ''), ': all ', ': ') END
-  FROM (SELECT          CASE WHEN control_steps = 1 THEN '1 step' WHEN control_steps > 0 THEN control_steps || ' steps'
+  FROM (SELECT CASE WHEN control_steps = 1 THEN '1 step' WHEN control_steps > 0 THEN control_steps || ' steps'
               WHEN test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
          || ' of ' || printf('%.*f', digits, control_low_ms / size)
          || replace('-' || printf('%.*f', digits, control_high_ms / size), '-' || printf('%.*f', digits, control_low_ms / size), '')
@@ -197,7 +200,8 @@ head AS MATERIALIZED (
                          WHEN control_lowest = test_lowest THEN 'rank ' || control_lowest
                          ELSE 'ranks ' || control_lowest || ', ' || test_lowest END
          || CASE verdict WHEN 'no difference' THEN '' ELSE '; one recording a side: see trace_ab' END AS text
-        FROM style)
+        FROM style
+        LIMIT -1)
   UNION ALL
   SELECT 3, 'mix', NULL, NULL, NULL,
          'at like sizes ' || printf('%+.*f', digits, within / 1000 / size) || ' ' || unit

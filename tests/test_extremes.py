@@ -14,7 +14,8 @@ FAR = MOST // 1000  # us
 ENDLESS = "ts + dur is beyond 64 bits"
 # What may be said; each is preceded by the function's name.
 SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\)"
-                  r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)")
+                  r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)"
+                  r"|a cause takes more than 64 bits of nanoseconds")
 
 
 def us(ns):
