@@ -35,7 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = os.path.join(os.path.dirname(HERE), "build", "skipped.txt")
 MEMORY = "/dev/shm"
 ROOM = 2 ** 30  # bytes: twenty times what the quick tests need at a time
-LONGEST = 4000
+LONGEST = 40
 FORK = multiprocessing.get_context("fork")
 
 

@@ -78,6 +78,11 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
     {"control_iteration", "", false, LOWEST_STEP_TEXT}, \
     {"test_iteration", "", false, "the same for test"}, \
     {DEVICE_TYPE_ARGUMENT}
+#define SELECTIONS_OF_STEPS \
+    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
+    {"test_rank", "", false, "the same for test"}, \
+    {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
+    {"test_iteration", "", false, "the same for test"}
 /* clang-format on */
 #define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
 

@@ -14,10 +14,7 @@ static const struct column columns_of_report[] = {
 static const struct argument arguments_of_report[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false, STEADY_STEPS_TEXT},
-    {"test_iteration", "", false, "the same for test"},
+    SELECTIONS_OF_STEPS,
     {"level", "TEXT", false,
      "what names of the table of parts are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; "
      "default 'op'"},

@@ -28,10 +28,7 @@ enum {
 static const struct argument arguments_of_graph_diff[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false, STEADY_STEPS_TEXT},
-    {"test_iteration", "", false, "the same for test"},
+    SELECTIONS_OF_STEPS,
     {STEPS_ARGUMENT},
 };
 

@@ -27,10 +27,7 @@ enum { WORK_CONTROL, WORK_CONTROL_RANK = 2, WORK_CONTROL_ITERATION = 4, WORK_STE
 static const struct argument arguments_of_work_diff[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false, STEADY_STEPS_TEXT},
-    {"test_iteration", "", false, "the same for test"},
+    SELECTIONS_OF_STEPS,
     {STEPS_ARGUMENT},
 };
 
