@@ -116,9 +116,9 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 
 # The other slow tests run the same code with larger traces.
 SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_decoders test_sequences
-# These start other programs, compile or measure time.
+# These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
 NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_database test_host test_hosts test_joins test_make \
-	test_packages test_readers $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
+	test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_live test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
 UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \

@@ -9,7 +9,7 @@ SELECT text FROM trace_summary('examples/gpu/control', 'examples/gpu/test');
 .mode box
 SELECT class, trace_short_name(name) AS name, round(control_time, 1) AS control,
        round(test_time, 1) AS test, round(diff_time, 1) AS diff
-FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test', 'job', 'job')
+FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test')
 LIMIT 4;
 
 -- What is there, and is it whole?

@@ -22,7 +22,7 @@
 --   lowest, and of a rank the greatest diff_time first. For a row a rank, GROUP BY rank.
 -- Rules:
 --   1. times_last counts the collectives of trace_collectives with this last_rank; wait_caused is the sum
---      of their max_wait. Where the ranks' clocks are not aligned, nobody is last (W4).
+--      of their max_wait. Starts are by one clock (Q3); where nothing ties clocks that are far apart, nobody is last (W4).
 --   2. A rank for which nobody waits (wait_caused 0) has no rows. So there are none without collectives on the
 --      device, as of gloo, whatever takes a rank longer: a rank that waits in them is the longer one.
 --   3. The parts of a step are those of trace_step_time: of the rank, and of all others together. One that

@@ -14,7 +14,7 @@
 --   transfer       REAL     us, the shortest duration (W3)
 --   max_wait       REAL     us, the longest duration minus transfer (W3)
 --   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none (W4)
---   spread_end     REAL     us, from the first end to the last
+--   spread_end     REAL     us, from the first end to the last, by one clock (W4)
 -- Grain: one row per iteration, process group and seq, in this order.
 -- Rules: W1 to W4.
 WITH selected AS MATERIALIZED (
@@ -29,12 +29,17 @@ described AS MATERIALIZED (
   FROM trace_events(:trace, NULL, coalesce(:ranks, 'all'))
   WHERE device = 'GPU' AND ts_ns IS NOT NULL AND trace_kernel_type(name, cat) = 'COMMUNICATION'
   LIMIT -1),
+clock AS MATERIALIZED (
+  SELECT rank, coalesce(iteration, 'none') AS step, offset_ns
+  FROM trace_job_clocks(:trace, coalesce(:ranks, 'all'), :steps)
+  LIMIT -1),
 numbered AS (
-  SELECT iteration, coalesce(process_group, name) AS process_group, name, rank, ts_ns, dur_ns,
-         row_number() OVER (PARTITION BY rank, iteration, coalesce(process_group, name)
+  SELECT iteration, coalesce(process_group, name) AS process_group, name, selected.rank, ts_ns - coalesce(offset_ns, 0) AS ts_ns, dur_ns,
+         row_number() OVER (PARTITION BY selected.rank, iteration, coalesce(process_group, name)
                             ORDER BY ts_ns, dur_ns, name) - 1 AS seq
   FROM selected
-  CROSS JOIN described USING (event, file)),
+  CROSS JOIN described USING (event, file)
+  LEFT JOIN clock ON clock.rank = selected.rank AND clock.step = coalesce(iteration, 'none')),
 placed AS (
   SELECT *, row_number() OVER (collective ORDER BY rank) AS from_lowest,
          row_number() OVER (collective ORDER BY ts_ns DESC, rank) AS from_last

@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -26,6 +26,7 @@
 --   test_stddev     REAL     us, the same of test
 --   diff_within     REAL     us a step, the part of diff_time that steps of one stratum differ by (A13)
 --   diff_mix        REAL     us a step, the part that comes from other shares of the strata
+--   only_rank       INTEGER  of jobs: the only rank whose own steps differ so (Q8); NULL: several, or communication
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.
@@ -35,15 +36,43 @@
 --      A side without events has no window: its times and all differences are NULL.
 --   4. diff_within and diff_mix add up to diff_time in every row, and so in every sum.
 --   5. In the standard deviation of a part, steps without the part count as 0. A window counts as a step.
-WITH part AS MATERIALIZED (
-  SELECT 0 AS side, CASE WHEN lower(:control_rank) IS NOT 'job' THEN rank END AS rank, iteration, class, name,
+WITH asked AS MATERIALIZED (
+  SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job, test_job,
+         control_job AND test_job AND ranks > 1 AS is_job
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
+  LIMIT -1),
+part AS MATERIALIZED (
+  SELECT 0 AS side, CASE WHEN NOT control_job THEN rank END AS rank, iteration, class, name,
          sum(time_ns) AS time_ns, stratum
-  FROM trace_step_time(:control, :control_rank, :control_iteration, :level, :clock, :steps, :control_capture)
+  FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, :level, :clock, :steps, :control_capture)
   GROUP BY 2, iteration, class, name
   UNION ALL
-  SELECT 1, CASE WHEN lower(:test_rank) IS NOT 'job' THEN rank END AS rank, iteration, class, name, sum(time_ns), stratum
-  FROM trace_step_time(:test, :test_rank, :test_iteration, :level, :clock, :steps, :test_capture)
+  SELECT 1, CASE WHEN NOT test_job THEN rank END AS rank, iteration, class, name, sum(time_ns), stratum
+  FROM asked CROSS JOIN trace_step_time(:test, test_chosen, :test_iteration, :level, :clock, :steps, :test_capture)
   GROUP BY 2, iteration, class, name
+  LIMIT -1),
+own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
+  SELECT 0 AS side, rank, iteration, class, name, time_ns
+  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :level, :clock,
+                                        :steps, :control_capture)
+  UNION ALL
+  SELECT 1, rank, iteration, class, name, time_ns
+  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :level, :clock,
+                                        :steps, :test_capture)
+  LIMIT -1),
+shared AS MATERIALIZED ( -- the ranks of both jobs, with their steps
+  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows, max(windows) FILTER (WHERE side = 1) AS test_windows,
+         count(*) OVER () AS ranks
+  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own) GROUP BY side, rank)
+  GROUP BY rank
+  HAVING count(*) = 2
+  LIMIT -1),
+own_diff AS MATERIALIZED (
+  SELECT class, name, rank, sum(CASE side WHEN 1 THEN time_ns / (1000.0 * test_windows)
+                                          ELSE -time_ns / (1000.0 * control_windows) END) AS diff_time
+  FROM own CROSS JOIN shared USING (rank)
+  WHERE ranks > 1 AND class <> 'comm'
+  GROUP BY class, name, rank
   LIMIT -1),
 strata AS MATERIALIZED (
   SELECT stratum, count(*) FILTER (WHERE side = 0) AS control_windows,
@@ -95,6 +124,9 @@ SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time,
        CASE WHEN test_steps > 0 THEN test_windows END AS test_steps,
        coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0 AS control_stddev,
        coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0 AS test_stddev,
-       diff_within, diff_time - diff_within AS diff_mix
+       diff_within, diff_time - diff_within AS diff_mix,
+       (SELECT trace_only_rank(o.rank, o.diff_time, divided.diff_time)
+        FROM own_diff AS o
+        WHERE o.class = divided.class AND o.name IS divided.name) AS only_rank
 FROM divided
 ORDER BY abs(diff_time) DESC, class, name;

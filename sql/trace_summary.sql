@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' or the lowest (rule 7)
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -26,7 +26,7 @@
 -- Rules:
 --   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them, and
 --      what they have more of than other steps. trace_verdict has the iterations that give the same sums.
---   2. Cautions are the first three of these: steps that are left out; kernels are slower or faster by one factor
+--   2. Cautions are the first three of these: ranks that are left out of a job (rule 7); steps that are left out; kernels are slower or faster by one factor
 --      (trace_clock_factor), which explains half of the difference up to one and a half times of it, on equal devices;
 --      the load of the host (trace_host_factor, L7), of traces without device work; then what matters ('yes') in
 --      trace_comparability, line by line.
@@ -40,36 +40,20 @@
 --      it is how many times.
 --   6. A profiler makes steps longer, and not by the same time on both sides. With both untraced times, 'untraced' has their difference
 --      beside the traced one. It is a caution if their signs differ, or if one is twice the other.
---   7. Without ranks, the answer is about the job, if both sides have several ranks, the same ones, whose files are whole
---      and all with or all without steps, and no phase is asked for; else about the lowest rank. Cautions of a job are
---      of all its ranks; one factor of kernels is said of each rank that has one.
+--   7. Without ranks, the answer is about the job of the ranks that both sides have and that can be compared (Q1.4); if
+--      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; one factor of kernels is
+--      said of each rank that has one.
 --   8. 'work' is what trace_work_diff has: counts have no noise. Four lines at most are mix, untraced, cautions and
 --      work, in this order; of work at most three.
 --   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
 --      ('test does other work'), and waits, gaps and calls if they make half of the difference; else it is unclear.
 WITH asked AS MATERIALIZED (
-  SELECT CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :control_rank END AS c_rank,
-         CASE WHEN :control_rank IS NULL AND :test_rank IS NULL AND is_job THEN 'job' ELSE :test_rank END AS t_rank, ranks
-  FROM (SELECT count(DISTINCT rank) AS ranks,
-               count(*) = 2 * count(DISTINCT rank) AND count(*) > 2 AND min(steps) = max(steps) AND max(broken) = 0
-                 AND (coalesce(lower(:control_iteration), 'all') IN ('all', 'steady') OR :control_iteration GLOB '[[0-9-]*')
-                 AND (coalesce(lower(:test_iteration), 'all') IN ('all', 'steady') OR :test_iteration GLOB '[[0-9-]*')
-                 AS is_job
-        FROM (SELECT rank, min(steps > 0) AS steps,
-                     max(problems LIKE '%truncated%' OR problems LIKE '%damaged%' OR problems LIKE '%incomplete%') AS broken
-              FROM trace_files(:control)
-              WHERE rank IS NOT NULL
-              GROUP BY rank
-              UNION ALL
-              SELECT rank, min(steps > 0), max(problems LIKE '%truncated%' OR problems LIKE '%damaged%' OR problems LIKE '%incomplete%')
-              FROM trace_files(:test)
-              WHERE rank IS NOT NULL
-              GROUP BY rank))
+  SELECT control_chosen AS c_rank, test_chosen AS t_rank, control_ranks AS c_ranks, test_ranks AS t_ranks,
+         control_job AND test_job AS is_job, ranks, why AS ranks_out
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
 verdict AS MATERIALIZED (
-  SELECT v.*, c_rank, t_rank, ranks, lower(c_rank) IS 'job' AND lower(t_rank) IS 'job' AS is_job,
-         CASE WHEN lower(c_rank) IS 'job' THEN 'all' ELSE c_rank END AS c_ranks,
-         CASE WHEN lower(t_rank) IS 'job' THEN 'all' ELSE t_rank END AS t_ranks, diff_ms AS d, CASE WHEN max(control_ms, test_ms) >= 10000 THEN 's' ELSE 'ms' END AS unit,
+  SELECT v.*, asked.*, diff_ms AS d, CASE WHEN max(control_ms, test_ms) >= 10000 THEN 's' ELSE 'ms' END AS unit,
          CASE WHEN max(control_ms, test_ms) >= 10000 THEN 1000.0 ELSE 1.0 END AS size, 100.0 * diff_ms / nullif(control_ms, 0) AS percent,
          CASE WHEN abs(diff_ms) < 0.005 * control_ms THEN control_ms ELSE abs(diff_ms) END
            / CASE WHEN max(control_ms, test_ms) >= 10000 THEN 1000 ELSE 1 END AS digits_of
@@ -126,6 +110,8 @@ matter AS MATERIALIZED (
   WHERE m.matters = 'yes'
   LIMIT -1),
 caution(number, text) AS (
+  SELECT 0, ranks_out FROM style WHERE ranks_out IS NOT NULL
+  UNION ALL
   SELECT 1 + side, 'step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' is left out: '
          || CASE WHEN ratio >= 10 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END || ' times as long; '
          || CASE WHEN is_job THEN 'rank ' || rank || ' has ' ELSE '' END || 'more of '
@@ -140,6 +126,7 @@ caution(number, text) AS (
   FROM (SELECT style.*, f.factor, r.rank, f.explained_time, f.diff_time, count(*) OVER () AS factors
         FROM style
         CROSS JOIN (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
+          ON c_ranks IN ('all', r.rank) OR NOT is_job OR instr(replace(replace(c_ranks, '[', ','), ']', ','), ',' || r.rank || ',')
         CROSS JOIN trace_clock_factor(
           CASE WHEN abs(percent) >= 1 AND coalesce(:clock, 'device') <> 'host' AND NOT control_of_host AND NOT test_of_host
                     AND is_job = (r.rank IS NOT NULL)

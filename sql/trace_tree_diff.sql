@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -27,6 +27,7 @@
 --   test_self_ns       INTEGER  ns, of all steps of test, without what is below
 --   control_kernels    REAL     events of device work a step in control, with everything below
 --   test_kernels       REAL     events of device work a step in test, with everything below
+--   only_rank          INTEGER  of jobs: the only rank whose own steps differ so (Q8); NULL: several, or communication
 -- Grain: one row per path, parents before their children, the longer of siblings first (control_time
 -- + test_time), then by name.
 -- Rules:
@@ -42,14 +43,39 @@
 --   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
 --      hidden has no time.
 --   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
-WITH RECURSIVE part AS (
-  SELECT 0 AS side, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
+WITH RECURSIVE asked AS MATERIALIZED (
+  SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job AND test_job AND ranks > 1 AS is_job
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
+  LIMIT -1),
+own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
+  SELECT 0 AS side, rank, iteration, class, area, top_name, top_op, op, kernel, time_ns
+  FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :clock, 'step',
+                                        :steps)
   UNION ALL
-  SELECT 1, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)),
+  SELECT 1, rank, iteration, class, area, top_name, top_op, op, kernel, time_ns
+  FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :clock, 'step',
+                                        :steps)
+  LIMIT -1),
+shared AS MATERIALIZED ( -- the ranks of both jobs, with their steps
+  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows, max(windows) FILTER (WHERE side = 1) AS test_windows,
+         count(*) OVER () AS ranks
+  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own) GROUP BY side, rank)
+  GROUP BY rank
+  HAVING count(*) = 2
+  LIMIT -1),
+part AS (
+  SELECT 0 AS side, NULL AS rank, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
+  FROM asked CROSS JOIN trace_step_path(:control, control_chosen, :control_iteration, :clock, 'trace', :steps)
+  UNION ALL
+  SELECT 1, NULL, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count
+  FROM asked CROSS JOIN trace_step_path(:test, test_chosen, :test_iteration, :clock, 'trace', :steps)
+  UNION ALL
+  SELECT side, rank, class, area, top_name, top_op, op, kernel, sum(time_ns), 0, NULL
+  FROM own CROSS JOIN shared USING (rank)
+  WHERE ranks > 1 AND time_ns > 0
+  GROUP BY side, rank, class, area, top_name, top_op, op, kernel),
 leveled AS MATERIALIZED (
-  SELECT side, class, time_ns, kernels, steps,
+  SELECT side, rank, class, time_ns, kernels, steps,
          CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
          CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state,
          top_name AS top_op,
@@ -58,7 +84,7 @@ leveled AS MATERIALIZED (
          trace_short_name(kernel) AS kernel
   FROM part),
 named AS MATERIALIZED (
-  SELECT side, class, time_ns, kernels, steps, area AS name_1, state AS name_2,
+  SELECT side, rank, class, time_ns, kernels, steps, area AS name_1, state AS name_2,
          nullif(top_op, coalesce(state, area)) AS name_3,
          nullif(op, coalesce(top_op, state, area)) AS name_4,
          nullif(kernel, coalesce(op, top_op, area)) AS name_5
@@ -77,27 +103,27 @@ framed AS MATERIALIZED (
   FROM named),
 placed AS (
   SELECT '' AS parent, 'step' AS frame, 'step' AS name,
-         frame_1 || frame_2 || frame_3 || frame_4 || frame_5 AS below, side, class, time_ns, kernels
+         frame_1 || frame_2 || frame_3 || frame_4 || frame_5 AS below, side, rank, class, time_ns, kernels
   FROM framed
   UNION ALL
   SELECT 'step', frame_1, name_1, frame_2 || frame_3 || frame_4 || frame_5,
-         side, class, time_ns, kernels
+         side, rank, class, time_ns, kernels
   FROM framed WHERE name_1 IS NOT NULL
   UNION ALL
   SELECT 'step' || frame_1, frame_2, name_2, frame_3 || frame_4 || frame_5,
-         side, class, time_ns, kernels
+         side, rank, class, time_ns, kernels
   FROM framed WHERE name_2 IS NOT NULL
   UNION ALL
   SELECT 'step' || frame_1 || frame_2, frame_3, name_3, frame_4 || frame_5,
-         side, class, time_ns, kernels
+         side, rank, class, time_ns, kernels
   FROM framed WHERE name_3 IS NOT NULL
   UNION ALL
   SELECT 'step' || frame_1 || frame_2 || frame_3, frame_4, name_4, frame_5,
-         side, class, time_ns, kernels
+         side, rank, class, time_ns, kernels
   FROM framed WHERE name_4 IS NOT NULL
   UNION ALL
   SELECT 'step' || frame_1 || frame_2 || frame_3 || frame_4, frame_5, name_5, '',
-         side, class, time_ns, kernels
+         side, rank, class, time_ns, kernels
   FROM framed WHERE name_5 IS NOT NULL),
 node AS MATERIALIZED (
   SELECT parent || frame AS path, parent, name,
@@ -110,7 +136,14 @@ node AS MATERIALIZED (
          sum(CASE side WHEN 0 THEN kernels ELSE 0 END) AS control_kernels,
          sum(CASE side WHEN 1 THEN kernels ELSE 0 END) AS test_kernels
   FROM placed
+  WHERE rank IS NULL
   GROUP BY 1
+  LIMIT -1),
+own_node AS MATERIALIZED (
+  SELECT parent || frame AS path, rank, sum(CASE side WHEN 1 THEN time_ns * 1.0 / test_windows
+                                                      ELSE time_ns * -1.0 / control_windows END) AS diff_ns
+  FROM placed CROSS JOIN shared USING (rank)
+  GROUP BY 1, rank
   LIMIT -1),
 counted AS MATERIALIZED (
   SELECT max(CASE side WHEN 0 THEN steps END) AS control_steps,
@@ -139,5 +172,9 @@ SELECT path, depth, name, class,
          / (1000.0 * control_steps * test_steps) AS diff_self_time,
        control_ns, test_ns, control_self_ns, test_self_ns,
        control_kernels * 1.0 / control_steps AS control_kernels,
-       test_kernels * 1.0 / test_steps AS test_kernels
+       test_kernels * 1.0 / test_steps AS test_kernels,
+       CASE WHEN class IS NOT 'comm'
+            THEN (SELECT trace_only_rank(o.rank, o.diff_ns, tree.test_ns * 1.0 / test_steps - tree.control_ns * 1.0 / control_steps)
+                  FROM own_node AS o
+                  WHERE o.path = tree.path) END AS only_rank
 FROM tree;

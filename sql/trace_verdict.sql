@@ -3,7 +3,7 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
@@ -47,18 +47,22 @@
 --   3. 'here': one recording a side says nothing about another one. trace_ab compares several.
 --   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of control's by more than
 --      control's steps differ, the others are not longer than these, and each side has four steps or more.
-WITH iteration AS MATERIALIZED (
+WITH asked AS MATERIALIZED (
+  SELECT control_chosen, test_chosen, control_job, test_job
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
+  LIMIT -1),
+iteration AS MATERIALIZED (
   SELECT side, iteration, sum(ms) AS total, count(*) AS windows, avg(ms) AS ms, min(ms) AS low, max(ms) AS high,
          count(DISTINCT rank) AS ranks, min(rank) AS lowest, max(of_host) AS of_host, min(stratum) AS stratum,
          max(stratum) AS last_stratum
   FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host,
                coalesce(max(stratum), '') AS stratum
-        FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
-        GROUP BY CASE WHEN lower(:control_rank) IS NOT 'job' THEN rank END, iteration
+        FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, :steps)
+        GROUP BY CASE WHEN NOT control_job THEN rank END, iteration
         UNION ALL
         SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
-        FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
-        GROUP BY CASE WHEN lower(:test_rank) IS NOT 'job' THEN rank END, iteration)
+        FROM asked CROSS JOIN trace_step_time(:test, test_chosen, :test_iteration, 'annotation', :clock, :steps)
+        GROUP BY CASE WHEN NOT test_job THEN rank END, iteration)
   GROUP BY side, iteration
   LIMIT -1),
 middle AS MATERIALIZED (
@@ -106,8 +110,9 @@ judged AS (
          (SELECT count(*) FILTER (WHERE ms <= c_high) FROM marked WHERE side = 1 AND NOT is_out) AS within,
          (SELECT count(DISTINCT stratum) FROM marked) AS strata,
          NOT EXISTS (SELECT 1
-                     FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                                            :clock, :steps)
+                     FROM asked
+                     CROSS JOIN trace_step_causes(:control, :test, control_chosen, test_chosen, :control_iteration,
+                                                  :test_iteration, :clock, :steps)
                      WHERE diff_time <> 0) AS identical
   FROM pair)
 SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'

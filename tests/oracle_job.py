@@ -6,6 +6,7 @@ for few events.
     job = Job(read_trace("runs/a"), "device")
     job.schedule                     # [Stretch], from the end of the last window back
     job.parts("op", chosen)          # Counter of ns by (iteration, rank, class, name)
+    only_ranks(control, test, "op")  # {(class, name): the rank of Q8} of two jobs, all steps
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
@@ -14,6 +15,7 @@ import json
 from bisect import bisect_left
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass
+from fractions import Fraction
 
 import oracle
 import oracle_steps
@@ -289,3 +291,45 @@ class Job:
                     named = rank.attributed[id(piece.file)].at(window, piece.start, level)
                     found[(iteration, stretch.rank, *named)] += until - start
         return found
+
+    # ---- Q8 ---------------------------------------------------------------
+
+    def own(self, number, level):
+        """{(class, name): ns a step} of the rank's own steps."""
+        rank, found = self.ranks[number], Counter()
+        for window, file in rank.windows:
+            attributed = rank.attributed[id(file)]
+            at = sorted({window.start, window.end, *attributed.changes(window)}) if window.start < window.end else []
+            for start, until in zip(at, at[1:]):
+                if window.start <= start < window.end:
+                    found[attributed.at(window, start, level)] += until - start
+        return {part: Fraction(ns, len(rank.windows)) for part, ns in found.items()}
+
+    def mean(self, level):
+        """{(class, name): ns a step} of the path."""
+        found = Counter()
+        for (_, _, *part), ns in self.parts(level, None).items():
+            found[tuple(part)] += ns
+        return {part: Fraction(ns, len(self.ranks[self.reference].windows)) for part, ns in found.items()}
+
+
+def only_rank(whole, own):
+    """The rank of Q8 of a difference, by the own differences of the ranks: `?` if it is decided by less than rounding."""
+    if len(own) < 2 or whole == 0:
+        return None
+    signed = {rank: each if whole > 0 else -each for rank, each in own.items()}
+    rank = max(signed, key=signed.get)
+    first, second = signed.pop(rank), max(0, *signed.values())
+    if first > 0 and any(abs(part) < Fraction(1, 10 ** 6) for part in (2 * first - abs(whole), 2 * second - first)):
+        return "?"
+    return rank if first > 0 and 2 * first >= abs(whole) and 2 * second < first else None
+
+
+def only_ranks(control, test, level):
+    shared = control.ranks.keys() & test.ranks.keys()
+    means, owns = (control.mean(level), test.mean(level)), {rank: (control.own(rank, level), test.own(rank, level)) for rank in shared}
+
+    def difference(sides, part):
+        return sides[1].get(part, 0) - sides[0].get(part, 0)
+    return {part: only_rank(difference(means, part), {rank: difference(own, part) for rank, own in owns.items()})
+            if part[0] != "comm" else None for part in means[0].keys() | means[1].keys() if part[0]}

@@ -185,6 +185,7 @@ STABLE = [(re.compile(pattern, re.DOTALL), replacement) for pattern, replacement
     (r" of pybind11_builtins\.pybind11_detail_function_record_[A-Za-z0-9_]* object", ""))]
 
 
+@functools.lru_cache(maxsize=10_000)
 def stable_name(name):
     for pattern, replacement in STABLE:
         name = pattern.sub(replacement, name)

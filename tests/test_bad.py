@@ -176,7 +176,7 @@ class FileSystem(InFolder):
                                   f"SELECT * FROM {function}(?)", path)
         self.assertEqual(self.rows("SELECT file, rows FROM trace_files('d')"),
                          [("d/a.json", 16), ("d/x.json", 0), ("d/y.json.gz", 0)])
-        self.assertLess(time.monotonic() - started, 5)
+        self.assertLess(time.monotonic() - started, 60)  # no writer comes; on a machine that is busy
 
     def test_unreadable_to_another_user(self):
         if os.geteuid():

@@ -392,7 +392,7 @@ class Factor(Pairs):
     def test_summary_names_no_clock_where_there_is_none(self):
         runs = sorted(os.listdir(os.path.join(EXAMPLES, "joins", "runs")))
         pairs = [[os.path.join(EXAMPLES, "joins", "runs", run) for run in (one, other)] for one in runs for other in runs
-                 if "5a90d13" not in (one, other) and "41c07d2" in (one, other)]
+                 if "5a90d13" not in (one, other) and "41c07d2" in (one, other)][::series(3, 1)]
         pairs += [GPU, GPU[::-1], [GPU[0], GPU[0]], [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")],
                   [warped(GPU[0], "half", 1, "aten::addmm", 2.0), GPU[0]]]
         for pair in pairs:

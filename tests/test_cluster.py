@@ -197,7 +197,7 @@ def without_steps(trace):
 class Random(InRuns):
     """Random jobs, whose files are in shards of random folders: the rows of one process, or both refuse and name the files."""
 
-    COUNT = series(30, 100)
+    COUNT = series(20, 100)
 
     def write_side(self, chance, side, ranks):
         """Ranks with one file or several, some of which are no cycles of one run (T8), or have no steps (T12)."""

@@ -159,7 +159,8 @@ class Everywhere(InFolder):
             reached, sums = {}, Counter()
             for rank, iteration, seq, start, dur in self.rows(
                     "SELECT rank, iteration, seq, ts_ns, dur_ns FROM critical_path(?, 'all', 'all', ?)", path, clock):
-                self.assertEqual(reached.get((rank, iteration), (0, start)), (seq, start))
+                if reached.get((rank, iteration), (0, start)) != (seq, start):
+                    self.fail(f"{path} {clock}: {seq} of {rank, iteration} starts at {start}, not after the one before")
                 reached[rank, iteration] = seq + 1, None if start is None else start + dur
                 sums[rank, iteration] += dur
             self.assertEqual(sums, lengths, (path, clock))
@@ -537,13 +538,13 @@ def write_many(path, count, shape):
 class Cost(InFolder):
     @alone
     def test_many_steps_without_device_work(self):
-        """Four times the steps take at most six times the CPU time."""
+        """Four times the steps take at most eight times the CPU time, not sixteen times."""
         for count in (3000, 12_000):
             write(f"{count}.json", document(*(step(number, 100 * number, 100) for number in range(count)), *(
                 event("op", 20 * place, 9) for place in range(4 * count))))
         sql = "SELECT count(DISTINCT iteration) FROM critical_path(?, NULL, 'all')"
         small, large = fastest(*(lambda path=path: ask(sql, path) for path in ("3000.json", "12000.json")), times=2)
-        self.assertLess(large, (6 * small + 0.02) * SLACK)
+        self.assertLess(large, (8 * small + 0.02) * SLACK)
 
     @alone
     @slowest

@@ -45,10 +45,10 @@ OF_A_SIDE = {
 # Those of both sides together.
 OF_A_PAIR = {
     "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')",
-    "step_diff": "trace_step_diff(:control, :test, 'all', 'all')",
+    "step_diff": "trace_step_diff(:control, :test)",
     "summary": "trace_summary(:control, :test)",
-    "step_causes": "trace_step_causes(:control, :test, 'all', 'all')",
-    "tree_diff": "trace_tree_diff(:control, :test, 'all', 'all')",
+    "step_causes": "trace_step_causes(:control, :test)",
+    "tree_diff": "trace_tree_diff(:control, :test)",
     "diff_by_op": "trace_diff_by(:control, :test, 'op,shapes', 'all', 'all', 'steady', 'steady')",
     **{f"hta_{name}": f"{name}(:control, :test, 'all', 'all', 'steady', 'steady')" for name in (
         "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")}}

@@ -6,16 +6,20 @@ import csv
 import os
 import random
 import shutil
-from collections import Counter
+import sqlite3
+from collections import Counter, defaultdict
+from fractions import Fraction
 
 import oracle
 import oracle_job
+import test_tree_diff
 from generate_job import Clock, Recorder, made_job, write_job, write_ranks
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, corpus, golden, series
 from test_step_time import GAPS, LEVELS
 
 CLOCKS = ("device", "host")
+SIDES = ("control", "test")
 PARTS = "SELECT iteration, rank, class, name, time_ns FROM trace_step_time(?, 'job', ?, ?, ?)"
 SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, queued FROM trace_job_path(?, 'all')"
             " ORDER BY iteration, seq")
@@ -44,10 +48,10 @@ class Golden(InFolder):
 class Random(InFolder):
     """Random jobs: C and the oracle give the same to the ns."""
 
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(60, 600))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(40, 600))
 
-    def check(self, clock):
-        job = oracle_job.Job(oracle.read_trace("job"), clock)
+    def check(self, trace, clock):
+        job = oracle_job.Job(trace, clock)
         level = LEVELS[len(job.schedule) % len(LEVELS)]
         rows = self.rows(PARTS, "job", "all", level, clock)
         self.assertEqual({row[:4]: row[4] for row in rows}, job.parts(level, None))
@@ -64,10 +68,12 @@ class Random(InFolder):
             shutil.rmtree("job", ignore_errors=True)
             write_job("job", seed)
             with self.subTest(seed=seed):
-                self.check("host")
-                job = self.check("device")
+                trace = oracle.read_trace("job")
+                self.check(trace, "host")
+                job = self.check(trace, "device")
                 self.check_schedule(job)
                 self.check_paths()
+                self.check_collectives(job)
                 seen["hops"] += sum(stretch.waiting is not None for stretch in job.schedule)
                 seen["queued"] += sum(stretch.queued is not None for stretch in job.schedule)
                 seen["not matched"] += job.not_matched > 0
@@ -93,6 +99,33 @@ class Random(InFolder):
             expected.append(made)
         self.assertEqual(found, expected)
         self.assertEqual(counts, [(job.not_matched, len(job.ranks) - len(job.tied))])
+
+    def check_collectives(self, job):
+        """trace_job_clocks has the offsets of Q3, and trace_collectives the times by one clock (W2 to W4)."""
+        steps = {each.step for rank in job.ranks.values() for each in rank.collectives} | {None}
+        offsets = {step: job.offsets(step) for step in steps}
+        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job')")},
+                         {(step, rank): found.get(rank) for step, found in offsets.items() for rank in job.ranks}
+                         if len(job.ranks) > 1 else {(None, job.reference): 0})
+        if self.value("SELECT count(DISTINCT rank) FROM trace_files('job')") > len(job.ranks):
+            return  # others are without steps
+        matched = defaultdict(list)
+        for number, rank in job.ranks.items():
+            seen = Counter()
+            for each in sorted(rank.collectives, key=lambda each: (each.start, each.end, oracle_job.stable(each.row.name))):
+                key = each.step, each.group[0]
+                offset = offsets[each.step].get(number, 0)
+                matched[*key, seen[key]].append((number, each.start - offset, each.end - offset))
+                seen[key] += 1
+        expected = {}
+        for key, each in matched.items():
+            lengths, ends = [end - start for _, start, end in each], [end for _, _, end in each]
+            spread = max(ends) - min(ends)
+            last = -max((start, -rank) for rank, start, _ in each)[1] if len(each) > 1 and spread <= min(lengths) else None
+            expected[key] = len(each), min(lengths) / 1000, (max(lengths) - min(lengths)) / 1000, last, spread / 1000
+        self.assertEqual({row[:3]: row[3:] for row in self.rows(
+            "SELECT iteration, process_group, seq, rank_count, transfer, max_wait, last_rank, spread_end"
+            " FROM trace_collectives('job', 'all', 'all')")}, expected)
 
     def check_paths(self):
         """trace_step_path cuts the same time; its sums over the trace have no ranks."""
@@ -151,22 +184,60 @@ class Same(InFolder):
         for rng, made in self.jobs():
             number = rng.choice(list(made)[1:])
             ahead = rng.randrange(-10 ** 4, 10 ** 6)
-            shifted = [{**each, "ts": round(each["ts"] + ahead, 3)} for each in made[number]]
-            self.assertEqual(self.asked({**made, number: shifted}), self.asked(made))
+            shifted = {**made, number: [{**each, "ts": round(each["ts"] + ahead, 3)} for each in made[number]]}
+            collectives = "SELECT * FROM trace_collectives('job', 'all', 'all')"
+            before, waits = self.asked(made), self.rows(collectives)
+            self.assertEqual(self.asked(shifted), before)
+            self.assertEqual(self.rows(collectives), waits)
+
+    @staticmethod
+    def waiting(events):
+        """A rank that is at each collective before the one of these events, and computes nothing; None if there are others."""
+        if any(each.get("args", {}).get("Process Group Name", "0") != "0" for each in events):
+            return None
+        return [{**each, "ts": round(each["ts"] - 1000, 3), "dur": round(each["dur"] + 1000, 3)}
+                if each["name"].startswith("nccl") else each
+                for each in events if each["cat"] != "kernel" or each["name"].startswith("nccl")]
 
     def test_a_rank_that_waits_everywhere(self):
         """The highest one; it is there before the lowest one."""
         for _, made in self.jobs():
-            if any("Process Group Name" in each.get("args", {}) and each["args"]["Process Group Name"] != "0"
-                   for each in made[0]):
+            waits = self.waiting(made[0])
+            if waits:
+                self.assertEqual(self.asked({**made, 50: waits}), self.asked(made))
+
+    def compared(self, control, test):
+        """The diff of two jobs, by default; (rank of) rows, and what summary says."""
+        for side, made in zip(SIDES, (control, test)):
+            shutil.rmtree(side, ignore_errors=True)
+            write_ranks(side, made)
+        *rows, = self.rows("SELECT class, name, diff_time, only_rank FROM trace_step_diff('control', 'test', NULL, NULL, 'all', 'all')")
+        return [row[:3] for row in rows], [row[3] for row in rows], self.rows(
+            "SELECT text FROM trace_summary('control', 'test', NULL, NULL, 'all', 'all') WHERE kind IN ('verdict', 'cause') AND rank IS NULL")
+
+    def test_diffs_by_default(self):
+        """None of these matters to a diff of two jobs."""
+        asked = 0
+        for rng, made in self.jobs():
+            slow = rng.choice(list(made))
+            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank == slow and each["name"] == "kernel0" else each
+                           for each in events] for rank, events in made.items()}
+            self.asked(made)
+            if asked > self.COUNT // 3 or self.started_at_once():
                 continue
-            waits = []
-            for each in made[0]:
-                if each["cat"] == "kernel" and each["name"].startswith("nccl"):
-                    waits.append({**each, "ts": round(each["ts"] - 1000, 3), "dur": round(each["dur"] + 1000, 3)})
-                elif each["cat"] != "kernel":
-                    waits.append(each)
-            self.assertEqual(self.asked({**made, 50: waits}), self.asked(made))
+            asked += 1
+            parts, ranks, causes = self.compared(made, test)
+            number = rng.choice(list(made)[1:])
+            ahead = rng.randrange(-10 ** 4, 10 ** 6)
+            shifted = {**test, number: [{**each, "ts": round(each["ts"] + ahead, 3)} for each in test[number]]}
+            self.assertEqual(self.compared(made, shifted), (parts, ranks, causes))
+            new = {0: 0, None: None, **dict(zip(list(made)[1:], rng.sample(range(1, 100), len(made) - 1)))}
+            self.assertEqual(self.compared(*({new[rank]: events for rank, events in side.items()} for side in (made, test))),
+                             (parts, [new[rank] for rank in ranks], causes))
+            waits = self.waiting(made[0])
+            if waits:  # its own steps have no work of the device
+                self.assertEqual(self.compared({**made, 50: waits}, {**test, 50: waits})[0], parts)
+        self.assertGreater(asked, self.COUNT // 6)
 
     def test_one_rank(self):
         for _, made in self.jobs():
@@ -197,7 +268,8 @@ class Sums(InFolder):
 class Made(InFolder):
     """Jobs made by hand; times are us of the true time, with a clock for each rank."""
 
-    def job(self, *programs, steps=((0, 200),)):
+    @staticmethod
+    def put(folder, programs, steps):
         """Programs by rank: (ahead, [(name, start, end, stream, group, launched), ...] or fewer of these)."""
         ranks = {}
         for number, (ahead, works) in enumerate(programs):
@@ -208,7 +280,10 @@ class Made(InFolder):
             for iteration, (start, end) in enumerate(steps):
                 if any(start <= work[5] < end for work in works):
                     rank.step(iteration, 1000 * start, 1000 * end)
-        write_ranks("job", {number: rank.events for number, rank in ranks.items()})
+        write_ranks(folder, {number: rank.events for number, rank in ranks.items()})
+
+    def job(self, *programs, steps=((0, 200),)):
+        self.put("job", programs, steps)
         found = {}
         for iteration, rank, class_, name, ns in self.rows(PARTS, "job", "all", "kernel", "device"):
             if class_ in ("compute", "comm"):
@@ -317,6 +392,64 @@ class Made(InFolder):
         self.assertEqual(self.value("SELECT DISTINCT not_matched FROM trace_job_path('job', 'all')"), 3)
 
 
+class Answers(InFolder):
+    """Two such jobs, of which one has a slower rank: the first cause is what is slower, with its rank."""
+
+    put, compute, comm = map(staticmethod, (Made.put, Made.compute, Made.comm))
+
+    def answer(self, program, slower, end, steps=None):
+        """The causes of 1 us or more, and what trace_collectives says of the rank that the others wait for."""
+        for side, by in (("control", 0), ("test", slower)):
+            self.put(side, program(by), steps(by) if steps else ((0, end + by),))
+        causes = self.rows("SELECT name, round(diff_time, 3), rank FROM trace_step_causes('control', 'test')"
+                           " WHERE abs(diff_time) >= 1")
+        first = self.rows("SELECT name, rank, round(1000 * diff_ms, 3) FROM trace_summary('control', 'test')"
+                          " WHERE kind = 'cause' ORDER BY line LIMIT 1")
+        self.assertEqual(first, [(name, rank, diff) for name, diff, rank in causes[:1]])
+        parts = self.rows("SELECT name, round(diff_time, 3), only_rank FROM trace_step_diff('control', 'test', NULL, NULL, NULL, NULL,"
+                          " 'kernel') WHERE abs(diff_time) >= 1")
+        self.assertEqual(parts, causes)
+        return causes
+
+    def test_a_stage_of_a_pipeline(self):
+        """Three stages, the last of which is slower: the first two receive later."""
+        def move(start, end, pair, stream):
+            return self.comm(start, end, "ncclDevKernel_SendRecv", pair, stream)
+
+        def program(by):
+            return ((0, [self.compute(10, 40, "f0"), move(40, 50, "0-1", 21), move(55, 180 + by, "0-1", 22),
+                         self.compute(180 + by, 200 + by, "b0")]),
+                    (-7, [move(5, 50, "0-1", 22), self.compute(50, 80, "f1"), move(80, 90, "1-2", 21),
+                          move(95, 140 + by, "1-2", 22), self.compute(140 + by, 170 + by, "b1"),
+                          move(170 + by, 180 + by, "0-1", 21)]),
+                    (900, [move(5, 90, "1-2", 22), self.compute(90, 130 + by, "fb2"), move(130 + by, 140 + by, "1-2", 21)]))
+        self.assertEqual(self.answer(program, 25, 200), [("fb2", 25, 2)])
+
+    def test_a_broadcast_that_is_over_on_its_root(self):
+        """Rank 1 comes to it late, and makes nobody wait; rank 0 is slower after it."""
+        def program(by):
+            return ((0, [self.comm(20, 30, "ncclBroadcast"), self.compute(30, 100 + by), self.comm(100 + by, 110 + by)]),
+                    (40, [self.compute(10, 60, "other"), self.comm(60, 65, "ncclBroadcast"), self.comm(70, 110 + by)]))
+        self.assertEqual(self.answer(program, 15, 110), [("gemm", 15, 0)])
+
+    def test_a_queue_of_collectives(self):
+        """Rank 2 is slower; rank 1, for which rank 0 waits, is late because of the one before in its queue."""
+        def program(by):
+            return ((0, [self.comm(40, 100 + by, group="0-1")]),
+                    (3, [self.compute(10, 95), self.comm(50, 90 + by, "ncclAllGather", "1-2"),
+                         self.comm(90 + by, 100 + by, group="0-1")]),
+                    (-3, [self.compute(10, 80 + by, "slow"), self.comm(80 + by, 90 + by, "ncclAllGather", "1-2")]))
+        self.assertEqual(self.answer(program, 30, 100), [("slow", 30, 2)])
+
+    def test_a_rank_that_was_recorded_from_a_later_step_on(self):
+        """Its step is the second one: it is slower there, which is half as much a step."""
+        def program(by):
+            early = [self.compute(110, 120, launched=102), self.comm(120, 180 + by, launched=102)]
+            return ((0, [self.compute(10, 30), self.comm(30, 60), *early]), (0, [self.compute(10, 50), self.comm(50, 60), *early]),
+                    (70, [self.compute(110, 170 + by, "slow", 102), self.comm(170 + by, 180 + by, launched=102)]))
+        self.assertEqual(self.answer(program, 40, None, lambda by: ((0, 100), (100, 200 + by))), [("slow", 20, 2)])
+
+
 class Asked(InFolder):
     """Arguments and errors."""
 
@@ -378,3 +511,288 @@ class Asked(InFolder):
                                       os.path.join(EXAMPLES, "gpu", side)):
                 found[name and name.split("_Sum")[0]] += sign * ns
         self.assertEqual([found["aten::embedding_dense_backward"], found["ncclDevKernel_AllReduce"]], [120000, 180000])
+
+
+JOB_FUNCTIONS = ("trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_summary")
+
+
+class Default(InFolder):
+    """Q1.4: without ranks, which ranks two traces are compared by."""
+
+    def put(self, side, rank, *events, cut=False, part=""):
+        path = f"{side}/rank{rank}{part}.json"
+        write(path, document(*events, distributedInfo={"rank": rank}))
+        if cut:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            write(path, text[:-25])
+
+    def steps(self, *numbers, slower=1):
+        return [each for number in numbers for each in (
+            step(number, 1000 * number, 900), event("op", 1000 * number + 10, 100 * slower),
+            launch(1000 * number + 20, 5, number + 1), kernel("gemm", 1000 * number + 300, 200 * slower, number + 1))]
+
+    def both(self, ranks):
+        for side, slower in zip(SIDES, (1, 2)):
+            for rank in ranks:
+                self.put(side, rank, *self.steps(0, 1, 2, slower=slower))
+
+    def taken(self, *given):
+        marks = ", ?" * len(given)
+        return self.rows(f"SELECT control_chosen, test_chosen, ranks, why FROM trace_compared_ranks('control', 'test'{marks})",
+                         *given)[0]
+
+    def check(self, control, test, *given):
+        """Every function without ranks gives what it gives with these."""
+        marks = ", ?" * len(given)
+        for function in JOB_FUNCTIONS:
+            found = self.rows(f"SELECT * FROM {function}('control', 'test', NULL, NULL{marks})", *given)
+            asked = self.rows(f"SELECT * FROM {function}('control', 'test', ?, ?{marks})", control, test, *given)
+            if function == "trace_summary":  # which says who is left out, in one of twelve lines
+                found, asked = found[:2], asked[:2]
+            self.assertTrue(found)
+            self.assertEqual(found, asked, function)
+
+    def cautions(self):
+        return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test') WHERE text LIKE '%left out of%'")]
+
+    def test_several_ranks_on_both_sides(self):
+        self.both((0, 1, 5))
+        self.assertEqual(self.taken(), ("job", "job", 3, None))
+        self.check("job", "job")
+        self.assertEqual(self.cautions(), [])
+        self.assertEqual(self.taken(0), (0, None, None, None))
+        self.assertEqual(self.taken(None, "all"), (None, "all", None, None))
+        self.assertEqual(self.taken("JOB", "job [5, 0]"), ("job", "job [0,5]", 3, None))
+
+    def test_one_rank(self):
+        """The job of one rank is the lowest rank, whatever the other side has."""
+        self.both((0,))
+        self.assertEqual(self.taken(), (None, None, None, None))
+        self.check(0, 0)
+        self.put("test", 1, *self.steps(0, 1, 2))
+        self.assertEqual(self.taken(), (None, None, None, None))
+        self.check(0, 0)
+
+    def test_other_ranks_on_the_sides(self):
+        self.both((1, 2, 4))
+        self.put("control", 0, *self.steps(0, 1, 2))
+        self.put("control", 3, *self.steps(0, 1, 2))
+        self.put("test", 7, *self.steps(0, 1, 2))
+        why = "left out of the job: ranks 0 and 3 (only in control), rank 7 (only in test)"
+        self.assertEqual(self.taken(), ("job [1,2,4]", "job [1,2,4]", 3, why))
+        self.check("job [1,2,4]", "job [1,2,4]")
+        self.assertEqual(self.cautions(), ["caution: " + why])
+        os.remove("test/rank7.json")
+        self.assertEqual(self.taken()[:2], ("job [1,2,4]", "job"))
+        for rank in range(10, 14):
+            self.put("control", rank, *self.steps(0, 1, 2))
+        self.assertEqual(self.taken()[3], "left out of the job: 6 ranks (only in control)")
+
+    def test_no_rank_in_common(self):
+        for rank in (0, 1):
+            self.put("control", rank, *self.steps(0, 1, 2))
+            self.put("test", rank + 2, *self.steps(0, 1, 2))
+        self.assertEqual(self.taken(), (None, None, None, None))
+        self.check(0, 2)
+
+    def bad(self, number, why):
+        """Rank `number` of test is bad, of four: it is left out by default, and an error of an explicit job."""
+        others = [rank for rank in range(4) if rank != number]
+        job = f"job {str(others).replace(' ', '')}"
+        self.assertEqual(self.taken(), (job, job, 3, f"left out of the job: rank {number} ({why})"))
+        self.check(job, job)
+        self.assertEqual(self.cautions(), [f"caution: left out of the job: rank {number} ({why})"])
+        for function in JOB_FUNCTIONS:
+            with self.assertRaisesRegex(sqlite3.Error, f"test.*rank{number}"):
+                self.rows(f"SELECT * FROM {function}('control', 'test', 'job', 'job')")
+
+    def test_a_rank_that_is_incomplete(self):
+        for number in (0, 2):
+            self.both(range(4))
+            self.put("test", number, *self.steps(0, 1, 2), cut=True)
+            self.bad(number, "incomplete in test")
+
+    def test_a_rank_whose_files_are_not_cycles(self):
+        self.both(range(4))
+        self.put("test", 3, *self.steps(2, 4), part=".b")
+        self.bad(3, "steps in two files of test")
+        self.put("test", 3, event("op", 9000, 5), part=".b")
+        self.bad(3, "steps in two files of test")
+
+    def test_a_rank_without_steps(self):
+        for number in (0, 3):
+            self.both(range(4))
+            self.put("test", number, event("op", 10, 100))
+            self.bad(number, "no steps in test")
+
+    def test_no_rank_has_steps(self):
+        """T12.3: each is taken whole, also beside a trace with steps."""
+        for rank in range(3):
+            self.put("control", rank, event("op", 10, 100))
+            self.put("test", rank, event("op", 10, 120))
+        self.assertEqual(self.taken(), ("job", "job", 3, None))
+        self.check("job", "job")
+        for rank in range(3):
+            self.put("test", rank, *self.steps(0, 1, 2))
+        self.assertEqual(self.taken(), ("job", "job", 3, None))
+        self.check("job", "job")
+
+    def test_fewer_than_two_are_left(self):
+        self.both((0, 1))
+        self.put("test", 1, *self.steps(0, 1, 2), cut=True)
+        self.assertEqual(self.taken(), (None, None, None, None))
+        self.check(0, 0)
+        self.put("test", 0, *self.steps(0, 1, 2), cut=True)
+        for function in JOB_FUNCTIONS:
+            with self.assertRaisesRegex(sqlite3.Error, "test/rank0.json"):
+                self.rows(f"SELECT * FROM {function}('control', 'test')")
+
+    def phased(self, side, rank, *phases, slower=1):
+        """Steps of a server, which say their phase."""
+        names = {"prefill": "execute_context_1(64)_generation_0(0)", "decode": "execute_context_0(0)_generation_8(8)"}
+        events = []
+        for number, phase in enumerate(phases):
+            at = 1000 * number
+            events += [event(names[phase], at, 900, cat="user_annotation"), event("op", at + 10, 100 * slower),
+                       launch(at + 20, 5, number + 1), kernel("gemm", at + 300, 200 * slower, number + 1)]
+        self.put(side, rank, *events)
+
+    def test_phases(self):
+        for side, slower in zip(SIDES, (1, 2)):
+            for rank in range(4):
+                self.phased(side, rank, *("prefill", "decode", "prefill", "decode", "decode")[:5 if rank < 3 else 3], slower=slower)
+        self.assertEqual(self.taken(), ("job", "job", 4, None))
+        self.check("job", "job", "decode", "decode")
+        self.phased("test", 3, *["prefill"] * 4)
+        job, why = "job [0,1,2]", "left out of the job: rank 3 (no such phase in test)"
+        self.assertEqual(self.taken(None, None, "decode", "decode"), (job, job, 3, why))
+        self.check(job, job, "decode", "decode")
+        self.assertEqual(self.taken(None, None, "decode", "all"), ("job", "job", 4, None))
+        self.assertEqual(self.rows("SELECT trace_short_name(name), control_steps, test_steps FROM trace_step_diff('control', 'test',"
+                                   " NULL, NULL, 'decode', 'decode') WHERE class = 'compute'"), [("op", 2, 2)])
+
+    def test_a_phase_that_a_rank_of_an_explicit_job_lacks(self):
+        """Steps are those of the reference; only the own differences of ranks are of their own."""
+        for side, slower in zip(SIDES, (1, 2)):
+            self.phased(side, 0, *["prefill", "decode"] * 3, slower=1)
+            self.phased(side, 1, *["prefill", "decode"] * 3, slower=slower)
+            self.phased(side, 2, *["prefill"] * 6)
+        for function in JOB_FUNCTIONS[:4]:
+            self.assertTrue(self.rows(f"SELECT * FROM {function}('control', 'test', 'job', 'job', 'decode', 'decode')"), function)
+        self.assert_error("trace_step_causes: rank 0 of control has no steady step of phase 'idle' (phases: prefill, decode)",
+                          "SELECT * FROM trace_step_causes('control', 'test', 'job', 'job', 'idle', 'idle')")
+
+    def test_files_that_are_not_traces(self):
+        self.both((0, 1))
+        write("control/notes.json", "{}")
+        self.assertEqual(self.taken(), ("job", "job", 2, None))
+        self.check("job", "job")
+
+    def test_errors_are_those_of_the_function(self):
+        self.both((0, 1))
+        self.assert_error("trace_compared_ranks: control_rank must be an integer, a JSON array of integers, 'all' or 'job', not 'x'",
+                          "SELECT * FROM trace_compared_ranks('control', 'test', 'x')")
+        for wrong in ("job0", "job []", "job [0", "job [0.5]", "jobs"):
+            self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job',"
+                              f" not '{wrong}'", "SELECT * FROM trace_step_time('control', ?)", wrong)
+        self.assert_error("trace_step_time: 'control' has no rank 7 (ranks: 0, 1)",
+                          "SELECT * FROM trace_step_time('control', 'job [0,7]')")
+        os.remove("test/rank1.json")
+        os.symlink("nowhere", "test/rank1.json")
+        for function in JOB_FUNCTIONS:
+            with self.assertRaisesRegex(sqlite3.Error, f"^{function}: .*test/rank1.json"):
+                self.rows(f"SELECT * FROM {function}('control', 'test')")
+
+    def test_a_job_of_some_ranks(self):
+        """It is the job of a folder that has only these."""
+        for seed in range(series(10, 60)):
+            made = made_job(2 * 10 ** 6 + seed, 6, whole=True)
+            some = sorted(random.Random(seed).sample(list(made), min(len(made), 2 + seed % 3)))
+            write_ranks("job", made)
+            write_ranks("some", {rank: made[rank] for rank in some})
+            self.assertEqual(self.rows(PARTS.replace("'job'", f"'job {some}'"), "job", "all", "op", "device"),
+                             self.rows(PARTS, "some", "all", "op", "device"), seed)
+            shutil.rmtree("job")
+            shutil.rmtree("some")
+
+
+class OnlyRank(InFolder):
+    """Q8: the only rank of a row of a diff."""
+
+    COUNT = series(12, 150)
+
+    def pairs(self):
+        """Jobs of one program, in which a kernel of one rank, or of all, takes longer."""
+        for seed in range(self.COUNT):
+            rng = random.Random(f"only rank {seed}")
+            made = made_job(3 * 10 ** 6 + seed, 4, whole=True)
+            ranks = [rank for rank in made if rng.random() < 0.4] or [rng.choice(list(made))]
+            slow = {f"kernel{rng.randrange(5)}", "kernel0"}
+            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank in ranks and each["name"] in slow else each
+                           for each in events] for rank, events in made.items()}
+            if seed % 4 == 0 and len(test) > 1:
+                test.pop(max(test))  # 'job' is asked for all the same
+            for side, events in (("control", made), ("test", test)):
+                shutil.rmtree(side, ignore_errors=True)
+                write_ranks(side, events)
+            yield seed
+
+    def test_parts(self):
+        seen = Counter()
+        for seed in self.pairs():
+            clock, level = CLOCKS[seed % 3 == 1], LEVELS[seed % len(LEVELS)]
+            expected = oracle_job.only_ranks(*(oracle_job.Job(oracle.read_trace(side), clock) for side in SIDES), level)
+            found = {tuple(row[:2]): row[2] for row in self.rows(
+                "SELECT class, name, only_rank FROM trace_step_diff('control', 'test', 'job', 'job', 'all', 'all', ?, ?)", level, clock)}
+            with self.subTest(seed=seed):
+                self.assertEqual(found.keys(), expected.keys())
+                for part, rank in expected.items():
+                    if rank != "?":
+                        self.assertEqual(found[part], rank, part)
+                    seen["rank" if rank not in (None, "?") else rank] += 1
+        self.assertGreater(seen["rank"], self.COUNT // 6)
+        self.assertGreater(seen[None], self.COUNT)
+
+    def test_nodes_of_the_tree(self):
+        given = "{0}, {0}, 'all', 'all', NULL"
+        seen = 0
+        for seed in self.pairs():
+            whole, count = test_tree_diff.oracle(self.db, SIDES, given.format("'job'"))
+            own = {}
+            for rank in sorted(set.intersection(*({rank for rank, in self.rows("SELECT rank FROM trace_files(?)", side)}
+                                                  for side in SIDES))):
+                nodes, steps = test_tree_diff.oracle(self.db, SIDES, given.format(rank))
+                own[rank] = {node[0]: Fraction(node[3][1], steps[1]) - Fraction(node[3][0], steps[0]) for node in nodes}
+            rows = test_tree_diff.tree(self.db, SIDES, given.format("'job'"))
+            with self.subTest(seed=seed):
+                self.assertEqual([row.frames for row in rows], [node[0] for node in whole])
+                for row, (frames, class_, _, ns, *_) in zip(rows, whole):
+                    diff = Fraction(ns[1], count[1]) - Fraction(ns[0], count[0])
+                    rank = None if class_ == "comm" else oracle_job.only_rank(
+                        diff, {rank: nodes.get(frames, 0) for rank, nodes in own.items()})
+                    if rank != "?":
+                        self.assertEqual(row.only_rank, rank, frames)
+                    seen += rank not in (None, "?")
+        self.assertGreater(seen, self.COUNT)
+
+    def test_it_is_null_but_for_jobs(self):
+        pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
+        for function in ("trace_step_diff", "trace_tree_diff"):
+            query = f"SELECT count(*), count(only_rank) > 0 FROM {function}(?, ?{{}})"
+            self.assertEqual([self.rows(query.format(given), *pair)[0][1]
+                              for given in ("", ", 'job', 'job'", ", 0, 0", ", 'all', 'all'", ", 'job', 0", ", 'job [1]', 'job [1]'")],
+                             [1, 1, 0, 0, 0, 0])
+
+    def test_the_planted_rank(self):
+        pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
+        self.assertEqual(self.rows("SELECT name FROM trace_step_diff(?, ?) WHERE only_rank = 1 AND abs(diff_time) > 1", *pair),
+                         [("aten::embedding_dense_backward",)])
+
+    def test_it_is_the_rank_of_causes(self):
+        """Of parts that are causes by themselves."""
+        pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
+        parts = dict(self.rows("SELECT class || ' ' || name, only_rank FROM trace_step_diff(?, ?, NULL, NULL, NULL, NULL, 'top_op')", *pair))
+        for part, rank in self.rows("SELECT class || ' ' || name, rank FROM trace_step_causes(?, ?)"
+                                    " WHERE kind = 'changed' AND abs(diff_time) > 90", *pair):
+            self.assertEqual(parts[part], rank, part)

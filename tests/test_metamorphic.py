@@ -55,7 +55,8 @@ SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is w
 OF_OTHERS = {"trace_summary", "trace_diff_report"}  # of what other functions say; half of the time would go to these two
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff", "trace_ab",
             "trace_clock_factor", "trace_host_factor", *SUMMARY}  # ask what came, or what replaced what
-AGAINST_OTHERS = {"potential_stragglers"}  # compares each rank with the others that are chosen
+OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_compared_ranks"}  # without ranks
+AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the others that are chosen
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
 
@@ -266,6 +267,11 @@ def streams(rng, files):
                       skip=lambda name, call: "stream" in str(call.get("keys")))
 
 
+def by_job(name, call):
+    """Whether a call compares what are jobs by default (Q1.4)."""
+    return name in OF_JOBS and "control_rank" not in call and "test_rank" not in call
+
+
 def ranks_moved(rng, files):
     by = rng.randrange(1, 50)
     made, names = {}, {}
@@ -278,7 +284,8 @@ def ranks_moved(rng, files):
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
                   or name.endswith("report") or name in SUMMARY  # which name ranks
-                  or name in ("trace_ab", "trace_verdict"))  # whose runs have the same ranks (V10); whose rank may be the other side's
+                  or name in ("trace_ab", "trace_verdict")  # whose runs have the same ranks (V10); whose rank may be the other side's
+                  or by_job(name, call))  # which is of ranks that both sides have
 
 
 def unrelated_rank(rng, files):
@@ -291,7 +298,8 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return name.endswith("report") or name in SUMMARY or "all" in asked or everything or name == "trace_job_path"
+        return (name.endswith("report") or name in SUMMARY or "all" in asked or everything or name == "trace_job_path"
+                or by_job(name, call))
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)
 
@@ -410,7 +418,7 @@ CHANGES = (identity, shifted, based, permuted, pids, tids, correlations, externa
            unrelated_rank, beside, compressed, compressed_in_members, misnamed, indented, keys_in_another_order,
            unknown_keys, events_first, escaped, numbers_in_other_ways, all_styles, renamed, as_array, as_pattern,
            begins_and_ends)
-ALL_RANKS = {"trace_events", "trace_collectives", "potential_stragglers", "trace_backward"} | {
+ALL_RANKS = {"trace_events", "trace_collectives", "trace_job_clocks", "potential_stragglers", "trace_backward"} | {
     name for name in functions() if "include_last_profiler_step" in functions()[name][0]}
 
 
@@ -752,10 +760,11 @@ class Relations(InFolder):
                         made[row["rank"], row["iteration"]] += row["time_ns"]
                     sums.append(made)
                     for step in ("all", "steady"):
-                        call = {"control_iteration": step, "test_iteration": step, "level": level, "clock": clock}
+                        call = {"control_iteration": step, "test_iteration": step, "level": level, "clock": clock,
+                                "control_rank": "job", "test_rank": "job"}
                         for side, trace in (("control", "control"), ("test", "test")):
                             part = Counter()
-                            for row in self.ask("trace_step_time", {"iterations": step, "level": level, "clock": clock},
+                            for row in self.ask("trace_step_time", {"ranks": "job", "iterations": step, "level": level, "clock": clock},
                                                 here={"control": trace}):
                                 part[row["class"], row["name"]] += row["time_ns"]
                             found = {(row["class"], row["name"]): row[f"{side}_ns"]
@@ -837,7 +846,7 @@ class Relations(InFolder):
 
 # ---- sequences -------------------------------------------------------------------------------------------------------
 
-QUERIES = series(100, 250)  # a connection
+QUERIES = series(70, 250)  # a connection
 SPELLINGS = ("{}", "{}", "{}", "./{}", "././{}", "{}/", '["{}"]', '[ "{}"]', "{}/*", "{}/rank*.json", "../{here}/{}")
 SHAPES = ("SELECT {some} FROM {f}", "SELECT {some} FROM {f} WHERE {c} IS NOT NULL",
           "SELECT {some} FROM {f} WHERE {c} > 5",
@@ -995,7 +1004,7 @@ class Sequences(InFolder):
             if columns == ("html",):
                 continue
             db = connect()
-            calls = [random_call(rng, name, 0.6 * (at > 0)) for at in range(series(4, 16))]
+            calls = [random_call(rng, name, 0.6 * (at > 0)) for at in range(series(3, 16))]
             asked = [positional(name, {**paths(name), **call}) for call in calls]
             for at, call in enumerate(asked):
                 sql = f"SELECT * FROM {call}"

@@ -247,14 +247,14 @@ class Names(unittest.TestCase):
             began = time.process_time()
             self.db.execute(query, (name,)).fetchone()
             return time.process_time() - began
-        every, sizes = series(3, 1), series((1 << 13, 1 << 17), (1 << 14, 1 << 18))
+        every, sizes = series(3, 1), series((1 << 12, 1 << 16), (1 << 14, 1 << 18))
         for at, start in enumerate(("", "f(", "step[A a=1")):
             for unit in units[at % every::every]:
                 short, long = (start + unit * (size // len(unit)) for size in sizes)
                 least = min(seconds(short) for _ in range(3))
                 self.assertLess(seconds(long), 16 * 5 * least + 0.05 * SLACK, (start, unit))
         for unit in ("f<x>(y) ", "_all_reduce"):
-            self.db.execute(query, (unit * ((16 << 20) // len(unit)),)).fetchone()
+            self.db.execute(query, (unit * ((series(4, 16) << 20) // len(unit)),)).fetchone()
 
     def test_python_files_are_never_merged(self):
         names = [f"{folder}/{file}.py({line}): {function}" for folder in "ab" for file in ("x", "x(1)", "x<y>")

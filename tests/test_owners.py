@@ -253,10 +253,30 @@ class Collectives(InFolder):
                          {(1, "dp", 0): 1, (1, "tp", 0): 1, (1, "tp", 1): 1})
 
     def test_clocks_that_are_not_aligned(self):
+        """Rank 1 is 10 us ahead, by the median of the ends."""
         c = self.collective
-        self.write_ranks([c("nccl", 200, 10, 1), c("nccl", 300, 10, 2)], [c("nccl", 210, 10, 1), c("nccl", 311, 10, 2)])
+        self.write_ranks([c("nccl", at, 10, number) for number, at in enumerate((200, 300, 400, 500), 1)],
+                         [c("nccl", at, 10, number) for number, at in enumerate((210, 311, 410, 525), 1)])
         self.assertEqual([(row["last_rank"], row["spread_end"]) for row in self.read("runs").values()],
-                         [(1, 10), (None, 11)])
+                         [(0, 0), (1, 1), (0, 0), (None, 15)])
+
+    def test_the_root_of_a_broadcast_that_is_over_early(self):
+        """Nobody waits for a rank that joins when it has ended."""
+        c = self.collective
+        self.write_ranks([c("ncclBroadcast", 200, 10, 1), c("ncclAllReduce", 300, 20, 2)],
+                         [c("ncclBroadcast", 1230, 10, 1), c("ncclAllReduce", 1310, 10, 2)])
+        self.assertEqual([(row["name"], row["last_rank"], row["spread_end"]) for row in self.read("runs").values()],
+                         [("ncclAllReduce", 1, 0), ("ncclBroadcast", None, 30)])
+
+    def test_ranks_that_nothing_ties(self):
+        """They are compared by their own clocks, in which nobody is last if the ends are far apart."""
+        c = self.collective
+        self.write_ranks([c("nccl", 200, 10, 1, "a")], [c("nccl", 205, 10, 1, "b")],
+                         [c("nccl", 202, 13, 1, "b"), c("nccl", 300, 50, 2, "c")], [c("nccl", 400, 10, 1, "c")])
+        self.assertEqual({key: (row["last_rank"], row["spread_end"]) for key, row in self.read("runs").items()},
+                         {(1, "a", 0): (None, 0), (1, "b", 0): (1, 0), (1, "c", 0): (None, 60)})
+        self.assertEqual(self.rows("SELECT DISTINCT rank, offset_ns FROM trace_job_clocks('runs') ORDER BY 1"),
+                         [(0, 0), (1, None), (2, None), (3, None)])
 
     def test_one_rank_waits_for_nobody(self):
         self.write_ranks([self.collective("nccl", 200, 10, 1)])

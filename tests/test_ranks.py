@@ -13,9 +13,9 @@ from test_analyses import ANALYSES
 FEW, MANY = 25, 100
 MOST = 6  # times the CPU time for four times the ranks
 TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
-         "trace_step_path", "trace_job_path", "trace_kernel_owners", "trace_collectives", "critical_path", "critical_path_summary",
+         "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_kernel_owners", "trace_collectives", "critical_path", "critical_path_summary",
          "potential_stragglers", "trace_subtree", "trace_backward", *ANALYSES)
-PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff", "trace_tree_diff",
+PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff", "trace_tree_diff", "trace_compared_ranks",
         "trace_summary", "trace_comparability", "trace_clock_factor", "trace_host_factor", "compare_traces", "ops_diff", "top_count_increases",
         "top_duration_changes")
 GIVEN = {"keys": "'op,shapes'", "operator_name": "'aten::'", "min_pattern_len": "1", "max_queue_length": "2",
@@ -71,6 +71,12 @@ class Ranks(unittest.TestCase):
     def test_the_path_of_a_job_is_linear(self):
         for name in ("trace_step_time", "trace_step_path"):
             few, many = (self.call(name, folder).replace("ranks = 'all'", "ranks = 'job'") for folder in self.folders)
+            self.assertLess(self.seconds(many), MOST * self.seconds(few) + 0.005, name)
+
+    def test_diffs_of_jobs_are_linear(self):
+        for name in ("trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict"):
+            few, many = (self.call(name, folder).replace("_rank = 'all'", "_rank = 'job'") for folder in self.folders)
+            self.assertIn("'job'", few)
             self.assertLess(self.seconds(many), MOST * self.seconds(few) + 0.005, name)
 
     def test_linear(self):

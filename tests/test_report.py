@@ -210,7 +210,7 @@ class Read(OnPage):
             shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text) or 0)
                      for row in rows[1:-2]]
             figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL, 'plotly')"
-                                           " FROM trace_step_causes(?, ?)", *sides))
+                                           " FROM trace_step_causes(?, ?, 0, 0)", *sides))
             labels = [html.unescape(label.replace("<br>", "")) for label in figure["layout"]["yaxis"]["ticktext"]]
             drawn = [(label, number(end)) for label, end in zip(labels, figure["data"][-1]["text"])]
             self.assertEqual([name for name, _ in drawn[1:-2]], [name for name, _ in shown])
@@ -611,6 +611,7 @@ class Browsed(unittest.TestCase):
 
     def open(self, **how):
         page = self.browser.open(self.path, **how)
+        self.addCleanup(page.close)
         self.addCleanup(lambda: self.assertEqual(page.problems(), []))
         return page
 

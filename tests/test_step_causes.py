@@ -85,14 +85,15 @@ class SecondReading(InFolder):
         with open(os.path.join(ROOT, "tests", "oracle_causes.sql")) as file:
             cls.query = file.read()
 
-    def check(self, control, test, shown):
+    def check(self, control, test, shown, ranks=None):
         def plain(row):
             only_in = row[14] and sorted(json.loads(row[14]))
             return [value if not isinstance(value, float) else round(value, 6) for value in row[:14]] + [only_in, round(row[15], 6)]
-        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None}
+        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None, "control_rank": ranks,
+                                                      "test_rank": ranks}
         expected = [plain(row) for row in self.db.execute(self.query, given)]
         found = [plain(row) for row in self.db.execute(
-            "SELECT * FROM trace_step_causes(:control, :test, NULL, NULL, NULL, NULL, NULL, NULL, :shown)", given)]
+            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, NULL, :shown)", given)]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
         return found
@@ -100,7 +101,7 @@ class SecondReading(InFolder):
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
             for shown in (None, 3, 8):
-                self.check(os.path.join(EXAMPLES, folder, "control"), os.path.join(EXAMPLES, folder, "test"), shown)
+                self.check(os.path.join(EXAMPLES, folder, "control"), os.path.join(EXAMPLES, folder, "test"), shown, 0)
 
     def test_random_traces(self):
         seen = Counter()
@@ -124,16 +125,23 @@ class Planted(unittest.TestCase):
             rows = connect().execute("SELECT class, text FROM trace_step_causes(?, ?)", sides).fetchall()
             self.assertEqual(len(set(rows)), len(rows))
 
-    def test_the_five_causes_of_the_example(self):
-        rows = connect().execute("SELECT kind, class, area, name, round(diff_time), added, removed"
-                                 " FROM trace_step_causes(?, ?) LIMIT 5", GPU).fetchall()
-        self.assertEqual(rows, [
-            ("communication", "comm", "nccl:all_reduce",
-             "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 0, 0),
-            ("host late", "idle_host", None, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 300, 0, 0),
-            ("replaced", "compute", "Optimizer.step#AdamW.step", "aten::_fused_adamw_", -168, 1, 5),
-            ("changed", "compute", "DistributedDataParallel.forward", "aten::layer_norm", 160, 0, 0),
-            ("changed", "memory", "DistributedDataParallel.forward", "aten::clone", 96, 0, 0)])
+    ALONE = [
+        ("communication", "comm", "nccl:all_reduce",
+         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 0, 0, None),
+        ("host late", "idle_host", None, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 300, 0, 0, None),
+        ("replaced", "compute", "Optimizer.step#AdamW.step", "aten::_fused_adamw_", -168, 1, 5, None),
+        ("changed", "compute", "DistributedDataParallel.forward", "aten::layer_norm", 160, 0, 0, None),
+        ("changed", "memory", "DistributedDataParallel.forward", "aten::clone", 96, 0, 0, None)]
+
+    def test_the_six_causes_of_the_example(self):
+        """Of the job: what rank 0 waits for is not communication, but what rank 1 does."""
+        query = ("SELECT kind, class, area, name, round(diff_time), added, removed, rank"
+                 " FROM trace_step_causes(?, ?, {}) LIMIT {}")
+        transfer, late, fused, norm, clone = self.ALONE
+        self.assertEqual(connect().execute(query.format("NULL", 6), GPU).fetchall(), [
+            late, (*transfer[:4], 180, 0, 0, None), fused, norm,
+            ("changed", "compute", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0", 120, 0, 0, 1), clone])
+        self.assertEqual(connect().execute(query.format("0, 0", 5), GPU).fetchall(), self.ALONE)
 
     def test_turned_around(self):
         """Causes of the same size with the other sign: what was added was removed."""

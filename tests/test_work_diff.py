@@ -1,4 +1,5 @@
 """trace_work_diff: L5 read a second time in Python, on random programs; what was planted in recordings; A/A pairs."""
+import itertools
 import json
 import os
 import random
@@ -20,10 +21,10 @@ def inside(rows, covering):
     event, thread, ...)."""
     found, around = set(), defaultdict(list)
     for row in sorted(rows):
-        around[row[3]] = [each for each in around[row[3]] if -each[1] > row[0]]
-        if any(covering(each, row) for each in around[row[3]]):
+        running = around[row[3]] = [each for each in around[row[3]] if -each[1] > row[0]]
+        if any(covering(each, row) for each in running):
             found.add(row)
-        around[row[3]].append(row)
+        running.append(row)
     return found
 
 
@@ -70,11 +71,14 @@ def expected(db, control, test, same_device, ranks=None, iterations=None):
         nested = inside([row for row in runs if row[5] in every and row[5][0] == "operator"], lambda outer, inner: True)
         outside.append([row for row in runs if row not in nested])
     kept, rows = changed(outside, windows), []
+    lengths = defaultdict(list)
+    for row in itertools.chain(*sides):
+        lengths[row[5]].append(-row[1] - row[0])
     unit = "a trace" if all(step is None for steps in windows for _, step in steps) else "a step"
     for kind, name in every.keys() & kept.keys():
         counts = every[kind, name]
         medians = [statistics.median(each) for each in counts]
-        duration = statistics.median(-row[1] - row[0] for runs in sides for row in runs if row[5] == (kind, name)) / 1000
+        duration = statistics.median(lengths[kind, name]) / 1000
         size = abs(medians[1] - medians[0]) * duration
         said = [f"{median:g}" for median in medians]
         change = (f"new, {said[1]}" if counts[0][-1] == 0 else f"gone, {said[0]}" if counts[1][-1] == 0 else " -> ".join(said))

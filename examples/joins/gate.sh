@@ -5,7 +5,8 @@
 #
 # A step is slower if its mean and its median are both longer by more than PERCENT (default 5)
 # and by more than MS (default 0.1): one slow step among many fails nothing. The steps are those
-# between the first and the last one, of all ranks.
+# between the first and the last one, of all ranks, so that a slow rank counts for which nobody waits. Why is said of the
+# job that the ranks are.
 #
 # Exit status: 0 not slower; 1 slower; 2 cannot be compared: a trace cannot be read, has no
 # steps, or has other ranks, another world size or another device than the other one.
@@ -76,7 +77,7 @@ SELECT summary.text
 FROM verdict, trace AS c, trace AS t, trace_summary(c.path, t.path) AS summary
 WHERE c.side = 0 AND t.side = 1 AND status < 2 AND (status = 1 OR summary.kind = 'caution');
 SELECT printf('  %+10.1f us  %-13s %s', part.diff_time, part.class, coalesce(trace_short_name(part.name), 'not recorded'))
-FROM verdict, trace AS c, trace AS t, trace_step_diff(c.path, t.path, 'all', 'all') AS part
+FROM verdict, trace AS c, trace AS t, trace_step_diff(c.path, t.path) AS part
 WHERE c.side = 0 AND t.side = 1 AND status = 1 AND part.diff_time <> 0
 LIMIT 10;
 SQL

@@ -36,6 +36,7 @@ enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };
 struct attributed {
     wide_time time; /* ns */
     enum step_class step_class;
+    bool alone;                 /* of a path while it is found: work without a launch (A12.3) */
     uint32_t kernels;           /* of a path: the device work that starts in the step (A12) */
     uint32_t rank;              /* index into trace.ranks; in sums over all steps 0 */
     uint32_t name[PART_NAMES];  /* ids in attribution_names(), or NAME_NONE; by level, if a path was

@@ -2,6 +2,7 @@
 
 #include "../reader/memory.h"
 #include "../trace/sort.h"
+#include "only_rank.h"
 
 /* The times of causes in the own steps of ranks that both sides have. */
 struct own_times {
@@ -83,27 +84,17 @@ static double own_difference(const struct own_times *own, size_t slot, const wid
 static bool find_rank(const struct own_times *own, const struct causes *causes, size_t index)
 {
     struct cause *cause = &causes->items[index];
+    struct only_rank only = {.ranks = 0};
     double whole = (double)cause->diff / (double)causes->windows[0] / (double)causes->windows[1];
-    double sign = whole < 0 ? -1 : 1, first = 0, second = 0;
-    int64_t rank = NUMBER_NONE;
-    for (size_t slot = 0; slot < own->count; slot++) {
-        if (own->windows[slot][0] == 0 || own->windows[slot][1] == 0)
-            continue;
-        double size = sign * own_difference(own, slot, own->time[slot * causes->count + index]);
-        if (size > first) {
-            second = first;
-            first = size;
-            rank = own->ranks[slot];
-        } else if (size > second) {
-            second = size;
-        }
-    }
-    if (cause->step_class == CLASS_COMM || whole == 0 || own->count < 2)
+    double sign = whole < 0 ? -1 : 1;
+    for (size_t slot = 0; slot < own->count; slot++)
+        if (own->windows[slot][0] > 0 && own->windows[slot][1] > 0)
+            only_rank_add(&only, own->ranks[slot],
+                          sign * own_difference(own, slot, own->time[slot * causes->count + index]));
+    if (cause->step_class == CLASS_COMM || whole == 0 || only.ranks < 2)
         return false;
-    bool supported = 2 * first >= sign * whole;
-    if (supported && 2 * second < first)
-        cause->rank = rank;
-    return !supported;
+    cause->rank = only_rank_find(&only, sign * whole);
+    return !only_rank_supports(&only, sign * whole);
 }
 
 /* Adds a cause to that of what moved, which is the first of them. */

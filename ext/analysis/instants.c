@@ -1,5 +1,7 @@
 #include "instants.h"
 
+#include <string.h>
+
 #include "../reader/memory.h"
 #include "parts.h"
 
@@ -20,13 +22,14 @@ static bool add_part(struct instants *at, const struct attributed *part)
 {
     struct attributed own = *part;
     own.rank = at->rank;
-    return stopper_goes_on(at->stopper, at->steps++, at->failure) &&
+    return stopper_goes_on(at->stopper, at->loops++, at->failure) &&
            (parts_add(&at->parts, at->to, &own) || failure_memory(at->failure));
 }
 
 /* Adds a part to a class and to the names of some rows. */
 static bool add_named(struct instants *at, struct attributed part, const struct origin *origin)
 {
+    part.alone = origin->alone;
     if (!part_name_for_frame(&at->names, origin, &part.name[NAME_FOR_FRAME]))
         return false;
     for (int i = 0; i < LEVEL_COUNT; i++)
@@ -46,12 +49,6 @@ static bool add_time(struct instants *at, enum step_class step_class,
     return from >= to || add_named(at, part, origin);
 }
 
-/* The element of an origin for a level: paths have one for each level, other parts only the first. */
-static uint32_t *row_at(const struct instants *at, struct origin *origin, enum label_level level)
-{
-    return &origin->row[at->level == LEVEL_COUNT ? level : 0];
-}
-
 /* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
 ** which that or a label changes, if that is earlier. */
 static uint32_t find_labels(struct instants *at, uint32_t track, int64_t instant,
@@ -61,9 +58,7 @@ static uint32_t find_labels(struct instants *at, uint32_t track, int64_t instant
     size_t i = labels_find(thread, instant);
     const struct label_stretch *stretch = &thread->items[i];
     *origin = nowhere;
-    for (int level = 0; level < LABEL_LEVELS; level++)
-        if (at->label_levels >> level & 1)
-            *row_at(at, origin, (enum label_level)level) = stretch->label[level];
+    memcpy(origin->row, stretch->label, sizeof stretch->label);
     origin->frame = stretch->frame;
     origin->event = stretch->event;
     if (i + 1 < thread->count && stretch[1].start < *end)
@@ -77,7 +72,7 @@ static bool add_gaps(struct instants *at, int64_t from, int64_t to)
     struct attributed part = {
         .step_class = at->known->has_work ? CLASS_IDLE_UNRECORDED : CLASS_UNRECORDED,
         .name = NO_NAMES};
-    uint32_t *name = &part.name[at->level == LEVEL_COUNT ? LEVEL_OP : 0];
+    uint32_t *name = &part.name[LEVEL_OP];
     const struct gaps *gaps =
         at->window->track == TRACK_NONE ? NULL : &at->known->labels.threads[at->window->track].gaps;
     size_t i = gaps ? gaps_find(gaps, from) : 0;
@@ -133,7 +128,7 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
         } else if (inside == IN_EVENT) {
             done = add_event(at, classes[1], &origin, track, from, end);
         } else {
-            *row_at(at, &origin, LEVEL_OP) = inside;
+            origin.row[LEVEL_OP] = inside;
             done = add_time(at, classes[0], &origin, from, end);
         }
         if (!done)
@@ -163,7 +158,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
     struct origin origin = origin_of_launch(at, launch), call = origin;
-    *row_at(at, &call, LEVEL_OP) = launch;
+    call.row[LEVEL_OP] = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
                     earlier(to, start)) ||
         !add_time(at, CLASS_IDLE_LAUNCH, &call, later(from, start), earlier(to, end)))
@@ -203,15 +198,14 @@ static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COM
                                                 [KERNEL_COMMUNICATION] = CLASS_COMM,
                                                 [KERNEL_MEMORY] = CLASS_MEMORY};
 
-/* A3.2 and A3.3: the rows whose names device work has. */
-static struct origin origin_of_work(struct instants *at, uint32_t row, enum kernel_type type)
+/* A12: the rows whose names device work has. */
+static struct origin origin_of_work(struct instants *at, uint32_t row)
 {
     uint32_t launch = at->file->columns.link[row];
     struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
-    bool own = type == KERNEL_COMMUNICATION || at->level >= LEVEL_KERNEL || launch == ROW_NONE;
-    if (own)
-        *row_at(at, &origin, LEVEL_KERNEL) = row;
-    if (launch != ROW_NONE && (!own || at->level == LEVEL_COUNT))
+    origin.row[LEVEL_KERNEL] = row;
+    origin.alone = launch == ROW_NONE;
+    if (!origin.alone)
         origin.work = row;
     return origin;
 }
@@ -220,7 +214,7 @@ static struct origin origin_of_work(struct instants *at, uint32_t row, enum kern
 static bool add_busy(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    struct origin origin = origin_of_work(at, stretch->row, stretch->type);
+    struct origin origin = origin_of_work(at, stretch->row);
     return add_time(at, class_of_type[stretch->type], &origin, from, to);
 }
 
@@ -234,7 +228,7 @@ static bool add_kernels(struct instants *at, int64_t from, int64_t to)
         const struct busy_work *work = &busy->work[i];
         struct attributed part = {
             .step_class = class_of_type[work->type], .kernels = 1, .name = NO_NAMES};
-        struct origin origin = origin_of_work(at, work->row, work->type);
+        struct origin origin = origin_of_work(at, work->row);
         if (!add_named(at, part, &origin))
             return false;
     }
@@ -275,8 +269,6 @@ static bool know(struct instants *at, size_t index)
     const struct trace_member *member = &at->trace->members[index];
     const struct known_request request = {
         .member = member,
-        .levels = at->label_levels,
-        .graph_levels = at->level == LEVEL_KERNEL ? 0 : at->label_levels,
         .captures = at->knowledge.captures,
         .nodes = at->knowledge.nodes ? at->knowledge.nodes[index] : NULL};
     if (at->known->made)
@@ -308,25 +300,30 @@ static bool enter(struct instants *at, size_t member, const struct window *windo
     return know(at, member);
 }
 
-bool instants_make(struct instants *at, const struct trace *trace, enum label_level level,
+bool instants_make(struct instants *at, const struct trace *trace,
                    struct graph_knowledge knowledge, const struct stopper *stopper,
                    struct failure *failure)
 {
-    *at = (struct instants){
-        .trace = trace, .level = level, .knowledge = knowledge, .stopper = stopper};
-    at->names.level = level;
-    at->label_levels = level == LEVEL_COUNT    ? LABEL_FRAMES | ((1u << LABEL_LEVELS) - 1)
-                       : level == LEVEL_KERNEL ? 1u << LEVEL_OP
-                                               : 1u << level;
+    *at = (struct instants){.trace = trace, .knowledge = knowledge, .stopper = stopper};
     at->files = memory_zeroed(trace->count, sizeof *at->files);
     return at->files || failure_memory(failure);
+}
+
+void instants_begin(struct instants *at, struct attributed_step *to, struct names *names,
+                    uint32_t rank, struct failure *failure)
+{
+    at->to = to;
+    at->names.names = names;
+    at->rank = rank;
+    at->failure = failure;
+    table_clear(&at->parts);
 }
 
 bool instants_add(struct instants *at, size_t member, const struct window *window, int64_t from,
                   int64_t to)
 {
     return enter(at, member, window) && add_stretch(at, from, to) &&
-           (at->level != LEVEL_COUNT || !at->known->has_work || add_kernels(at, from, to));
+           (!at->known->has_work || add_kernels(at, from, to));
 }
 
 bool instants_add_row(struct instants *at, size_t member, const struct window *window, uint32_t row,
@@ -334,9 +331,8 @@ bool instants_add_row(struct instants *at, size_t member, const struct window *w
 {
     if (!enter(at, member, window))
         return false;
-    struct origin origin = origin_of_work(at, row, KERNEL_COMMUNICATION);
-    return add_time(at, CLASS_COMM, &origin, from, to) &&
-           (at->level != LEVEL_COUNT || add_kernels(at, from, to));
+    struct origin origin = origin_of_work(at, row);
+    return add_time(at, CLASS_COMM, &origin, from, to) && add_kernels(at, from, to);
 }
 
 bool instants_add_none(struct instants *at)
@@ -350,5 +346,4 @@ void instants_clear(struct instants *at)
         known_file_clear(&at->files[i]);
     memory_free(at->files);
     table_clear(&at->parts);
-    names_clear(&at->names.names);
 }

@@ -1,5 +1,6 @@
 /*
-** Attributes stretches of time of files, by rules A3 to A15: each instant to a class and names.
+** Attributes stretches of time of files, by rules A3 to A15: each instant to a class and, as a path (A12),
+** to names.
 */
 #ifndef TRACEDIFF_INSTANTS_H
 #define TRACEDIFF_INSTANTS_H
@@ -10,13 +11,11 @@
 
 struct instants {
     const struct trace *trace;
-    enum label_level level; /* LEVEL_COUNT: paths */
-    unsigned label_levels;  /* a bit for each label that is needed */
     struct graph_knowledge knowledge;
     const struct stopper *stopper;
     struct part_names names;
     struct known_file *files; /* by member; only those of one rank are filled in */
-    size_t steps;             /* over all loops, for the stopper */
+    size_t loops;             /* over all loops, for the stopper */
 
     /* Where parts are added. */
     struct failure *failure;
@@ -31,9 +30,14 @@ struct instants {
 };
 
 /* False if out of memory. */
-bool instants_make(struct instants *instants, const struct trace *trace, enum label_level level,
+bool instants_make(struct instants *instants, const struct trace *trace,
                    struct graph_knowledge knowledge, const struct stopper *stopper,
                    struct failure *failure);
+
+/* Makes a step the one that parts are added to, which have a rank. `names` gets their names: for a member
+** it is always the same one. */
+void instants_begin(struct instants *instants, struct attributed_step *to, struct names *names,
+                    uint32_t rank, struct failure *failure);
 
 /* Adds the parts of [from, to) of a member, which lies in a window of it. Quick if the stretches of a
 ** rank come one after the other, because the data of its files is kept in between. */

@@ -1,7 +1,11 @@
 #include "known_file.h"
 
+#include <stdatomic.h>
+
 #include "../reader/memory.h"
 #include "replays.h"
+
+static atomic_size_t files_made;
 
 /* Adds the threads of launches to those whose labels are needed. */
 static bool want_launches(const struct columns *columns, bool *wanted,
@@ -20,9 +24,8 @@ static bool want_launches(const struct columns *columns, bool *wanted,
 static bool make_graphs(struct known_file *known, const struct known_request *request,
                         const struct stopper *stopper, struct failure *failure)
 {
-    unsigned levels = request->graph_levels;
-    if (!graph_names_make(&known->graphs, request->member, &known->labels, levels,
-                          levels ? request->captures : NULL, request->nodes, stopper, failure))
+    if (!graph_names_make(&known->graphs, request->member, &known->labels, ALL_LABELS,
+                          request->captures, request->nodes, stopper, failure))
         return false;
     known->graph_ids = memory_allocate((known->graphs.texts.count + 1) * sizeof *known->graph_ids);
     for (size_t i = 0; known->graph_ids && i < known->graphs.texts.count; i++)
@@ -52,12 +55,18 @@ bool known_file_make(struct known_file *known, const struct known_request *reque
     known->made =
         done && make_ids(known, &file->names, failure) &&
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
-        labels_make(&known->labels, file, member->steps, request->levels | LABEL_GAPS, wanted,
-                    stopper, failure) &&
+        labels_make(&known->labels, file, member->steps, ALL_LABELS | LABEL_GAPS | LABEL_FRAMES,
+                    wanted, stopper, failure) &&
         (!known->has_work || make_graphs(known, request, stopper, failure));
     if (!known->made)
         known_file_clear(known);
+    atomic_fetch_add_explicit(&files_made, known->made, memory_order_relaxed);
     return known->made;
+}
+
+size_t known_files_made(void)
+{
+    return atomic_load_explicit(&files_made, memory_order_relaxed);
 }
 
 void known_file_clear(struct known_file *known)

@@ -6,56 +6,32 @@
 #include "../trace/python_frame.h"
 #include "../trace/steps.h"
 
-enum among {
-    AMONG_ALL,
-    AMONG_EVENTS,
-    AMONG_OPERATORS,
-    AMONG_MODULES,
-    AMONG_ANNOTATIONS,
-    AMONG_FRAMES,
-    AMONG_OTHERS
-};
-
 /* The lines of a thread: what it is in, then those that labels are taken from. */
 enum {
     LINE_INSIDE,
     LINE_INNER_OPERATOR,
     LINE_INNER_EVENT,
-    LINE_OUTER_OPERATOR,
-    LINE_OUTER_EVENT,
     LINE_MODULE,
     LINE_ANNOTATION,
     LINE_FRAME,
     LINE_OTHER,
+    LINE_OUTER_OPERATOR, /* the outermost, like the next one; those before are the innermost */
+    LINE_OUTER_EVENT,
     LINES
 };
 
-static const struct {
-    enum among among;
-    bool outermost;
-} kinds_of_lines[LINES] = {[LINE_INSIDE] = {AMONG_ALL, false},
-                           [LINE_INNER_OPERATOR] = {AMONG_OPERATORS, false},
-                           [LINE_INNER_EVENT] = {AMONG_EVENTS, false},
-                           [LINE_OUTER_OPERATOR] = {AMONG_OPERATORS, true},
-                           [LINE_OUTER_EVENT] = {AMONG_EVENTS, true},
-                           [LINE_MODULE] = {AMONG_MODULES, false},
-                           [LINE_ANNOTATION] = {AMONG_ANNOTATIONS, false},
-                           [LINE_FRAME] = {AMONG_FRAMES, false},
-                           [LINE_OTHER] = {AMONG_OTHERS, false}};
+/* An event that is open, or will be the outermost. */
+struct label_event {
+    int64_t end;
+    uint32_t row;
+};
 
-/* A11.4: the lines of each level, best first; ended by LINE_INSIDE. */
-static const unsigned char lines_of_levels[LABEL_LEVELS][4] = {
-    [LEVEL_OP] = {LINE_INNER_OPERATOR, LINE_INNER_EVENT},
-    [LEVEL_TOP_OP] = {LINE_OUTER_OPERATOR, LINE_OUTER_EVENT},
-    [LEVEL_MODULE] = {LINE_MODULE, LINE_OUTER_OPERATOR, LINE_OUTER_EVENT},
-    [LEVEL_ANNOTATION] = {LINE_ANNOTATION}};
-
-/* The innermost or the outermost of some events of a thread, at each instant. */
+/* The innermost or the outermost of some events of a thread at an instant, while it goes on. */
 struct label_line {
-    bool wanted;
-    struct span_line line;
-    size_t next;
-    uint32_t now; /* the current event, while lines are joined */
+    /* Of the innermost: open events, of which the last is the current one; an outer one that has ended is dropped only when
+    ** it becomes the last. Of the outermost: the current one and those after it; each begins where the one before ends. */
+    struct label_event *events;
+    size_t first, count, capacity;
 };
 
 struct label_builder {
@@ -66,11 +42,13 @@ struct label_builder {
     struct spans spans;
     struct span_line step_line; /* if gaps are wanted */
     unsigned levels;            /* wanted */
+    unsigned wanted;            /* lines, a bit each */
     struct label_line lines[LINES];
-    enum among among;         /* of the current line */
+    uint32_t now[LINES]; /* by line: row of the current event, or ROW_NONE */
+    int64_t end[LINES];  /* of it; INT64_MAX if there is none */
     unsigned char *own;       /* by name: 1 if it is a frame of the user's code, 2 if not; 0: not asked */
-    size_t change_capacity;   /* of each line */
-    const struct span **open; /* room for as many */
+    int64_t next;             /* the earliest of these ends, or earlier */
+    struct thread_labels *thread;
 };
 
 /* Selects the rows that take part. */
@@ -116,49 +94,32 @@ static bool is_own_frame(const struct label_builder *builder, uint32_t row)
     return builder->own[id] == 1;
 }
 
-/* Whether a row is among the events of the builder's current line. */
-static bool is_among(const void *argument, uint32_t row)
+static bool wants(const struct label_builder *builder, int line)
 {
-    const struct label_builder *builder = argument;
-    const struct trace_file *file = builder->file;
-    enum among among = builder->among;
-    const struct columns *columns = &file->columns;
-    enum kind kind = columns->kind[row];
-    if (among == AMONG_ALL)
-        return true;
-    if (among == AMONG_OTHERS)
-        return !label_is_frame(file, row);
-    if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
-        return false;
-    if (among == AMONG_OPERATORS)
-        return row_is(file, row, CATEGORY_OPERATOR);
-    if (among == AMONG_ANNOTATIONS)
-        return row_is(file, row, CATEGORY_USER_ANNOTATION);
-    if (among == AMONG_FRAMES)
-        return is_own_frame(builder, row);
-    const struct name *name = &file->names.items[columns->name[row]];
-    return among == AMONG_EVENTS || label_is_module(name);
+    return builder->wanted >> line & 1;
 }
 
-/* Spans are sorted from outer to inner, so an event is the outermost for the part of its time
-** after the end of all earlier ones. */
-static bool find_outermost(const struct label_builder *builder, struct span_line *line,
-                           const struct span *spans, size_t count)
+/* The lines that a row is among the events of, a bit each. */
+static unsigned lines_of_row(const struct label_builder *builder, uint32_t row)
 {
-    int64_t reach = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(builder->stopper, i, builder->failure))
-            return false;
-        if (span_end(&spans[i]) <= reach || !is_among(builder, spans[i].row))
-            continue;
-        if (reach != INT64_MIN)
-            span_line_add(line, reach, ROW_NONE);
-        span_line_add(line, spans[i].start > reach ? spans[i].start : reach, spans[i].row);
-        reach = span_end(&spans[i]);
-    }
-    if (reach != INT64_MIN)
-        span_line_add(line, reach, ROW_NONE);
-    return true;
+    const struct trace_file *file = builder->file;
+    enum kind kind = file->columns.kind[row];
+    unsigned lines = 1u << LINE_INSIDE;
+    if (wants(builder, LINE_OTHER) && !label_is_frame(file, row))
+        lines |= 1u << LINE_OTHER;
+    if (kind == KIND_CALL || kind == KIND_DRIVER_CALL)
+        return lines & builder->wanted;
+    lines |= 1u << LINE_INNER_EVENT | 1u << LINE_OUTER_EVENT;
+    if (row_is(file, row, CATEGORY_OPERATOR))
+        lines |= 1u << LINE_INNER_OPERATOR | 1u << LINE_OUTER_OPERATOR;
+    if (row_is(file, row, CATEGORY_USER_ANNOTATION))
+        lines |= 1u << LINE_ANNOTATION;
+    if (wants(builder, LINE_MODULE) &&
+        label_is_module(&file->names.items[file->columns.name[row]]))
+        lines |= 1u << LINE_MODULE;
+    if (wants(builder, LINE_FRAME) && is_own_frame(builder, row))
+        lines |= 1u << LINE_FRAME;
+    return lines & builder->wanted;
 }
 
 static bool has_frames(const struct trace_file *file)
@@ -168,33 +129,18 @@ static bool has_frames(const struct trace_file *file)
 
 static void choose_lines(struct label_builder *builder)
 {
-    builder->lines[LINE_INSIDE].wanted = true;
+    /* A11.4 */
+    static const unsigned lines_of_levels[LABEL_LEVELS] = {
+        [LEVEL_OP] = 1u << LINE_INNER_OPERATOR | 1u << LINE_INNER_EVENT,
+        [LEVEL_TOP_OP] = 1u << LINE_OUTER_OPERATOR | 1u << LINE_OUTER_EVENT,
+        [LEVEL_MODULE] = 1u << LINE_MODULE | 1u << LINE_OUTER_OPERATOR | 1u << LINE_OUTER_EVENT,
+        [LEVEL_ANNOTATION] = 1u << LINE_ANNOTATION};
+    builder->wanted = 1u << LINE_INSIDE;
     if (builder->levels & LABEL_FRAMES && has_frames(builder->file))
-        builder->lines[LINE_FRAME].wanted = builder->lines[LINE_OTHER].wanted = true;
+        builder->wanted |= 1u << LINE_FRAME | 1u << LINE_OTHER;
     for (int level = 0; level < LABEL_LEVELS; level++)
         if (builder->levels >> level & 1)
-            for (const unsigned char *line = lines_of_levels[level]; *line; line++)
-                builder->lines[*line].wanted = true;
-}
-
-/* Makes room for the changes of a thread with `count` spans. */
-static bool make_room(struct label_builder *builder, size_t count)
-{
-    size_t needed = 2 * count + 1;
-    if (needed <= builder->change_capacity)
-        return true;
-    builder->change_capacity = 0;
-    if (!memory_assign(&builder->open,
-                       memory_resize(builder->open, needed * sizeof *builder->open)))
-        return failure_memory(builder->failure);
-    for (int i = 0; i < LINES; i++) {
-        struct span_change **items = &builder->lines[i].line.items;
-        if (builder->lines[i].wanted &&
-            !memory_assign(items, memory_resize(*items, needed * sizeof **items)))
-            return failure_memory(builder->failure);
-    }
-    builder->change_capacity = needed;
-    return true;
+            builder->wanted |= lines_of_levels[level];
 }
 
 static uint32_t inside_of(const struct columns *columns, uint32_t row)
@@ -205,58 +151,127 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
     return kind == KIND_CALL || kind == KIND_DRIVER_CALL ? row : IN_EVENT;
 }
 
-/* A11.3 and A11.4: the stretch that begins at an instant, from the current events of the lines. */
-static struct label_stretch stretch_at(const struct label_builder *builder, int64_t start)
+/* The row, or the other one if there is none. */
+static inline uint32_t row_or(uint32_t row, uint32_t other)
 {
-    struct label_stretch stretch = {
-        start, inside_of(&builder->file->columns, builder->lines[LINE_INSIDE].now), {0},
-        builder->lines[LINE_FRAME].now, builder->lines[LINE_OTHER].now};
-    for (int level = 0; level < LABEL_LEVELS; level++) {
-        const unsigned char *line = lines_of_levels[level];
-        stretch.label[level] = ROW_NONE;
-        for (; *line && stretch.label[level] == ROW_NONE && builder->levels >> level & 1; line++)
-            stretch.label[level] = builder->lines[*line].now;
-    }
-    return stretch;
+    return row == ROW_NONE ? other : row;
 }
 
-/* Joins the lines of a thread into stretches. */
-static bool join_lines(struct label_builder *builder, struct thread_labels *thread, size_t spans)
+/* A11.3 and A11.4: the stretch that begins at an instant, from the current events of the lines. */
+static inline struct label_stretch stretch_at(const struct label_builder *builder, int64_t start)
 {
-    for (int i = 0; i < LINES; i++) {
-        builder->lines[i].next = 0;
-        builder->lines[i].now = ROW_NONE;
+    const uint32_t *now = builder->now;
+    unsigned levels = builder->levels;
+    uint32_t outer = row_or(now[LINE_OUTER_OPERATOR], now[LINE_OUTER_EVENT]);
+    return (struct label_stretch){
+        start,
+        inside_of(&builder->file->columns, now[LINE_INSIDE]),
+        {[LEVEL_OP] = row_or(now[LINE_INNER_OPERATOR], now[LINE_INNER_EVENT]),
+         [LEVEL_TOP_OP] = levels >> LEVEL_TOP_OP & 1 ? outer : ROW_NONE,
+         [LEVEL_MODULE] = levels >> LEVEL_MODULE & 1 ? row_or(now[LINE_MODULE], outer) : ROW_NONE,
+         [LEVEL_ANNOTATION] = now[LINE_ANNOTATION]},
+        now[LINE_FRAME],
+        now[LINE_OTHER]};
+}
+
+/* Finds the current event of a line anew. */
+static inline void set_current(struct label_builder *builder, int i)
+{
+    const struct label_line *line = &builder->lines[i];
+    bool none = line->count == line->first;
+    const struct label_event *event =
+        none ? NULL : &line->events[i >= LINE_OUTER_OPERATOR ? line->first : line->count - 1];
+    builder->now[i] = none ? ROW_NONE : event->row;
+    builder->end[i] = none ? INT64_MAX : event->end;
+}
+
+/* Opens an event in the lines that it is among. */
+static bool open_event(struct label_builder *builder, const struct span *span)
+{
+    struct label_event event = {span_end(span), span->row};
+    unsigned lines = lines_of_row(builder, span->row);
+    for (int i = 0; lines >> i; i++) {
+        struct label_line *line = &builder->lines[i];
+        bool any = line->count > line->first;
+        if (!(lines >> i & 1) ||
+            (i >= LINE_OUTER_OPERATOR && any && event.end <= line->events[line->count - 1].end))
+            continue;
+        if (!any)
+            line->first = line->count = 0;
+        if (!MEMORY_GROW(line->events, line->capacity, line->count + 1))
+            return failure_memory(builder->failure);
+        line->events[line->count++] = event;
+        set_current(builder, i);
     }
-    thread->items = memory_allocate((2 * spans + 2) * sizeof *thread->items);
+    if (event.end < builder->next)
+        builder->next = event.end;
+    return true;
+}
+
+/* Goes on to the instant at which the next current events end. */
+static void close_events(struct label_builder *builder)
+{
+    int64_t now = builder->next;
+    builder->next = INT64_MAX;
+    for (int i = 0; i < LINES; i++) {
+        struct label_line *line = &builder->lines[i];
+        if (builder->end[i] <= now) {
+            if (i >= LINE_OUTER_OPERATOR)
+                line->first++;
+            else
+                while (line->count > 0 && line->events[line->count - 1].end <= now)
+                    line->count--;
+            set_current(builder, i);
+        }
+        if (builder->end[i] < builder->next)
+            builder->next = builder->end[i];
+    }
+}
+
+/* Adds the stretch that begins at an instant, unless it goes on with the one before. */
+static void add_stretch(struct label_builder *builder, int64_t start)
+{
+    struct thread_labels *thread = builder->thread;
+    struct label_stretch stretch = stretch_at(builder, start);
+    if (thread->items[thread->count - 1].start == start)
+        thread->count--;
+    const struct label_stretch *last = &thread->items[thread->count - 1];
+    if (last->inside != stretch.inside || last->frame != stretch.frame || last->event != stretch.event ||
+        memcmp(last->label, stretch.label, sizeof stretch.label) != 0)
+        thread->items[thread->count++] = stretch;
+}
+
+/* Makes the stretches of a thread. */
+static bool make_stretches(struct label_builder *builder, const struct span *spans, size_t count)
+{
+    struct thread_labels *thread = builder->thread;
+    for (int i = 0; i < LINES; i++) {
+        builder->lines[i].first = builder->lines[i].count = 0;
+        set_current(builder, i);
+    }
+    builder->next = INT64_MAX;
+    thread->items = memory_allocate((2 * count + 2) * sizeof *thread->items);
     if (!thread->items)
         return failure_memory(builder->failure);
     thread->items[0] = stretch_at(builder, INT64_MIN);
     thread->count = 1;
-    for (size_t step = 0;; step++) {
-        int64_t now = INT64_MAX;
-        bool more = false;
-        if (!stopper_goes_on(builder->stopper, step, builder->failure))
+    for (size_t i = 0; i <= count; i++) {
+        int64_t start = i < count ? spans[i].start : INT64_MAX;
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
             return false;
-        for (int i = 0; i < LINES; i++) {
-            const struct label_line *line = &builder->lines[i];
-            if (line->next < line->line.count && line->line.items[line->next].start <= now) {
-                now = line->line.items[line->next].start;
-                more = true;
-            }
+        while (builder->next <= start && builder->next < INT64_MAX) {
+            int64_t now = builder->next;
+            close_events(builder);
+            add_stretch(builder, now);
         }
-        if (!more)
+        if (i == count)
             return true;
-        for (int i = 0; i < LINES; i++) {
-            struct label_line *line = &builder->lines[i];
-            if (line->next < line->line.count && line->line.items[line->next].start == now)
-                line->now = line->line.items[line->next++].row;
-        }
-        struct label_stretch stretch = stretch_at(builder, now);
-        const struct label_stretch *last = &thread->items[thread->count - 1];
-        if (last->inside != stretch.inside || last->frame != stretch.frame || last->event != stretch.event ||
-            memcmp(last->label, stretch.label, sizeof stretch.label) != 0)
-            thread->items[thread->count++] = stretch;
+        if (!open_event(builder, &spans[i]))
+            return false;
+        if (i + 1 == count || spans[i + 1].start > start)
+            add_stretch(builder, start);
     }
+    return true;
 }
 
 /* Takes Python frames out of the spans of a thread. Returns how many are left. */
@@ -272,20 +287,8 @@ static size_t drop_frames(const struct trace_file *file, struct span *spans, siz
 static bool make_thread(struct label_builder *builder, struct thread_labels *thread,
                         struct span *spans, size_t count)
 {
-    if (!make_room(builder, count))
-        return false;
-    for (int i = 0; i < LINES; i++) {
-        struct label_line *line = &builder->lines[i];
-        builder->among = kinds_of_lines[i].among;
-        line->line.count = 0;
-        if (line->wanted &&
-            !(kinds_of_lines[i].outermost
-                  ? find_outermost(builder, &line->line, spans, count)
-                  : span_line_innermost(&line->line, spans, count, is_among, builder, builder->open,
-                                        builder->stopper, builder->failure)))
-            return false;
-    }
-    if (!join_lines(builder, thread, count))
+    builder->thread = thread;
+    if (!make_stretches(builder, spans, count))
         return false;
     if (builder->levels & LABEL_GAPS &&
         !gaps_make(&thread->gaps, spans, drop_frames(builder->file, spans, count), builder->steps,
@@ -319,8 +322,7 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
                                builder.spans.items + builder.spans.first[track],
                                builder.spans.first[track + 1] - builder.spans.first[track]);
     for (int i = 0; i < LINES; i++)
-        memory_free(builder.lines[i].line.items);
-    memory_free(builder.open);
+        memory_free(builder.lines[i].events);
     memory_free(builder.own);
     memory_free(builder.step_line.items);
     spans_clear(&builder.spans);

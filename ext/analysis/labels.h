@@ -18,6 +18,7 @@ enum label_level {
 
 enum {
     LABEL_LEVELS = LEVEL_KERNEL,   /* op, top_op, module, annotation */
+    ALL_LABELS = (1 << LABEL_LEVELS) - 1,
     LABEL_GAPS = 1 << LABEL_LEVELS,  /* among wanted levels: gaps, too */
     LABEL_FRAMES = 2 << LABEL_LEVELS /* and what stands for frames */
 };

@@ -13,7 +13,7 @@ bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
     if (*id == NOT_KNOWN) {
         const struct name *from = &names->file->names.items[own];
         size_t length = name_stable(from->text, from->length, names->known->scratch);
-        uint32_t made = names_intern(&names->names, names->known->scratch, length);
+        uint32_t made = names_intern(names->names, names->known->scratch, length);
         if (made == NAME_NONE)
             return failure_memory(names->failure);
         *id = made;
@@ -22,10 +22,9 @@ bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
     return true;
 }
 
-bool part_name_in_graph(struct part_names *names, const struct origin *origin, int i,
+bool part_name_in_graph(struct part_names *names, const struct origin *origin, int level,
                         uint32_t *name)
 {
-    int level = names->level == LEVEL_COUNT ? i : i == 0 ? (int)names->level : LEVEL_KERNEL;
     if (origin->work == ROW_NONE || level >= LABEL_LEVELS)
         return false;
     uint32_t id = graph_name(&names->known->graphs, level, origin->work);
@@ -36,7 +35,7 @@ bool part_name_in_graph(struct part_names *names, const struct origin *origin, i
         return true;
     uint32_t *own = &names->known->graph_ids[id];
     if (*own == NOT_KNOWN) {
-        *own = names_adopt(&names->names, &names->known->graphs.texts.items[id]);
+        *own = names_adopt(names->names, &names->known->graphs.texts.items[id]);
         if (*own == NAME_NONE)
             failure_memory(names->failure);
     }
@@ -52,17 +51,17 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
         return false;
     if (before == NAME_NONE && after == NAME_NONE)
         return true;
-    const struct name *items = names->names.items;
+    const struct name *items = names->names->items;
     size_t length = gap_name(names->known->scratch, before == NAME_NONE ? NULL : &items[before],
                              after == NAME_NONE ? NULL : &items[after]);
-    *name = names_intern(&names->names, names->known->scratch, length);
+    *name = names_intern(names->names, names->known->scratch, length);
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
 /* Whether the top_op of a path is a Python frame or a module, because no operator is around. */
 static bool is_in_frame(const struct part_names *names, const struct origin *origin)
 {
-    return names->level == LEVEL_COUNT && origin->row[LEVEL_TOP_OP] != ROW_NONE &&
+    return origin->row[LEVEL_TOP_OP] != ROW_NONE &&
            row_is(names->file, origin->row[LEVEL_TOP_OP], CATEGORY_PYTHON);
 }
 
@@ -85,7 +84,7 @@ static bool name_of_method(struct part_names *names, uint32_t module, uint32_t f
     }
     size_t length = frame_method(names->known->scratch, &items[columns->name[module]],
                                  order > 0 ? &items[columns->name[frame]] : NULL);
-    *name = names_intern(&names->names, names->known->scratch, length);
+    *name = names_intern(names->names, names->known->scratch, length);
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
@@ -109,6 +108,6 @@ bool part_name_for_frame(struct part_names *names, const struct origin *origin, 
         return part_name(names, origin->row[LEVEL_KERNEL], name);
     if (origin->event != ROW_NONE)
         return part_name(names, origin->event, name);
-    *name = names_intern(&names->names, python, sizeof python - 1);
+    *name = names_intern(names->names, python, sizeof python - 1);
     return *name != NAME_NONE || failure_memory(names->failure);
 }

@@ -9,33 +9,33 @@
 
 /* The rows whose names explain an instant, or ROW_NONE. */
 struct origin {
-    uint32_t row[LEVEL_COUNT]; /* as the names of struct attributed */
+    uint32_t row[LEVEL_COUNT]; /* by level */
     uint32_t work;             /* whose name in a graph (A14, A15) goes before labels */
     uint32_t frame, event;     /* as in struct label_stretch */
+    bool alone;                /* as in struct attributed */
 };
 
 static const struct origin nowhere = {
-    {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}, ROW_NONE, ROW_NONE, ROW_NONE};
+    {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}, ROW_NONE, ROW_NONE, ROW_NONE, false};
 
 #define NO_NAMES {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE}
 
-/* The names of all parts, and the file that rows are of. */
+/* The names of parts, and the file that rows are of. */
 struct part_names {
-    struct names names;
-    enum label_level level; /* LEVEL_COUNT: parts have paths */
+    struct names *names;
     const struct trace_file *file;
     struct known_file *known;
     struct failure *failure;
 };
 
-/* The functions below give ids in part_names.names. Those that return bool fail if out of memory. */
+/* The functions below give ids in *part_names.names. Those that return bool fail if out of memory. */
 
 /* The id of the stable name of a row (A9); NAME_NONE for ROW_NONE and for a row without a name. */
 bool part_name(struct part_names *names, uint32_t row, uint32_t *name);
 
-/* The id of the name that work has in a graph, as element `i` of the names of a part. False also if it has
-** none; then the failure is not set. */
-bool part_name_in_graph(struct part_names *names, const struct origin *origin, int i,
+/* The id of the name that work has in a graph, by level. False also if it has none; then the failure is
+** not set. */
+bool part_name_in_graph(struct part_names *names, const struct origin *origin, int level,
                         uint32_t *name);
 
 /* The id of the name of a gap; NAME_NONE if nothing is around it. */

@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "../analysis/intervals.h"
+#include "../analysis/only_rank.h"
 #include "../analysis/statistics.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
@@ -246,6 +247,39 @@ static void stddevFinal(sqlite3_context *context)
         sqlite3_result_double(context, (double)sqrtl(squares / (total - 1)));
 }
 
+static const char only_rank[] = "trace_only_rank";
+
+/* The own differences of ranks, and the difference that the last of them is for. */
+struct rank_group {
+    struct only_rank ranks;
+    double whole;
+};
+
+static void onlyRankStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    if (!has_numbers(context, only_rank, count, values))
+        return;
+    struct rank_group *group = sqlite3_aggregate_context(context, sizeof *group);
+    double whole = sqlite3_value_double(values[2]);
+    if (!group)
+        sqlite3_result_error_nomem(context);
+    else if (group->ranks.ranks > 0 && whole != group->whole)
+        function_fail(context, only_rank, "diff must be the same in every row");
+    else {
+        group->whole = whole;
+        only_rank_add(&group->ranks, sqlite3_value_int64(values[0]),
+                      sqlite3_value_double(values[1]) * (whole < 0 ? -1 : 1));
+    }
+}
+
+static void onlyRankFinal(sqlite3_context *context)
+{
+    const struct rank_group *group = sqlite3_aggregate_context(context, 0);
+    int64_t rank = group ? only_rank_find(&group->ranks, fabs(group->whole)) : NUMBER_NONE;
+    if (rank != NUMBER_NONE)
+        sqlite3_result_int64(context, rank);
+}
+
 const struct function aggregates[] = {
     {.name = busy_time,
      .type = "",
@@ -277,6 +311,14 @@ const struct function aggregates[] = {
                     "how many values there are: those without a row are 0; default the rows"}},
      .step = stddevStep,
      .final = stddevFinal},
+    {.name = only_rank,
+     .type = "INTEGER",
+     .text = "the only rank of a job whose own steps differ as the path does (Q8); NULL: several or none",
+     .arguments = {{"rank", "INTEGER", true, "rank"},
+                   {"own", "REAL", true, "difference of its own steps, in any unit"},
+                   {"diff", "REAL", true, "that of the path, the same in every row"}},
+     .step = onlyRankStep,
+     .final = onlyRankFinal},
     {.name = mann_whitney_name,
      .type = "TEXT",
      .text =

@@ -1,5 +1,9 @@
 #include "call_trace.h"
 
+#include <string.h>
+
+#include "../reader/memory.h"
+
 /* What the arguments of a call say about a trace. */
 struct wanted_trace {
     struct trace_paths paths;
@@ -27,6 +31,14 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
         !(request->path ? path_of_request(call, request->path, &wanted->paths)
                         : argument_trace(call, request->trace, &wanted->paths)))
         return false;
+    if (request->job_ranks) {
+        const struct selection *job = request->job_ranks;
+        wanted->ranks = (struct selection){SELECT_LIST, memory_zeroed(job->count, sizeof *job->values),
+                                           job->count, NULL, true};
+        if (!wanted->ranks.values)
+            return failure_memory(&call->failure);
+        memcpy(wanted->ranks.values, job->values, job->count * sizeof *job->values);
+    }
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = request->default_ranks;
     if (wanted->iterations.kind == SELECT_DEFAULT)
@@ -75,8 +87,8 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
     for (size_t i = 0; i < count; i++) {
         opened[i].job = wanted[i].ranks.job || requests[i].job;
         if (done && requests[i].iterations)
-            done = trace_choose_steps(traces[i], &wanted[i].iterations, opened[i].job,
-                                      wanted[i].subject, &opened[i].steps, &call->failure);
+            done = trace_choose_steps(traces[i], &wanted[i].iterations,
+                                      opened[i].job ? STEPS_OF_JOB : STEPS_OF_RANKS, wanted[i].subject, &opened[i].steps, &call->failure);
         wanted_trace_clear(&wanted[i]);
     }
     for (size_t i = 0; !done && i < count; i++)
@@ -90,24 +102,72 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
     return call_traces_open(call, request, 1, opened);
 }
 
-bool call_sides_open(struct call *call, int control, int ranks, int iterations,
-                     enum selection_kind default_iterations, int steps, struct call_trace *opened)
+bool call_common_ranks(struct call *call, const struct call_sides_request *request,
+                       struct common_ranks *common)
 {
-    struct call_trace_request requests[] = {{.trace = control,
-                                             .ranks = ranks,
-                                             .iterations = iterations,
-                                             .default_iterations = default_iterations,
-                                             .steps = steps,
-                                             .use = TRACE_FOR_DIFF,
-                                             .subject = "control"},
-                                            {.trace = control + 1,
-                                             .ranks = ranks + 1,
-                                             .iterations = iterations + 1,
-                                             .default_iterations = default_iterations,
-                                             .steps = steps,
-                                             .use = TRACE_FOR_DIFF,
-                                             .subject = "test"}};
-    return call_traces_open(call, requests, 2, opened);
+    struct call_trace_request requests[2];
+    struct call_trace opened[2];
+    struct selection iterations[2] = {{.kind = SELECT_DEFAULT}, {.kind = SELECT_DEFAULT}};
+    bool done = true;
+    *common = (struct common_ranks){.count = 0};
+    for (int i = 0; i < 2; i++) {
+        requests[i] = (struct call_trace_request){.trace = request->control + i,
+                                                  .steps = request->steps,
+                                                  .default_ranks = SELECT_ALL,
+                                                  .use = TRACE_FOR_EVENTS};
+        done = done && argument_selection(call, request->iterations + i, true, &iterations[i]);
+    }
+    if (done && (done = call_traces_open(call, requests, 2, opened))) {
+        const struct trace sides[2] = {opened[0].trace, opened[1].trace};
+        done = common_ranks_find(common, sides, iterations, &call->failure);
+        for (int i = 0; i < 2; i++)
+            call_trace_close(&opened[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        selection_clear(&iterations[i]);
+    return done;
+}
+
+/* Lists the ranks of the job that is compared if no ranks are asked for; none if that is no job. */
+static bool list_default(struct call *call, const struct call_sides_request *request,
+                         struct selection *ranks)
+{
+    struct common_ranks common;
+    *ranks = (struct selection){.kind = SELECT_LIST};
+    if (!argument_takes_job(call, request->ranks) || call->values[request->ranks] ||
+        call->values[request->ranks + 1])
+        return true;
+    if (!call_common_ranks(call, request, &common))
+        return false;
+    ranks->values = memory_zeroed(common.taken, sizeof *ranks->values);
+    for (size_t i = 0; i < common.count && ranks->values && common.taken > 1; i++)
+        if (common.items[i].why == LEFT_NOT)
+            ranks->values[ranks->count++] = common.items[i].rank;
+    common_ranks_clear(&common);
+    return ranks->values || failure_memory(&call->failure);
+}
+
+bool call_sides_open(struct call *call, const struct call_sides_request *request,
+                     struct call_trace *opened)
+{
+    static const char *const subjects[] = {"control", "test"};
+    struct call_trace_request requests[2];
+    struct selection ranks;
+    bool done = list_default(call, request, &ranks);
+    for (int i = 0; i < 2; i++) {
+        requests[i] = (struct call_trace_request){.trace = request->control + i,
+                                                  .ranks = request->ranks + i,
+                                                  .iterations = request->iterations + i,
+                                                  .default_iterations = request->default_iterations,
+                                                  .steps = request->steps,
+                                                  .use = TRACE_FOR_DIFF,
+                                                  .subject = subjects[i],
+                                                  .job_ranks = ranks.count > 0 ? &ranks : NULL};
+        opened[i] = (struct call_trace){.trace = {.count = 0}};
+    }
+    done = done && call_traces_open(call, requests, 2, opened);
+    selection_clear(&ranks);
+    return done;
 }
 
 void call_trace_close(struct call_trace *opened)

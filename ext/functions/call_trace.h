@@ -8,6 +8,7 @@
 #include "../analysis/summary.h"
 #include "../sqlite/arguments.h"
 #include "../sqlite/registry.h"
+#include "../trace/common_ranks.h"
 
 struct call_trace_request {
     /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
@@ -18,6 +19,7 @@ struct call_trace_request {
     const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
     bool job;            /* the ranks are a job, whatever the arguments say */
+    const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
     bool quoted;         /* errors quote the argument's text instead of `subject` */
 };
 
@@ -36,10 +38,22 @@ enum { MOST_TRACES = 2 };
 bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
                       struct call_trace *opened);
 
-/* The same for control and test of a diff, whose files are read side by side. The indices are
-** those of control's arguments; test's follow each of them, but for `steps`, which is both's. */
-bool call_sides_open(struct call *call, int control, int ranks, int iterations,
-                     enum selection_kind default_iterations, int steps, struct call_trace *opened);
+/* The arguments of a diff: the indices of those of control. Test's follow each of them, but for `steps`, which is
+** both's. */
+struct call_sides_request {
+    int control, ranks, iterations, steps;
+    enum selection_kind default_iterations;
+};
+
+/* The same for control and test of a diff, whose files are read side by side. If its ranks take 'job' and
+** are not given, they are the job that Q1.4 says. */
+bool call_sides_open(struct call *call, const struct call_sides_request *request,
+                     struct call_trace *opened);
+
+/* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are compared as a
+** job by default. */
+bool call_common_ranks(struct call *call, const struct call_sides_request *request,
+                       struct common_ranks *common);
 
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);
@@ -61,6 +75,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
 #define JOB_RANKS_ARGUMENT \
     "ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"
+#define JOB_BY_DEFAULT_TEXT \
+    "integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest"
 #define LOWEST_STEP_TEXT \
     "integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step"
 #define STEADY_STEPS_TEXT "integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'"

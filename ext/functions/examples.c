@@ -76,6 +76,11 @@ static const struct {
      "LIMIT 3;"},
     {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS test, control_steps, test_steps\n"
                       "FROM trace_verdict(" PAIR ");"},
+    {"trace_job_clocks", "SELECT rank, iteration, offset_ns\n"
+                         "FROM trace_job_clocks('examples/gpu/test')\n"
+                         "WHERE rank > 0;"},
+    {"trace_compared_ranks", "SELECT control_chosen, test_chosen, control_ranks, test_ranks, ranks, why\n"
+                             "FROM trace_compared_ranks(" PAIR ");"},
     {"trace_host_factor", "SELECT kind, name, round(factor, 2) AS factor, operators, text\n"
                           "FROM trace_host_factor('examples/cpu/control', 'examples/cpu/test')\n"
                           "LIMIT 3;"},
@@ -255,6 +260,8 @@ static const struct {
                        "round(trace_quantile(dur, 0.99), 1) AS p99\n"
                        "FROM trace_events(" GPU ")\n"
                        "WHERE cat = 'kernel';"},
+    {"trace_only_rank", "SELECT trace_only_rank(column1, column2, 100) AS rank\n"
+                        "FROM (VALUES (0, 8), (1, 104), (2, -3));"},
     {"trace_stddev", "SELECT round(trace_stddev(dur), 1) AS us\n"
                      "FROM trace_events(" GPU ")\n"
                      "WHERE cat = 'kernel';"},

@@ -3,6 +3,7 @@
 */
 #include <math.h>
 
+#include "../analysis/known_file.h"
 #include "../chart/label.h"
 #include "../chart/page.h"
 #include "../reader/memory.h"
@@ -24,11 +25,11 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
     (void)count;
     (void)values;
     char *text = sqlite3_mprintf("tracediff v%s, commit %s, built with %s for SQLite %s or newer, "
-                                 "gzip by %s, %s, running on SQLite %s",
+                                 "gzip by %s, %s, running on SQLite %s, files attributed: %llu",
                                  TRACEDIFF_VERSION, TRACEDIFF_COMMIT, TRACEDIFF_COMPILER,
                                  TRACEDIFF_OLDEST_SQLITE, source_decoder(),
                                  page_has_library() ? "charts by Plotly" : "no charts",
-                                 sqlite3_libversion());
+                                 sqlite3_libversion(), (unsigned long long)known_files_made());
     if (text)
         sqlite3_result_text(context, text, -1, sqlite3_free);
     else
@@ -228,7 +229,7 @@ const struct function scalars[] = {
      .call = versionCall},
     {.name = "tracediff_debug",
      .type = "TEXT",
-     .text = "how this extension was built, and the versions it runs with",
+     .text = "how this extension was built, the versions it runs with, and how often it found out where the time of a file went",
      .call = debugCall},
 };
 const int scalar_count = COUNT_OF(scalars);

@@ -51,6 +51,13 @@ static const struct argument arguments_of_diff[] = {
     {STEPS_ARGUMENT},
 };
 
+static const struct call_sides_request sides_of_call = {
+    .control = DIFF_CONTROL,
+    .ranks = DIFF_CONTROL_RANK,
+    .iterations = DIFF_CONTROL_ITERATION,
+    .steps = DIFF_STEPS,
+    .default_iterations = SELECT_DEFAULT};
+
 /* One trace, summed up by name. */
 struct diff_side {
     struct summary summary;
@@ -65,8 +72,7 @@ static bool sum_up_sides(struct call *call, struct diff_side *sides)
     int use_short_name;
     if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, 0, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
-        !call_sides_open(call, DIFF_CONTROL, DIFF_CONTROL_RANK, DIFF_CONTROL_ITERATION,
-                         SELECT_DEFAULT, DIFF_STEPS, opened))
+        !call_sides_open(call, &sides_of_call, opened))
         return false;
     bool done = true;
     for (int i = 0; i < 2; i++) {

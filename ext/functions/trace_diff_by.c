@@ -83,6 +83,13 @@ static const struct argument arguments_of_diff_by[] = {
     {STEPS_ARGUMENT},
 };
 
+static const struct call_sides_request sides_of_call = {
+    .control = BY_CONTROL,
+    .ranks = BY_CONTROL_RANK,
+    .iterations = BY_CONTROL_ITERATION,
+    .steps = BY_STEPS,
+    .default_iterations = SELECT_DEFAULT};
+
 static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
                                         [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
                                         [KEY_KERNEL] = "kernel", [KEY_KERNEL_TYPE] = "kernel_type",
@@ -129,8 +136,7 @@ static bool add_keyed_sides(struct call *call, enum device_type device_type, str
                             int64_t *steps)
 {
     struct call_trace opened[2];
-    if (!call_sides_open(call, BY_CONTROL, BY_CONTROL_RANK, BY_CONTROL_ITERATION, SELECT_DEFAULT,
-                         BY_STEPS, opened))
+    if (!call_sides_open(call, &sides_of_call, opened))
         return false;
     bool done = true;
     for (int side = 0; side < 2; side++) {

@@ -22,7 +22,7 @@ static const struct argument arguments_of_report[] = {
     {STEPS_ARGUMENT},
 };
 
-enum { REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
+enum { REPORT_RANKS = 2, REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
 
 /* A page that is being made. Its sections run as calls of a function that has the facts as more
 ** arguments. */
@@ -30,6 +30,7 @@ struct report_call {
     struct call call;
     struct table_function function;
     struct argument arguments[MOST_ARGUMENTS];
+    sqlite3_value *lowest[2]; /* the ranks if none are given: sections that list device work take no jobs */
     struct report report;
 };
 
@@ -49,7 +50,33 @@ static void sections_end(struct report_call *of)
 {
     for (int i = 0; i < report_fact_count; i++)
         sqlite3_value_free(of->call.values[REPORT_ARGUMENTS + i]);
+    for (int i = 0; i < 2; i++)
+        sqlite3_value_free(of->lowest[i]);
     report_clear(&of->report);
+}
+
+static int take_lowest(void *to, sqlite3_stmt *row)
+{
+    struct report_call *of = to;
+    for (int i = 0; i < 2; i++) {
+        of->lowest[i] = sqlite3_value_dup(sqlite3_column_value(row, i));
+        if (!of->lowest[i])
+            return SQLITE_NOMEM;
+        if (sqlite3_value_type(of->lowest[i]) != SQLITE_NULL)
+            of->call.values[REPORT_RANKS + i] = of->lowest[i];
+    }
+    return SQLITE_OK;
+}
+
+/* Without ranks, those of the sections are the lowest. */
+static int choose_ranks(struct report_call *of)
+{
+    if (of->call.values[REPORT_RANKS] || of->call.values[REPORT_RANKS + 1])
+        return SQLITE_OK;
+    return sql_run(&of->call,
+                   "SELECT (SELECT min(rank) FROM \"tracediff:trace_files\"(:control)),"
+                   " (SELECT min(rank) FROM \"tracediff:trace_files\"(:test))",
+                   take_lowest, of);
 }
 
 /* A fact, after they were taken. */
@@ -224,6 +251,7 @@ static int report_produce(struct call *call, struct rows **rows)
         return code;
     }
     sections_begin(of, call);
+    code = choose_ranks(of);
     for (int i = 0; i < report_section_count && code == SQLITE_OK; i++)
         if (report_sections[i].layout == LAYOUT_HELD)
             code = sql_hold(&of->call, report_sections[i].sql, &held);

@@ -32,6 +32,13 @@ static const struct argument arguments_of_graph_diff[] = {
     {STEPS_ARGUMENT},
 };
 
+static const struct call_sides_request sides_of_call = {
+    .control = GRAPH_DIFF_CONTROL,
+    .ranks = GRAPH_DIFF_CONTROL_RANK,
+    .iterations = GRAPH_DIFF_CONTROL_ITERATION,
+    .steps = GRAPH_DIFF_STEPS,
+    .default_iterations = SELECT_STEADY};
+
 /* Collects the graphs of one side. */
 static bool add_side(struct call *call, struct graph_sides *sides, int side,
                      const struct call_trace *opened)
@@ -105,8 +112,7 @@ static int graph_diff_produce(struct call *call, struct rows **rows)
     size_t count = 0;
     struct result *result = result_new(call->function->column_count);
     bool done =
-        call_sides_open(call, GRAPH_DIFF_CONTROL, GRAPH_DIFF_CONTROL_RANK,
-                        GRAPH_DIFF_CONTROL_ITERATION, SELECT_STEADY, GRAPH_DIFF_STEPS, opened);
+        call_sides_open(call, &sides_of_call, opened);
     if (done) {
         for (int side = 0; side < 2; side++) {
             done = done && add_side(call, &sides, side, &opened[side]);

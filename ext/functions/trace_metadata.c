@@ -3,6 +3,7 @@
 */
 #include <string.h>
 
+#include "../sqlite/json_array.h"
 #include "call_trace.h"
 
 static const struct column columns_of_metadata[] = {

@@ -47,7 +47,7 @@ enum {
 static const struct argument arguments_of_step_causes[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"},
+    {"control_rank", "", false, JOB_BY_DEFAULT_TEXT},
     {"test_rank", "", false, "the same for test"},
     {"control_iteration", "", false, STEADY_STEPS_TEXT},
     {"test_iteration", "", false, "the same for test"},
@@ -56,6 +56,13 @@ static const struct argument arguments_of_step_causes[] = {
     {"shown", "INTEGER>=0", false,
      "how many causes are to hold three quarters of the sum of |diff_time| (L3); default: none is merged"},
 };
+
+static const struct call_sides_request sides_of_call = {
+    .control = CAUSES_CONTROL,
+    .ranks = CAUSES_CONTROL_RANK,
+    .iterations = CAUSES_CONTROL_ITERATION,
+    .steps = CAUSES_STEPS,
+    .default_iterations = SELECT_STEADY};
 
 /* One trace, with the parts of its chosen steps. */
 struct causes_side {
@@ -86,7 +93,7 @@ static bool open_ranks(struct call *call, int number, struct causes_side *side,
     bool done = argument_selection(call, CAUSES_CONTROL_ITERATION + number, true, &iterations);
     if (done && iterations.kind == SELECT_DEFAULT)
         iterations.kind = SELECT_STEADY;
-    done = done && trace_choose_steps(&opened->trace, &iterations, false,
+    done = done && trace_choose_steps(&opened->trace, &iterations, STEPS_OF_ANY,
                                       number == 0 ? "control" : "test", &side->steps,
                                       &call->failure);
     if (done)
@@ -411,8 +418,7 @@ static int step_causes_produce(struct call *call, struct rows **rows)
     int clock;
     bool done = argument_word(call, CAUSES_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
                 argument_real(call, CAUSES_SHOWN, &shown) &&
-                call_sides_open(call, CAUSES_CONTROL, CAUSES_CONTROL_RANK, CAUSES_CONTROL_ITERATION,
-                                SELECT_STEADY, CAUSES_STEPS, opened);
+                call_sides_open(call, &sides_of_call, opened);
     bool jobs = done && opened[0].job && opened[1].job;
     for (int i = 0; i < 2 && done; i++)
         done = (!jobs || open_ranks(call, i, &sides[i], &opened[i], (enum step_clock)clock)) &&

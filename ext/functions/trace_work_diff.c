@@ -31,6 +31,13 @@ static const struct argument arguments_of_work_diff[] = {
     {STEPS_ARGUMENT},
 };
 
+static const struct call_sides_request sides_of_call = {
+    .control = WORK_CONTROL,
+    .ranks = WORK_CONTROL_RANK,
+    .iterations = WORK_CONTROL_ITERATION,
+    .steps = WORK_STEPS,
+    .default_iterations = SELECT_STEADY};
+
 /* The first chosen file of a trace; NULL: there is none. */
 static const struct trace_file *first_file(const struct call_trace *opened)
 {
@@ -117,8 +124,7 @@ static int work_diff_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     struct writer text = {0};
     char *room = NULL;
-    bool same, done = call_sides_open(call, WORK_CONTROL, WORK_CONTROL_RANK, WORK_CONTROL_ITERATION,
-                                      SELECT_STEADY, WORK_STEPS, opened);
+    bool same, done = call_sides_open(call, &sides_of_call, opened);
     const struct run_side sides[2] = {{&opened[0].trace, &opened[0].steps},
                                       {&opened[1].trace, &opened[1].steps}};
     done = done && same_device(call, opened, &same) &&

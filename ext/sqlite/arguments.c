@@ -6,6 +6,7 @@
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "../reader/number.h"
+#include "json_array.h"
 
 /* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL
 ** literal. Returns false. */
@@ -65,96 +66,6 @@ static const char *plain_text(struct call *call, sqlite3_value *value)
     return text;
 }
 
-/* The elements of an argument that is a JSON array, in linear time. Only scalar functions of
-** SQLite are used, because a user's table could hide json_each (S11). A zeroed struct is before
-** the first element. */
-struct json_array {
-    sqlite3_stmt *array, *element; /* `array` owns the text */
-    const char *next, *end;        /* the rest of the text; NULL if the argument is not an array */
-    sqlite3_value *value;          /* of the current element */
-    int64_t count;                 /* elements so far */
-};
-
-/* `->` turns JSON5 into strict JSON without spaces. */
-static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
-static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
-
-const char *json_value_end(const char *p, const char *end)
-{
-    for (int64_t depth = 0; p < end; p++) {
-        if (*p == '"')
-            for (p++; p < end && *p != '"'; p++)
-                p += *p == '\\' && p + 1 < end;
-        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
-            return p;
-        else
-            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-    }
-    return end;
-}
-
-/* Opens the argument if it is an array. SQLITE_OK even if it is not, or an error. */
-static int open_array(struct call *call, int argument, struct json_array *array)
-{
-    sqlite3 *db = call->database->db;
-    int code = sqlite3_prepare_v2(db, array_sql, -1, &array->array, NULL);
-    if (code != SQLITE_OK)
-        return code;
-    sqlite3_bind_value(array->array, 1, call->values[argument]);
-    code = sqlite3_step(array->array);
-    if (code == SQLITE_ERROR || code == SQLITE_DONE)
-        return SQLITE_OK; /* malformed JSON, or not an array */
-    if (code != SQLITE_ROW)
-        return code;
-    if (sqlite3_column_type(array->array, 0) ==
-        SQLITE_NULL) /* an authorizer returned SQLITE_IGNORE */
-        return SQLITE_OK;
-    const char *text = (const char *)sqlite3_column_text(array->array, 0);
-    if (!text)
-        return SQLITE_NOMEM;
-    array->end = text + sqlite3_column_bytes(array->array, 0);
-    array->next = text + (*text == '[');
-    return SQLITE_OK;
-}
-
-/* Moves to the next element: SQLITE_ROW, SQLITE_DONE at the end, or an error. */
-static int step_element(struct call *call, struct json_array *array)
-{
-    const char *from = array->next;
-    if (!from || from >= array->end || *from == ']')
-        return SQLITE_DONE;
-    const char *after = json_value_end(from, array->end);
-    int code = array->element
-                   ? sqlite3_reset(array->element)
-                   : sqlite3_prepare_v2(call->database->db, element_sql, -1, &array->element, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(array->element, 1, from, (int)(after - from), SQLITE_STATIC);
-    array->next = after + (after < array->end);
-    return code == SQLITE_OK ? sqlite3_step(array->element) : code;
-}
-
-/* Moves to the next element. Returns its type as json_type() gives it. NULL at the end, and once
-** the call has failed; the array is then closed. */
-static const char *next_element(struct call *call, int argument, struct json_array *array)
-{
-    const char *type = NULL;
-    int code = array->array ? SQLITE_OK : open_array(call, argument, array);
-    if (code == SQLITE_OK && call->failure.code == FAILURE_NONE)
-        code = step_element(call, array);
-    if (call_check(call, code, "cannot read a JSON array: ") && code == SQLITE_ROW) {
-        array->count++;
-        array->value = sqlite3_column_value(array->element, 1);
-        type = (const char *)sqlite3_column_text(array->element, 0);
-        if (!type && sqlite3_column_type(array->element, 0) != SQLITE_NULL)
-            failure_memory(&call->failure);
-    }
-    if (!type) {
-        sqlite3_finalize(array->array);
-        sqlite3_finalize(array->element);
-    }
-    return type;
-}
-
 static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
@@ -167,7 +78,7 @@ static bool add_elements(struct call *call, int argument, add_paths *add, struct
 {
     struct json_array array = {.count = 0};
     const char *type;
-    while ((type = next_element(call, argument, &array)) != NULL) {
+    while ((type = json_array_next(call, argument, &array)) != NULL) {
         const char *path = strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         if (path)
             add(paths, path, &call->failure);
@@ -232,13 +143,13 @@ static bool whole_number(sqlite3_value *value, sqlite3_int64 *number)
            (type == SQLITE_FLOAT && real >= -9e15 && real <= 9e15 && (double)*number == real);
 }
 
-/* Adds the integers of an argument that is a JSON array. */
-static bool select_elements(struct call *call, int argument, const char *expected,
-                            struct selection *selection, size_t *capacity)
+/* Adds the integers of a JSON array: of the argument, or if `given`, of this text. */
+static bool select_elements(struct call *call, int argument, const char *given,
+                            const char *expected, struct selection *selection, size_t *capacity)
 {
-    struct json_array array = {.count = 0};
+    struct json_array array = {.given = given};
     const char *type;
-    while ((type = next_element(call, argument, &array)) != NULL) {
+    while ((type = json_array_next(call, argument, &array)) != NULL) {
         if (strcmp(type, "integer") != 0 || sqlite3_value_type(array.value) != SQLITE_INTEGER)
             refuse(call, argument, expected);
         else
@@ -273,17 +184,27 @@ static bool select_phase(struct call *call, struct selection *selection, const c
     return true;
 }
 
-/* Whether an argument takes 'job': its description says so, or it is the same for test. */
-static bool takes_job(const struct argument *argument)
+bool argument_takes_job(const struct call *call, int argument)
 {
     static const char same[] = "the same for test";
-    bool follows = strncmp(argument->text, same, sizeof same - 1) == 0;
-    return strstr(argument[follows ? -1 : 0].text, "'job'") != NULL;
+    const struct argument *of = &call->function->arguments[argument];
+    bool follows = strncmp(of->text, same, sizeof same - 1) == 0;
+    return strstr(of[follows ? -1 : 0].text, "'job'") != NULL;
+}
+
+/* Whether a text is 'job', or 'job' and a list; `*ranks` is the list, empty if there is none. */
+static bool is_job(const char *text, const char **ranks)
+{
+    if (sqlite3_strnicmp(text, "job", 3) != 0)
+        return false;
+    *ranks = text + 3 + strspn(text + 3, " ");
+    return **ranks == '[' || !text[3];
 }
 
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
 {
-    bool job = takes_job(&call->function->arguments[argument]);
+    bool job = argument_takes_job(call, argument);
+    const char *ranks = "";
     const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady' or a "
                                     "phase of steps"
                            : job  ? "an integer, a JSON array of integers, 'all' or 'job'"
@@ -299,15 +220,15 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     const char *text = plain_text(call, value);
     if (!text)
         return refuse(call, argument, expected);
-    selection->job = job && sqlite3_stricmp(text, "job") == 0;
-    if (sqlite3_stricmp(text, "all") == 0 || selection->job)
+    selection->job = job && is_job(text, &ranks);
+    if (sqlite3_stricmp(text, "all") == 0 || (selection->job && !*ranks))
         selection->kind = SELECT_ALL;
     else if (steady && sqlite3_stricmp(text, "steady") == 0)
         selection->kind = SELECT_STEADY;
     else if (steady && is_phase(text))
         return select_phase(call, selection, text);
     else
-        return select_elements(call, argument, expected, selection, &capacity);
+        return select_elements(call, argument, selection->job ? ranks : NULL, expected, selection, &capacity);
     return true;
 }
 
@@ -344,7 +265,7 @@ static bool take_patterns(struct call *call, int argument, struct step_patterns 
     struct json_array array = {.count = 0};
     const char *type;
     bool texts = true;
-    while ((type = next_element(call, argument, &array)) != NULL) {
+    while ((type = json_array_next(call, argument, &array)) != NULL) {
         const char *text =
             texts && strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         texts = text && add_pattern(call, argument, patterns, text);
@@ -493,7 +414,7 @@ static bool check_texts(struct call *call, int argument)
     struct json_array array = {.count = 0};
     const char *type;
     int64_t texts = 0;
-    while ((type = next_element(call, argument, &array)) != NULL)
+    while ((type = json_array_next(call, argument, &array)) != NULL)
         texts += strcmp(type, "text") == 0;
     if (!array.next || texts < array.count)
         refuse(call, argument, "a JSON array of texts");

@@ -21,8 +21,12 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
 
 /* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
-** integers, 'all', or, if `steady`, 'steady' or a phase; 'job', if the argument's description has it. */
+** integers, 'all', or, if `steady`, 'steady' or a phase; if argument_takes_job(), 'job', alone or before a
+** JSON array of ranks. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
+
+/* Whether an argument takes 'job': its description says so, or it is the same for test. */
+bool argument_takes_job(const struct call *call, int argument);
 
 /* What `steps` says (T20): 'auto', 'profiler', a LIKE pattern, or a JSON array of these. */
 struct step_patterns {
@@ -69,10 +73,6 @@ int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int 
 
 /* include_last_profiler_step: 0 or 1; `*given` is false for the default. */
 bool argument_last_step(struct call *call, int argument, bool *included, bool *given);
-
-/* The end of a key or value of strict JSON that begins at `p`: the `,`, `:`, `}` or `]` after it,
-** or `end`. */
-const char *json_value_end(const char *p, const char *end);
 
 /* A string of phase letters or 'all'; `*given` is false for the default. */
 bool argument_phases(struct call *call, int argument, bool *phases, bool *given);

@@ -19,6 +19,8 @@
     FUNCTION(trace_step_path) \
     FUNCTION(trace_step_causes) \
     FUNCTION(trace_job_path) \
+    FUNCTION(trace_job_clocks) \
+    FUNCTION(trace_compared_ranks) \
     FUNCTION(trace_work_diff) \
     FUNCTION(critical_path) \
     FUNCTION(trace_kernel_owners) \

@@ -143,6 +143,13 @@ static bool check_control(struct call *call)
     return done;
 }
 
+/* Whether no ranks are given and by default they may be those of a job, so that all are read. */
+static bool may_be_job(const struct call *call, int rank)
+{
+    return rank >= 0 && argument_takes_job(call, rank) && !call->values[rank] &&
+           !call->values[rank + 1];
+}
+
 /* Reads the files of control and test side by side, because the statements of a function that has
 ** both ask for them one after the other. Without an argument for ranks it reads all of them.
 ** An argument that is wrong is named here: the statements know it under another name. Other
@@ -163,7 +170,8 @@ static bool read_both(struct call *call)
         struct selection iterations = {.kind = SELECT_ALL};
         requests[i] = (struct trace_request){
             .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
-        done = read_selection(call, names[i][1], false, &ranks[i]) &&
+        done = (may_be_job(call, argument_index(call, names[0][1])) ||
+                read_selection(call, names[i][1], false, &ranks[i])) &&
                read_selection(call, names[i][2], true, &iterations) &&
                argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]);
         selection_clear(&iterations);

@@ -66,6 +66,24 @@ static void choose_steps(const struct trace_member *member, const struct selecti
     }
 }
 
+bool trace_has_phase(const struct trace_member *member, const char *phase, bool *has,
+                     struct failure *failure)
+{
+    int64_t *numbers = memory_zeroed(member->steps->count, sizeof *numbers);
+    *has = false;
+    if (!numbers)
+        return failure_memory(failure);
+    size_t count = own_steps(member, numbers);
+    for (uint32_t i = 0; i < member->steps->iteration_count && !*has; i++) {
+        struct step_form form;
+        *has = member->steps->first[i] != ROW_NONE &&
+               is_steady(member_iteration(member, i), numbers, count) &&
+               read_phase(member, i, &form) && same_phase(&form, phase);
+    }
+    memory_free(numbers);
+    return true;
+}
+
 /* The chosen file of the lowest rank that has steps, or that has none; NULL without such a file. */
 static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
 {
@@ -180,10 +198,11 @@ static bool check_phase(const struct trace *trace, const char *phase,
     return true;
 }
 
-bool trace_choose_steps(const struct trace *trace, const struct selection *iterations, bool job,
-                        const char *subject, struct step_choice *choice, struct failure *failure)
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+                        enum step_owners owners, const char *subject, struct step_choice *choice,
+                        struct failure *failure)
 {
-    const struct trace_member *only = job ? trace_reference(trace) : NULL;
+    const struct trace_member *only = owners == STEPS_OF_JOB ? trace_reference(trace) : NULL;
     size_t total = 0, used = 0;
     *choice = (struct step_choice){.everything = iterations->kind == SELECT_ALL};
     if (!choice->everything && !check_steps(trace, subject, failure))
@@ -218,7 +237,7 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
     if (choice->steps == 0)
         choice->steps = 1;
     memory_free(numbers);
-    return done && (iterations->kind != SELECT_PHASE ||
+    return done && (iterations->kind != SELECT_PHASE || owners == STEPS_OF_ANY ||
                     check_phase(trace, iterations->phase, only, subject, choice, failure));
 }
 

@@ -30,8 +30,15 @@ static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t
     return i;
 }
 
-/* Checks that no step is in two files of a rank. */
-static bool check_numbers(const struct trace *trace, size_t count, struct failure *failure)
+/* Marks two files that cannot be cycles of one run (T8). Returns whether that is to be an error. */
+static bool mark_clash(struct trace_member *one, struct trace_member *other, bool check)
+{
+    one->clashes = other->clashes = true;
+    return check;
+}
+
+/* Finds steps that are in two files of a rank. */
+static bool check_numbers(struct trace *trace, size_t count, bool check, struct failure *failure)
 {
     size_t used = 0;
     struct placed_step *steps = memory_zeroed(count, sizeof *steps);
@@ -47,7 +54,9 @@ static bool check_numbers(const struct trace *trace, size_t count, struct failur
         qsort(steps, used, sizeof *steps, placed_order);
     for (size_t i = 1; i < used && failure->code == FAILURE_NONE; i++)
         if (steps[i].rank_index == steps[i - 1].rank_index &&
-            steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member)
+            steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member &&
+            mark_clash(&trace->members[steps[i - 1].member], &trace->members[steps[i].member],
+                       check))
             failure_set(failure, FAILURE_REQUEST,
                         "'%s' and '%s' are both of rank %lld, and step %lld is in both: leave one "
                         "of them out",
@@ -58,8 +67,8 @@ static bool check_numbers(const struct trace *trace, size_t count, struct failur
     return failure->code == FAILURE_NONE;
 }
 
-/* Checks that the files of a rank are cycles of one run (T8). */
-static bool check_cycles(const struct trace *trace, struct failure *failure)
+/* Finds files of a rank that are not cycles of one run (T8); with `check`, they are an error. */
+static bool check_cycles(struct trace *trace, bool check, struct failure *failure)
 {
     size_t count = 0, chosen = 0;
     for (size_t i = 0; i < trace->count; i++)
@@ -68,18 +77,18 @@ static bool check_cycles(const struct trace *trace, struct failure *failure)
             chosen++;
         }
     for (size_t i = 0; i < trace->count && chosen > 1; i++) {
-        const struct trace_member *member = &trace->members[i];
+        struct trace_member *member = &trace->members[i];
         size_t other = member->chosen && member->steps->count == 0
                            ? first_of_rank(trace, member->rank_index, i)
                            : trace->count;
-        if (other < trace->count)
+        if (other < trace->count && mark_clash(member, &trace->members[other], check))
             return failure_set(
                 failure, FAILURE_REQUEST,
                 "'%s' and '%s' are both of rank %lld, but the first has no steps: leave "
                 "one of them out",
                 member->path, trace->members[other].path, (long long)member->rank);
     }
-    return chosen < 2 || check_numbers(trace, count, failure);
+    return chosen < 2 || check_numbers(trace, count, check, failure);
 }
 
 /* Gives each chosen file the steps that were wished for. */
@@ -118,9 +127,9 @@ static int stretch_order(const void *a, const void *b)
     return order ? order : COMPARE(x->member, y->member);
 }
 
-/* T21: lets the numbers of steps by annotation go on over the files of a rank. With `apart`, files
+/* T21: lets the numbers of steps by annotation go on over the files of a rank. With `check`, files
 ** that overlap are an error. */
-static bool number_steps(struct trace *trace, bool apart, struct failure *failure)
+static bool number_steps(struct trace *trace, bool check, struct failure *failure)
 {
     struct stretch_of_steps *items = memory_zeroed(trace->count, sizeof *items);
     size_t count = 0;
@@ -141,12 +150,12 @@ static bool number_steps(struct trace *trace, bool apart, struct failure *failur
     if (count > 0)
         qsort(items, count, sizeof *items, stretch_order);
     for (size_t i = 1; i < count && failure->code == FAILURE_NONE; i++) {
-        const struct trace_member *before = &trace->members[items[i - 1].member];
+        struct trace_member *before = &trace->members[items[i - 1].member];
         struct trace_member *member = &trace->members[items[i].member];
         if (items[i].rank_index != items[i - 1].rank_index)
             continue;
         member->first_step = before->first_step + (int64_t)before->steps->count;
-        if (apart && items[i].start < items[i - 1].end)
+        if (items[i].start < items[i - 1].end && mark_clash(before, member, check))
             failure_set(failure, FAILURE_REQUEST,
                         "'%s' and '%s' are both of rank %lld, and their steps overlap in time: "
                         "leave one of them out",
@@ -176,8 +185,8 @@ bool cycles_make(struct trace *trace, const struct trace_request *request,
     bool check = request->use & TRACE_CYCLES;
     return make_steps(trace, request->steps, stopper, failure) &&
            number_steps(trace, check, failure) &&
-           (!check || (check_wish(trace, request->steps, request->subject, failure) &&
-                       check_cycles(trace, failure)));
+           (!check || check_wish(trace, request->steps, request->subject, failure)) &&
+           check_cycles(trace, check, failure);
 }
 
 void cycle_clear(struct trace_member *member)

@@ -1,5 +1,6 @@
 #include "file.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "../reader/memory.h"
@@ -18,9 +19,11 @@ bool file_changed(const struct trace_file *file, struct failure *failure)
 struct trace_file *file_new(const char *path, struct failure *failure)
 {
     size_t length = strlen(path);
+    static atomic_uint_fast64_t serials;
     struct trace_file *file = memory_zeroed(1, sizeof *file);
     if (file) {
         *file = (struct trace_file){.references = 1,
+                                    .serial = atomic_fetch_add(&serials, 1),
                                     .rank = -1,
                                     .part_count = 1,
                                     .first = NUMBER_NONE,
@@ -43,6 +46,11 @@ void file_shrink(struct trace_file *file)
     tracks_clear(&file->tracks);
     stacks_clear(&file->stacks);
     orders_clear(file);
+    while (file->derived) {
+        struct derived *next = file->derived->next;
+        file->derived->free(file->derived);
+        file->derived = next;
+    }
     memory_free(file->args_counted);
     memory_free(file->categories);
     file->args_counted = NULL;
@@ -91,7 +99,10 @@ void file_release(struct trace_file *file)
 
 size_t file_memory(const struct trace_file *file)
 {
-    return sizeof *file + columns_memory(&file->columns) + names_memory(&file->names) +
+    size_t derived = 0;
+    for (const struct derived *each = file->derived; each; each = each->next)
+        derived += each->memory;
+    return derived + sizeof *file + columns_memory(&file->columns) + names_memory(&file->names) +
            steps_memory(file, &file->profiler_steps) +
            (file->known_steps ? steps_memory(file, file->known_steps) : 0) + stacks_memory(file) +
            orders_memory(file) + file->names.count * sizeof *file->categories +

@@ -54,8 +54,16 @@ enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_ORDER }
 
 struct row_source;
 
+/* What a lower layer has found in a file, which keeps it for later questions and frees it with its rows. */
+struct derived {
+    struct derived *next;
+    size_t memory; /* bytes */
+    void (*free)(struct derived *derived);
+};
+
 struct trace_file {
     int references;
+    uint64_t serial; /* no other reading of a file in this process has it */
     bool lent; /* SQLite may hold pointers to its texts while a statement runs */
     char *path;
     char *shown; /* the path as valid UTF-8, for column `file` */
@@ -91,6 +99,7 @@ struct trace_file {
     struct stacks stacks;
     unsigned char *args_counted; /* one bit per row: its args are counted among the problems */
     uint32_t *orders[3];         /* by enum order (order.h); NULL: not made yet */
+    struct derived *derived;     /* the one used last first; owned */
     int64_t first, last; /* ns: earliest start of X, B or E, and latest end; NUMBER_NONE (T2) */
 
     struct steps profiler_steps;

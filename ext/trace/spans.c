@@ -16,29 +16,31 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
 {
     const struct columns *columns = &file->columns;
     size_t total = 0, *next = spans->first + 1; /* by track, while spans are filled in */
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
-        next[row_place(columns, row)->track] += takes_part(argument, row);
+    bool *taken = memory_zeroed(columns->count, sizeof *taken);
+    bool done = taken || failure_memory(failure);
+    for (size_t row = 0; row < columns->count && done; row++) {
+        taken[row] = takes_part(argument, row);
+        next[row_place(columns, row)->track] += taken[row];
+        done = stopper_goes_on(stopper, row, failure);
     }
     for (size_t track = 0; track <= file->tracks.count; track++) {
         size_t count = next[track];
         next[track] = total;
         total += count;
     }
-    spans->items = memory_allocate((total + 1) * sizeof *spans->items);
-    if (!spans->items)
-        return failure_memory(failure);
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
-        if (!takes_part(argument, row))
+    if (done)
+        spans->items = memory_allocate((total + 1) * sizeof *spans->items);
+    done = done && (spans->items || failure_memory(failure));
+    for (size_t row = 0; row < columns->count && done; row++) {
+        done = stopper_goes_on(stopper, row, failure);
+        if (!taken[row])
             continue;
         int64_t dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
         spans->items[next[row_place(columns, row)->track]++] =
             (struct span){columns->ts[row], dur, (uint32_t)row};
     }
-    return true;
+    memory_free(taken);
+    return done;
 }
 
 bool spans_make(struct spans *spans, const struct trace_file *file,

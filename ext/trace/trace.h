@@ -25,6 +25,7 @@ struct trace_member {
     size_t rank_index;         /* index into trace.ranks */
     const struct steps *steps; /* as they were wished for; valid if chosen */
     struct steps *own_steps;   /* those, if they are not the file's; owned */
+    bool clashes;            /* another file of its rank cannot be a cycle of the same run (T8) */
     int64_t first_step; /* the number of the first of them, if they are by annotation (T21) */
 };
 
@@ -84,11 +85,23 @@ struct step_choice {
     int64_t steps;          /* times per step are divided by this (T12); at least 1 */
 };
 
-/* Chooses steps of the chosen ranks; of a job, of its reference (Q1). SELECT_DEFAULT: the lowest step.
-** A trace without steps is taken whole. If only some ranks have steps, that is a FAILURE_REQUEST,
-** unless all iterations are asked for (T12). So is a phase that no step of a rank has (T23). */
-bool trace_choose_steps(const struct trace *trace, const struct selection *iterations, bool job,
-                        const char *subject, struct step_choice *choice, struct failure *failure);
+/* Whose steps are chosen. */
+enum step_owners {
+    STEPS_OF_RANKS, /* of the chosen ranks */
+    STEPS_OF_JOB,   /* of the reference of the job that they are (Q1) */
+    STEPS_OF_ANY    /* of the chosen ranks, as far as they have the phase */
+};
+
+/* Chooses steps. SELECT_DEFAULT: the lowest step. A trace without steps is taken whole. If only some
+** ranks have steps, that is a FAILURE_REQUEST, unless all iterations are asked for (T12). So is a phase that
+** no step of an owner has (T23), unless STEPS_OF_ANY. */
+bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
+                        enum step_owners owners, const char *subject, struct step_choice *choice,
+                        struct failure *failure);
+
+/* Whether a phase, or stratum, is that of a steady step of a file (T23). */
+bool trace_has_phase(const struct trace_member *member, const char *phase, bool *has,
+                     struct failure *failure);
 
 /* The reference of the job that the chosen ranks are: the lowest of those that have steps, or if none has,
 ** the lowest. Returns a file of it; NULL if no rank is chosen. */

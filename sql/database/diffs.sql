@@ -1,4 +1,4 @@
--- Fills `diff` and `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are there.
+-- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are there.
 -- Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev is the only
 -- function of the extension.
 
@@ -89,9 +89,9 @@ SELECT class, name, control_ns / (1000.0 * control_windows), test_ns / (1000.0 *
        CASE WHEN test_steps > 0 THEN test_windows END,
        coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0,
        coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0,
-       diff_within, diff_time - diff_within
+       diff_within, diff_time - diff_within, NULL
 FROM divided
-WHERE (SELECT count(DISTINCT side) FROM files) = 2
+WHERE (SELECT count(DISTINCT side) FROM files) = 2 AND NOT EXISTS (SELECT 1 FROM step_diff)
 ORDER BY abs(diff_time) DESC, class, name;
 
 DROP TABLE temp.step_count;

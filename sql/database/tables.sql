@@ -49,8 +49,8 @@ CREATE TABLE diff (
   diff_duration_per_step REAL, control_counts_per_step REAL, test_counts_per_step REAL,
   control_duration_per_step REAL, test_duration_per_step REAL, device TEXT);
 
--- trace_step_diff(control, test, 'all', 'all')
+-- trace_step_diff(control, test); of merged summaries trace_step_diff(control, test, 'all', 'all')
 CREATE TABLE step_diff (
   class TEXT NOT NULL, name TEXT, control_time REAL, test_time REAL, diff_time REAL,
   control_ns INTEGER, test_ns INTEGER, control_steps INTEGER, test_steps INTEGER,
-  control_stddev REAL, test_stddev REAL, diff_within REAL, diff_mix REAL);
+  control_stddev REAL, test_stddev REAL, diff_within REAL, diff_mix REAL, only_rank INTEGER);

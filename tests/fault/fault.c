@@ -100,7 +100,7 @@ static const struct trial {
      .sql = "SELECT tracediff_version(), tracediff_debug(), trace_kernel_type('nccl', 'kernel')"},
     {.name = "aggregates",
      .sql = "SELECT trace_busy_time(column1, 2), trace_overlap_time(column1, 2, column1 % 2),"
-            " trace_quantile(column1, 0.5), trace_stddev(column1)"
+            " trace_quantile(column1, 0.5), trace_stddev(column1), trace_only_rank(column1, 1, 2)"
             " FROM (VALUES (40), (10), (30), (20), (1), (60), (50), (80), (70), (100), (5), (15),"
             " (25), (35), (45), (55), (65), (75), (85), (95))"},
     {.name = "comparisons",
@@ -316,7 +316,11 @@ static const struct trial {
     {.name = "the path of a job",
      .sql = "SELECT * FROM trace_job_path('job', 'all');"
             "SELECT * FROM trace_step_time('job', 'job', 'all');"
-            "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace')"},
+            "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace');"
+            "SELECT * FROM trace_job_clocks('job')"},
+    {.name = "ranks that are compared",
+     .sql = "SELECT * FROM trace_compared_ranks('job', 'a');"
+            "SELECT * FROM trace_compared_ranks('job', 'job', 'job [0, 1]', 'job', 'decode')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_step_causes",
      .sql = "SELECT * FROM trace_step_causes('a', 'b');"

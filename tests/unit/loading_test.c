@@ -292,7 +292,7 @@ static bool open_trace(struct failure *failure)
     bool done = paths_add(&paths, folder, failure);
     paths_sort(&paths);
     done = done && trace_open(traces, &request, 1, &cache, failure) &&
-           trace_choose_steps(&trace, &steps, false, "control", &choice, failure) &&
+           trace_choose_steps(&trace, &steps, STEPS_OF_RANKS, "control", &choice, failure) &&
            summary_make(&summary,
                         &(struct summary_request){&trace, &choice, DEVICE_ALL, BY_EVERYTHING, true},
                         &no_stopper, failure) &&
