@@ -165,6 +165,11 @@ FROM potential_stragglers('examples/gpu/test')
 WHERE control = 'examples/gpu/control'
 LIMIT 1;
 
+-- On which rank is the path of a job, if ranks wait for each other on the host?
+SELECT rank, round(sum(dur) / 1000 / 5, 1) AS ms_a_step
+FROM trace_job_path('examples/gloo/three/loader')
+GROUP BY rank;
+
 -- What changed on the critical path of a step?
 SELECT kind, trace_label(name) AS name, round(control_time, 1) AS control, round(test_time, 1) AS test,
        round(diff_time, 1) AS diff

@@ -1,4 +1,4 @@
--- trace_collectives: collectives matched across ranks: how long they transfer, and which rank the others wait for.
+-- trace_collectives: collectives of the device matched across ranks: how long they transfer, and which rank the others wait for.
 --
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
@@ -16,7 +16,7 @@
 --   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none (W4)
 --   spread_end     REAL     us, from the first end to the last, by one clock (W4)
 -- Grain: one row per iteration, process group and seq, in this order.
--- Rules: W1 to W4.
+-- Rules: W1 to W4. Only collectives on the device: for those of gloo and MPI, which hosts run, ask trace_job_path (Q10).
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, :steps)

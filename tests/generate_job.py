@@ -111,6 +111,63 @@ def simulate(rng, ranks, steps, groups, whole):
             rank.recorder.step(number, begun[rank], rank.host)
 
 
+def host_collective(rng, ranks, kind, transfer, style, args, waits, whole):
+    """Ranks, the first of which is the root, run a collective on a thread of its own, and may wait for it to end."""
+    begun = {rank: rank.host for rank in ranks}
+    starts, worker = {}, rng.choice((2, 2, 3))
+    for rank in ranks:
+        rank.recorder.host(f"c10d::{kind}_", rank.host, rank.host + rng.randrange(500, 9000))
+        rank.host += rng.randrange(300, 6000)
+        starts[rank] = max(rank.host + rng.choice((0, rng.randrange(3000), rng.randrange(30000))), rank.streams.get(worker, 0))
+    for rank in ranks:
+        over = max((starts[rank], starts[ranks[0]]) if kind == "broadcast" else starts.values()) + transfer
+        shown = max(starts[rank] + 1, over + rng.choice((0, 0, rng.randrange(3000), rng.randrange(40000))))
+        if style == "record_param_comms":
+            told = {"Collective name": kind, **args}
+            rank.recorder.host(style, begun[rank], shown if waits else rank.host, args=told if whole or rng.random() < 0.9 else args)
+        else:
+            rank.recorder.host(f"{style}:{kind}", starts[rank], shown, cat="user_annotation", tid=worker, args=args)
+        rank.streams[worker] = shown
+        if waits:
+            rank.host = max(rank.host, over + rng.choice((0, rng.randrange(1000), rng.randrange(20000))))
+
+
+def simulate_host(rng, ranks, steps, groups, whole):
+    """The same on hosts without devices. Threads are in operators, calls, annotations, frames and nothing."""
+    style = rng.choice(("gloo", "gloo", "mpi", "record_param_comms", "record_param_comms", "nccl"))
+    program = [("collective", "", 0, "all_reduce", True, True)] * whole
+    for _ in range(rng.randrange(3, 14)):
+        what = rng.choice(("op", "op", "nothing", "loader", "hook", "call", "frame", "collective", "collective", "collective"))
+        program.insert(0, (what, rng.randrange(5), rng.randrange(len(groups)),
+                           rng.choice(("all_reduce", "all_reduce", "all_gather", "broadcast", "barrier", "send", "recv")),
+                           rng.random() < 0.7, whole or rng.random() < 0.7))
+    for number in range(steps):
+        begun = {rank: rank.host for rank in ranks}
+        for what, name, group, kind, waits, told in program:
+            if what == "collective":
+                for members in groups[group]:
+                    args = {"Process Group Name": str(group), "Process Group Ranks": str([rank.number for rank in members])}
+                    host_collective(rng, members, kind, rng.randrange(1000, 40000), style, args if told else {}, waits, whole)
+                continue
+            for rank in ranks:
+                start, long = rank.host, rng.choice((rng.randrange(500, 5000), rng.randrange(60000)))
+                rank.host += long
+                if what == "op":
+                    rank.recorder.host(f"aten::op{name}", start, rank.host)
+                elif what == "loader":
+                    rank.recorder.host("loader", start, rank.host, cat="user_annotation")
+                elif what == "hook":
+                    rank.recorder.host("autograd::engine::evaluate_function: Op", start, rank.host)
+                    rank.recorder.host("OpBackward0", start + long // 3, start + long // 2)
+                elif what == "call":
+                    rank.recorder.host("cudaSynchronize", start, rank.host, cat="cuda_runtime")
+                elif what == "frame":
+                    rank.recorder.host(f"train.py({name}): run", start, rank.host + 20000, cat="python_function")
+        for rank in ranks:
+            rank.recorder.step(number, begun[rank], rank.host)
+            rank.host += rng.choice((0, rng.randrange(3000)))
+
+
 def divided(rng, ranks):
     """Groups of ranks: a list of lists that hold each rank at most once."""
     count = len(ranks)
@@ -124,17 +181,24 @@ def divided(rng, ranks):
 
 
 def shake(rng, made):
-    """Moves device work to where no job has it: two at once on a stream, waits for what starts later, waits cut in pieces."""
+    """Moves work to where no job has it: two at once on a stream, waits for what starts later, waits cut in pieces."""
     for events in made.values():
         for each in events:
-            if each["cat"] == "kernel" and rng.random() < 0.3:
+            if each["cat"] == "user_annotation" and ":" in each["name"] and rng.random() < 0.3:
+                each["ts"] = round(each["ts"] + rng.randrange(-30, 30), 3)
+                each["dur"] = rng.choice((each["dur"], 0, 2, 60, rng.randrange(0, 80)))
+            elif each["cat"] == "kernel" and rng.random() < 0.3:
                 each["ts"] = round(each["ts"] + rng.randrange(-30, 30), 3)
                 each["dur"] = rng.choice((each["dur"], 2, 9, 60, rng.randrange(0, 80)))
             elif each["cat"] == "kernel" and rng.random() < 0.1:
                 each["args"]["stream"] = each["tid"] = rng.choice((7, 20, 21))
 
 
-def made_job(seed, most=MOST_RANKS, whole=False):
+def is_collective(each):
+    return each["name"].startswith(("nccl", "gloo:", "mpi:", "record_param_comms"))
+
+
+def made_job(seed, most=MOST_RANKS, whole=False, on_host=False):
     """{rank: events}; unless the job is to be whole, some ranks, steps and collectives are lost."""
     rng = random.Random(seed)
     count = rng.choice((1, 2, 2, 3, 4, 5, 8, most))
@@ -142,7 +206,7 @@ def made_job(seed, most=MOST_RANKS, whole=False):
     for number, rank in enumerate(ranks):
         rank.number = number
         rank.host = 2 * 10 ** 7 + rng.randrange(30000)
-    simulate(rng, ranks, rng.randrange(1, 4), divided(rng, ranks), whole)
+    (simulate_host if on_host else simulate)(rng, ranks, rng.randrange(1, 4), divided(rng, ranks), whole)
     made = {rank.number: rank.recorder.events for rank in ranks}
     if whole:
         return made
@@ -152,7 +216,7 @@ def made_job(seed, most=MOST_RANKS, whole=False):
         if len(made) > 1 and rng.random() < 0.1:
             del made[number]
         elif rng.random() < 0.1:
-            lost = [each for each in made[number] if each["name"].startswith("nccl")]
+            lost = [each for each in made[number] if is_collective(each)]
             if lost:
                 made[number].remove(rng.choice(lost))
         elif rng.random() < 0.1:

@@ -1,4 +1,4 @@
-"""A second reading of the rules of the path of a job: Q1 to Q6, on top of that of A (oracle_steps.py).
+"""A second reading of the rules of the path of a job: Q1 to Q6 and Q10, on top of that of A (oracle_steps.py).
 
 Independent of the extension, word for word and slow: it knows of every instant of every rank what it belongs to. Only
 for few events.
@@ -12,6 +12,7 @@ Times are integer nanoseconds; None is SQL's NULL.
 """
 import gzip
 import json
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass
@@ -23,9 +24,11 @@ from oracle_steps import end, kind, stable, takes_part, thread_of
 
 CLOSE = 10_000  # ns
 FOR_ALL = ("allreduce", "allgather", "reducescatter", "alltoall")
+ON_HOST, ON_DEVICE = re.compile("(gloo|mpi|ucc):"), re.compile("(nccl|xccl|hccl):")
+MAY_WAIT = re.compile("_?c10d|autograd::engine::|record_param_comms|(gloo|mpi|ucc|nccl|xccl|hccl):")
 
-# Time of a rank at which nothing changes; `owner` of class comm only
-Piece = namedtuple("Piece", "start end window file class_ owner")
+# Time of a rank at which nothing changes; `owner` of class comm only; whether the thread may wait (Q10.3)
+Piece = namedtuple("Piece", "start end window file class_ owner waits")
 # Of the path on a rank, by the clock of the reference; `queued` is the collective P of Q5.4
 Stretch = namedtuple("Stretch", "window start end rank offset queued waiting awaited")
 
@@ -36,8 +39,11 @@ class Collective:
     file: object
     row: object
     step: int
-    group: tuple
-    key: tuple = None     # of the collective on all ranks; None: not matched
+    group: tuple           # None: not to be matched (Q10.2)
+    name: str              # stable
+    for_all: bool
+    on_host: bool = False
+    key: tuple = None      # of the collective on all ranks; None: not matched
     before: object = None  # the collective of Q5.4
 
     @property
@@ -56,6 +62,17 @@ def args_of(file):
     return lambda row: events[row.event].get("args") or {}
 
 
+def is_for_all(name):
+    return any(word in name.lower().replace("_", "") for word in FOR_ALL)
+
+
+def group_of(told):
+    """W1: the process group that args tell, or None."""
+    name = next((told[key] for key in ("Process Group Name", "Process Group Description", "Process Group Ranks")
+                 if told.get(key) is not None), None)
+    return None if name is None else (name, told.get("Process Group Ranks"))
+
+
 class Rank:
     """What is asked of a rank."""
 
@@ -64,11 +81,13 @@ class Rank:
         self.attributed = {id(file): oracle_steps.Attributed(file) for file in files}
         self.windows = [(window, file) for file in files for window in oracle_steps.windows_of(file, clock)]
         self.windows.sort(key=lambda each: (each[0].start, each[0].iteration or 0))
-        self.collectives = [each for file in files for each in self.collectives_of(file)]
+        self.collectives = [each for file in files for each in
+                            (self.collectives_of if self.attributed[id(file)].work else self.host_collectives)(file)]
         self.pieces = list(self.all_pieces())
         self.ends = [piece.end for piece in self.pieces]
-        self.parts = self.joined(lambda a, b: (a.class_, a.owner, a.window) == (b.class_, b.owner, b.window))
+        self.parts = self.joined(lambda a, b: (a.class_, a.owner, a.window, a.waits) == (b.class_, b.owner, b.window, b.waits))
         self.runs = self.joined(lambda a, b: True, [piece for piece in self.pieces if piece.class_ == "comm"])
+        self.waits = self.joined(lambda a, b: a.window == b.window, [piece for piece in self.pieces if piece.waits])
 
     def collectives_of(self, file):
         args, found = args_of(file), {}
@@ -77,18 +96,43 @@ class Rank:
             if not (oracle.is_device_work(row) and oracle.is_counted(row) and row.ts_ns is not None
                     and kind(row) == "COMMUNICATION"):
                 continue
-            told = args(row)
-            ranks = told.get("Process Group Ranks")
-            name = next((told[key] for key in ("Process Group Name", "Process Group Description", "Process Group Ranks")
-                         if told.get(key) is not None), None)
-            group = (stable(row.name), None) if name is None else (name, ranks)
-            found[row.event] = Collective(self.number, file, row, row.iteration, group)
+            group = group_of(args(row)) or (stable(row.name), None)
+            found[row.event] = Collective(self.number, file, row, row.iteration, group, stable(row.name), is_for_all(row.name))
         for each in found.values():
             earlier = [row for row in work if thread_of(row) == thread_of(each.row) and end(row) <= each.start]
             last = max(earlier, default=None, key=lambda row: (end(row), row.ts_ns, row.event))
             if last and each.start - end(last) <= CLOSE:
                 each.before = found.get(last.event)
         return found.values()
+
+    def host_collectives(self, file):
+        """Q10.1 and Q10.2"""
+        args, found = args_of(file), []
+        events = [row for row in file.rows if row.cat in ("user_annotation", "cpu_op", "Operator") and row.name]
+        named = [row for row in events if ON_HOST.match(row.name)]
+        if not named and not any(ON_DEVICE.match(row.name) for row in events):
+            named = [row for row in events if row.name.startswith("record_param_comms")
+                     and args(row).get("Collective name") is not None]
+        for row in named:
+            if not takes_part(row):
+                continue
+            name = args(row).get("Collective name")
+            for_all = is_for_all(name or row.name) or "barrier" in (name or row.name)
+            name = name or stable(row.name)
+            group = group_of(args(row)) or (None if "send" in name or "recv" in name else (name, None))
+            found.append(Collective(self.number, file, row, row.iteration, group, name, for_all, on_host=True))
+        return found
+
+    @staticmethod
+    def may_wait(attributed, thread, instant):
+        """Q10.3"""
+        if attributed.work or thread is None:
+            return False
+        holding = attributed.holding(thread, instant)
+        operators = [row for row in holding if row.cat in oracle_steps.OPERATORS]
+        if holding and oracle.is_call(max(holding, key=oracle_steps.innerness)):
+            return False
+        return not operators or bool(MAY_WAIT.match(max(operators, key=oracle_steps.innerness).name))
 
     def all_pieces(self):
         borders = sorted({at for window, _ in self.windows for at in (window.start, window.end)})
@@ -106,7 +150,7 @@ class Rank:
                 class_ = attributed.at(window, a, "op")[0]
                 owner = min((row for row in attributed.work if row.ts_ns <= a < end(row) and kind(row) == "COMMUNICATION"),
                             key=lambda row: (row.ts_ns, row.event)).event if class_ == "comm" else None
-                yield Piece(a, b, window, file, class_, owner)
+                yield Piece(a, b, window, file, class_, owner, self.may_wait(attributed, window.thread, a))
 
     def joined(self, alike, pieces=None):
         """[(start, end)] of pieces that follow each other without a gap and are alike."""
@@ -141,8 +185,8 @@ class Job:
         self.match()
         self.not_matched = (sum(each.key is None for rank in self.ranks.values() for each in rank.collectives)
                             if len(self.ranks) > 1 else 0)
-        self.names = {key: of[min(of)].row.name for key, of in self.matched.items()}
-        self.schedule, self.tied = [], {self.reference}
+        self.for_all = {key: of[min(of)].for_all for key, of in self.matched.items()}
+        self.schedule, self.tied, self.own_starts = [], {self.reference}, 0
         self.follow()
 
     # ---- Q2 ---------------------------------------------------------------
@@ -151,13 +195,13 @@ class Job:
         groups = defaultdict(lambda: defaultdict(list))
         for number, rank in self.ranks.items():
             for each in rank.collectives:
-                if each.step is not None or not self.stepped:
+                if each.group and (each.step is not None or not self.stepped):
                     groups[each.step, each.group][number].append(each)
         for group, of_ranks in groups.items():
             if len({len(found) for found in of_ranks.values()}) > 1:
                 continue
             for number, found in of_ranks.items():
-                found.sort(key=lambda each: (each.start, each.end, stable(each.row.name)))
+                found.sort(key=lambda each: (each.start, each.end, each.name))
                 for seq, each in enumerate(found):
                     each.key = (*group, seq)
                     self.matched[each.key][number] = each
@@ -179,9 +223,8 @@ class Job:
     def offsets(self, step):
         found = {}
         for keys in (list(self.matched), [key for key in self.matched if key[0] == step]):
-            for_all = [key for key in keys if any(word in self.names[key].lower().replace("_", "") for word in FOR_ALL)]
             found = {**found, **self.search(keys)}
-            found = {**found, **self.search(for_all)}
+            found = {**found, **self.search([key for key in keys if self.for_all[key]])}
         return found
 
     # ---- Q4 and Q5 --------------------------------------------------------
@@ -191,8 +234,9 @@ class Job:
         if collective.key is None:
             return None
         ended = collective.end - offset[collective.rank]
+        any_ = collective.on_host and self.for_all[collective.key]  # Q10.5
         starts = [(each.start - offset[number], -number, each) for number, each in self.matched[collective.key].items()
-                  if number in offset and each.start - offset[number] < ended]
+                  if number in offset and (any_ or each.start - offset[number] < ended)]
         if not starts:
             return None
         start, _, last = max(starts, key=lambda each: each[:2])
@@ -209,6 +253,11 @@ class Job:
         owner = next(each for each in rank.collectives if each.row.event == piece.owner and each.file is piece.file)
         cut = any(owner.end <= other <= owner.end + CLOSE and other != until for _, other in rank.runs)
         return owner if cut and until - start > CLOSE else None
+
+    def awaited_on_host(self, rank, t, begin):
+        """X of Q10.4, for the instant before t in a wait."""
+        found = [each for each in rank.collectives if each.start < t and 2 * abs(each.end - t) <= t - begin]
+        return min(reversed(found), default=None, key=lambda each: (abs(each.end - t), -each.start, -each.end))
 
     def follow(self):
         number, t, visited, at = self.reference, None, set(), None
@@ -238,6 +287,19 @@ class Job:
                 if piece is None:  # Q5.6
                     number, came = self.reference, (None, None)
                     visited.add(number)
+                    continue
+                if piece.waits:  # Q10.5
+                    begin = Rank.around(rank.waits, own)[0]
+                    x = self.awaited_on_host(rank, own, begin)
+                    last, begin = x and self.last_start(x, offset), begin - offset[number]
+                    if not last or last[0] < begin or (last[0] >= t and last[1].rank in visited):
+                        back(begin)
+                        continue
+                    self.own_starts += last[1].rank == number
+                    back(last[0])
+                    if t <= last[0] and last[1].rank != number:
+                        came, number = (number, x), last[1].rank
+                        visited.add(number)
                     continue
                 begin = Rank.around(rank.parts, own)[0] - offset[number]
                 x = self.awaited(rank, own) if piece.class_ == "comm" else None
@@ -279,7 +341,7 @@ class Job:
             if chosen is not None and iteration not in chosen:
                 continue
             if stretch.queued:
-                name = stable(stretch.queued.row.name)
+                name = stretch.queued.name
                 found[iteration, stretch.rank, "comm", name] += stretch.end - stretch.start
                 continue
             rank = self.ranks[stretch.rank]

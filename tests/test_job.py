@@ -63,10 +63,16 @@ class Random(InFolder):
         return job
 
     def test_random_jobs(self):
+        self.check_jobs(self.COUNT, False, ("hops", "queued", "not matched", "not tied"))
+
+    def test_random_jobs_without_device_work(self):
+        self.check_jobs(self.COUNT, True, ("hops", "stays", "not matched", "not tied"))
+
+    def check_jobs(self, count, on_host, enough):
         seen = Counter()
-        for seed in range(self.COUNT):
+        for seed in range(count):
             shutil.rmtree("job", ignore_errors=True)
-            write_job("job", seed)
+            write_job("job", seed, on_host=on_host)
             with self.subTest(seed=seed):
                 trace = oracle.read_trace("job")
                 self.check(trace, "host")
@@ -76,10 +82,11 @@ class Random(InFolder):
                 self.check_collectives(job)
                 seen["hops"] += sum(stretch.waiting is not None for stretch in job.schedule)
                 seen["queued"] += sum(stretch.queued is not None for stretch in job.schedule)
+                seen["stays"] += job.own_starts
                 seen["not matched"] += job.not_matched > 0
                 seen["not tied"] += len(job.tied) < len(job.ranks)
-        for what in ("hops", "queued", "not matched", "not tied"):
-            self.assertGreater(seen[what], self.COUNT // 20, what)
+        for what in enough:
+            self.assertGreater(seen[what], count // 20, what)
 
     def check_schedule(self, job):
         """The rows of trace_job_path, where the path stays on its rank joined."""
@@ -90,8 +97,7 @@ class Random(InFolder):
         expected = []
         for stretch in reversed(job.schedule):
             made = (stretch.window.iteration, stretch.rank, stretch.start, stretch.end, stretch.waiting,
-                    stretch.awaited and oracle_job.stable(stretch.awaited.row.name),
-                    stretch.queued and oracle_job.stable(stretch.queued.row.name))
+                    stretch.awaited and stretch.awaited.name, stretch.queued and stretch.queued.name)
             last = expected[-1] if expected else None
             if last and last[:2] == made[:2] and last[3] == made[2] and last[4] is None and not (last[6] or made[6]):
                 made = (*last[:3], *made[3:])
@@ -112,7 +118,8 @@ class Random(InFolder):
         matched = defaultdict(list)
         for number, rank in job.ranks.items():
             seen = Counter()
-            for each in sorted(rank.collectives, key=lambda each: (each.start, each.end, oracle_job.stable(each.row.name))):
+            on_device = [each for each in rank.collectives if not each.on_host]
+            for each in sorted(on_device, key=lambda each: (each.start, each.end, each.name)):
                 key = each.step, each.group[0]
                 offset = offsets[each.step].get(number, 0)
                 matched[*key, seen[key]].append((number, each.start - offset, each.end - offset))
@@ -144,12 +151,13 @@ class Same(InFolder):
 
     COUNT = series(25, 150)
 
-    def jobs(self):
+    def jobs(self, on_host=(False, True)):
         for seed in range(self.COUNT):
-            made = made_job(10 ** 6 + seed, 6, whole=True)
-            if len(made) > 1:
-                with self.subTest(seed=seed):
-                    yield random.Random(seed), made
+            for each in on_host:
+                made = made_job(10 ** 6 + seed, 6, whole=True, on_host=each)
+                if len(made) > 1:
+                    with self.subTest(seed=seed, on_host=each):
+                        yield random.Random(seed), made
 
     def asked(self, made):
         shutil.rmtree("job", ignore_errors=True)
@@ -390,6 +398,125 @@ class Made(InFolder):
                             steps=((0, 100),))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 10.0), (1, "gemm", 80.0)]})
         self.assertEqual(self.value("SELECT DISTINCT not_matched FROM trace_job_path('job', 'all')"), 3)
+
+
+class OnHosts(InFolder):
+    """Q10: jobs without device work, made by hand; times are us of the true time. The step is [0, 200)."""
+
+    def job(self, *programs):
+        """Programs by rank: [(name, start, end) or (name, start, end, fields), ...]. gloo runs on thread 2."""
+        ranks = {}
+        for number, events in enumerate(programs):
+            ranks[number] = [step(0, 0, 200)]
+            for name, start, end, *fields in events:
+                fields = fields[0] if fields else {"tid": 2, "cat": "user_annotation"} if name.startswith("gloo:") else {}
+                ranks[number].append(event(name, start, end - start, **fields))
+        write_ranks("job", ranks)
+        self.counts, = self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', 'all')")
+        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', 'all') ORDER BY seq")
+
+    OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; for the clocks
+    LATE = [("slow", 10, 90), ("c10d::allreduce_", 90, 91), ("gloo:all_reduce", 92, 100), ("next", 102, 200), *OTHERS]
+    HOPS = [(1, 92.0, 0, "gloo:all_reduce"), (0, 108.0, None, None)]
+    STAYS = [(0, 200.0, None, None)]
+
+    def waiting(self, ends=100, goes_on=101, within=()):
+        """A rank that waits from 21 on, and sees the collective end at `ends`."""
+        return [("op", 10, 20), ("c10d::allreduce_", 20, 21), ("gloo:all_reduce", 22, ends), *within, ("next", goes_on, 200),
+                *self.OTHERS]
+
+    def test_a_thread_that_waits_for_what_another_one_runs(self):
+        self.assertEqual(self.job(self.waiting(), self.LATE), self.HOPS)
+        self.assertEqual(self.counts, (0, 0))
+        self.assertEqual(self.rows("SELECT rank, class, name, time FROM trace_step_time('job', 'job', 'all')"
+                                   " ORDER BY rank, time DESC"),
+                         [(0, "host", "next", 99.0), (0, "unrecorded", "between c10d::allreduce_ and next", 9.0),
+                          (1, "host", "slow", 80.0), (1, "unrecorded", "before slow", 10.0),
+                          (1, "host", "c10d::allreduce_", 1.0), (1, "unrecorded", "between c10d::allreduce_ and next", 1.0)])
+
+    def test_threads_that_go_on_late_and_ends_that_are_recorded_late(self):
+        for ends, goes_on, expected in ((100, 139, self.HOPS), (140, 101, self.HOPS), (100, 190, self.STAYS),
+                                        (142, 101, self.STAYS)):
+            found = self.job(self.waiting(ends, goes_on), self.LATE)
+            self.assertEqual(found, expected, (ends, goes_on))
+
+    def test_what_a_thread_may_be_in_while_it_waits(self):
+        for name, fields, waits in (
+                ("_c10d_functional::wait_tensor", {}, True), ("autograd::engine::evaluate_function: X", {}, True),
+                ("train.py(3): step", {"cat": "python_function"}, True), ("reduce", {"cat": "user_annotation"}, True),
+                ("aten::mm", {}, False), ("cudaDeviceSynchronize", {"cat": "cuda_runtime"}, False)):
+            found = self.job(self.waiting(within=[(name, 21, 101, fields)]), self.LATE)
+            self.assertEqual(found, self.HOPS if waits else self.STAYS, name)
+
+    def test_a_collective_on_the_thread_of_the_step(self):
+        def mpi(start):
+            return "mpi:all_reduce", start, 100, {"cat": "user_annotation"}
+        self.assertEqual(self.job([("op", 10, 20), mpi(20), ("next", 101, 200)],
+                                  [("slow", 10, 90), mpi(92), ("next", 102, 200)]),
+                         [(1, 92.0, 0, "mpi:all_reduce"), (0, 108.0, None, None)])
+
+    def test_nobody_waits_for_what_work_hides(self):
+        """The all-reduce ends within an operator, and the gaps before it are short."""
+        hidden = [("gloo:all_reduce", 22, 100), *((f"op{i}", 22 + 10 * i, 30 + 10 * i) for i in range(16)), *self.OTHERS]
+        self.assertEqual(self.job(hidden, self.LATE), self.STAYS)
+
+    def test_of_two_ends_that_are_as_near_the_later_start_counts(self):
+        for second, waits_for in ((("gloo:all_gather", 23, 111), 2), (("gloo:all_gather", 21, 111), 1)):
+            found = self.job([("op", 10, 20), ("gloo:all_reduce", 22, 91), second, ("next", 101, 200)],
+                             [("op", 10, 80), ("gloo:all_reduce", 80, 91), ("gloo:all_gather", 60, 111), ("next", 120, 200)],
+                             [("op", 10, 80), ("gloo:all_reduce", 60, 91), ("gloo:all_gather", 85, 111), ("next", 120, 200)])
+            self.assertEqual([rank for rank, *_ in found][-2:], [waits_for, 0])
+
+    def test_a_collective_that_was_queued_behind_another(self):
+        """One gap for two: the second one starts on rank 0 last, where it had to wait for the first."""
+        queued = [("op", 10, 20), ("gloo:all_reduce", 22, 100), ("gloo:all_reduce", 100.5, 120), ("next", 121, 200)]
+        late = [("slow", 10, 80), ("gloo:all_reduce", 81, 100), ("gloo:all_reduce", 82, 120), ("next", 121, 200)]
+        self.assertEqual(self.job(queued, late), [(1, 81.0, 0, "gloo:all_reduce"), (0, 119.0, None, None)])
+
+    def test_a_clock_that_is_not_exact(self):
+        """By the ends of the others rank 1 started 12 us after the end on rank 0, which so would not have waited for it.
+        In an all-reduce it did; a broadcast may be over on its root."""
+        others = [(name, start - 20, end - 20) for name, start, end in self.OTHERS]
+        for kind, expected in (("all_reduce", [(0, 20.0, None, None), (1, 81.0, 0, "gloo:all_reduce"), (0, 99.0, None, None)]),
+                               ("broadcast", self.STAYS)):
+            found = self.job(*([(name.replace("all_reduce", kind), start, end) for name, start, end in events[:-2]] + ends
+                               for events, ends in ((self.waiting(), self.OTHERS), (self.LATE, others))))
+            self.assertEqual(found, expected, kind)
+
+    def test_collectives_that_only_args_describe(self):
+        def described(start, **args):
+            return ("record_param_comms", start, 100, {"args": args})
+        for args, expected in (({"Collective name": "allreduce"}, "allreduce"),
+                               ({"Collective name": "allreduce", "Process Group Name": "0"}, "allreduce"), ({}, None)):
+            found = self.job([("op", 10, 20), described(21, **args), ("next", 101, 200)],
+                             [("slow", 10, 90), described(92, **args), ("next", 102, 200)])
+            self.assertEqual(found, [(1, 92.0, 0, expected), (0, 108.0, None, None)] if expected else self.STAYS)
+        nccl = [("nccl:all_reduce", 20, 21, {"cat": "user_annotation"}), ("op", 10, 20), described(21, **{"Collective name": "allreduce"}), ("next", 101, 200)]
+        self.assertEqual(self.job(nccl, self.LATE), self.STAYS)
+
+    def test_sends_are_not_matched_without_a_group(self):
+        self.assertEqual(self.job([("gloo:recv", 21, 100), ("next", 101, 200)], [("slow", 10, 90), ("gloo:send", 92, 100)]),
+                         self.STAYS)
+        self.assertEqual(self.counts, (2, 1))
+
+
+class Recorded(InFolder):
+    """examples/gloo: recordings with one thing planted in one rank, on a machine that had other work to do."""
+
+    def test_the_first_cause_is_the_planted_one_and_its_rank(self):
+        for world, test, name, rank in (("two", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1),
+                                        ("three", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1),
+                                        ("three", "operator", "aten::sort", 2)):
+            sides = [os.path.join(EXAMPLES, "gloo", world, side) for side in ("control", test)]
+            found = self.rows("SELECT class, name, rank, diff_ms > 60 FROM trace_summary(?, ?) WHERE kind = 'cause' LIMIT 1", *sides)
+            self.assertEqual(found, [("host", name, rank, 1)], (world, test))
+
+    def test_ranks_wait_for_the_rank_in_which_it_is_planted(self):
+        """In every step, for the time that it takes; nothing is left unmatched."""
+        for world, test, rank in (("two", "loader", 1), ("three", "loader", 1), ("three", "operator", 2)):
+            found = self.rows("SELECT iteration, sum(dur) FILTER (WHERE rank = ?2) > 60000, max(not_matched), max(not_tied)"
+                              " FROM trace_job_path(?1, 'all') GROUP BY 1", os.path.join(EXAMPLES, "gloo", world, test), rank)
+            self.assertEqual([row[1:] for row in found], 7 * [(1, 0, 0)], (world, test))
 
 
 class Answers(InFolder):

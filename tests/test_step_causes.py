@@ -55,7 +55,7 @@ class Partition(unittest.TestCase):
                     expected = db.execute(SUMS.format("trace_step_diff", given), sides).fetchone()
                     self.assertEqual(found[:2], expected[:2])
                     self.assertAlmostEqual(found[2], expected[2], delta=1e-6 * max(1, abs(expected[2])))
-                    self.assertLessEqual({row[0] for row in rows}, KINDS)
+                    self.assertLessEqual({row[0] for row in rows}, KINDS | {"moved"})
                     self.assertEqual(len({row[:4] for row in rows}), len(rows))
                     shares = [row[12] for row in rows if row[12] is not None]
                     if shares:

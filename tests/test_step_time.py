@@ -73,6 +73,8 @@ class Golden(unittest.TestCase):
                     arguments["iteration"] = json.dumps(list(range(int(first), int(last) + 1)))
             with open(os.path.join(folder, file), newline="", encoding="utf-8") as lines:
                 expected = [(row[0], row[1] or None, *map(int, row[2:])) for row in csv.reader(lines)]
+            if pair == "own_torch":  # two ranks, of which the answers are those of the lowest
+                arguments["rank"] = 0
             found = diff(db, *(corpus(*os.path.split(path)) if "*" not in path else
                                os.path.join(corpus(os.path.dirname(path)), os.path.basename(path))
                                for path in PAIRS[pair]), **arguments)

@@ -1,10 +1,14 @@
 #include "job_rank.h"
 
+#include <string.h>
+
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
+#include "../trace/host_collective.h"
 #include "../trace/kernel_type.h"
 #include "../trace/short_name.h"
 #include "busy.h"
+#include "host_waits.h"
 
 /* What is known of a name. */
 struct known_name_of_work {
@@ -26,7 +30,9 @@ struct member_reader {
     struct names *texts;
     const struct stopper *stopper;
     struct failure *failure;
-    size_t first; /* the first collective of the member */
+    size_t first;                /* the first collective of the member */
+    bool on_host;                /* the member has no device work */
+    enum host_collective wanted; /* the kind of its collectives then */
     struct busy busy;
     struct known_name_of_work *names; /* by name id */
     char *scratch;                    /* room for the longest name */
@@ -52,7 +58,13 @@ static bool waits_for_all(const struct name *name)
     return false;
 }
 
-/* The name of a row of device work; NULL if out of memory. */
+/* Q3.3, Q10.2. */
+static bool is_by_all(const struct member_reader *reader, const struct name *name)
+{
+    return waits_for_all(name) || (reader->on_host && strstr(name->text, "barrier"));
+}
+
+/* The name of a row of device work, or of a collective on the host; NULL if out of memory. */
 static const struct known_name_of_work *name_of_work(struct member_reader *reader, size_t row)
 {
     const struct trace_file *file = reader->member->file;
@@ -61,11 +73,12 @@ static const struct known_name_of_work *name_of_work(struct member_reader *reade
     struct known_name_of_work *known = &reader->names[id];
     if (known->asked)
         return known;
-    known->is_collective = kernel_types_row(NULL, file, row) == KERNEL_COMMUNICATION;
+    known->is_collective =
+        reader->on_host || kernel_types_row(NULL, file, row) == KERNEL_COMMUNICATION;
     if (known->is_collective) {
         size_t length = name_stable(name->text, name->length, reader->scratch);
         known->text = names_intern(reader->texts, reader->scratch, length);
-        known->by_all = waits_for_all(name);
+        known->by_all = is_by_all(reader, name);
         if (known->text == NAME_NONE) {
             failure_memory(reader->failure);
             return NULL;
@@ -75,24 +88,43 @@ static const struct known_name_of_work *name_of_work(struct member_reader *reade
     return known;
 }
 
-/* The process group of a collective (W1); `*next` is the group of the file that comes next. */
-static bool find_group(struct member_reader *reader, struct job_collective *collective,
-                       size_t *next)
+/* What the args of a collective say of its process group; `*next` is the group of the file that comes next. NULL:
+** nothing. */
+static const struct process_group *find_group(const struct trace_file *file, uint32_t row,
+                                              size_t *next)
 {
-    const struct trace_file *file = reader->member->file;
-    collective->group = collective->name;
-    collective->ranks = NAME_NONE;
-    while (*next < file->group_count && file->groups[*next].row < collective->row)
+    while (*next < file->group_count && file->groups[*next].row < row)
         ++*next;
-    if (*next == file->group_count || file->groups[*next].row != collective->row)
+    return *next < file->group_count && file->groups[*next].row == row ? &file->groups[*next]
+                                                                       : NULL;
+}
+
+/* Takes a text of the member into those of the job, if there is one. */
+static bool adopt(struct member_reader *reader, uint32_t text, uint32_t *id)
+{
+    if (text == NAME_NONE)
         return true;
-    const struct process_group *group = &file->groups[*next];
-    collective->group = names_adopt(reader->texts, &file->names.items[group->name]);
-    if (collective->group != NAME_NONE && group->ranks != NAME_NONE)
-        collective->ranks = names_adopt(reader->texts, &file->names.items[group->ranks]);
-    return (collective->group != NAME_NONE &&
-            (collective->ranks != NAME_NONE || group->ranks == NAME_NONE)) ||
-           failure_memory(reader->failure);
+    *id = names_adopt(reader->texts, &reader->member->file->names.items[text]);
+    return *id != NAME_NONE || failure_memory(reader->failure);
+}
+
+/* Finds the process group of a collective (W1) and, on the host, what its args say it is (Q10.1). */
+static bool take_group(struct member_reader *reader, struct job_collective *collective,
+                       const struct process_group *group)
+{
+    collective->ranks = NAME_NONE;
+    if (group && group->collective != NAME_NONE) {
+        if (!adopt(reader, group->collective, &collective->name))
+            return false;
+        collective->by_all = is_by_all(reader, &reader->texts->items[collective->name]);
+    }
+    collective->group = collective->name;
+    bool grouped = group && group->name != NAME_NONE;
+    if (reader->on_host && !grouped &&
+        host_collective_is_pair(&reader->texts->items[collective->name]))
+        collective->outside = true;
+    return !grouped || (adopt(reader, group->name, &collective->group) &&
+                        adopt(reader, group->ranks, &collective->ranks));
 }
 
 static bool add_collective(struct member_reader *reader, size_t row, size_t *next_group)
@@ -111,12 +143,16 @@ static bool add_collective(struct member_reader *reader, size_t row, size_t *nex
         .step = step == STEP_NONE ? NUMBER_NONE : member_iteration(reader->member, step),
         .name = name->text,
         .by_all = name->by_all,
+        .on_host = reader->on_host,
         .outside = steps->count > 0 && step == STEP_NONE,
         .match = JOB_NONE,
         .before = JOB_NONE,
         .row = (uint32_t)row,
         .member = reader->index};
-    if (!find_group(reader, &collective, next_group))
+    const struct process_group *group = find_group(file, collective.row, next_group);
+    if (reader->wanted == HOST_DESCRIBED && (!group || group->collective == NAME_NONE))
+        return true;
+    if (!take_group(reader, &collective, group))
         return false;
     if (!MEMORY_GROW(rank->collectives, rank->collective_capacity, rank->collective_count + 1))
         return failure_memory(reader->failure);
@@ -133,6 +169,29 @@ static bool add_collectives(struct member_reader *reader)
          row = columns_find(columns, row + 1, KIND_WORK), i++)
         if (!stopper_goes_on(reader->stopper, i, reader->failure) ||
             (columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
+             !add_collective(reader, row, &next_group)))
+            return false;
+    return true;
+}
+
+/* Q10.1: adds the collectives of a host. */
+static bool add_host_collectives(struct member_reader *reader)
+{
+    const struct trace_file *file = reader->member->file;
+    const struct columns *columns = &file->columns;
+    size_t next_group = 0, count = columns->count;
+    reader->wanted = HOST_DESCRIBED;
+    for (size_t row = 0; row < count && reader->wanted != HOST_NAMED; row++) {
+        enum host_collective is = host_collective_row(file, row);
+        if (!stopper_goes_on(reader->stopper, row, reader->failure))
+            return false;
+        if (is == HOST_NAMED || is == HOST_LAUNCH)
+            reader->wanted = is;
+    }
+    for (size_t row = 0; row < count && reader->wanted != HOST_LAUNCH; row++)
+        if (!stopper_goes_on(reader->stopper, row, reader->failure) ||
+            (host_collective_row(file, row) == reader->wanted && columns->dur[row] > 0 &&
+             columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
              !add_collective(reader, row, &next_group)))
             return false;
     return true;
@@ -181,8 +240,7 @@ static bool find_before(struct member_reader *reader)
                     work[after].track < track ||
                         (work[after].track == track && work[after].end <= collective->start));
         const struct stream_work *last = after > 0 ? &work[after - 1] : NULL;
-        if (last && last->track == track &&
-            (wide_time)collective->start - last->end <= JOB_SLACK &&
+        if (last && last->track == track && (wide_time)collective->start - last->end <= JOB_SLACK &&
             reader->names[columns->name[last->row]].is_collective)
             collective->before = collective_of_row(reader, last->row);
         done = stopper_goes_on(reader->stopper, i, reader->failure);
@@ -222,6 +280,42 @@ static bool add_parts(struct member_reader *reader)
     return true;
 }
 
+/* Q10.3: adds the waits of the threads of a host's steps. */
+static bool add_waits(struct member_reader *reader)
+{
+    struct job_rank *rank = reader->rank;
+    const struct trace_file *file = reader->member->file;
+    struct host_waits waits = {.file = NULL};
+    bool *wanted = memory_zeroed(file->tracks.count + 1, sizeof *wanted);
+    if (!wanted)
+        return failure_memory(reader->failure);
+    for (size_t i = 0; i < rank->window_count; i++)
+        if (rank->windows[i].member == reader->index && rank->windows[i].window.track != TRACK_NONE)
+            wanted[rank->windows[i].window.track] = true;
+    bool done = host_waits_make(&waits, file, reader->member->steps, wanted, reader->stopper,
+                                reader->failure);
+    for (size_t i = 0, steps = 0; done && i < rank->line.count; i++) {
+        uint32_t window = rank->line.items[i].row;
+        if (window == JOB_NONE || rank->windows[window].member != reader->index ||
+            rank->windows[window].window.track == TRACK_NONE)
+            continue;
+        uint32_t track = rank->windows[window].window.track;
+        int64_t start = rank->line.items[i].start, until = rank->line.items[i + 1].start;
+        for (int64_t end = until;
+             done && start < until && host_waits_find(&waits, track, &start, &end);
+             start = end, end = until) {
+            done = (MEMORY_GROW(rank->parts, rank->part_capacity, rank->part_count + 1) ||
+                    failure_memory(reader->failure)) &&
+                   stopper_goes_on(reader->stopper, steps++, reader->failure);
+            if (done)
+                rank->parts[rank->part_count++] = (struct job_part){start, end, JOB_NONE, 0};
+        }
+    }
+    host_waits_clear(&waits);
+    memory_free(wanted);
+    return done;
+}
+
 static bool add_member(struct job_rank *rank, const struct trace *trace, size_t index,
                        struct names *texts, const struct stopper *stopper, struct failure *failure)
 {
@@ -236,11 +330,13 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
     reader.names = memory_zeroed(file->names.count + 1, sizeof *reader.names);
     reader.scratch = memory_allocate(names_longest(&file->names) + 2);
     reader.streams = memory_zeroed(file->tracks.count + 1, sizeof *reader.streams);
+    reader.on_host = !busy_any(&file->columns);
     bool done = (reader.names && reader.scratch && reader.streams) || failure_memory(failure);
-    done = done && add_collectives(&reader);
+    done = done && (reader.on_host ? add_host_collectives(&reader) : add_collectives(&reader));
     if (done && rank->collective_count > reader.first)
-        done = busy_make(&reader.busy, file, stopper, failure) && find_before(&reader) &&
-               add_parts(&reader);
+        done = reader.on_host ? add_waits(&reader)
+                              : busy_make(&reader.busy, file, stopper, failure) &&
+                                    find_before(&reader) && add_parts(&reader);
     busy_clear(&reader.busy);
     memory_free(reader.names);
     memory_free(reader.scratch);
@@ -282,8 +378,7 @@ static bool add_windows(struct job_rank *rank, const struct trace *trace, size_t
 }
 
 /* Finds the window at each instant. */
-static bool make_line(struct job_rank *rank, const struct stopper *stopper,
-                      struct failure *failure)
+static bool make_line(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
     size_t count = rank->window_count;
     struct span *spans = memory_zeroed(count, sizeof *spans);
@@ -310,8 +405,7 @@ static int part_order(const void *a, const void *b)
 }
 
 /* Sorts the parts and finds their runs. */
-static bool make_runs(struct job_rank *rank, const struct stopper *stopper,
-                      struct failure *failure)
+static bool make_runs(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
     if (!sort_items(rank->parts, rank->part_count, sizeof *rank->parts, part_order, stopper,
                     failure))

@@ -1,6 +1,6 @@
 /*
 ** What the path of a job asks of one rank: its windows, its collectives, and when these are exposed
-** (Q2, Q5).
+** (Q2, Q5) or, on a host without device work, when its thread may wait for them (Q10).
 */
 #ifndef TRACEDIFF_JOB_RANK_H
 #define TRACEDIFF_JOB_RANK_H
@@ -13,7 +13,7 @@ enum { JOB_SLACK = 10000 /* ns: what ends that little earlier or later ends ther
 
 #define JOB_NONE UINT32_MAX
 
-/* A collective (W1). Texts are ids in the names of the job. */
+/* A collective (W1, Q10.1). Texts are ids in the names of the job. */
 struct job_collective {
     int64_t start, end;    /* ns, by the clock of its rank */
     int64_t step;          /* its number; NUMBER_NONE: the rank has no steps */
@@ -23,8 +23,9 @@ struct job_collective {
     uint32_t match;        /* index into the matches of the job, or JOB_NONE */
     uint32_t before;       /* the collective right before it on its stream (Q5.4), or JOB_NONE */
     uint32_t row, member;
-    bool outside; /* in no step, though the rank has steps */
+    bool outside; /* not to be matched: in no step, though the rank has steps; or Q10.2 */
     bool by_all;  /* its name says that all ranks wait for all (Q3.3) */
+    bool on_host; /* Q10 */
 };
 
 struct job_window {
@@ -32,10 +33,10 @@ struct job_window {
     size_t member;
 };
 
-/* A part of class comm: time with one owner (A3.1) in one window. */
+/* A part of class comm: time with one owner (A3.1) in one window; or a wait (Q10.3). */
 struct job_part {
     int64_t start, end;
-    uint32_t owner; /* collective */
+    uint32_t owner; /* collective; JOB_NONE: a wait */
     uint32_t run;
 };
 
@@ -51,8 +52,8 @@ struct job_rank {
     struct span_line line; /* the window at each instant; of several, the one that starts last */
     struct job_collective *collectives; /* in the order of the members and their rows */
     size_t collective_count, collective_capacity;
-    uint32_t *by_step; /* collectives by step, process group and seq */
-    uint32_t *by_end;  /* collectives by end, then start, then order of the file */
+    uint32_t *by_step;      /* collectives by step, process group and seq */
+    uint32_t *by_end;       /* collectives by end, then start, then order of the file */
     struct job_part *parts; /* by time */
     size_t part_count, part_capacity;
     struct job_run *runs; /* by time */

@@ -22,7 +22,7 @@ struct walk {
     struct job_event why; /* the collective in which the last rank waited for this one */
     uint64_t *visited;    /* by rank: the last visit of an instant there (Q5.5) */
     uint64_t visit;       /* counts instants */
-    size_t steps; /* for the stopper */
+    size_t steps;         /* for the stopper */
 };
 
 static const struct job_collective *collective_of(const struct walk *walk, struct job_event event)
@@ -124,11 +124,12 @@ static uint32_t last_to_start(const struct walk *walk, struct job_event event, w
         return last;
     const struct job_match *match = &job->matches[collective->match];
     wide_time end = shared(walk, event.rank, collective->end);
+    bool any = collective->on_host && match->by_all; /* Q10.5 */
     for (size_t i = match->first; i < match->first + match->count; i++) {
         const struct job_member *member = &job->members[i];
         struct job_event other = {member->rank, member->collective};
         wide_time start = shared(walk, member->rank, collective_of(walk, other)->start);
-        if (!walk->clocks.tied[member->rank] || start >= end ||
+        if (!walk->clocks.tied[member->rank] || (start >= end && !any) ||
             (last != JOB_NONE && start <= *when))
             continue;
         last = member->rank;
@@ -149,8 +150,8 @@ static bool follow_queue(struct walk *walk, struct job_event on)
         if (before == JOB_NONE)
             return true;
         uint32_t last = last_to_start(walk, queue, &when, &its);
-        if (last == JOB_NONE || (when >= walk->at && last != walk->rank &&
-                                 walk->visited[last] == walk->visit))
+        if (last == JOB_NONE ||
+            (when >= walk->at && last != walk->rank && walk->visited[last] == walk->visit))
             return true;
         if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure) ||
             !stay(walk, when, before))
@@ -185,15 +186,61 @@ static bool pass_part(struct walk *walk, const struct job_part *part, int64_t ow
     return follow_queue(walk, its);
 }
 
+/* The collective that a thread of a host waits for at an instant: of those that started before it, the one whose
+** end is nearest (Q10.4). */
+static bool ends_nearest(struct walk *walk, const struct job_part *wait, int64_t at,
+                         struct job_event *event)
+{
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
+    const struct job_collective *found = NULL;
+    wide_time least = ((wide_time)at - wait->start) / 2;
+    size_t i = 0;
+    *event = no_event;
+    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end <= at);
+    for (i -= i > 0; i < rank->collective_count; i++) {
+        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
+        wide_time away = (wide_time)collective->end - at;
+        if (away > least)
+            break;
+        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
+            return false;
+        away = away < 0 ? -away : away;
+        if (collective->start >= at || away > least ||
+            (found && away == least && collective->start < found->start))
+            continue;
+        found = collective;
+        least = away;
+        *event = (struct job_event){walk->rank, rank->by_end[i]};
+    }
+    return true;
+}
+
+/* Q10.5: goes back through a wait, or on with the rank for which the thread waits. */
+static bool pass_wait(struct walk *walk, const struct job_part *wait, int64_t own)
+{
+    struct job_event awaited, its;
+    wide_time when, begin = shared(walk, walk->rank, wait->start);
+    if (!ends_nearest(walk, wait, own, &awaited))
+        return false;
+    uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
+    if (last == JOB_NONE || when < begin ||
+        (when >= walk->at && walk->visited[last] == walk->visit))
+        return stay(walk, begin, JOB_NONE);
+    if (!stay(walk, when, JOB_NONE))
+        return false;
+    if (walk->at <= when && last != walk->rank)
+        hop(walk, last, awaited);
+    return true;
+}
+
 /* Goes on from where the path is, in the window of the reference. */
 static bool pass(struct walk *walk)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     wide_time own = walk->at + walk->clocks.offset[walk->rank];
     int64_t from = INT64_MIN;
-    uint32_t window = own > INT64_MIN && own <= INT64_MAX
-                          ? job_rank_window(rank, (int64_t)own, &from)
-                          : JOB_NONE;
+    uint32_t window =
+        own > INT64_MIN && own <= INT64_MAX ? job_rank_window(rank, (int64_t)own, &from) : JOB_NONE;
     if (window == JOB_NONE) { /* Q5.6 */
         hop(walk, 0, no_event);
         return true;
@@ -201,7 +248,8 @@ static bool pass(struct walk *walk)
     size_t before = job_rank_parts(rank, (int64_t)own);
     const struct job_part *part = before > 0 ? &rank->parts[before - 1] : NULL;
     if (part && part->end >= own)
-        return pass_part(walk, part, (int64_t)own);
+        return part->owner == JOB_NONE ? pass_wait(walk, part, (int64_t)own)
+                                       : pass_part(walk, part, (int64_t)own);
     if (part && part->end > from)
         from = part->end;
     return stay(walk, shared(walk, walk->rank, from), JOB_NONE);

@@ -4,12 +4,21 @@
 #include "../reader/memory.h"
 #include "../reader/number.h"
 #include "../reader/text.h"
+#include "host_collective.h"
 #include "kernel_type.h"
 #include "kinds.h"
 #include "loading.h"
 #include "roles.h"
 
 enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
+
+/* What is known of a name. */
+enum collective_type {
+    WORK_ASKED = 1, /* as that of device work */
+    WORK_IS = 2,
+    HOST_ASKED = 4, /* as that of an operator or an annotation of the host */
+    HOST_IS = 8
+};
 
 /* State that is needed only while a document is read. */
 struct reading {
@@ -20,7 +29,7 @@ struct reading {
     bool ascend;                     /* a process is Ascend Hardware: flows are links */
     int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
     struct names flow_ids;
-    unsigned char *types; /* by name id: 1 + enum kernel_type of work of that name; 0: not known */
+    unsigned char *types; /* by name id: what may be a collective; bits of enum collective_type */
     size_t type_count;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
@@ -283,8 +292,9 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     return true;
 }
 
-/* Whether work of a name is a collective (K3). False also if out of memory. */
-static bool is_collective(struct reading *reading, uint32_t id)
+/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if out of
+** memory. */
+static bool is_collective(struct reading *reading, uint32_t id, bool on_host)
 {
     const struct names *names = &reading->file->names;
     if (id == NAME_NONE)
@@ -297,10 +307,14 @@ static bool is_collective(struct reading *reading, uint32_t id)
         reading->type_count = count;
     }
     unsigned char *type = &reading->types[id];
-    if (!*type)
-        *type = (unsigned char)(1 + kernel_types_find(NULL, names->items[id].text,
-                                                      names->items[id].length, NULL, 0));
-    return *type == 1 + KERNEL_COMMUNICATION;
+    const struct name *name = &names->items[id];
+    if (on_host && !(*type & HOST_ASKED))
+        *type |= host_collective_named(name) == HOST_NONE ? HOST_ASKED : HOST_ASKED | HOST_IS;
+    if (!on_host && !(*type & WORK_ASKED))
+        *type |= kernel_types_find(NULL, name->text, name->length, NULL, 0) == KERNEL_COMMUNICATION
+                     ? WORK_ASKED | WORK_IS
+                     : WORK_ASKED;
+    return *type & (on_host ? HOST_IS : WORK_IS);
 }
 
 /* The id of the value of a key of args, as text; NAME_NONE if there is none. */
@@ -320,26 +334,30 @@ static bool value_in_args(struct reading *reading, const struct event *event, co
     return *id != NAME_NONE || failure_memory(reading->failure);
 }
 
-/* Keeps the process group of the last row, if it may be a collective whose args tell it (W1). */
+/* Keeps the process group of the last row, if it may be a collective whose args tell it (W1, Q10.1). */
 static bool take_group(struct reading *reading, struct event *event, enum category category)
 {
     static const char *const keys[] = {"Process Group Ranks", "Process Group Name",
-                                       "Process Group Description"};
+                                       "Process Group Description", "Collective name"};
     struct trace_file *file = reading->file;
-    struct process_group group = {.row = (uint32_t)(file->columns.count - 1)};
-    if ((category != CATEGORY_KERNEL && category != CATEGORY_MTIA && category != CATEGORY_OTHER) ||
-        !is_collective(reading, file->columns.name[group.row]))
+    struct process_group group = {.row = (uint32_t)(file->columns.count - 1),
+                                  .collective = NAME_NONE};
+    bool on_host = category == CATEGORY_USER_ANNOTATION || category == CATEGORY_OPERATOR;
+    if ((!on_host && category != CATEGORY_KERNEL && category != CATEGORY_MTIA &&
+         category != CATEGORY_OTHER) ||
+        !is_collective(reading, file->columns.name[group.row], on_host))
         return reading->failure->code == FAILURE_NONE;
     event_complete(event);
     if (!is_object(&event->field[EVENT_ARGS]))
         return true;
     if (!value_in_args(reading, event, keys[0], &group.ranks) ||
         !value_in_args(reading, event, keys[1], &group.name) ||
-        (group.name == NAME_NONE && !value_in_args(reading, event, keys[2], &group.name)))
+        (group.name == NAME_NONE && !value_in_args(reading, event, keys[2], &group.name)) ||
+        (on_host && !value_in_args(reading, event, keys[3], &group.collective)))
         return false;
     if (group.name == NAME_NONE)
         group.name = group.ranks;
-    if (group.name == NAME_NONE)
+    if (group.name == NAME_NONE && group.collective == NAME_NONE)
         return true;
     if (!MEMORY_GROW(file->groups, file->group_capacity, file->group_count + 1))
         return failure_memory(reading->failure);

@@ -37,8 +37,9 @@ struct annotation {
 /* What the args of a collective say of its process group (W1): ids of names, or NAME_NONE. */
 struct process_group {
     uint32_t row;
-    uint32_t name;  /* its name, else its description, else its ranks */
-    uint32_t ranks; /* which tell groups of one name apart */
+    uint32_t name;       /* its name, else its description, else its ranks */
+    uint32_t ranks;      /* which tell groups of one name apart */
+    uint32_t collective; /* of a collective on the host: its name (Q10.1) */
 };
 
 /* Call stacks by row (T5); derived when a query first needs them. */

@@ -318,6 +318,8 @@ static const struct trial {
             "SELECT * FROM trace_step_time('job', 'job', 'all');"
             "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace');"
             "SELECT * FROM trace_job_clocks('job')"},
+    {.name = "the path of a job without device work",
+     .sql = "SELECT * FROM trace_job_path('host_job', 'all')"},
     {.name = "ranks that are compared",
      .sql = "SELECT * FROM trace_compared_ranks('job', 'a');"
             "SELECT * FROM trace_compared_ranks('job', 'job', 'job [0, 1]', 'job', 'decode')"},
