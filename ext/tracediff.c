@@ -23,7 +23,7 @@ static bool is_there(sqlite3 *db, const struct function *function, int arguments
     sqlite3_stmt *statement = NULL;
     char *sql =
         sqlite3_mprintf("SELECT %s(%.*s)", function->name, arguments ? 6 * arguments - 2 : 0,
-                        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
+                        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
     bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
     sqlite3_finalize(statement);
     sqlite3_free(sql);

@@ -149,24 +149,26 @@ INSERT INTO step_diff
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t CROSS JOIN trace_step_diff(c.path, t.path) AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
--- trace_step_causes(control, test)
+-- trace_step_causes(control, test), of the steps that trace_verdict keeps: the causes of summary, one by one
 CREATE TABLE step_causes (
   kind TEXT, class TEXT, area TEXT, name TEXT, added INTEGER, removed INTEGER, names INTEGER,
   control_time REAL, test_time REAL, diff_time REAL, control_ns INTEGER, test_ns INTEGER, share REAL,
   instances INTEGER, only_in TEXT, changes REAL, rank INTEGER, text TEXT);
 INSERT INTO step_causes
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
-CROSS JOIN trace_step_causes(c.path, t.path) AS d
+CROSS JOIN trace_verdict(c.path, t.path) AS v
+CROSS JOIN trace_step_causes(c.path, t.path, NULL, NULL, v.control_iterations, v.test_iterations) AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
--- trace_tree_diff(control, test)
+-- trace_tree_diff(control, test), of the same steps
 CREATE TABLE tree_diff (
   path TEXT, depth INTEGER, name TEXT, class TEXT, side TEXT, control_time REAL, test_time REAL, diff_time REAL,
   control_self_time REAL, test_self_time REAL, diff_self_time REAL, control_ns INTEGER, test_ns INTEGER,
   control_self_ns INTEGER, test_self_ns INTEGER, control_kernels REAL, test_kernels REAL, only_rank INTEGER);
 INSERT INTO tree_diff
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
-CROSS JOIN trace_tree_diff(c.path, t.path) AS d
+CROSS JOIN trace_verdict(c.path, t.path) AS v
+CROSS JOIN trace_tree_diff(c.path, t.path, NULL, NULL, v.control_iterations, v.test_iterations) AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
 -- trace_diff_by(control, test, 'op,shapes', 'all', 'all', 'steady', 'steady')

@@ -35,24 +35,26 @@
 --      is the sum over trace_step_diff, to the ns.
 --   2. Work is found by area (as in trace_step_path), top_name, op unless that is of Python (L4), and trace_short_name of the
 --      kernel; so is time of the host in a trace without device work. Work of the device without a
---      launch is directly below the step.
+--      launch is directly below the step. Areas of a family (L1) of which there are several are below top_name, and the
+--      family is in their place: so a cause of trace_step_causes is a row, and what it is made of is below it.
 --   3. While the device is idle: 'device idle', class, top_name, op. Time of the host of which nothing
 --      is recorded: 'unrecorded', op. Here op may be the name of a gap (A5.4).
---   4. A level that is NULL or equal to the one above it is left out.
+--   4. A level that is NULL or equal to the one above it is left out; op and kernel, too, if an area of a family is between.
 --   5. Names are stable names; those of control and test that are the same are one row.
 --   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
 --      hidden has no time.
---   7. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
+--   7. If only one side calls HIP and only the other CUDA, hipX counts as cudaX, as in causes (L2.1).
+--   8. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE asked AS MATERIALIZED (
   SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job AND test_job AND ranks > 1 AS is_job
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
 own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
-  SELECT 0 AS side, rank, iteration, class, area, top_name, top_op, op, kernel, time_ns
+  SELECT 0 AS side, rank, iteration, class, area, family, top_name, top_op, op, kernel, time_ns
   FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :clock, 'step',
                                         :steps)
   UNION ALL
-  SELECT 1, rank, iteration, class, area, top_name, top_op, op, kernel, time_ns
+  SELECT 1, rank, iteration, class, area, family, top_name, top_op, op, kernel, time_ns
   FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :clock, 'step',
                                         :steps)
   LIMIT -1),
@@ -64,36 +66,57 @@ shared AS MATERIALIZED ( -- the ranks of both jobs, with their steps
   HAVING count(*) = 2
   LIMIT -1),
 part AS (
-  SELECT 0 AS side, NULL AS rank, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
+  SELECT 0 AS side, NULL AS rank, class, area, family, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
   FROM asked CROSS JOIN trace_step_path(:control, control_chosen, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
-  SELECT 1, NULL, class, area, top_name, top_op, op, kernel, time_ns, kernels, step_count
+  SELECT 1, NULL, class, area, family, top_name, top_op, op, kernel, time_ns, kernels, step_count
   FROM asked CROSS JOIN trace_step_path(:test, test_chosen, :test_iteration, :clock, 'trace', :steps)
   UNION ALL
-  SELECT side, rank, class, area, top_name, top_op, op, kernel, sum(time_ns), 0, NULL
+  SELECT side, rank, class, area, family, top_name, top_op, op, kernel, sum(time_ns), 0, NULL
   FROM own CROSS JOIN shared USING (rank)
   WHERE ranks > 1 AND time_ns > 0
-  GROUP BY side, rank, class, area, top_name, top_op, op, kernel),
-leveled AS MATERIALIZED (
-  SELECT side, rank, class, time_ns, kernels, steps,
-         CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
-         CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state,
-         top_name AS top_op,
-         CASE WHEN top_name IS top_op OR class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
-              END AS op,
-         trace_short_name(kernel) AS kernel
+  GROUP BY side, rank, class, area, family, top_name, top_op, op, kernel),
+-- the sides that call HIP and CUDA
+called AS (
+  SELECT *, class LIKE 'idle%' OR class IS 'unrecorded' AS is_state,
+         min(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'hip[A-Z]*' THEN side END) OVER () AS hip,
+         max(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'hip[A-Z]*' THEN side END) OVER () AS last_hip,
+         min(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'cuda[A-Z]*' THEN side END) OVER () AS cuda,
+         max(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'cuda[A-Z]*' THEN side END) OVER () AS last_cuda
   FROM part),
+alike AS (
+  SELECT side, rank, class, area, family, kernel, time_ns, kernels, steps, is_state,
+         CASE WHEN as_cuda THEN substr(replace(' ' || top_name, ' hip', ' cuda'), 2) ELSE top_name END AS top_name,
+         CASE WHEN as_cuda THEN substr(replace(' ' || op, ' hip', ' cuda'), 2) ELSE op END AS op
+  FROM (SELECT side, rank, class, area, family, top_name, kernel, time_ns, kernels, steps, is_state,
+               side = hip AND hip = last_hip AND cuda = last_cuda AND hip <> cuda AS as_cuda,
+               CASE WHEN top_name IS top_op OR class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded')
+                    THEN op END AS op
+        FROM called)),
+leveled AS MATERIALIZED (
+  SELECT side, rank, class, time_ns, kernels, steps, is_state,
+         CASE WHEN class LIKE 'idle%' THEN 'device idle' WHEN is_state THEN class
+              WHEN min(CASE WHEN rank IS NULL THEN area END) OVER of_family < max(CASE WHEN rank IS NULL THEN area END) OVER of_family
+                THEN family ELSE area END AS area,
+         CASE WHEN class LIKE 'idle%' THEN class
+              WHEN NOT is_state AND min(CASE WHEN rank IS NULL THEN area END) OVER of_family
+                                    < max(CASE WHEN rank IS NULL THEN area END) OVER of_family THEN area END AS inner,
+         CASE WHEN class IS NOT 'unrecorded' THEN top_name END AS top_op, op, trace_short_name(kernel) AS kernel
+  FROM alike
+  WINDOW of_family AS (PARTITION BY is_state, family)),
 named AS MATERIALIZED (
-  SELECT side, rank, class, time_ns, kernels, steps, area AS name_1, state AS name_2,
-         nullif(top_op, coalesce(state, area)) AS name_3,
-         nullif(op, coalesce(top_op, state, area)) AS name_4,
+  SELECT side, rank, class, time_ns, kernels, steps, area AS name_1,
+         CASE WHEN is_state THEN inner ELSE nullif(top_op, area) END AS name_2,
+         CASE WHEN is_state THEN nullif(top_op, coalesce(inner, area)) ELSE nullif(inner, top_op) END AS name_3,
+         CASE WHEN op IS NOT inner OR is_state THEN nullif(op, coalesce(top_op, CASE WHEN is_state THEN inner END, area)) END AS name_4,
          nullif(kernel, coalesce(op, top_op, area)) AS name_5
   FROM leveled),
 framed AS MATERIALIZED (
   SELECT *,
          coalesce(';' || replace(replace(replace(name_1, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
            AS frame_1,
-         coalesce(';' || name_2, '') AS frame_2,
+         coalesce(';' || replace(replace(replace(name_2, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
+           AS frame_2,
          coalesce(';' || replace(replace(replace(name_3, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
            AS frame_3,
          coalesce(';' || replace(replace(replace(name_4, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')

@@ -443,6 +443,20 @@ class Figures(unittest.TestCase):
         self.assertNotEqual(*colours[0])
         self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [0, 4])
 
+    def test_what_is_not_on_the_path_is_pale(self):
+        """Its text is dark, so that it can be read; without a path all bars are as they were."""
+        rows = [(0, 7, "gemm", 2000, 500, None, 1), (1, 7, "gemm", 2000, 400, None, 0), (1, 7, "wait", 2400, 100, None, None)]
+        figure = figure_of(self.db, "visualize_timeline", rows, optional=2)
+        on, off = figure["data"]
+        self.assertEqual((on["marker"]["opacity"], off["marker"]["opacity"]), ([1], [0.25, 1]))
+        self.assertEqual(off["insidetextfont"]["color"], ["#1f2328", "#ffffff"])
+        self.assertEqual([text for _, text in on["customdata"] + off["customdata"]],
+                         ["500 µs, at 0.000 µs, on the path", "400 µs, at 0.000 µs", "100 µs, at 400.000 µs"])
+        self.assertIn("pale: not on the path", figure["layout"]["xaxis"]["title"]["text"])
+        plain = figure_of(self.db, "visualize_timeline", [row[:5] for row in rows])
+        self.assertNotIn("opacity", plain["data"][0]["marker"])
+        self.assertNotIn("pale", plain["layout"]["xaxis"]["title"]["text"])
+
     def test_nested_bars_of_a_timeline_are_drawn_last(self):
         """A bar covers those before it: whatever the order of rows, none is within a later one."""
         rows = [(0, 7, "outer", 10, 90), (0, 7, "inner", 20, 10), (0, 7, "first", 10, 5), (0, 7, "before", 5, 20),

@@ -43,12 +43,13 @@ OF_A_SIDE = {
         "cuda_kernel_launch_stats", "aten_op_kernels_and_delay")}}
 
 # Those of both sides together.
+KEPT = ", ".join(f"(SELECT {side}_iterations FROM trace_verdict(:control, :test))" for side in ("control", "test"))
 OF_A_PAIR = {
     "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')",
     "step_diff": "trace_step_diff(:control, :test)",
     "summary": "trace_summary(:control, :test)",
-    "step_causes": "trace_step_causes(:control, :test)",
-    "tree_diff": "trace_tree_diff(:control, :test)",
+    "step_causes": f"trace_step_causes(:control, :test, NULL, NULL, {KEPT})",
+    "tree_diff": f"trace_tree_diff(:control, :test, NULL, NULL, {KEPT})",
     "diff_by_op": "trace_diff_by(:control, :test, 'op,shapes', 'all', 'all', 'steady', 'steady')",
     **{f"hta_{name}": f"{name}(:control, :test, 'all', 'all', 'steady', 'steady')" for name in (
         "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")}}

@@ -95,7 +95,7 @@ class Inside(unittest.TestCase):
         if self.charts:
             page.wait(f"document.querySelectorAll('[data-drawn]').length === {count}")
             self.assertEqual(page.value("[...document.querySelectorAll('.tracediff-chart')].map(it =>"
-                                        " it.querySelectorAll('.bars .point').length)"), [8] * count)
+                                        " it.querySelectorAll('.bars .point').length)"), [9] * count)
 
     def test_the_other_page_stays_as_it_is(self):
         """Every computed style and attribute outside, names of scripts and the title, in light and in dark."""
@@ -142,8 +142,8 @@ class Inside(unittest.TestCase):
                        "window.reports = document.querySelectorAll('.tracediff-report')")
             if self.charts:
                 page.value("charts[1].querySelector('.legend button').click()")
-                page.wait("charts[1].querySelectorAll('.bars .point').length === 7")
-                self.assertEqual(page.value("charts[0].querySelectorAll('.bars .point').length"), 8)
+                page.wait("charts[1].querySelectorAll('.bars .point').length === 8")
+                self.assertEqual(page.value("charts[0].querySelectorAll('.bars .point').length"), 9)
             self.assertEqual(page.value("[...charts].map(it => it.querySelectorAll('thead button').length)"), [4, 4])
             page.value("[...reports[1].querySelectorAll('[data-mode]')][1].click()")
             self.assertEqual(page.value("[...reports].map(it => [...it.querySelectorAll('[data-mode]')].map(it => it.ariaPressed))"),

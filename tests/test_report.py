@@ -181,16 +181,18 @@ class Read(OnPage):
 
     def test_verdict_and_causes(self):
         page = self.page(*GPU)
-        self.assertEqual(page.one("h1").text, "+0.684 ms per step (+22 %): test is slower")
+        self.assertEqual(page.one("h1").text, "+0.684 ms per step (+22\u00a0%): test is slower here")
         text = page.one("main").text
         for expected in ("every one of test’s 4 is longer than every one of control’s 4", "One recording a side",
                          "waiting for DataLoader next batch, from workers +0.300",
                          "against it, aten::_fused_adamw_ takes over from 5 operators (AdamW.step) −0.168 ms."):
             self.assertIn(expected, text)
         causes = [item for item in page.one("ol", class_="causes").children if isinstance(item, Node)]
-        self.assertEqual([number(next(item.all("div")).text) for item in causes], [0.3, 0.3, -0.168, 0.16, 0.096])
-        self.assertIn("Kernels a step: 10 → 2; their mean goes 33.6 µs → 84.0 µs.", causes[2].text)
+        self.assertEqual([number(next(item.all("div")).text) for item in causes], [0.3, 0.18, -0.168, 0.16, 0.12, 0.096])
+        self.assertIn("Kernels a step: 10 → 2; their mean goes 33.6 µs → 83.8 µs.", causes[2].text)
         self.assertIn("As many kernels as before: 4 a step; their mean goes 22.2 µs → 62.2 µs (+180 %).", causes[3].text)
+        self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
+        self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
         self.assertTrue(all(list(item.all("pre")) for item in causes))
 
     def test_bars_add_up(self):
@@ -210,7 +212,7 @@ class Read(OnPage):
             shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text) or 0)
                      for row in rows[1:-2]]
             figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL, 'plotly')"
-                                           " FROM trace_step_causes(?, ?, 0, 0)", *sides))
+                                           " FROM trace_step_causes(?, ?)", *sides))
             labels = [html.unescape(label.replace("<br>", "")) for label in figure["layout"]["yaxis"]["ticktext"]]
             drawn = [(label, number(end)) for label, end in zip(labels, figure["data"][-1]["text"])]
             self.assertEqual([name for name, _ in drawn[1:-2]], [name for name, _ in shown])
@@ -218,6 +220,46 @@ class Read(OnPage):
                 self.assertAlmostEqual(one, other, delta=0.051)
             self.assertTrue(labels[0].startswith("step of control: ") and labels[-1].startswith("step of test: "))
             self.assertIn("smaller part", labels[-2])
+
+    def test_says_what_the_summary_says(self):
+        """Verdict, causes and rest are those of trace_summary, of jobs and of layers; the picture is the waterfall of the page."""
+        layers = [glob.glob(corpus("tracelens", side, "facebook*"))[0] for side in ("h100", "mi300")]
+        for sides in (GPU, GPU[::-1], layers):
+            page = self.page(*sides)
+            verdict, *causes = self.rows("SELECT kind, diff_ms, trim(substr(text, 36)) FROM trace_summary(?, ?)"
+                                         " WHERE kind IN ('verdict', 'cause')", *sides)
+            self.assertAlmostEqual(number(page.one("h1").text), verdict[1], delta=0.006)
+            shown = {item.one("h3").text: number(next(item.all("div")).text) for item in page.one("ol", class_="causes").all("li")}
+            for _, diff, text in causes:
+                self.assertAlmostEqual(shown[text], diff, delta=0.006, msg=text)
+
+    def test_the_path_of_a_job(self):
+        """Who is on it and when, by trace_job_path; the waits that are not in it, by trace_collectives."""
+        trace = corpus("param")
+        page = self.page(trace, trace)
+        rows = self.rows("SELECT 'rank ' || rank, dur, 'rank ' || waiting_rank FROM trace_job_path(?) ORDER BY seq", trace)
+        whole = sum(dur for _, dur, _ in rows)
+        merged = []
+        for rank, dur, waits in rows:
+            if merged and merged[-1][0] == rank:
+                merged[-1][1:] = [merged[-1][1] + dur, waits]
+            else:
+                merged.append([rank, dur, waits])
+        for lane in cells(section(page, "ranks").one("table", class_="path")):
+            at = 0
+            parts = list(lane[1].all("i"))
+            self.assertEqual([part.text for part in parts], [rank for rank, _, _ in merged])
+            for part, (rank, dur, waits) in zip(parts, merged):
+                left, width = map(float, re.findall(r"(?:left|width):([\d.]+)%", part.attributes["style"]))
+                self.assertAlmostEqual(left, 100 * at / whole, delta=0.011)
+                self.assertAlmostEqual(width, 100 * dur / whole, delta=0.011)
+                self.assertEqual("waits for it" in part.attributes["title"], waits is not None)
+                self.assertIn(waits or rank, part.attributes["title"])
+                at += dur
+        waited = {row[0].text: number(row[1].text) for row in cells(list(section(page, "ranks").all("table", class_="ranks"))[1])}
+        for rank, name, ms in self.rows("SELECT last_rank, trace_label(name), sum(max_wait) / 1000 FROM trace_collectives(?)"
+                                        " WHERE last_rank IS NOT NULL GROUP BY 1, 2", trace):
+            self.assertAlmostEqual(waited.get(f"rank {1 - rank} waits for rank {rank} in {name}", 0), ms, delta=0.051)
 
     def test_the_rank_that_causes_most_of_the_waiting(self):
         """It is named, though both ranks of examples/gpu are last equally often."""
@@ -367,21 +409,28 @@ class States(OnPage):
         write("other.json", document(event("aten::abs", 0, 100), event("aten::abs", 200, 100)))
         self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs", self.page("whole.json", "other.json").text)
 
+    @staticmethod
+    def runs_of(side):
+        """Of each operator the runs a step of a rank, and their mean, us."""
+        ends, runs, windows = {}, {}, 0
+        for path in glob.glob(os.path.join(side, "rank*")):
+            with gzip.open(path) as file:
+                events = [it for it in json.load(file)["traceEvents"] if it.get("ph") == "X"]
+            steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events if it["name"].startswith("ProfilerStep#"))[1:-1]
+            windows += len(steps)
+            for it in sorted((it for it in events if it.get("cat") == "cpu_op"), key=lambda it: (it["ts"], -it["dur"])):
+                thread = path, it["tid"]
+                if it["ts"] >= ends.get(thread, 0) and any(begin <= it["ts"] < end for begin, end in steps):
+                    runs.setdefault(it["name"].split(": ")[-1], []).append(it["dur"])
+                ends[thread] = max(ends.get(thread, 0), it["ts"] + it["dur"])
+        return {name: (len(them) / windows, sum(them) / len(them)) for name, them in runs.items()}
+
     def test_runs_are_those_in_the_files(self):
         """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
         for sides in (CPU, [corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")]):
             counted = []
             for side in sides:
-                (path,) = glob.glob(os.path.join(side, "rank0*"))
-                with gzip.open(path) as file:
-                    events = [it for it in json.load(file)["traceEvents"] if it.get("ph") == "X"]
-                steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events if it["name"].startswith("ProfilerStep#"))[1:-1]
-                ends, runs = {}, {}
-                for it in sorted((it for it in events if it.get("cat") == "cpu_op"), key=lambda it: (it["ts"], -it["dur"])):
-                    if it["ts"] >= ends.get(it["tid"], 0) and any(begin <= it["ts"] < end for begin, end in steps):
-                        runs.setdefault(it["name"].split(": ")[-1], []).append(it["dur"])
-                    ends[it["tid"]] = max(ends.get(it["tid"], 0), it["ts"] + it["dur"])
-                counted.append({name: (len(them) / len(steps), sum(them) / len(them)) for name, them in runs.items()})
+                counted.append(self.runs_of(side))
             found = 0
             for item in self.page(*sides).one("ol", class_="causes").all("li"):
                 name, text = item.one("h3").text, item.text
@@ -428,6 +477,70 @@ class States(OnPage):
         for one, other in zip(sums, expected):
             self.assertAlmostEqual(one / 1000, other, delta=0.5)
 
+    def layers(self, counts, long):
+        """Traces of steps of so many layers, each with a softmax: of 1 ms in control, of `long(layer)` us in test."""
+        def trace(length):
+            events, at = [], 0
+            for n in range(5):
+                begin = at
+                for layer in range(counts):
+                    number, took = 1000 * n + layer + 1, length(layer)
+                    events += [event(f"nn.Module: Attention_{layer}", at, 190, cat="python_function"), event("aten::softmax", at + 10, 100),
+                               launch(at + 20, 5, number), kernel("softmax_kernel", at + 100, took, number)]
+                    at += took + 200
+                events.append(step(n, begin, at - begin - 10))
+            return document(*events)
+        return trace(lambda layer: 1000), trace(long)
+
+    def test_layers_are_one_cause(self):
+        """With their instances to unfold, and one node in the map; what is in one of them says so."""
+        page = self.state(*self.layers(30, lambda layer: 1300 + layer))
+        item = next(page.one("ol", class_="causes").all("li"))
+        self.assertEqual(item.one("h3").text, "aten::softmax in 30 Attention")
+        self.assertIn("As many kernels as before: 30 a step; their mean goes 1.00 ms → 1.31 ms (+31 %).", item.text)
+        instances = [text.split(" ") for text in item.one("details").one("p").text.split(", ")]
+        self.assertEqual([name for name, _ in instances], [f"Attention_{29 - n}" for n in range(30)])
+        self.assertAlmostEqual(sum(float(diff) for _, diff in instances), number(next(item.all("div")).text), delta=0.02)
+        (path, *times), *below = self.rows(item.one("pre").text)
+        self.assertEqual((path, [round(it, 3) for it in times]), ("step;nn.Module: Attention;aten::softmax", [30.0, 39.435, 9.435, 30.0, 30.0]))
+        self.assertEqual(sum(";nn.Module: Attention_" in row[0] and row[0].count(";") == 3 for row in below), 30)
+        names = [name[0] if isinstance(name, list) else name for name in json.loads(page.one("script", class_="map-data").text)["names"]]
+        self.assertEqual({name for name in names if re.fullmatch(r"Attention(_\d+)?", name)}, {"Attention"})
+        page = self.state(*self.layers(30, lambda layer: 1500 if layer == 7 else 1000))
+        self.assertIn("aten::softmax in 30 Attention, only in Attention_7", page.text)
+        page = self.state(*self.layers(30, lambda layer: 1500 if layer in (7, 8) else 1000))
+        self.assertIn("Nearly all of it is in Attention_7, Attention_8.", page.text)
+
+    def test_steps_that_are_left_out(self):
+        """They are in no number, but in the picture of the steps, hollow; and named with what fills them."""
+        def trace(lengths):
+            return document(*[it for n, length in enumerate(lengths) for it in
+                              (step(n, 1e6 * n, 900000), event("op", 1e6 * n, 10), launch(1e6 * n + 1, 1, n + 1),
+                               kernel("k", 1e6 * n + 20, 1000, n + 1), event("compile", 1e6 * n + 1050, 10), launch(1e6 * n + 1051, 1, 50 + n),
+                               kernel("k2", 1e6 * n + 1100, length, n + 50))])
+        page = self.state(trace([10] * 8), trace([10, 300, 310, 300, 800000, 300, 310, 10]))
+        self.assertIn("A step left out. Step 4 of test takes", page.one("div", class_="callout").text)
+        self.assertIn("without 4", dict(self.compared(page))["steps used"][1])
+        lines = [title.text for title in page.one("svg", class_="steps").all("title") if "test, step 4" in title.text]
+        self.assertTrue(lines and lines[0].endswith("not counted"), lines)
+
+    def test_load_of_the_host(self):
+        """Where all operators are slower by one factor, there is no clear difference, as trace_summary says."""
+        def trace(factor):
+            return document(*[it for n in range(6) for it in [step(n, 1e5 * n, 9e4 * factor)] + [
+                event(f"aten::op{i}", 1e5 * n + 3000 * factor * i, 2500 * factor * (1 + i % 3 / 10), args={"Input Dims": [[i]]}) for i in range(20)]])
+        page = self.state(trace(0.5), trace(0.9))
+        self.assertTrue(page.one("h1").text.startswith("No clear difference: +"), page.one("h1").text)
+        self.assertIn("Load of the host. The host is 1.8 times as slow throughout: machine load?", page.one("div", class_="callout").text)
+        self.assertIn("no clear difference", self.value("SELECT text FROM trace_summary('control', 'test')"))
+
+    def test_more_than_ten_times_is_no_percentage(self):
+        page = self.state(run(5), run(5, slower=2))
+        self.assertNotIn("×", page.one("h1").text)
+        page = self.state(document(*[it for n in range(5) for it in (step(n, 1e6 * n, 900), event("op", 1e6 * n, 500))]),
+                          document(*[it for n in range(5) for it in (step(n, 1e6 * n, 99000), event("op", 1e6 * n, 90000))]))
+        self.assertIn("ms per step (× 110): test is slower here", page.one("h1").text)
+
     def ranks(self, folder, numbers, world, slower=1):
         for rank in numbers:
             content = run(4, slower=slower)
@@ -438,7 +551,9 @@ class States(OnPage):
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (0, 1), 2, slower=2)
         page = self.page("control", "test")
-        self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table"))], ["0", "1"])
+        self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table", class_="ranks"))], ["rank 0", "rank 1"])
+        lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
+        self.assertEqual(lanes, [("control, all 2 steps", ["rank 0"]), ("test, all 2 steps", ["rank 0"])])
         self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
 
     def test_other_ranks(self):
@@ -453,8 +568,8 @@ class States(OnPage):
     def test_ranks_of_one_side_only(self):
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (1, 2), 2, slower=2)
-        self.assertEqual([row[0].text for row in cells(section(self.page("control", "test", 1, 1), "ranks").one("table"))],
-                         ["0 (only in control)", "1", "2 (only in test)"])
+        self.assertEqual([row[0].text for row in cells(section(self.page("control", "test", 1, 1), "ranks").one("table", class_="ranks"))],
+                         ["rank 0 (only in control)", "rank 1", "rank 2 (only in test)"])
 
     @slow
     def test_a_thousand_ranks(self):
@@ -470,7 +585,7 @@ class States(OnPage):
         self.assertEqual(self.state(trace(1e7), trace(2e7)).one("h1").text, "No clear difference: 0 s per step")
         page = self.state(document(*[it for n in range(4) for it in (step(n, 4e7 * n, 1e7), event("op", 4e7 * n, 1e6))]),
                           document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, 1e6))]))
-        self.assertEqual(page.one("h1").text, "+20.0 s per step (+200 %): test is slower")
+        self.assertEqual(page.one("h1").text, "+20.0 s per step (+200\u00a0%): test is slower here")
 
     def compared(self, page):
         return {row[0].text: tuple(cell.text for cell in row[1:3]) for row in cells(section(page, "compared").one("table"))}
@@ -658,7 +773,7 @@ class Browsed(unittest.TestCase):
                     file.write(html)
                 page = self.browser.open(path)
                 verdict, said = page.value("[document.querySelector('h1').textContent, document.querySelector('.said').textContent]")
-                self.assertIn(re.search(r"\(.* %\)", verdict)[0], said)
+                self.assertIn(re.search(r"\(.* %\)", verdict.replace("\u00a0", " "))[0], said)
                 page.close()
 
     def test_map_by_keyboard(self):
@@ -681,7 +796,7 @@ class Browsed(unittest.TestCase):
         page.call("Input.dispatchKeyEvent", type="keyDown", key="/", code="Slash", text="/", windowsVirtualKeyCode=191)
         page.wait("document.activeElement.className === 'find'")
         page.value("(it => { it.value = 'nccl'; it.oninput(); })(document.querySelector('.find'))")
-        self.assertIn("“nccl”: 0.362 → 0.662 ms, +0.300 ms", page.value(said))
+        self.assertIn("“nccl”: 0.319 → 0.499 ms, +0.180 ms", page.value(said))
         self.assertEqual(page.value("document.querySelectorAll('.icicle [tabindex=\"0\"]').length"), 1)
 
     def test_map_adds_up(self):

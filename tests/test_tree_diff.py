@@ -46,21 +46,29 @@ def area(annotation, module, top_op):
     return "backward" if backward else top_op
 
 
-def levels(class_, annotation, module, top_op, op, short):
+def levels(class_, annotation, module, top_op, op, short, instances, family):
+    """The levels, and which of them is an area of a family."""
     if class_ is None:
-        return []
+        return [], None
     if class_.startswith("idle"):
-        return ["device idle", class_, top_op, op]
+        return ["device idle", class_, top_op, op], None
     if class_ == "unrecorded":
-        return [class_, op]
-    return [area(annotation, module, top_op), top_op, op, short]
+        return [class_, op], None
+    own = area(annotation, module, top_op)
+    if len(instances[family]) > 1:
+        return [family, top_op, own, op, short], 2
+    return [own, top_op, op, short], None
 
 
-def frames_of(*part):
-    made = ["step"]
-    for name in levels(*part):
-        if name is not None and (len(made) == 1 or name != made[-1]):
-            made.append(name)
+def frames_of(part, instances):
+    made, above = ["step"], None
+    names, instance = levels(*part[:-1], instances, part[-1])
+    for at, name in enumerate(names):
+        if name is None or (name in (above, made[-1]) and len(made) > 1):
+            continue
+        made.append(name)
+        if at != instance:
+            above = name
     return tuple(made)
 
 
@@ -77,24 +85,28 @@ def oracle(db, sides, given):
     """[(frames, class, side, ns, own ns and kernels of both sides)] in order, and the steps of both sides."""
     ns, own, kernels, classes, has = (defaultdict(lambda: [0, 0]) for _ in range(3)), {}, {}, {}, {}
     ns, own, kernels = ns
-    classes, has, steps = defaultdict(set), defaultdict(set), (set(), set())
+    classes, has, steps, instances, rows = defaultdict(set), defaultdict(set), (set(), set()), defaultdict(set), []
     control_rank, test_rank, control_iteration, test_iteration, clock = asked(db, sides, given)
     for side, (path, rank, iteration) in enumerate(zip(sides, (control_rank, test_rank),
                                                        (control_iteration, test_iteration))):
         for rank, iteration, class_, *names, top_op, time_ns, count in db.execute(
-                "SELECT rank, iteration, class, annotation, module, top_name, op, trace_short_name(kernel), top_op, time_ns,"
+                "SELECT rank, iteration, class, annotation, module, top_name, op, trace_short_name(kernel), family, top_op, time_ns,"
                 f" kernels FROM trace_step_path(?, {rank}, {iteration}, {clock})", (path,)):
             steps[side].add((rank if "'job'" != control_rank else None, iteration))
             if names[2] != top_op and class_ not in ("idle_call", "idle_launch", "idle_unrecorded", "call", "unrecorded"):
                 names[3] = None  # L4: no operator is around
-            frames = frames_of(class_, *names)
-            own[frames][side] += time_ns
-            for depth in range(len(frames)):
-                node = frames[:depth + 1]
-                ns[node][side] += time_ns
-                kernels[node][side] += count
-                classes[node].add(class_)
-                has[node].add(side)
+            if class_ is not None and class_ != "unrecorded" and not class_.startswith("idle"):
+                instances[names[-1]].add(area(*names[:3]))
+            rows.append((side, (class_, *names), time_ns, count))
+    for side, part, time_ns, count in rows:
+        frames = frames_of(part, instances)
+        own[frames][side] += time_ns
+        for depth in range(len(frames)):
+            node = frames[:depth + 1]
+            ns[node][side] += time_ns
+            kernels[node][side] += count
+            classes[node].add(part[0])
+            has[node].add(side)
     count = [len(each) for each in steps]
 
     def walk(node):

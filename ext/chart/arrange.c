@@ -342,7 +342,7 @@ static bool order_bars(struct series *lane)
 {
     struct bar {
         struct place place; /* first, for compare_places() */
-        struct text_span label;
+        struct point_label label;
     } *bars = NULL;
     if (lane->count == 0)
         return true;

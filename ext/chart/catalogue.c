@@ -154,6 +154,8 @@ const struct chart charts[] = {
                  {CHART_AT, "ts", "us", NULL, NULL, false},
                  {CHART_VALUE, "dur", "us", NULL, NULL, false},
                  {CHART_MARK, "step_ts", "us, where a step begins: a line behind", NULL, NULL,
+                  true},
+                 {CHART_ON, "on_path", "0: not on the path of the job, and drawn pale", NULL, NULL,
                   true}}},
     {.function = "visualize_cuda_kernel_launch_stats",
      .text = "a picture of cuda_kernel_launch_stats: three histograms",

@@ -58,13 +58,14 @@ enum chart_role {
     CHART_SERIES, /* text that names a series; several are joined */
     CHART_AT,     /* a number: the position on the x axis */
     CHART_MARK,   /* a number: the position of a line behind the others */
+    CHART_ON,     /* a number: 0 makes a bar pale */
     CHART_BASE,   /* a number of a row whose values texts name: its first series */
     CHART_VALUE,  /* a number: a series of its own, or of the series that texts name */
     CHART_LOW,
     CHART_HIGH,
 };
 
-enum { MOST_CHART_COLUMNS = 6 };
+enum { MOST_CHART_COLUMNS = 7 };
 
 struct chart_column {
     enum chart_role role;

@@ -324,6 +324,7 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
 {
     int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
     bool timeline = figure->chart->kind == CHART_TIMELINE;
+    double on = timeline ? cells[column_of(figure->chart, CHART_ON)].number : NAN;
     struct text_span title, name = {figure->names.length, 0};
     size_t ignored;
     if (!is_shown(cells[at].number) || !is_shown(cells[value].number) ||
@@ -346,12 +347,13 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
         return;
     }
     if (timeline)
-        series->labels[series->count] = name;
+        series->labels[series->count] = (struct point_label){name, on != 0 && !isnan(on), on == 0};
     series->x[series->count] = cells[at].number;
     push_value(figure, series, cells[value].number);
     add_mark(figure, cells[column_of(figure->chart, CHART_MARK)].number);
     figure->seen++;
     figure->kept += timeline;
+    figure->has_pale = figure->has_pale || on == 0;
 }
 
 bool figure_has_points(const struct figure *figure)

@@ -34,6 +34,12 @@ struct text_span {
     size_t at, length; /* bytes in figure.names */
 };
 
+/* The name of an event, and whether it is on the path, or not and drawn pale. */
+struct point_label {
+    struct text_span name;
+    bool on_path, pale;
+};
+
 struct chart_row {
     struct text_span name;
     size_t first; /* bytes of the first text of the name; 0: not to be shortened */
@@ -44,7 +50,7 @@ struct series {
     struct text_span title;
     double *x;                /* of points only */
     double *y;                /* of points: by point; else by row */
-    struct text_span *labels; /* of CHART_TIMELINE: the name of each point */
+    struct point_label *labels; /* of CHART_TIMELINE: by point */
     size_t count, x_capacity, y_capacity, label_capacity;
 };
 
@@ -59,6 +65,7 @@ struct figure {
     size_t mark_count, mark_capacity;
     struct series series[MOST_SERIES];
     int series_count;
+    bool has_pale; /* an event is pale */
     int64_t seen;  /* rows with a name, or points of lines, that were given */
     int64_t kept;  /* how many of them are shown */
     size_t cost;   /* estimate of the bytes of rows in the page */

@@ -89,7 +89,7 @@ static void write_point_rows(const struct figure *figure, struct writer *to)
             write_string(to, "<tr><th>");
             write_html(to, title, length);
             if (timeline) {
-                struct text_span name = figure->series[i].labels[at];
+                struct text_span name = figure->series[i].labels[at].name;
                 write_string(to, "<th>");
                 write_html(to, figure_text(figure, name), name.length);
             }

@@ -55,13 +55,13 @@ document.currentScript.made = module.exports;}`;
   const wrap = (label, width) => {
     const parts = label.replace(/<br>/g, "").match(/&[#\w]+;|[^]/gu) || [], lines = [];
     const ends = [" ", "_", ":", ",", "&gt;", ")", "/"];
-    const last = (at, stops) => {
+    const last = (at, stops, least) => {
       let end = at + width;
-      while (end > at + width / 2 && (!stops.includes(parts[end - 1]) || ends.includes(parts[end]))) end--;
-      return end > at + width / 2 && end;
+      while (end > at + least && (!stops.includes(parts[end - 1]) || ends.includes(parts[end]))) end--;
+      return end > at + least && end;
     };
     for (let at = 0, end; at < parts.length; at = end) {
-      end = at + width >= parts.length ? parts.length : last(at, [" "]) || last(at, ends) || at + width;
+      end = at + width >= parts.length ? parts.length : last(at, [" "], width / 3) || last(at, ends, width / 2) || at + width;
       lines.push(parts.slice(at, end).join(""));
     }
     return lines;
@@ -73,12 +73,13 @@ document.currentScript.made = module.exports;}`;
     const texts = axis.ticktext.map(label => wrap(label, width));
     const above = size * 1.3 * Math.max(1, ...texts.map(lines => lines.length)) + 2;
     const bars = layout.barmode === "group" && layout.meta !== "ordered" ? 22 : 16;
-    const height = bars + 2 * above;
+    const height = bars + above + 8, top = Math.max(0, above / 2 - 2) / height;
     layout.annotations = texts.map((lines, i) => ({xref: "paper", x: 0, xanchor: "left", y: axis.tickvals[i],
       yanchor: "bottom", yshift: bars / 2, text: lines.join("<br>"), align: "left", showarrow: false, borderpad: 0,
       font: {size}}));
     layout.bargap = 1 - bars / height;
-    layout.height = texts.length * height + 20 + layout.margin.t + layout.margin.b;
+    Object.assign(axis, {autorange: false, range: [texts.length - 0.5, -0.5 - top]});
+    layout.height = (texts.length + top) * height + 20 + layout.margin.t + layout.margin.b;
     axis.showticklabels = false;
   };
 

@@ -393,8 +393,10 @@ static size_t write_point_axes(const struct figure *figure, struct writer *to)
 {
     struct scale time = figure_time_scale(figure), scale = figure_scale(figure, 0);
     size_t height = POINTS_HEIGHT;
-    write_axis(to, ",\"xaxis\":", figure->mark_count > 0 ? "time; dotted lines: steps" : "time",
-               time.unit, 8);
+    static const char *const titles[][2] = {
+        {"time", "time; pale: not on the path"},
+        {"time; dotted lines: steps", "time; dotted lines: steps; pale: not on the path"}};
+    write_axis(to, ",\"xaxis\":", titles[figure->mark_count > 0][figure->has_pale], time.unit, 8);
     write_string(to, "}");
     if (figure->chart->kind == CHART_TIMELINE)
         height = timeline_write_lanes(figure, to);

@@ -172,6 +172,10 @@ static void write_cause(struct report *report, const struct report_cell *cells)
     }
     if (report_row_is_sql(report, cells)) {
         report_sql(to, cells[CAUSE_TEXT].text, cells[CAUSE_TEXT].length);
+    } else if (cell_is(&cells[CAUSE_ITEM], "instances")) {
+        write_string(to, "<details><summary>One by one</summary><p>");
+        write_html(to, cells[CAUSE_TEXT].text, cells[CAUSE_TEXT].length);
+        write_string(to, "</p></details>\n");
     } else if (cells[CAUSE_TEXT].text) {
         write_string(to, "<p>");
         write_html(to, cells[CAUSE_TEXT].text, cells[CAUSE_TEXT].length);
@@ -207,6 +211,8 @@ void report_row(struct report *report, const char *const *columns, const struct 
         report_map_row(report, cells);
     else if (layout == LAYOUT_STEPS)
         report_steps_row(report, cells);
+    else if (layout == LAYOUT_PATH)
+        report_path_row(report, cells);
     report->rows++;
 }
 
@@ -236,6 +242,8 @@ static void end_rows(struct report *report)
         report_map_end(report);
     else if (layout == LAYOUT_STEPS)
         report_steps_end(report);
+    else if (layout == LAYOUT_PATH)
+        report_path_end(report);
 }
 
 void report_section_end(struct report *report, const char *shown)

@@ -9,8 +9,8 @@
 ** 2. LAYOUT_TABLE: a column's name is its head and its role, as `control|time`. The roles are those
 **    of report_table.c.
 ** 3. LAYOUT_CAUSES: rows of place, diff, share, title, item and text. A new place begins a cause; an
-**    item is `evidence` or `sql`.
-** 4. LAYOUT_MAP and LAYOUT_STEPS: rows as below.
+**    item is `evidence`, `instances` (a text to unfold) or `sql`.
+** 4. LAYOUT_MAP, LAYOUT_STEPS and LAYOUT_PATH: rows as below.
 ** 5. Every text is escaped: names stay text. Differences are test minus control.
 */
 #ifndef TRACEDIFF_REPORT_H
@@ -26,7 +26,8 @@ enum report_layout {
     LAYOUT_TABLE,
     LAYOUT_CAUSES,
     LAYOUT_MAP,
-    LAYOUT_STEPS
+    LAYOUT_STEPS,
+    LAYOUT_PATH
 };
 
 struct report_section {
@@ -116,5 +117,10 @@ void report_map_end(struct report *report);
 void report_steps_row(struct report *report, const struct report_cell *cells);
 void report_steps_end(struct report *report);
 void report_steps_free(struct report_steps *steps);
+
+/* Rows of LAYOUT_PATH: a lane in words, rank, ms from the start of the step, ms, who waits at the end in words, ms
+** of the longest step. */
+void report_path_row(struct report *report, const struct report_cell *cells);
+void report_path_end(struct report *report);
 
 #endif

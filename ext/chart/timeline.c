@@ -23,6 +23,18 @@ static const char *colour_of(const struct figure *figure, struct text_span name)
     return colours[hash % (sizeof colours / sizeof *colours)];
 }
 
+/* Writes a value for each event. */
+static void write_by_point(const struct series *lane, struct writer *to, const char *plain,
+                           const char *pale)
+{
+    write_string(to, "[");
+    for (size_t i = 0; i < lane->count; i++) {
+        plotly_comma(to, i > 0);
+        write_string(to, lane->labels[i].pale ? pale : plain);
+    }
+    write_string(to, "]");
+}
+
 void timeline_write_lane(const struct figure *figure, struct writer *to, int series)
 {
     const struct series *lane = &figure->series[series];
@@ -40,13 +52,14 @@ void timeline_write_lane(const struct figure *figure, struct writer *to, int ser
     write_string(to, "],\"customdata\":[");
     for (size_t i = 0; i < lane->count; i++) {
         struct writer text = {0};
-        struct text_span name = lane->labels[i];
+        struct text_span name = lane->labels[i].name;
         write_string(to, i > 0 ? ",[" : "[");
         write_label(to, figure_text(figure, name), name.length, HOVER_WIDTH, HOVER_LINES);
         write_string(to, ",");
         plotly_value(&text, lane->y[i], scale, 0);
         write_string(&text, ", at ");
         plotly_value(&text, lane->x[i], time, 0);
+        write_string(&text, lane->labels[i].on_path ? ", on the path" : "");
         plotly_text(to, &text);
         write_string(to, "]");
     }
@@ -55,11 +68,20 @@ void timeline_write_lane(const struct figure *figure, struct writer *to, int ser
                           "<extra></extra>");
     write_string(to, ",\"texttemplate\":\"%{customdata[0]}\",\"textposition\":\"inside\","
                      "\"insidetextanchor\":\"middle\",\"textangle\":0,"
-                     "\"insidetextfont\":{\"color\":\"#ffffff\"}");
-    write_string(to, ",\"marker\":{\"line\":{\"width\":0},\"color\":[");
+                     "\"insidetextfont\":{\"color\":");
+    if (figure->has_pale)
+        write_by_point(lane, to, "\"#ffffff\"", "\"" TEST_INK "\"");
+    else
+        write_string(to, "\"#ffffff\"");
+    write_string(to, "},\"marker\":{\"line\":{\"width\":0}");
+    if (figure->has_pale) {
+        write_string(to, ",\"opacity\":");
+        write_by_point(lane, to, "1", "0.25");
+    }
+    write_string(to, ",\"color\":[");
     for (size_t i = 0; i < lane->count; i++) {
         plotly_comma(to, i > 0);
-        write_json_string(to, colour_of(figure, lane->labels[i]));
+        write_json_string(to, colour_of(figure, lane->labels[i].name));
     }
     write_string(to, "]}}");
 }
@@ -76,7 +98,7 @@ static void write_keys(const struct figure *figure, struct writer *to, const cha
 
 size_t timeline_write_lanes(const struct figure *figure, struct writer *to)
 {
-    write_string(to, ",\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
+    write_string(to, ",\"uniformtext\":{\"mode\":\"hide\",\"minsize\":9},\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
                      "\"automargin\":true,\"showgrid\":false,\"tickmode\":\"array\"");
     write_keys(figure, to, ",\"tickvals\":[");
     write_string(to, "],\"ticktext\":[");

@@ -331,9 +331,16 @@ static const struct {
      "  ON step.rank = it.rank AND it.ts >= step.ts AND it.ts < step.ts + step.dur;"},
     {"visualize_timeline",
      "SELECT writefile('build/page.html', visualize_timeline(\n"
-     "  rank, stream, trace_label(name), ts, dur, 'Streams')) > 0 AS written\n"
-     "FROM trace_events('examples/gpu/test')\n"
-     "WHERE trace_kernel_type(name, cat) IS NOT NULL AND iteration = 12;"},
+     "  rank, 'stream ' || stream, trace_label(name), (ts_ns - offset_ns) / 1000.0, dur,\n"
+     "  'Step 12 of both ranks, in the clock of rank 0', NULL, NULL, on_path)) > 0 AS written\n"
+     "FROM (SELECT e.*, c.offset_ns, EXISTS (\n"
+     "        SELECT 1 FROM trace_job_path('examples/gpu/test', 12) AS p\n"
+     "        WHERE p.rank = e.rank AND e.ts_ns - c.offset_ns < p.ts_ns + p.dur_ns\n"
+     "          AND e.ts_ns + e.dur_ns - c.offset_ns > p.ts_ns) AS on_path\n"
+     "      FROM trace_job_clocks('examples/gpu/test') AS c\n"
+     "      JOIN trace_events('examples/gpu/test', NULL, 'all', NULL) AS e USING (rank, iteration)\n"
+     "      WHERE iteration = 12 AND trace_kernel_type(e.name, e.cat) IS NOT NULL\n"
+     "      ORDER BY e.rank, e.stream);"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"

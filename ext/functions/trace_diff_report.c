@@ -14,7 +14,10 @@ static const struct column columns_of_report[] = {
 static const struct argument arguments_of_report[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    SELECTIONS_OF_STEPS,
+    {"control_rank", "", false, JOB_BY_DEFAULT_TEXT},
+    {"test_rank", "", false, "the same for test"},
+    {"control_iteration", "", false, STEADY_STEPS_TEXT},
+    {"test_iteration", "", false, "the same for test"},
     {"level", "TEXT", false,
      "what names of the table of parts are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; "
      "default 'op'"},
@@ -22,15 +25,15 @@ static const struct argument arguments_of_report[] = {
     {STEPS_ARGUMENT},
 };
 
-enum { REPORT_RANKS = 2, REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
+enum { REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
 
 /* A page that is being made. Its sections run as calls of a function that has the facts as more
 ** arguments. */
 struct report_call {
     struct call call;
     struct table_function function;
-    struct argument arguments[MOST_ARGUMENTS];
-    sqlite3_value *lowest[2]; /* the ranks if none are given: sections that list device work take no jobs */
+    struct argument arguments[MOST_VALUES];
+    sqlite3_value *replaced[REPORT_ARGUMENTS]; /* arguments that are facts; NULL: as given */
     struct report report;
 };
 
@@ -50,33 +53,9 @@ static void sections_end(struct report_call *of)
 {
     for (int i = 0; i < report_fact_count; i++)
         sqlite3_value_free(of->call.values[REPORT_ARGUMENTS + i]);
-    for (int i = 0; i < 2; i++)
-        sqlite3_value_free(of->lowest[i]);
+    for (int i = 0; i < REPORT_ARGUMENTS; i++)
+        sqlite3_value_free(of->replaced[i]);
     report_clear(&of->report);
-}
-
-static int take_lowest(void *to, sqlite3_stmt *row)
-{
-    struct report_call *of = to;
-    for (int i = 0; i < 2; i++) {
-        of->lowest[i] = sqlite3_value_dup(sqlite3_column_value(row, i));
-        if (!of->lowest[i])
-            return SQLITE_NOMEM;
-        if (sqlite3_value_type(of->lowest[i]) != SQLITE_NULL)
-            of->call.values[REPORT_RANKS + i] = of->lowest[i];
-    }
-    return SQLITE_OK;
-}
-
-/* Without ranks, those of the sections are the lowest. */
-static int choose_ranks(struct report_call *of)
-{
-    if (of->call.values[REPORT_RANKS] || of->call.values[REPORT_RANKS + 1])
-        return SQLITE_OK;
-    return sql_run(&of->call,
-                   "SELECT (SELECT min(rank) FROM \"tracediff:trace_files\"(:control)),"
-                   " (SELECT min(rank) FROM \"tracediff:trace_files\"(:test))",
-                   take_lowest, of);
 }
 
 /* A fact, after they were taken. */
@@ -88,13 +67,30 @@ static sqlite3_value *fact(const struct report_call *of, const char *name)
     return of->call.values[REPORT_ARGUMENTS + i];
 }
 
+/* The index of the argument whose name begins a text and ends there, of the first `count`; -1: none. */
+static int argument_at(const struct argument *arguments, int count, const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    for (int i = 0; i < count; i++)
+        if (strlen(arguments[i].name) == length && strncmp(text, arguments[i].name, length) == 0)
+            return i;
+    return -1;
+}
+
+/* A fact that is named as an argument replaces it in the sections, and in the statements on the page. */
 static int take_facts(void *to, sqlite3_stmt *row)
 {
     struct report_call *of = to;
-    for (int i = 0; i < report_fact_count; i++)
-        if (!(of->call.values[REPORT_ARGUMENTS + i] =
-                  sqlite3_value_dup(sqlite3_column_value(row, i))))
+    for (int i = 0; i < report_fact_count; i++) {
+        int argument = argument_at(arguments_of_report, REPORT_ARGUMENTS, report_facts[i]);
+        sqlite3_value *value = sqlite3_value_dup(sqlite3_column_value(row, i));
+        if (!value)
             return SQLITE_NOMEM;
+        if (argument < 0)
+            of->call.values[REPORT_ARGUMENTS + i] = value;
+        else
+            of->call.values[argument] = of->replaced[argument] = value;
+    }
     double size = sqlite3_value_double(fact(of, "size"));
     of->report.style =
         (struct report_style){.control = sqlite3_value_double(fact(of, "control_ms")),
@@ -105,17 +101,6 @@ static int take_facts(void *to, sqlite3_stmt *row)
     return SQLITE_OK;
 }
 
-/* The index of the argument whose name begins a text and ends there; -1: none. */
-static int argument_at(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
-    for (int i = 0; i < REPORT_ARGUMENTS; i++)
-        if (strlen(arguments_of_report[i].name) == length &&
-            strncmp(text, arguments_of_report[i].name, length) == 0)
-            return i;
-    return -1;
-}
-
 /* Writes the value of an argument. Steps that are not given are those of the report, whatever the
 ** default of the function they are given to. Returns whether it is given. */
 static bool write_argument(struct writer *to, const struct call *call, int i)
@@ -123,7 +108,7 @@ static bool write_argument(struct writer *to, const struct call *call, int i)
     sqlite3_value *value = call->values[i];
     int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
     if (type == SQLITE_NULL) {
-        write_string(to, strstr(arguments_of_report[i].name, "iteration") ? "'steady'" : "NULL");
+        write_string(to, strstr(call->function->arguments[i].name, "iteration") ? "'steady'" : "NULL");
         return false;
     }
     const unsigned char *given = sqlite3_value_text(value);
@@ -140,14 +125,15 @@ static bool write_argument(struct writer *to, const struct call *call, int i)
 ** left out at the end of a call. */
 static void write_statement(struct writer *to, const struct call *call, const char *sql)
 {
+    const struct table_function *function = call->function;
     size_t given = 0; /* the length up to the last argument that is given, or other text */
     while (*sql) {
         size_t length = 1;
-        int i = *sql == ':' ? argument_at(sql + 1) : -1;
+        int i = *sql == ':' ? argument_at(function->arguments, function->argument_count, sql + 1) : -1;
         if (i >= 0) {
             if (write_argument(to, call, i))
                 given = to->length;
-            sql += 1 + strlen(arguments_of_report[i].name);
+            sql += 1 + strlen(function->arguments[i].name);
             continue;
         }
         if (*sql == '\'')
@@ -237,9 +223,9 @@ static int report_produce(struct call *call, struct rows **rows)
     int level;
     if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
         return SQLITE_ERROR;
-    if (REPORT_ARGUMENTS + report_fact_count > MOST_ARGUMENTS) {
+    if (REPORT_ARGUMENTS + report_fact_count > MOST_VALUES) {
         failure_set(&call->failure, FAILURE_REQUEST,
-                    "sql/report/00_facts.sql has too many columns: see MOST_ARGUMENTS");
+                    "sql/report/00_facts.sql has too many columns: see MOST_VALUES");
         return SQLITE_ERROR;
     }
     struct report_call *of = memory_zeroed(1, sizeof *of);
@@ -251,7 +237,6 @@ static int report_produce(struct call *call, struct rows **rows)
         return code;
     }
     sections_begin(of, call);
-    code = choose_ranks(of);
     for (int i = 0; i < report_section_count && code == SQLITE_OK; i++)
         if (report_sections[i].layout == LAYOUT_HELD)
             code = sql_hold(&of->call, report_sections[i].sql, &held);

@@ -47,7 +47,7 @@ extern const int sql_function_count;
 const struct table_function *table_function_at(int i);
 
 /* A scalar function, or an aggregate. */
-enum { MOST_FUNCTION_ARGUMENTS = 8 };
+enum { MOST_FUNCTION_ARGUMENTS = 9 };
 
 struct function {
     const char *name, *type, *text;

@@ -25,7 +25,11 @@
 #include "database.h"
 #include "rows.h"
 
-enum { MOST_ARGUMENTS = 30, MOST_REQUIRED = 4 /* index after the last required one, at most */ };
+enum {
+    MOST_ARGUMENTS = 30,
+    MOST_REQUIRED = 4, /* index after the last required one, at most */
+    MOST_VALUES = 2 * MOST_ARGUMENTS /* the arguments of a call and what is bound beside them */
+};
 
 struct column {
     const char *name, *type; /* type: as in the declaration; "" for none */
@@ -44,7 +48,7 @@ struct table_function;
 struct call {
     struct database *database;
     const struct table_function *function;
-    sqlite3_value *values[MOST_ARGUMENTS]; /* NULL: the default */
+    sqlite3_value *values[MOST_VALUES]; /* NULL: the default */
     uint64_t columns;                      /* the columns ON_DEMAND to compute, by bit */
     struct failure failure;                /* filled by the producer on failure */
 };

@@ -1,6 +1,20 @@
 -- 00_facts: What other sections take as parameters
 -- Layout facts
 -- Columns
+--   control_rank   any      the ranks that are compared: those of trace_compared_ranks
+--   test_rank      any      the same
+--   control_iteration  any  as the argument; without the steps that are left out (trace_verdict, rule 1)
+--   test_iteration  any     the same
+--   control_each   any      the same for functions that do not take 'job'
+--   test_each      any      the same
+--   control_ranks  any      the ranks that sections about all ranks take: those that have the phase that was asked for
+--   test_ranks     any      the same
+--   ranks          INTEGER  of two jobs: how many ranks they have; else 0
+--   control_job    INTEGER  1 if control is taken as a job (Q1), else 0
+--   test_job       INTEGER  the same
+--   of_host        INTEGER  1 if a side has no device work, else 0
+--   recorded       INTEGER  ranks that are recorded of the side that has fewer
+--   ranks_out      TEXT     the ranks that are left out of the jobs (Q1.4), and why, in words; NULL: none
 --   unit           TEXT     of times on the page: 'ms', or 's' from 10,000 ms on
 --   size           REAL     ms in a unit
 --   digits         INTEGER  decimals of times
@@ -8,6 +22,8 @@
 --   per            TEXT     'step', or 'whole trace' if neither side has steps
 --   clock_used     TEXT     'device' or 'host'
 --   verdict        TEXT     'identical', 'unclear', 'clear', 'few' or 'overlap'; 'empty' if a side has no events
+--   verdict_text   TEXT     the verdict in words; NULL unless it is 'clear', 'few' or 'overlap'
+--   load           TEXT     another load of the host (L7), in words; NULL: none
 --   control_ms     REAL     mean length of a step
 --   test_ms        REAL     the same
 --   diff_ms        REAL     test minus control
@@ -17,73 +33,88 @@
 --   test_steps     INTEGER  the same
 --   control_range  TEXT     shortest and longest step
 --   test_range     TEXT     the same
+--   control_left_out  TEXT  JSON array of the steps that are left out; NULL: none
+--   test_left_out  TEXT     the same
+--   shown          INTEGER  for trace_step_causes: 10, so that the causes shown are the answer (L3); NULL if they are so unmerged
 --   strata         INTEGER  strata of the steps used (A13)
---   control_ranks  TEXT     the ranks that sections about all ranks take: those that have the phase that was asked for
---   test_ranks     TEXT     the same
 -- Rules:
 --   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it.
---   2. A difference is unclear if it is less than 0.5 % of control's step, or less than the larger
---      range of the steps of a side while the ranges overlap. It is clear if the ranges do not overlap
---      and each side has three steps or more.
--- With steps
--- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
-listed AS (
-  SELECT side, rank, iteration, phase, stratum, count(*) OVER of_file AS steps, min(iteration) OVER of_file AS first,
-         max(iteration) OVER of_file AS last
-  FROM (SELECT DISTINCT 0 AS side, file, rank, iteration, phase, stratum FROM trace_steps(:control, :steps)
-        UNION ALL
-        SELECT DISTINCT 1, file, rank, iteration, phase, stratum FROM trace_steps(:test, :steps))
-  WINDOW of_file AS (PARTITION BY side, file)),
-of_phase AS MATERIALIZED (
+--   2. Steps and verdict are those of trace_verdict. Of one that is slower or faster, steps are 'few' if a side has
+--      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the verdict
+--      is that of trace_summary (its rule 9).
+WITH of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
   SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
-  FROM listed
-  WHERE lower(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END) IN (phase, stratum)
-    AND (steps < 3 OR iteration NOT IN (first, last))
+  FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
+               min(iteration) OVER of_file AS first, max(iteration) OVER of_file AS last
+        FROM (SELECT 0 AS side, file, rank, iteration, phase, stratum, :control_iteration AS asked
+              FROM trace_steps(CASE WHEN lower(:control_iteration) NOT IN ('all', 'steady') THEN :control END, :steps)
+              UNION
+              SELECT 1, file, rank, iteration, phase, stratum, :test_iteration
+              FROM trace_steps(CASE WHEN lower(:test_iteration) NOT IN ('all', 'steady') THEN :test END, :steps))
+        WINDOW of_file AS (PARTITION BY side, file))
+  WHERE is_asked AND (steps < 3 OR iteration NOT IN (first, last))
   GROUP BY side),
-steps AS MATERIALIZED (
-  SELECT side, count(*) AS windows, count(iteration) AS steps, avg(ms) AS mean, min(ms) AS low, max(ms) AS high,
-         max(of_host) AS of_host
-  FROM step
-  GROUP BY side),
-means AS (
-  SELECT c.mean AS c, t.mean AS t, c.windows AS c_windows, t.windows AS t_windows, t.mean - c.mean AS d, c.low AS c_low, c.high AS c_high, t.low AS t_low,
-         t.high AS t_high, coalesce(c.steps, 0) AS c_steps, coalesce(t.steps, 0) AS t_steps,
-         c.of_host AND t.of_host AS of_host, max(c.mean, t.mean) >= 10000 AS in_seconds,
-         NOT EXISTS (SELECT 1
-                     FROM trace_step_causes(:control, :test, :control_rank, :test_rank,
-                                            :control_iteration, :test_iteration, :clock, :steps)
-                     WHERE diff_time <> 0) AS identical
-  FROM (SELECT 1) LEFT JOIN steps AS c ON c.side = 0 LEFT JOIN steps AS t ON t.side = 1),
-unit AS (
+asked AS MATERIALIZED (
+  SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job, test_job, coalesce(ranks, 0) AS ranks, why AS ranks_out
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)),
+verdict AS MATERIALIZED (
+  SELECT v.*, asked.*, asked.control_ranks AS c_each, asked.test_ranks AS t_each, control_chosen AS c_rank, test_chosen AS t_rank,
+         max(control_ms, test_ms) >= 10000 AS in_seconds,
+         CASE WHEN control_of_host AND test_of_host AND verdict NOT IN ('no difference', 'nothing to compare') THEN :control
+              END AS hosted
+  FROM asked CROSS JOIN trace_verdict(:control, :test, control_chosen, test_chosen, :control_iteration, :test_iteration, :clock, :steps) AS v),
+loaded AS MATERIALIZED (
   SELECT *, CASE WHEN in_seconds THEN 1000.0 ELSE 1.0 END AS size,
-         CASE WHEN abs(d) < 0.005 * c THEN c ELSE abs(d) END
-           / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of
-  FROM means),
-style AS (
-  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2
-                 ELSE 3 END AS digits
-  FROM unit)
-SELECT CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS unit, size, digits,
+         (CASE WHEN abs(diff_ms) < 0.005 * control_ms THEN control_ms ELSE abs(diff_ms) END)
+           / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of,
+         (SELECT text FROM trace_host_factor(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps)
+          WHERE kind = 'host') AS load
+  FROM verdict),
+judged AS MATERIALIZED (
+  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
+         CASE WHEN load IS NOT NULL THEN
+           (SELECT abs(total(diff_time)) >= 500 * abs(diff_ms) AND total(diff_time) * diff_ms > 0
+            FROM trace_step_causes(hosted, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, :steps)
+            WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') END AS waits,
+         CASE WHEN load IS NOT NULL THEN
+           EXISTS (SELECT 1 FROM trace_work_diff(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps)) END AS works
+  FROM loaded),
+named AS (
+  SELECT *, CASE WHEN verdict = 'nothing to compare' THEN 'empty' WHEN verdict = 'no difference' THEN 'identical'
+                 WHEN verdict = 'no clear difference' OR (load IS NOT NULL AND NOT waits AND NOT works) THEN 'unclear'
+                 WHEN min(control_steps, test_steps) < 3 THEN 'few'
+                 WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear' ELSE 'overlap' END AS short
+  FROM judged)
+SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration, test_iterations AS test_iteration,
+       c_each AS control_each, t_each AS test_each,
+       CASE WHEN control_job THEN c_each ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
+       CASE WHEN test_job THEN t_each ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
+       CASE WHEN control_job AND test_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
+       coalesce(max(control_of_host, test_of_host), 0) AS of_host,
+       (SELECT min(n) FROM (SELECT count(DISTINCT rank) AS n FROM trace_files(:control) UNION ALL SELECT count(DISTINCT rank) FROM trace_files(:test)))
+         AS recorded, ranks_out,
+       CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS unit, size, digits,
        size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
-       CASE WHEN c_steps = 0 AND t_steps = 0 THEN 'whole trace' ELSE 'step' END AS per,
-       CASE WHEN of_host OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock_used,
-       CASE WHEN d IS NULL THEN 'empty'
-            WHEN identical THEN 'identical'
-            WHEN abs(d) < 0.005 * c
-              OR (c_low <= t_high AND t_low <= c_high AND abs(d) < max(c_high - c_low, t_high - t_low))
-              THEN 'unclear'
-            WHEN min(c_steps, t_steps) < 3 THEN 'few'
-            WHEN c_low > t_high OR t_low > c_high THEN 'clear'
-            ELSE 'overlap' END AS verdict,
-       c AS control_ms, t AS test_ms, d AS diff_ms, c_windows AS control_windows,
-       t_windows AS test_windows, c_steps AS control_steps, t_steps AS test_steps,
-       printf('%.*f', digits, c_low / size)
-         || CASE WHEN c_high - c_low >= 0.0005 THEN '–' || printf('%.*f', digits, c_high / size) ELSE '' END
+       CASE WHEN control_steps = 0 AND test_steps = 0 THEN 'whole trace' ELSE 'step' END AS per,
+       CASE WHEN (control_of_host AND test_of_host) OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock_used,
+       short AS verdict,
+       CASE WHEN short NOT IN ('clear', 'few', 'overlap') THEN NULL
+            WHEN load IS NOT NULL AND NOT waits THEN 'test does other work'
+            WHEN verdict = 'slower in some steps' THEN 'test is slower here in ' || slow_steps || ' of ' || test_steps || ' steps'
+            ELSE 'test is ' || verdict END AS verdict_text,
+       load, control_ms, test_ms, diff_ms,
+       (SELECT max(step_count) FROM trace_step_path(:control, c_rank, control_iterations, :clock, 'trace', :steps)) AS control_windows,
+       (SELECT max(step_count) FROM trace_step_path(:test, t_rank, test_iterations, :clock, 'trace', :steps)) AS test_windows,
+       control_steps, test_steps,
+       printf('%.*f', digits, control_low_ms / size)
+         || CASE WHEN control_high_ms - control_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, control_high_ms / size) ELSE '' END
          AS control_range,
-       printf('%.*f', digits, t_low / size)
-         || CASE WHEN t_high - t_low >= 0.0005 THEN '–' || printf('%.*f', digits, t_high / size) ELSE '' END
-         AS test_range, (SELECT count(DISTINCT stratum) FROM step) AS strata,
-       coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') AS control_ranks,
-       coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') AS test_ranks
-FROM style
+       printf('%.*f', digits, test_low_ms / size)
+         || CASE WHEN test_high_ms - test_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, test_high_ms / size) ELSE '' END
+         AS test_range, control_left_out, test_left_out,
+       (SELECT CASE WHEN 4 * total(changes) FILTER (WHERE place <= 10) < 3 * total(changes) THEN 10 END
+        FROM (SELECT changes, row_number() OVER (ORDER BY changes DESC) AS place
+              FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, :steps))) AS shown,
+       strata
+FROM named

@@ -3,7 +3,7 @@
 -- With steps
 found AS MATERIALIZED (
   SELECT topic, item, control_value AS control, test_value AS test, matters, why, upper(substr(why, 1, 1)) || substr(why, 2) AS sentence
-  FROM trace_comparability(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, 0,
+  FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration, :clock, 0,
                            :steps)
   LIMIT -1),
 unlinked AS MATERIALIZED (
@@ -14,7 +14,33 @@ unlinked AS MATERIALIZED (
   SELECT 'test', total(time_ns), total(time_ns) FILTER (WHERE op IS NULL)
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE kernel IS NOT NULL),
+-- what steps that are left out have more of than the others
+longer AS (
+  SELECT side, iteration, trace_label(name) AS label, class, total / 1e6 AS ms, rank,
+         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
+  FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
+               sum(time_ns) OVER (PARTITION BY side, iteration) AS total, max(number) OVER (PARTITION BY side) AS steps
+        FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
+              FROM (SELECT 0 AS side, :control_left_out AS left_out, rank, iteration, class, name, time_ns
+                    FROM trace_step_time(CASE WHEN :control_left_out IS NOT NULL THEN :control END, :control_rank,
+                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2), 'top_op', :clock, :steps)
+                    UNION ALL
+                    SELECT 1, :test_left_out, rank, iteration, class, name, time_ns
+                    FROM trace_step_time(CASE WHEN :test_left_out IS NOT NULL THEN :test END, :test_rank,
+                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op', :clock, :steps))))
+  WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 said(place, bad, strong, text) AS (
+  SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.' WHERE :ranks_out IS NOT NULL
+  UNION ALL
+  SELECT 0, 1, 'Load of the host.', upper(substr(:load, 1, 1)) || substr(:load, 2) || '.' WHERE :load IS NOT NULL
+  UNION ALL
+  SELECT 0.5, 1, 'A step left out.', 'Step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
+         || printf('%.*f', :digits, ms / :size) || ' ' || :unit || '; ' || CASE WHEN :ranks > 0 THEN 'rank ' || rank || ' has ' ELSE '' END
+         || 'more of ' || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
+         || ' than others. It is in no number of this page.'
+  FROM longer
+  WHERE place = 1
+  UNION ALL
   SELECT 1, matters = 'yes', CASE matters WHEN 'yes' THEN 'Different devices.' ELSE 'Same device:' END,
          CASE matters WHEN 'yes'
               THEN control || ' / ' || test || '. How much of the difference is the hardware, these traces cannot say.'
@@ -51,10 +77,10 @@ said(place, bad, strong, text) AS (
         FROM found
         WHERE topic = 'steps' AND item = 'number')
   UNION ALL
-  SELECT 6, 1, 'A long step.', 'Step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END
+  SELECT 6, 1, 'A long step.', 'Step ' || max(longest) || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END
          || ' takes ' || printf('%.*f', :digits, max(ms) / :size) || ' ' || :unit
          || ', the median is ' || printf('%.*f', :digits, trace_quantile(ms, 0.5) / :size) || '.'
-  FROM step
+  FROM (SELECT *, CASE WHEN ms = max(ms) OVER (PARTITION BY side) THEN iteration END AS longest FROM step)
   WHERE side IN (SELECT test IS NOT NULL FROM found WHERE topic = 'steps' AND item = 'longest')
   GROUP BY side
   UNION ALL

@@ -3,7 +3,7 @@
 -- Layout table cmp
 -- SQL
 --   SELECT topic, item, control_value, test_value, matters, why
---   FROM trace_comparability(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, 1, :steps);
+--   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration, :clock, 1, :steps);
 -- Rules:
 --   1. A side was recorded when its earliest event began, if that is after 2001, in ns since 1970: a clock that counts
 --      from the start of a machine or of a recording is earlier than that, so it is not shown.
@@ -32,23 +32,23 @@ told AS (
 chosen AS MATERIALIZED (
   SELECT side, group_concat(DISTINCT rank) AS ranks, count(DISTINCT rank) AS rank_count,
          count(DISTINCT iteration) AS steps, min(iteration) AS low, max(iteration) AS high
-  FROM used
+  FROM step
   GROUP BY side),
 marked AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, dur_ns FROM trace_steps(:control, :steps)
   UNION ALL
   SELECT 1, rank, iteration, dur_ns FROM trace_steps(:test, :steps)),
 host AS (
-  SELECT side, avg(dur_ns) / 1e6 AS mean, min(dur_ns) / 1e6 AS low, max(dur_ns) / 1e6 AS high
-  FROM marked JOIN used USING (side, rank, iteration)
-  GROUP BY side),
+  SELECT marked.side, avg(dur_ns) / 1e6 AS mean, min(dur_ns) / 1e6 AS low, max(dur_ns) / 1e6 AS high
+  FROM marked JOIN step ON step.side = marked.side AND coalesce(step.rank, marked.rank) = marked.rank AND step.iteration = marked.iteration
+  GROUP BY marked.side),
 whole AS (
   SELECT side, max(world_size) AS world, count(DISTINCT rank) AS recorded, sum(events) AS events,
          count(DISTINCT file) AS files,
          (SELECT sum(size) FROM (SELECT DISTINCT file, size FROM file AS other WHERE other.side = file.side)) AS size,
          (SELECT group_concat(device, ', ')
           FROM (SELECT DISTINCT device FROM file AS other
-                WHERE other.side = file.side AND rank IN (SELECT rank FROM used WHERE used.side = file.side))) AS device
+                WHERE other.side = file.side AND (:ranks > 0 OR rank IN (SELECT rank FROM step WHERE step.side = file.side)))) AS device
   FROM file
   GROUP BY side),
 said(place, side, what, text) AS (
@@ -63,15 +63,18 @@ said(place, side, what, text) AS (
   UNION ALL
   SELECT 2, side, 'device', device FROM whole WHERE device IS NOT NULL
   UNION ALL
-  SELECT 3, side, CASE rank_count WHEN 1 THEN 'rank shown' ELSE 'ranks shown' END,
-         CASE WHEN rank_count <= 8 THEN replace(ranks, ',', ', ') ELSE rank_count || ' ranks' END
-           || coalesce(' of ' || world, '')
+  SELECT 3, side, CASE WHEN rank_count = 1 THEN 'rank shown' WHEN :ranks > 0 THEN 'job' ELSE 'ranks shown' END,
+         CASE WHEN :ranks > 0 THEN 'of ' || :ranks || ' ranks'
+              WHEN rank_count = 0 THEN 'a job'
+              WHEN rank_count <= 8 THEN replace(ranks, ',', ', ') ELSE rank_count || ' ranks' END
+           || CASE WHEN :ranks = 0 OR world > :ranks THEN coalesce(' of ' || world, '') ELSE '' END
   FROM chosen JOIN whole USING (side)
   UNION ALL
   SELECT 4, side, 'steps used',
          CASE WHEN steps = 0 THEN 'none marked: the whole trace'
               ELSE low || CASE WHEN high > low THEN '–' || high ELSE '' END || ' (' || steps || ' of '
-                   || (SELECT count(DISTINCT iteration) FROM marked WHERE marked.side = chosen.side) || ')' END
+                   || (SELECT count(DISTINCT iteration) FROM marked WHERE marked.side = chosen.side) || ')'
+                   || coalesce(', without ' || trim(replace(CASE side WHEN 0 THEN :control_left_out ELSE :test_left_out END, ',', ', '), '[]'), '') END
   FROM chosen
   UNION ALL
   SELECT 5, side, :clock_used || ' clock',

@@ -7,25 +7,32 @@
 --   FROM trace_tree_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, :steps)
 --   WHERE control_self_time + test_self_time > 0;
 -- Rules:
---   1. The levels are those of trace_tree_diff.
+--   1. The levels are those of trace_tree_diff, without the areas of a family.
 --   2. What takes less than 0.01 % of the step, or is not among the 800 largest, has no box of its own: it
 --      belongs to its outermost operator, or if that takes less, too, to the part of the program. Beyond 300
 --      parts of the program, they are one.
 WITH path AS (
-  SELECT class, area, top_op, op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
+  SELECT class, area, family, top_name, CASE WHEN top_name IS top_op OR class NOT IN ('compute', 'comm', 'memory', 'idle_host', 'idle_wait', 'host')
+                                             THEN op END AS op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0
   UNION ALL
-  SELECT class, area, top_op, op, kernel, 0.0, time_ns * 1.0 / :test_windows
+  SELECT class, area, family, top_name, CASE WHEN top_name IS top_op OR class NOT IN ('compute', 'comm', 'memory', 'idle_host', 'idle_wait', 'host')
+                                             THEN op END, kernel, 0.0, time_ns * 1.0 / :test_windows
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE time_ns > 0),
+housed AS (
+  SELECT class, CASE WHEN class LIKE 'idle%' THEN 'device idle' WHEN class = 'unrecorded' THEN NULL
+                     WHEN min(area) OVER of_family < max(area) OVER of_family THEN family ELSE area END AS area,
+         top_name AS top_op, op, kernel, c, t
+  FROM path
+  WINDOW of_family AS (PARTITION BY class LIKE 'idle%' OR class = 'unrecorded', family)),
 summed AS (
   SELECT class, area, top_op, op, kernel, sum(c) AS c, sum(t) AS t
-  FROM path
+  FROM housed
   GROUP BY 1, 2, 3, 4, 5),
 leaf AS (
-  SELECT CASE WHEN class LIKE 'idle%' THEN 'device idle' ELSE area END AS area,
-         CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
+  SELECT area, CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
          max(c, t) >= 100 * max(:control_ms, :test_ms) AND row_number() OVER (ORDER BY max(c, t) DESC) <= 800 AS is_large,
          op, kernel, c, t
   FROM summed),

@@ -1,5 +1,4 @@
--- 08_ranks: Ranks: who is late, who waits
--- Section ranks Ranks
+-- 08_ranks: The own step of each rank, with its waits
 -- Layout table ranks
 -- SQL
 --   SELECT rank, class, sum(time_ns) / 1e6 / count(DISTINCT iteration) AS control_ms
@@ -29,6 +28,13 @@ mean AS MATERIALIZED (
   SELECT side, rank, step / windows AS step, compute / windows AS compute, comm / windows AS comm, copies / windows AS copies,
          late / windows AS late
   FROM summed),
+path AS MATERIALIZED (
+  SELECT rank, total(dur_ns) FILTER (WHERE side = 0) / 1e6 / :control_windows AS c_path,
+         total(dur_ns) FILTER (WHERE side = 1) / 1e6 / :test_windows AS t_path
+  FROM (SELECT 0 AS side, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :control END, :control_iteration, :steps)
+        UNION ALL
+        SELECT 1, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :test END, :test_iteration, :steps))
+  GROUP BY rank),
 pair AS (
   SELECT rank, max(step) FILTER (WHERE side = 0) AS c, max(step) FILTER (WHERE side = 1) AS t,
          max(compute) FILTER (WHERE side = 0) AS c_compute, max(compute) FILTER (WHERE side = 1) AS t_compute,
@@ -40,8 +46,10 @@ pair AS (
 placed AS (
   SELECT *, row_number() OVER (ORDER BY abs(coalesce(t - c, 0)) DESC, coalesce(c, t) DESC, rank) AS place
   FROM pair)
-SELECT CAST(rank AS TEXT) || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)' ELSE '' END AS "rank|head",
+SELECT 'rank ' || rank || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)' ELSE '' END AS "rank|head",
        c AS "control|time", t AS "test|time", t - c AS "difference|diff",
+       CASE WHEN c_path > 0 OR t_path > 0 THEN printf('%.*f', :digits, coalesce(c_path, 0) / :size) || ' → '
+         || printf('%.*f', :digits, coalesce(t_path, 0) / :size) END AS "on the path|range",
        CASE WHEN c_compute > 0 OR t_compute > 0 THEN coalesce(printf('%.*f', :digits, c_compute / :size), '–') || ' → '
          || coalesce(printf('%.*f', :digits, t_compute / :size), '–') END AS "compute|range",
        CASE WHEN c_comm > 0 OR t_comm > 0 THEN coalesce(printf('%.*f', :digits, c_comm / :size), '–') || ' → '
@@ -50,6 +58,6 @@ SELECT CAST(rank AS TEXT) || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t I
          || coalesce(printf('%.*f', :digits, t_copies / :size), '–') END AS "copies|range",
        CASE WHEN c_late > 0 OR t_late > 0 THEN coalesce(printf('%.*f', :digits, c_late / :size), '–') || ' → '
          || coalesce(printf('%.*f', :digits, t_late / :size), '–') END AS "host late|range"
-FROM placed
+FROM placed LEFT JOIN path USING (rank)
 WHERE place <= 32
 ORDER BY rank, c IS NULL

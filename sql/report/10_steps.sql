@@ -9,15 +9,21 @@
 --   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock, :steps)
 --   GROUP BY rank, iteration;
 -- With steps
-marked AS (
-  SELECT side, rank, iteration, ms, EXISTS (SELECT 1 FROM used WHERE used.side = timed.side AND used.rank = timed.rank
-                                            AND used.iteration = timed.iteration) AS counted
-  FROM timed
-  WHERE iteration IS NOT NULL),
+timed AS (
+  SELECT 0 AS side, CASE WHEN NOT :control_job THEN rank END AS rank, iteration, total(time_ns) / 1e6 AS ms
+  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock, :steps)
+  WHERE iteration IS NOT NULL
+  GROUP BY 2, iteration
+  UNION ALL
+  SELECT 1, CASE WHEN NOT :test_job THEN rank END, iteration, total(time_ns) / 1e6
+  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock, :steps)
+  WHERE iteration IS NOT NULL
+  GROUP BY 2, iteration),
 ordered AS (
-  SELECT *, dense_rank() OVER (PARTITION BY side, rank ORDER BY iteration) AS number,
-         dense_rank() OVER (PARTITION BY side ORDER BY rank) AS nth_rank
-  FROM marked)
+  SELECT timed.*, step.iteration IS NOT NULL AS counted,
+         dense_rank() OVER (PARTITION BY timed.side, timed.rank ORDER BY timed.iteration) AS number,
+         dense_rank() OVER (PARTITION BY timed.side ORDER BY timed.rank) AS nth_rank
+  FROM timed LEFT JOIN step ON step.side = timed.side AND step.rank IS timed.rank AND step.iteration = timed.iteration)
 SELECT side, rank, iteration, number, ms, counted
 FROM ordered
 WHERE number <= 60 AND nth_rank <= 16 AND (counted OR number > 1 OR :clock_used = 'host')
