@@ -108,11 +108,14 @@ class Random(InFolder):
 
     def check_collectives(self, job):
         """trace_job_clocks has the offsets of Q3, and trace_collectives the times by one clock (W2 to W4)."""
-        steps = {each.step for rank in job.ranks.values() for each in rank.collectives} | {None}
+        steps = {each.step for rank in job.ranks.values() for each in rank.collectives} if len(job.ranks) > 1 else set()
+        steps |= {window.iteration for window, _ in job.ranks[job.reference].windows} | {None}
         offsets = {step: job.offsets(step) for step in steps}
-        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job')")},
-                         {(step, rank): found.get(rank) for step, found in offsets.items() for rank in job.ranks}
-                         if len(job.ranks) > 1 else {(None, job.reference): 0})
+        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job', 'all')")},
+                         {(step, rank): found.get(rank) for step, found in offsets.items() for rank in job.ranks})
+        if self.value("SELECT min(steps) FROM trace_files('job')") > 0:
+            self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_job_clocks('job')"),
+                             self.rows("SELECT DISTINCT iteration FROM trace_step_time('job', 'job')"))
         if self.value("SELECT count(DISTINCT rank) FROM trace_files('job')") > len(job.ranks):
             return  # others are without steps
         matched = defaultdict(list)

@@ -68,7 +68,7 @@ FROM aside.collective_parts
 WHERE iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
 UPDATE aside.collective_parts SET seq = c.seq FROM counted AS c WHERE c.part = collective_parts.rowid;
 
--- W2 to W4, as sql/trace_collectives.sql has them. The index serves the groups and the two look-ups.
+-- W2 to W4, as sql/trace_collectives.sql has them, but by the clocks of hosts. The index serves the groups and the two look-ups.
 CREATE INDEX aside.part_of ON collective_parts (side, iteration, process_group, seq, rank);
 INSERT INTO collectives
 SELECT side, iteration, process_group,

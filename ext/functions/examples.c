@@ -76,7 +76,7 @@ static const struct {
      "LIMIT 3;"},
     {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS test, control_steps, test_steps\n"
                       "FROM trace_verdict(" PAIR ");"},
-    {"trace_job_clocks", "SELECT rank, iteration, offset_ns\n"
+    {"trace_job_clocks", "SELECT iteration, rank, offset_ns\n"
                          "FROM trace_job_clocks('examples/gpu/test')\n"
                          "WHERE rank > 0;"},
     {"trace_compared_ranks", "SELECT control_chosen, test_chosen, control_ranks, test_ranks, ranks, why\n"

@@ -6,31 +6,41 @@
 #include "call_trace.h"
 
 static const struct column columns_of_job_clocks[] = {
+    {"iteration", "INTEGER",
+     "number of the step; NULL: outside of steps, by the collectives of all steps (iterations 'all')"},
     {"rank", "INTEGER", "rank"},
-    {"iteration", "INTEGER", "number of the step; NULL: outside of steps, by the collectives of all steps"},
-    {"offset_ns", "INTEGER",
-     "ns that its clock is ahead of that of the lowest rank (Q3); NULL: nothing ties them"},
+    {"offset", "REAL",
+     "us that its clock is ahead of that of the lowest rank (Q3); NULL: nothing ties them"},
+    {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
 };
 
-enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_RANKS, JOB_CLOCKS_STEPS };
+enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_ITERATIONS, JOB_CLOCKS_STEPS, JOB_CLOCKS_RANKS };
 
 static const struct argument arguments_of_job_clocks[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
+    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
 };
 
-/* The numbers of the steps that have collectives, ascending, and NUMBER_NONE. NULL if out of memory. */
-static int64_t *list_steps(const struct job *job, size_t *count)
+/* The numbers of the chosen steps of the reference, ascending; if everything is chosen, also those of steps with
+** collectives, and NUMBER_NONE. NULL if out of memory. */
+static int64_t *list_steps(const struct job *job, const struct step_choice *choice, size_t *count)
 {
-    size_t most = 1;
+    const struct job_rank *reference = &job->ranks[0];
+    size_t most = reference->window_count + 1;
     for (size_t r = 0; r < job->rank_count; r++)
         most += job->ranks[r].collective_count;
     int64_t *steps = memory_zeroed(most, sizeof *steps);
-    if (!steps)
-        return NULL;
-    steps[0] = NUMBER_NONE;
-    *count = 1;
+    *count = 0;
+    for (size_t i = 0; steps && i < reference->window_count; i++) {
+        const struct job_window *of = &reference->windows[i];
+        if (choice->everything || choice->chosen[of->member][of->window.step])
+            steps[(*count)++] = of->window.iteration;
+    }
+    if (!steps || !choice->everything)
+        return steps;
+    steps[(*count)++] = NUMBER_NONE;
     for (size_t r = 0; r < job->rank_count; r++)
         for (size_t i = 0; i < job->ranks[r].collective_count; i++)
             steps[(*count)++] = job->ranks[r].collectives[i].step;
@@ -38,29 +48,37 @@ static int64_t *list_steps(const struct job *job, size_t *count)
     return steps;
 }
 
-static bool add_step(struct result *result, const struct job_clocks *clocks, int64_t step)
+static void add_step(struct result *result, const struct job_clocks *clocks, int64_t step)
 {
     for (size_t r = 0; r < clocks->job->rank_count; r++) {
         wide_time offset = clocks->offset[r];
-        bool told = clocks->tied[r] && offset >= -INT64_MAX && offset <= INT64_MAX;
-        result_integer(result, clocks->job->trace->ranks[clocks->job->ranks[r].rank]);
+        bool tied = clocks->tied[r], fits = offset >= -INT64_MAX && offset <= INT64_MAX;
         result_number(result, step);
-        result_number(result, told ? (int64_t)offset : NUMBER_NONE);
+        result_integer(result, clocks->job->trace->ranks[clocks->job->ranks[r].rank]);
+        if (tied)
+            result_real(result, microseconds(offset));
+        else
+            result_null(result);
+        result_number(result, tied && fits ? (int64_t)offset : NUMBER_NONE);
     }
-    return true;
 }
 
-static bool add_steps(struct call *call, struct result *result, const struct job *job)
+static bool add_steps(struct call *call, struct result *result, const struct job *job,
+                      const struct step_choice *choice)
 {
     struct job_clocks clocks = {.job = NULL};
     size_t count = 0;
-    int64_t *steps = list_steps(job, &count);
+    if (job->rank_count == 0)
+        return true;
+    int64_t *steps = list_steps(job, choice, &count);
     bool done = (steps || failure_memory(&call->failure)) &&
                 job_clocks_make(&clocks, job, &call->failure);
-    for (size_t i = 0; i < count && done && job->rank_count > 0; i++)
+    for (size_t i = 0; i < count && done; i++) {
         done = stopper_goes_on(job->stopper, i, &call->failure) &&
-               job_clocks_find(&clocks, steps[i], &call->failure) &&
-               add_step(result, &clocks, steps[i]);
+               job_clocks_find(&clocks, steps[i], &call->failure);
+        if (done)
+            add_step(result, &clocks, steps[i]);
+    }
     job_clocks_clear(&clocks);
     memory_free(steps);
     return done;
@@ -69,17 +87,20 @@ static bool add_steps(struct call *call, struct result *result, const struct job
 static int job_clocks_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.trace = JOB_CLOCKS_TRACE,
-                                                      .ranks = JOB_CLOCKS_RANKS,
+                                                      .iterations = JOB_CLOCKS_ITERATIONS,
                                                       .steps = JOB_CLOCKS_STEPS,
+                                                      .ranks = JOB_CLOCKS_RANKS,
                                                       .default_ranks = SELECT_ALL,
-                                                      .use = TRACE_FOR_DIFF};
+                                                      .default_iterations = SELECT_STEADY,
+                                                      .use = TRACE_FOR_DIFF,
+                                                      .job = true};
     struct call_trace opened;
     struct job job = {.trace = NULL};
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;
     struct result *result = result_new(COUNT_OF(columns_of_job_clocks));
     (void)(job_make(&job, &opened.trace, true, &call->database->cache.stopper, &call->failure) &&
-           result && add_steps(call, result, &job));
+           result && add_steps(call, result, &job, &opened.steps));
     job_clear(&job);
     call_trace_close(&opened);
     return result_finish(result, call_code(call), rows);
