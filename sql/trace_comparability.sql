@@ -25,8 +25,8 @@
 --   1. trace_summary quotes the rows that matter ('yes') as its cautions, and the report as its checks. 'maybe' is what
 --      may be meant, such as another version, or cannot be known.
 --   2. 'yes' is: a side has no events; one side has no steps, or no device work; the devices differ; the ranks or the world sizes differ; not
---      all ranks were recorded; fewer than three steps; a step of more than 1.15 times the median of its side, if the
---      steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
+--      all ranks were recorded; fewer than three steps; a step of more than 1.15 times the median of its side and,
+--      of five steps or more, five median absolute deviations beyond it, if the steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
 --      time of operators of both sides at shapes of both sides; types that differ in half of the operators' time (L6),
 --      else other types of floats in the operators that launched device work; problems of files (work without a launch
 --      is none here); another profiler; with_stack or profile_memory on one side, which make the host slower.
@@ -48,12 +48,16 @@ WITH step AS MATERIALIZED (
          max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
   GROUP BY rank, iteration),
+middle AS MATERIALIZED (
+  SELECT side, trace_quantile(ms, 0.5) AS median FROM step GROUP BY side LIMIT -1),
 steps AS MATERIALIZED (
   SELECT side, count(iteration) AS steps, count(DISTINCT iteration) AS numbers,
          min(iteration) || replace('-' || max(iteration), '-' || min(iteration), '') AS chosen,
-         round(max(ms) / trace_quantile(ms, 0.5), 3) AS longest, count(DISTINCT rank) AS ranks, min(rank) AS rank,
-         max(rank) AS last_rank, max(of_host) AS of_host
-  FROM step
+         round(max(ms) / median, 3) AS longest,
+         max(ms) > 1.15 * median
+           AND (count(DISTINCT iteration) < 5 OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
+         count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank, max(of_host) AS of_host
+  FROM middle CROSS JOIN step USING (side)
   GROUP BY side
   LIMIT -1),
 phase AS MATERIALIZED (
@@ -81,7 +85,7 @@ files AS MATERIALIZED (
   LIMIT -1),
 -- each side with what the other one has, as o_; rows that are about both are those of side 0
 sides AS MATERIALIZED (
-  SELECT s.side, CASE s.side WHEN 0 THEN 'control' ELSE 'test' END AS word, s.steps, s.numbers, s.chosen, s.longest, s.ranks,
+  SELECT s.side, CASE s.side WHEN 0 THEN 'control' ELSE 'test' END AS word, s.steps, s.numbers, s.chosen, s.longest, s.is_long, s.ranks,
          s.rank, s.of_host, f.world, f.recorded, f.bad, o.steps AS o_steps, o.numbers AS o_numbers, o.chosen AS o_chosen,
          o.ranks AS o_ranks, o.rank AS o_rank, o.of_host AS o_of_host, g.world AS o_world, g.recorded AS o_recorded,
          g.bad AS o_bad,
@@ -298,7 +302,7 @@ found(place, topic, item, control, test, same, matters, why) AS (
   SELECT 7, 'steps', 'longest', CASE side WHEN 0 THEN longest END, CASE side WHEN 1 THEN longest END, 2, 'yes',
          printf('a step of %s takes %.2f times the median', word, longest)
   FROM sides
-  WHERE longest > 1.15 AND steps > 2 AND (SELECT count(DISTINCT stratum) FROM step) = 1
+  WHERE is_long AND steps > 2 AND (SELECT count(DISTINCT stratum) FROM step) = 1
   UNION ALL
   SELECT 8, 'shapes', 'copies to the device', control, test, CASE WHEN control + test > 0 THEN common = shapes END,
          CASE WHEN control IS NULL OR test IS NULL THEN 'maybe' WHEN common < shapes THEN 'yes' ELSE 'no' END,

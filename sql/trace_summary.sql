@@ -25,13 +25,16 @@
 -- Grain: one row per line.
 -- Rules:
 --   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them, and
---      what they have more of than other steps. trace_verdict has the iterations that give the same sums.
+--      what they have more of than other steps; so does that about a step that is long and kept. trace_verdict has the iterations that give the same sums.
 --   2. Cautions are the first three of these: ranks that are left out of a job (rule 7); steps that are left out; kernels are slower or faster by one factor
---      (trace_clock_factor), which explains half of the difference up to one and a half times of it, on equal devices;
+--      (trace_clock_factor), which explains half of the difference or more, on equal devices;
 --      the load of the host (trace_host_factor, L7), of traces without device work; then what matters ('yes') in
---      trace_comparability, line by line.
+--      trace_comparability, line by line; last, a step that
+--      is 5 % longer than the median, makes a quarter of the difference, and is five times as far from the median as the shortest.
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is room for: five or
 --      more. So many, with what is merged (L3), hold three quarters of all changes; else the rest says what it adds and takes.
+--      The largest come first, but time in which the device waits, if it changed the other way than the step, comes
+--      last: other work fills such time or uncovers it.
 --   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
 --      and what comes from another mix of requests. The causes are then the parts of trace_step_diff, whose
 --      diff_ms is diff_within, and the mix as a whole.
@@ -43,7 +46,8 @@
 --   7. Without ranks, the answer is about the job of the ranks that both sides have and that can be compared (Q1.4); if
 --      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; one factor of kernels is
 --      said of each rank that has one.
---   8. 'work' is what trace_work_diff has: counts have no noise. Four lines at most are mix, untraced, cautions and
+--   8. 'work' is what trace_work_diff has: counts have no noise. Where a cause names the operator, they are in its line,
+--      the largest one's; lines of work are what no cause names. Four lines at most are mix, untraced, cautions and
 --      work, in this order; of work at most three.
 --   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
 --      ('test does other work'), and waits, gaps and calls if they make half of the difference; else it is unclear.
@@ -62,7 +66,9 @@ verdict AS MATERIALIZED (
 style AS MATERIALIZED (
   SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
          CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
-              ELSE 0.0005 END * size AS least, (verdict LIKE 'slower%' OR verdict LIKE 'faster%') AND (load IS NULL OR works > 0 OR 2 * waits / diff_ms >= 1) AS is_clear
+              ELSE 0.0005 END * size AS least, (verdict LIKE 'slower%' OR verdict LIKE 'faster%') AND (load IS NULL OR works > 0 OR 2 * waits / diff_ms >= 1) AS is_clear,
+         strata = 1 AND control_steps > 1 AND control_high_ms > 1.05 * control_median_ms AS control_long,
+         strata = 1 AND test_steps > 1 AND test_high_ms > 1.05 * test_median_ms AS test_long
   FROM (SELECT *,
                -- of traces without device work: the load of the host, and what it does not change
                (SELECT text
@@ -85,23 +91,6 @@ alike AS MATERIALIZED (
   CROSS JOIN trace_step_diff(CASE WHEN strata > 1 THEN :control END, :test, c_rank, t_rank,
                              :control_iteration, :test_iteration, 'op', :clock, :steps) AS d
   LIMIT -1),
--- what steps that are left out have more of than the others
-longer AS (
-  SELECT side, iteration, trace_label(name) AS label, name, class, total, rank,
-         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
-  FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
-               sum(time_ns) OVER (PARTITION BY side, iteration) AS total, max(number) OVER (PARTITION BY side) AS steps
-        FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
-              FROM (SELECT 0 AS side, control_left_out AS left_out, t.*
-                    FROM style
-                    CROSS JOIN trace_step_time(CASE WHEN control_left_out IS NOT NULL THEN :control END, c_rank,
-                                               :control_iteration, 'top_op', :clock, :steps) AS t
-                    UNION ALL
-                    SELECT 1, test_left_out, t.*
-                    FROM style
-                    CROSS JOIN trace_step_time(CASE WHEN test_left_out IS NOT NULL THEN :test END, t_rank,
-                                               :test_iteration, 'top_op', :clock, :steps) AS t)))
-  WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 matter AS MATERIALIZED (
   SELECT m.line, m.item, CASE WHEN m.control_value IS NULL THEN 1 ELSE 0 END AS side, m.why
   FROM style
@@ -109,16 +98,48 @@ matter AS MATERIALIZED (
                                  :steps) AS m
   WHERE m.matters = 'yes'
   LIMIT -1),
+-- what steps that are left out, and the longest of a side, have more of than the others
+longer AS MATERIALIZED (
+  SELECT side, is_out, CASE side WHEN 0 THEN 'control' ELSE 'test' END AS word,
+         'step ' || iteration AS step, total / 1e6 / ranks / median AS ratio,
+         printf('%.*f', digits, high / size) || ' ' || unit || ', median ' || printf('%.*f', digits, median / size) AS takes,
+         CASE WHEN is_job THEN 'rank ' || rank || ' has ' ELSE '' END || CASE WHEN class LIKE '%unrecorded' THEN 'more time ' ELSE 'more of ' END
+         || coalesce(trace_label(name), CASE WHEN class LIKE '%unrecorded' THEN 'in which nothing is recorded' ELSE class END) AS more,
+         is_job OR ranks = 1 AS is_one, 4 * (high - median) >= sum AND high - median > 5 * (median - low) AS is_much
+  FROM (SELECT *, row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
+        FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole, max(number) OVER (PARTITION BY side) AS steps,
+                     max(total) FILTER (WHERE NOT is_out) OVER (PARTITION BY side) AS longest
+              FROM (SELECT side, t.rank, t.iteration, t.class, t.name, t.time_ns, is_job, digits, size, unit,
+                           dense_rank() OVER (PARTITION BY side ORDER BY t.iteration) AS number,
+                           sum(t.time_ns) OVER (PARTITION BY side, t.iteration) AS total,
+                           coalesce(instr(replace(replace(CASE side WHEN 0 THEN control_left_out ELSE test_left_out END, '[', ','), ']', ','),
+                                          ',' || t.iteration || ','), 0) AS is_out,
+                           CASE side WHEN 0 THEN control_long ELSE test_long END AS is_long,
+                           CASE side WHEN 0 THEN control_high_ms ELSE test_high_ms END AS high,
+                           CASE side WHEN 0 THEN control_median_ms ELSE test_median_ms END AS median,
+                           CASE side WHEN 0 THEN control_ranks ELSE test_ranks END AS ranks,
+                           CASE side WHEN 0 THEN control_low_ms ELSE test_low_ms END AS low,
+                           CASE side WHEN 0 THEN control_steps ELSE test_steps END * abs(d) AS sum
+                    FROM (SELECT 0 AS side UNION ALL SELECT 1) CROSS JOIN style
+                    CROSS JOIN trace_step_time(
+                      CASE side WHEN 0 THEN CASE WHEN control_left_out IS NOT NULL OR control_long THEN :control END
+                                ELSE CASE WHEN test_left_out IS NOT NULL OR test_long THEN :test END END,
+                      CASE side WHEN 0 THEN c_rank ELSE t_rank END,
+                      CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END, 'top_op', :clock, :steps) AS t))
+        WHERE is_out OR (is_long AND total = longest))
+  WHERE place = 1
+  LIMIT -1),
 caution(number, text) AS (
   SELECT 0, ranks_out FROM style WHERE ranks_out IS NOT NULL
   UNION ALL
-  SELECT 1 + side, 'step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' is left out: '
-         || CASE WHEN ratio >= 10 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END || ' times as long; '
-         || CASE WHEN is_job THEN 'rank ' || rank || ' has ' ELSE '' END || 'more of '
-         || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
-  FROM (SELECT longer.*, is_job, total / 1e6 / CASE side WHEN 0 THEN control_ranks * control_median_ms ELSE test_ranks * test_median_ms END AS ratio
-        FROM longer CROSS JOIN style
-        WHERE place = 1)
+  SELECT CASE WHEN is_out THEN 1 + side ELSE 100 END,
+         CASE WHEN is_out THEN step || ' of ' || word || ' is left out: '
+                               || CASE WHEN ratio >= 10 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END
+                               || ' times as long; ' || more
+              ELSE CASE WHEN is_one THEN step ELSE 'a step' END || ' of ' || word || ' takes ' || takes
+                   || CASE WHEN is_one THEN '; ' || more ELSE '' END END
+  FROM longer
+  WHERE is_out OR is_much
   UNION ALL
   SELECT 3, CASE WHEN count(*) < ranks AND is_job THEN 'rank ' || rank || ': ' ELSE '' END
             || CASE WHEN max(factor) > 1 THEN 'kernels are slower by one factor (' ELSE 'kernels are faster by one factor (' END
@@ -128,11 +149,11 @@ caution(number, text) AS (
         CROSS JOIN (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
           ON c_ranks IN ('all', r.rank) OR NOT is_job OR instr(replace(replace(c_ranks, '[', ','), ']', ','), ',' || r.rank || ',')
         CROSS JOIN trace_clock_factor(
-          CASE WHEN abs(percent) >= 1 AND coalesce(:clock, 'device') <> 'host' AND NOT control_of_host AND NOT test_of_host
+          CASE WHEN abs(percent) >= 0.5 AND coalesce(:clock, 'device') <> 'host' AND NOT control_of_host AND NOT test_of_host
                     AND is_job = (r.rank IS NOT NULL)
                     AND NOT EXISTS (SELECT 1 FROM matter WHERE why LIKE 'devices differ: %') THEN :control END,
           :test, CASE WHEN is_job THEN r.rank ELSE c_rank END, CASE WHEN is_job THEN r.rank ELSE t_rank END, control_iterations, test_iterations, :steps) AS f
-        WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (is_job OR 2 * f.explained_time / f.diff_time BETWEEN 1 AND 3))
+        WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (is_job OR 2 * f.explained_time / f.diff_time >= 1))
   GROUP BY CASE WHEN factors < ranks THEN rank END
   UNION ALL
   SELECT 3.5, load FROM style WHERE load IS NOT NULL
@@ -141,14 +162,10 @@ caution(number, text) AS (
   FROM (SELECT style.*, :test_untraced - :control_untraced AS untraced FROM style)
   WHERE untraced * d <= 0 OR abs(untraced) >= 2 * abs(d) OR abs(d) >= 2 * abs(untraced)
   UNION ALL
-  SELECT 4 + line, CASE item WHEN 'longest' THEN
-      (SELECT 'a step of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
-              || printf('%.*f', digits, CASE side WHEN 0 THEN control_high_ms ELSE test_high_ms END / size) || ' ' || unit
-              || ', its median is ' || printf('%.*f', digits, CASE side WHEN 0 THEN control_median_ms ELSE test_median_ms END / size)
-       FROM style)
-    ELSE why END
-  FROM matter),
-head AS MATERIALIZED (
+  SELECT 4 + line, coalesce(CASE WHEN is_one THEN step ELSE 'a step' END || ' of ' || word || ' takes ' || takes
+                            || CASE WHEN is_one THEN '; ' || more ELSE '' END, why)
+  FROM matter LEFT JOIN longer ON item = 'longest' AND longer.side = matter.side AND NOT is_out),
+said AS (
   SELECT 1 AS place, 'verdict' AS kind, control_ms, test_ms, d AS diff_ms,
          CASE WHEN NOT is_clear AND verdict <> 'no difference' THEN 'no clear difference' WHEN load IS NOT NULL AND 2 * waits / d < 1
                 THEN 'test does other work'
@@ -205,21 +222,24 @@ head AS MATERIALIZED (
   WHERE :control_untraced IS NOT NULL AND :test_untraced IS NOT NULL
   UNION ALL
   SELECT 5, 'caution', NULL, NULL, NULL, 'caution: ' || text
-  FROM (SELECT * FROM caution ORDER BY number, text LIMIT 3)
-  UNION ALL
-  SELECT 6, 'work', NULL, NULL, NULL, 'work: ' || text
-  FROM (SELECT w.text
-        FROM style
-        CROSS JOIN trace_work_diff(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps) AS w
-        WHERE strata = 1
-        ORDER BY w.size DESC, w.name
-        LIMIT 3)
+  FROM (SELECT text FROM caution GROUP BY text ORDER BY min(number), text LIMIT 3)
   LIMIT 6),
+-- with all work that changed, of which some is said in the lines of causes
+head AS MATERIALIZED (
+  SELECT 1 AS is_head, place, kind, text, NULL AS name, control_ms, test_ms, diff_ms FROM said
+  UNION ALL
+  SELECT 2, row_number() OVER (ORDER BY w.size DESC, w.name), 'work', w.text, w.name, NULL, NULL, NULL
+  FROM style
+  CROSS JOIN trace_work_diff(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps) AS w
+  WHERE strata = 1
+  LIMIT -1),
 cause AS (
   SELECT c.class, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
   FROM style
   CROSS JOIN trace_step_causes(CASE WHEN strata = 1 THEN :control END, :test, c_rank, t_rank,
-                               control_iterations, test_iterations, :clock, :steps, 11 - (SELECT count(*) FROM head)) AS c
+                               control_iterations, test_iterations, :clock, :steps, (SELECT 11 - count(*) FILTER (WHERE is_head = 1)
+                                                                                  - min(count(*) FILTER (WHERE is_head = 2), 3, 6 - count(*) FILTER (WHERE is_head = 1))
+                                                                                FROM head)) AS c
   UNION ALL
   SELECT class, name,
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
@@ -233,28 +253,42 @@ cause AS (
   SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
   FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
   WHERE largest > 0),
--- the lines of the head beside the causes, in the order of their differences
+-- the lines of the head, the causes in the order of their differences, and work
 ranked AS (
-  SELECT *, count(*) FILTER (WHERE is_head) OVER () AS heads,
-         row_number() OVER (PARTITION BY is_head ORDER BY place, abs(diff_time) DESC) AS number
-  FROM (SELECT 1 AS is_head, place, kind, text, NULL AS class, NULL AS name, control_ms AS control_time, test_ms AS test_time,
-               diff_ms AS diff_time, NULL AS share, NULL AS changes, NULL AS digits, NULL AS size, NULL AS unit, NULL AS least,
-               NULL AS is_clear, NULL AS d, NULL AS strata, NULL AS rank
-        FROM head
-        UNION ALL
-        SELECT 0, 0, kind, text, class, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000, digits,
-               size, unit, least, is_clear, d, strata, rank
-        FROM cause CROSS JOIN style
-        WHERE verdict <> 'no difference')),
+  SELECT *, heads + number <= 11 - min(3, 6 - heads, works) AND is_cause AS is_sure,
+         max(CASE is_head WHEN 2 THEN text END) OVER (PARTITION BY name) AS counts,
+         row_number() OVER (PARTITION BY is_head, name ORDER BY number) = 1 AS is_first, instr(text, trace_label(name)) AS at
+  FROM (SELECT *, count(*) FILTER (WHERE is_head = 1) OVER () AS heads, count(*) FILTER (WHERE is_head = 2) OVER () AS works,
+               row_number() OVER (PARTITION BY is_head ORDER BY place, abs(diff_time) DESC) AS number,
+               is_head = 0 AND (100 * abs(diff_time) >= abs(d) OR strata > 1) AND abs(diff_time) >= least AS is_cause
+        FROM (SELECT is_head, place, kind, text, NULL AS class, name, control_ms AS control_time, test_ms AS test_time,
+                     diff_ms AS diff_time, NULL AS share, NULL AS changes, NULL AS digits, NULL AS size, NULL AS unit, NULL AS least,
+                     NULL AS is_clear, NULL AS d, NULL AS strata, NULL AS rank
+              FROM head
+              UNION ALL
+              SELECT 0, 0, kind, said, class, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000,
+                     digits, size, unit, least, is_clear, d, strata, rank
+              FROM (SELECT *, CASE WHEN text LIKE 'copies: %' THEN substr(text, 9) ELSE text END AS said FROM cause)
+              CROSS JOIN style
+              WHERE verdict <> 'no difference'))),
+placed AS (
+  SELECT *, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER (ORDER BY is_head, number) AS work,
+         min(3, 6 - heads, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER ()) AS works_shown
+  FROM (SELECT *, name IS NOT NULL AND max(is_sure AND at > 0) OVER (PARTITION BY name) AS is_named FROM ranked)),
 shown AS (
-  SELECT *, CASE WHEN is_head THEN number + CASE kind WHEN 'work' THEN 300 ELSE 0 END
-                 WHEN number <= 11 - heads AND (100 * abs(diff_time) >= abs(d) OR strata > 1) AND abs(diff_time) >= least
-                   THEN 20 + number + 100 * (class IS 'mix')
-                 ELSE 200 END AS line
-  FROM ranked),
+  SELECT *, CASE is_head WHEN 1 THEN number
+                         WHEN 2 THEN CASE WHEN NOT is_named AND work <= works_shown THEN 300 + work END
+              ELSE CASE WHEN is_cause AND number <= 11 - heads - works_shown
+                          THEN 20 + number + 100 * (class IS 'mix')
+                               + 40 * (kind IN ('host late', 'queued', 'synchronized', 'not recorded') AND diff_time * d < 0)
+                        ELSE 200 END END AS line,
+         CASE WHEN is_head = 2 THEN 'work: ' || text
+              WHEN is_head = 0 AND counts IS NOT NULL AND at > 0 AND is_first AND kind <> 'replaced'
+                THEN substr(text, 1, at - 1) || counts || substr(text, at + length(trace_label(name))) ELSE text END AS words
+  FROM placed),
 -- what is not shown is one line
 joined AS (
-  SELECT line, is_head, kind, text, class, name, digits, size, unit, least, is_clear, rank, count(*) AS parts,
+  SELECT line, is_head > 0 AS is_head, kind, words AS text, class, CASE is_head WHEN 0 THEN name END AS name, digits, size, unit, least, is_clear, rank, count(*) AS parts,
          CASE WHEN is_head THEN control_time ELSE total(control_time) END AS control_ms,
          CASE WHEN is_head THEN test_time ELSE total(test_time) END AS test_ms,
          CASE WHEN is_head THEN diff_time ELSE total(diff_time) END AS ms, sum(share) AS share,
@@ -262,6 +296,7 @@ joined AS (
          total(sum(changes)) OVER () AS changes,
          total(CASE WHEN NOT is_head AND line < 200 THEN abs(sum(diff_time)) END) OVER () AS held
   FROM shown
+  WHERE line IS NOT NULL
   GROUP BY line),
 line AS (
   SELECT line, CASE WHEN is_head THEN kind WHEN line = 200 THEN 'rest' ELSE 'cause' END AS kind,
@@ -269,7 +304,7 @@ line AS (
            printf('%8s %-2s %6s  %-13s  %s',
                   CASE WHEN abs(ms) < least THEN '0' ELSE printf('%+.*f', digits, ms / size) END, unit,
                   CASE WHEN is_clear AND abs(share) < 9.995 THEN coalesce(printf('%.0f %%', 100 * share), '') ELSE '' END,
-                  CASE WHEN line = 200 THEN '' WHEN kind IN ('host late', 'queued', 'not recorded', 'mix', 'moved') THEN kind
+                  CASE WHEN line = 200 THEN '' WHEN kind = 'synchronized' THEN 'host late' WHEN kind IN ('host late', 'queued', 'not recorded', 'mix', 'moved') THEN kind
                        WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
                        WHEN class = 'compute' THEN class ELSE 'host' END,
                   CASE WHEN line < 200 AND length(text) > 65 AND rank IS NOT NULL

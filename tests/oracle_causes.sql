@@ -24,6 +24,7 @@ placed AS (
          CASE WHEN class = 'comm' THEN kernel
               WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
               WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel)
+              WHEN annotation LIKE 'enumerate(DataLoader)%' THEN annotation
               ELSE top_name END AS name
   FROM part),
 -- a row per area, and of the host per part of the step

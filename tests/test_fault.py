@@ -38,6 +38,7 @@ def rank(number, slower=1, extra=()):
         event("## forward ##", 1250, 90, cat="gpu_user_annotation", pid=0, tid=7, args={"External id": 7}),
         event("## backward ##", 2250, 90, cat="gpu_user_annotation", pid=0, tid=7),
         event("cudaGraphLaunch", 1600, 5, cat="cuda_runtime", args={"correlation": 99}),
+        *(event("cudaDeviceSynchronize", 1000 * at + 700, 100, cat="cuda_runtime") for at in range(4 if slower > 1 else 0)),
         {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "GPU 0"}},
         {"ph": "B", "name": "span", "cat": "x", "pid": "p", "tid": "t", "ts": 1},
         {"ph": "B", "name": "span", "pid": "p", "tid": "t", "ts": 2},

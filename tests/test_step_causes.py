@@ -55,7 +55,7 @@ class Partition(unittest.TestCase):
                     expected = db.execute(SUMS.format("trace_step_diff", given), sides).fetchone()
                     self.assertEqual(found[:2], expected[:2])
                     self.assertAlmostEqual(found[2], expected[2], delta=1e-6 * max(1, abs(expected[2])))
-                    self.assertLessEqual({row[0] for row in rows}, KINDS | {"moved"})
+                    self.assertLessEqual({row[0] for row in rows}, KINDS | {"moved", "synchronized"})
                     self.assertEqual(len({row[:4] for row in rows}), len(rows))
                     shares = [row[12] for row in rows if row[12] is not None]
                     if shares:
@@ -283,3 +283,79 @@ class Rules(InFolder):
         self.assertEqual(self.rows(query), [(both, both, 0, 0)])
         write("control.json", trace("hipDeviceSynchronize", gap=0))
         self.assertEqual(self.rows(query)[0][0], "between hipDeviceSynchronize and aten::mm")
+
+
+class Synchronization(InFolder):
+    """L8: of a device that is busy, so the host is ahead but for the first launch of a step."""
+
+    @staticmethod
+    def trace(waits=(), late=(0, 0), call="cudaStreamSynchronize", operator="aten::item", rank=0):
+        """Four steps of eight operators; the host waits after some, and one of them launches late. All steps end in a wait."""
+        events, host, device, number = [], 0, 0, 0
+        for at in range(4):
+            begin = host
+            for i in range(8):
+                number += 1
+                start = host + (late[1] if late[0] == i else 0)
+                events += [event(f"aten::op{i}", host, start - host + 20), launch(start + 5, 5, number)]
+                device = max(device, start + 12) + 100
+                events.append(kernel(f"k{i}", device - 100, 100, number))
+                host = start + 20
+                if i in waits:
+                    events += [event(operator, host + 1, device + 4 - host), event(call, host + 2, device + 1 - host, cat="cuda_runtime")]
+                    host = device + 5
+            events += [event("cudaDeviceSynchronize", host + 1, device - host + 1, cat="cuda_runtime"), step(at, begin, device + 3 - begin)]
+            host = device + 5
+        return document(*events, distributedInfo={"rank": rank})
+
+    def causes(self, ranks="NULL"):
+        return self.rows("SELECT kind, name, round(diff_time, 3), text FROM trace_step_causes('control', 'test',"
+                         f" {ranks}, {ranks}) WHERE abs(diff_time) > 0.0005")
+
+    def test_the_device_runs_dry(self):
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,)))
+        self.assertEqual(self.causes(), [("synchronized", "aten::item", 17, "synchronization: aten::item")])
+        text = "  +0.017 ms  100 %  host late      synchronization: aten::item new, 1 a step"
+        self.assertIn((text,), self.rows("SELECT text FROM trace_summary('control', 'test')"))
+        back = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('test', 'control') WHERE diff_time <> 0")
+        self.assertEqual(back, [("synchronized", "aten::item", -17)])
+
+    def test_a_wait_of_both_sides_is_none(self):
+        write("control/a.json", self.trace(waits=(3,)))
+        write("test/a.json", self.trace(waits=(3,), late=(4, 60)))
+        self.assertEqual([row[:3] for row in self.causes()], [("host late", "aten::op4", 60)])
+
+    def test_what_else_is_late_has_its_own_cause(self):
+        """What happens before the wait, and more than the lead that it costs."""
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,), late=(0, 50)))
+        self.assertEqual({row[:3] for row in self.causes()}, {("host late", "aten::op0", 50), ("synchronized", "aten::item", 17)})
+        write("test/a.json", self.trace(waits=(3,), late=(6, 1500)))
+        found = {row[:2] for row in self.causes() if row[0] != "queued"}
+        self.assertEqual(found, {("host late", "aten::op6"), ("synchronized", "aten::item")})
+
+    def test_more_often(self):
+        write("control/a.json", self.trace(waits=(1,)))
+        write("test/a.json", self.trace(waits=(1, 3, 5)))
+        self.assertEqual([row[:3] for row in self.causes()], [("synchronized", "aten::item", 34)])
+
+    def test_on_one_rank(self):
+        for rank in (0, 1):
+            write(f"control/{rank}.json", self.trace(rank=rank))
+            write(f"test/{rank}.json", self.trace(waits=(3,) if rank else (), rank=rank))
+        self.assertEqual([row[:3] for row in self.causes("'all'")], [("synchronized", "aten::item", 8.5)])
+
+    def test_names(self):
+        """Outside of operators it is the call; HIP and CUDA are one."""
+        write("control/a.json", self.trace(waits=(3,)))
+        write("test/a.json", self.trace(waits=(3,), operator="mine"))
+        self.assertEqual(self.causes(), [])
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,), operator="mine"))
+        self.assertEqual([row[1] for row in self.causes()], ["mine"])
+        for call in ("cudaMemcpy", "hipMemcpyWithStream", "cuCtxSynchronize"):
+            write("test/a.json", self.trace(waits=(3,), call=call))
+            self.assertEqual([row[:2] for row in self.causes()], [("synchronized", "aten::item")], call)
+        write("test/a.json", self.trace(waits=(3,), call="cudaMemcpyAsync"))
+        self.assertEqual({row[0] for row in self.causes()}, {"host late", "queued"})

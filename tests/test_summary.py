@@ -1,4 +1,5 @@
 """trace_summary: its lines for the examples and for real traces, and what holds for any pair."""
+import glob
 import os
 import unittest
 
@@ -26,11 +27,11 @@ class Lines(unittest.TestCase):
             "  -0.168 ms  -25 %  compute        aten::_fused_adamw_ takes over from 5 operators (AdamW.step)",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
-            "  +0.096 ms   14 %  copies         copies: aten::clone (DistributedDataParallel.forward)",
+            "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 a step (DistributedDataParallel.forward)",
             "  -0.004 ms   -1 %                 14 smaller parts",
-            "work: aten::clone 4 -> 8 a step",
             "work: aten::_foreach_addcdiv_ gone, 1 a step",
-            "work: aten::_foreach_lerp_ gone, 1 a step"])
+            "work: aten::_foreach_lerp_ gone, 1 a step",
+            "work: aten::_foreach_addcmul_ gone, 1 a step"])
 
     def test_another_mix_of_requests(self):
         """The planted difference leads, though the step as a whole is shorter."""
@@ -64,24 +65,23 @@ class Lines(unittest.TestCase):
             "caution: 44 % of common operators' time is at common shapes: same model?",
             "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18 operators (backward)",
             "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators (forward:over_arch)",
-            "    -9.3 ms  -23 %  host late      waiting for the host",
             "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward)",
             "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op (backward)",
+            "    -9.3 ms  -23 %  host late      waiting for the host",
             "   +10.3 ms   25 %                 31 smaller parts: +14.8 and -4.5 ms",
-            "work: CompiledFunctionBackward new, 1 a step"])
+            "work: AddmmBackward0 99 -> 30 a step"])
 
     @slow
     def test_a_loader_without_workers(self):
         self.assertEqual(lines(corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4")), [
             "test is faster here: 177.9 -> 135.0 ms a step, -42.9 ms (-24 %)",
             "4 steps of 174.6-182.2 ms, 4 of 123.0-163.5: all shorter; rank 0; one recording a side: see trace_ab",
-            "caution: a step of test takes 163.5 ms, its median is 126.7",
-            "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this process",
+            "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
+            "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this process gone, 1 a step",
+            "    +1.2 ms   -3 %  copies         aten::to",
             "   +11.9 ms  -28 %  host late      waiting for the host, elsewhere",
             "    +2.4 ms   -6 %  not recorded   idle, nothing recorded of the host",
-            "    +1.2 ms   -3 %  copies         copies: aten::to",
             "    +0.5 ms   -1 %                 25 smaller parts",
-            "work: DataLoader next batch, in this process gone, 1 a step",
             "work: DataLoader next batch, from workers new, 1 a step"])
 
 
@@ -239,3 +239,56 @@ class AnyPair(InFolder):
                               (("hta", "critical_path", "simple_add"), ("hta", "cpu_only"))):
             self.check(corpus(*control), corpus(*test))
             self.check(corpus(*test), corpus(*control))
+
+
+class Corpus(unittest.TestCase):
+    """L3 in the lines of real pairs: the answer is not in the rest."""
+
+    def pairs(self):
+        tracelens = [[os.path.join(corpus("tracelens", device), model) for device in ("h100", "mi300")]
+                     for model in sorted(os.listdir(corpus("tracelens", "h100")))]
+        own = [os.path.dirname(path) for path in glob.glob(os.path.join(corpus("own"), "**", "control"), recursive=True)]
+        return [*tracelens, [model[0] for model in tracelens[:2]], sorted(glob.glob(corpus("param") + "/*.json.gz")),
+                sorted(glob.glob(corpus("hta", "trace_filter") + "/*.json.gz")),
+                [corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4")],
+                [corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")],
+                [corpus("hta", "trace_compare", "base"), corpus("hta", "trace_compare", "test")],
+                [corpus("hta", "critical_path", "simple_add"), corpus("hta", "cpu_only")],
+                [corpus("own", "torch_planted", "gloo_control"), corpus("own", "torch_planted", "gloo_rank1_sleeps_60ms")],
+                *([os.path.join(folder, side) for side in ("control", "test")] for folder in sorted(own))]
+
+    @slow
+    def test_the_causes_hold_three_quarters(self):
+        """Or the rest says what it adds and takes. No name is a Python frame."""
+        db = connect()
+        for control, test in self.pairs():
+            with self.subTest(control):
+                rows = db.execute("SELECT kind, text, diff_ms FROM trace_summary(?, ?)", (control, test)).fetchall()
+                self.assertLessEqual(len(rows), 12)
+                self.assertLessEqual(max(len(row[1]) for row in rows), 100)
+                parts = [row for row in rows if row[0] in ("cause", "rest")]
+                if not parts:
+                    continue
+                self.assertAlmostEqual(sum(row[2] for row in parts), rows[0][2], delta=1e-6 * max(1, abs(rows[0][2])))
+                steps = db.execute("SELECT control_iterations, test_iterations FROM trace_verdict(?, ?)", (control, test)).fetchone()
+                rank = "job" if "job of " in rows[1][1] else None
+                changes, = db.execute("SELECT total(changes) / 1000 FROM trace_step_causes(?, ?, ?, ?, ?, ?, NULL, NULL, ?)",
+                                      (control, test, rank, rank, *steps, 11 - len(rows) + len(parts))).fetchone()
+                held = sum(abs(row[2]) for row in parts if row[0] == "cause")
+                if held < 0.7499 * changes:
+                    self.assertRegex(parts[-1][1], r"smaller parts: \+[0-9.]+ and -[0-9.]+ m?s$")
+                for name, in db.execute("SELECT name FROM trace_step_causes(?, ?, ?, ?, ?, ?)", (control, test, rank, rank, *steps)):
+                    self.assertNotRegex(name or "", r"\.py(\(|:)|<(module|string|lambda)>")
+
+    @slow
+    def test_what_is_planted_is_said(self):
+        """The README of own/torch_planted has the truth."""
+        for pair, said in (("slow_loader", "DataLoader"), ("unfused_attn", "scaled_dot_product_attention gone|masked_fill new"),
+                           ("python_loop", "SliceBackward0 new|SelectBackward0 new"), ("item_sync", "aten::item 27 -> 351"),
+                           ("grad_hook", "nan_to_num new"), ("float64_all", "float -> double"), ("clip", "linalg_vector_norm new"),
+                           ("double_forward", "aten::linear 9 -> 18"), ("anomaly", "aten::isnan new")):
+            with self.subTest(pair):
+                self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side) for side in ("control", "test")))), said)
+        same = lines(*(corpus("own", "torch_planted", "same", side) for side in ("control", "test")))
+        self.assertIn("no clear difference", same[0])
+        self.assertNotIn("work:", "\n".join(same))

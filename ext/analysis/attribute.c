@@ -352,7 +352,8 @@ static bool add_places(struct attribution *attribution, struct part_source *sour
 /* Whether what follows from a member is the same for every question. */
 static bool can_keep(const struct attribution *attribution, const struct trace_member *member)
 {
-    return !member->own_steps && !attribution->request.knowledge.captures;
+    return !member->own_steps && !attribution->request.knowledge.captures &&
+           !attribution->request.drained;
 }
 
 /* The parts of the steps of a member. */
@@ -446,6 +447,7 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
     attribution->sources = memory_zeroed(trace->count + 1, sizeof *attribution->sources);
     bool done = (attribution->sources || failure_memory(failure)) &&
                 instants_make(&attribution->instants, trace, request->knowledge, stopper, failure);
+    attribution->instants.drained = request->drained;
     if (done && request->job)
         done = open_job(attribution, choice, failure);
     for (size_t i = 0; i < trace->count && done && !request->job; i++)

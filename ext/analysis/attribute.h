@@ -8,6 +8,7 @@
 #include "../trace/trace.h"
 #include "../trace/wide.h"
 #include "graphs.h"
+#include "intervals.h"
 
 enum step_class {
     CLASS_COMPUTE,
@@ -39,6 +40,7 @@ struct attributed {
     bool alone;                 /* of a path while it is found: work without a launch (A12.3) */
     uint32_t kernels;           /* of a path: the device work that starts in the step (A12) */
     uint32_t rank;              /* index into trace.ranks; in sums over all steps 0 */
+    bool drained;               /* the device waits because the host waited for it (L8) */
     uint32_t name[PART_NAMES];  /* ids in attribution_names(), or NAME_NONE; by level, if a path was
                                 ** asked for (A12), else the first is the only one */
 };
@@ -62,6 +64,7 @@ struct attribution_request {
     enum step_clock clock;
     bool job; /* the path of the job that the chosen ranks are (Q1) */
     struct graph_knowledge knowledge;
+    const struct intervals *drained; /* by member: the times that are (L8); NULL: not asked for */
 };
 
 /* The trace and what the knowledge points to must outlive the attribution; the choice need not. NULL on

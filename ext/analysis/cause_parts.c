@@ -24,17 +24,27 @@ static bool starts(const struct name *name, const char *with)
     return name && begins(name->text, name->text + name->length, with);
 }
 
+static bool is_loader(const struct name *annotation)
+{
+    return starts(annotation, "enumerate(DataLoader)");
+}
+
 static enum stage stage_of(const struct name *annotation, const struct name *top_op)
 {
     if (starts(annotation, "Optimizer."))
         return STAGE_OPTIMIZER;
-    if (starts(annotation, "enumerate(DataLoader)"))
+    if (is_loader(annotation))
         return STAGE_LOADER;
     return top_op && name_is_backward(top_op) ? STAGE_BACKWARD : STAGE_FORWARD;
 }
 
+static const struct name *name_at(const struct cause_side *side, uint32_t id)
+{
+    return id == NAME_NONE ? NULL : &side->names->items[id];
+}
+
 /* The id of the name of a part on its side (L2.1). */
-static uint32_t name_of(const struct attributed *row)
+static uint32_t name_of(const struct cause_side *side, const struct attributed *row)
 {
     uint32_t top_name = top_name_of(row);
     switch (row->step_class) {
@@ -50,13 +60,9 @@ static uint32_t name_of(const struct attributed *row)
     case CLASS_MEMORY:
         return top_name == NAME_NONE ? row->name[LEVEL_KERNEL] : top_name;
     default:
-        return top_name;
+        return is_loader(name_at(side, row->name[LEVEL_ANNOTATION])) ? row->name[LEVEL_ANNOTATION]
+                                                                    : top_name;
     }
-}
-
-static const struct name *name_at(const struct cause_side *side, uint32_t id)
-{
-    return id == NAME_NONE ? NULL : &side->names->items[id];
 }
 
 /* Whether a word of the runtime of HIP or of CUDA begins at `p`: the prefix and a capital. */
@@ -112,7 +118,7 @@ static bool place_of(struct causes *causes, const struct cause_side *side,
                                   .family = NAME_NONE,
                                   .area = NAME_NONE,
                                   .stage = STAGE_NONE};
-    if (!adopt_name(causes, name_at(side, name_of(row)), as_cuda, text, &place->name))
+    if (!adopt_name(causes, name_at(side, name_of(side, row)), as_cuda, text, &place->name))
         return false;
     if (!class_has_areas(row->step_class)) {
         place->stage = stage_of(name_at(side, row->name[LEVEL_ANNOTATION]),
@@ -154,6 +160,7 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
                MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
         if (done) {
             place.time[number] = row->time;
+            place.drained[number] = row->drained ? row->time : 0;
             parts->places[parts->place_count++] = place;
         }
     }
@@ -183,8 +190,10 @@ static void join_places(struct cause_parts *parts)
     for (size_t i = 0; i < parts->place_count; i++) {
         struct cause_place *last = &parts->places[kept - (kept > 0)];
         if (kept > 0 && place_order(last, &parts->places[i]) == 0)
-            for (int side = 0; side < 2; side++)
+            for (int side = 0; side < 2; side++) {
                 last->time[side] += parts->places[i].time[side];
+                last->drained[side] += parts->places[i].drained[side];
+            }
         else
             parts->places[kept++] = parts->places[i];
     }
@@ -200,8 +209,10 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
         const struct cause_place *place = &parts->places[i];
         wide_time both =
             place->time[0] * causes->windows[1] + place->time[1] * causes->windows[0];
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             part->time[side] += place->time[side];
+            part->drained[side] += place->drained[side];
+        }
         if (both > most) {
             most = both;
             part->stage = place->stage;

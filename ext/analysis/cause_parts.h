@@ -13,11 +13,13 @@ struct cause_place {
     uint32_t family, name, area; /* ids in causes.names; NAME_NONE */
     enum stage stage;            /* STAGE_NONE: device work */
     wide_time time[2];           /* ns */
+    wide_time drained[2];        /* ns: of these, what is drained (L8) */
 };
 
 struct cause_part {
     size_t first, count; /* its places */
     wide_time time[2];   /* ns */
+    wide_time drained[2];
     wide_time diff;      /* ns, times the windows of both sides */
     enum stage stage;    /* that most of it is in; ties: the first of the enum */
     enum cause_kind kind;

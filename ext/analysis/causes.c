@@ -19,7 +19,8 @@ struct finder {
 const char *cause_kind_name(enum cause_kind kind)
 {
     static const char *const names[] = {"changed", "replaced",     "communication", "host late",
-                                        "queued",  "not recorded", "moved",         "merged"};
+                                        "queued",  "synchronized", "not recorded", "moved",
+                                        "merged"};
     return names[kind];
 }
 
@@ -83,14 +84,24 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         }
 }
 
-/* L2.2 to L2.4: the kinds of all parts. */
+/* L8.4: whether a part is longer or shorter because of what synchronizes. */
+static bool is_drained(const struct finder *finder, const struct cause_part *part)
+{
+    const int64_t *windows = finder->causes->windows;
+    int side = part->diff > 0;
+    return finder->causes->drains->name != NAME_NONE && part->diff != 0 && 2 * part->drained[side] * windows[1 - side] >= wide_size(part->diff);
+}
+
+/* L2.2 to L2.4, L8.4: the kinds of all parts. */
 static void find_kinds(struct finder *finder)
 {
     struct cause_part *parts = finder->parts.items;
     size_t count = finder->parts.count;
     wide_time delta = 0, of_kind[CAUSE_MERGED] = {0};
     for (size_t i = 0; i < count; i++) {
-        parts[i].kind = kind_of_class(place_of(finder, &parts[i])->step_class);
+        parts[i].kind = is_drained(finder, &parts[i])
+                            ? CAUSE_SYNCHRONIZED
+                            : kind_of_class(place_of(finder, &parts[i])->step_class);
         of_kind[parts[i].kind] += parts[i].diff;
         delta += parts[i].diff;
     }
@@ -99,7 +110,7 @@ static void find_kinds(struct finder *finder)
     for (size_t i = 0; i < count; i++) {
         enum cause_kind kind = parts[i].kind;
         wide_time size = wide_size(parts[i].diff);
-        parts[i].single = kind != CAUSE_QUEUED;
+        parts[i].single = kind != CAUSE_QUEUED && kind != CAUSE_SYNCHRONIZED;
         if (kind == CAUSE_HOST_LATE || kind == CAUSE_NOT_RECORDED)
             parts[i].single = place_of(finder, &parts[i])->name != NAME_NONE && size > 0 &&
                               5 * size >= wide_size(of_kind[kind]) && 20 * size >= delta;
@@ -198,6 +209,21 @@ static void name_replaced(struct finder *finder)
         if (best[i])
             finder->causes->items[i].name = place_of(finder, best[i])->name;
     memory_free(best);
+}
+
+/* Gives what synchronizes its name. */
+static bool name_synchronized(struct finder *finder)
+{
+    struct causes *causes = finder->causes;
+    const struct drains *drains = causes->drains;
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->items[i].kind == CAUSE_SYNCHRONIZED) {
+            causes->items[i].name =
+                names_adopt(&causes->names, &drains->names.items[drains->name]);
+            if (causes->items[i].name == NAME_NONE)
+                return failure_memory(finder->failure);
+        }
+    return true;
 }
 
 /* The difference of a cause in one area. */
@@ -301,11 +327,12 @@ static bool find_areas(struct finder *finder)
 }
 
 bool causes_find(struct causes *causes, const struct cause_side *sides,
-                 const struct families *families, const struct cause_ranks *ranks, size_t shown,
+                 const struct families *families, const struct drains *drains,
+                 const struct cause_ranks *ranks, size_t shown,
                  const struct stopper *stopper, struct failure *failure)
 {
     struct finder finder = {.causes = causes, .stopper = stopper, .failure = failure};
-    *causes = (struct causes){.items = NULL};
+    *causes = (struct causes){.drains = drains};
     bool done = cause_parts_find(&finder.parts, causes, sides, families, stopper, failure);
     if (done) {
         find_kinds(&finder);
@@ -313,7 +340,7 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
     }
     if (done) {
         name_replaced(&finder);
-        done = failure->code == FAILURE_NONE && find_areas(&finder) &&
+        done = failure->code == FAILURE_NONE && name_synchronized(&finder) && find_areas(&finder) &&
                (!ranks || cause_ranks_find(causes, &finder.parts, families, ranks, stopper, failure)) &&
                causes_merge(causes, shown, stopper, failure);
     }

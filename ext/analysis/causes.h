@@ -6,6 +6,7 @@
 #define TRACEDIFF_CAUSES_H
 
 #include "areas.h"
+#include "drains.h"
 
 enum cause_kind {
     CAUSE_CHANGED,
@@ -13,6 +14,7 @@ enum cause_kind {
     CAUSE_COMMUNICATION,
     CAUSE_HOST_LATE,
     CAUSE_QUEUED,
+    CAUSE_SYNCHRONIZED,
     CAUSE_NOT_RECORDED,
     CAUSE_MOVED,
     CAUSE_MERGED
@@ -49,6 +51,7 @@ struct causes {
     uint32_t *only_in; /* ids of areas, of all causes one after the other */
     int64_t windows[2];
     wide_time diff; /* the sum over all causes */
+    const struct drains *drains;
 };
 
 /* The parts of all chosen steps of a side. */
@@ -63,10 +66,11 @@ struct cause_ranks {
     const struct trace *trace;
 };
 
-/* Finds the causes of control and test; `families` are those of both, `ranks` those of the two
-** sides if they are jobs, else NULL. `shown` (L3): 0 if none are to be merged. On failure nothing is left to clear. */
+/* Finds the causes of control and test; `families` are those of both, `drains` those that the attributions were
+** given, `ranks` those of the two sides if they are jobs, else NULL. `shown` (L3): 0 if none are to be merged. On failure nothing is left to clear. */
 bool causes_find(struct causes *causes, const struct cause_side *sides,
-                 const struct families *families, const struct cause_ranks *ranks, size_t shown,
+                 const struct families *families, const struct drains *drains,
+                 const struct cause_ranks *ranks, size_t shown,
                  const struct stopper *stopper, struct failure *failure);
 
 void causes_clear(struct causes *causes);

@@ -22,6 +22,7 @@ static bool add_part(struct instants *at, const struct attributed *part)
 {
     struct attributed own = *part;
     own.rank = at->rank;
+    own.drained = at->in_drain;
     return stopper_goes_on(at->stopper, at->loops++, at->failure) &&
            (parts_add(&at->parts, at->to, &own) || failure_memory(at->failure));
 }
@@ -194,6 +195,26 @@ static bool add_idle(struct instants *at, const struct busy_stretch *stretch, in
     return true;
 }
 
+/* Adds a stretch in which the device is idle, divided by whether it is drained (L8). */
+static bool add_drained(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                        int64_t to)
+{
+    const struct interval *items = at->drains ? at->drains->items : NULL;
+    size_t count = at->drains ? at->drains->count : 0, i = 0;
+    bool done = true;
+    LOWER_BOUND(i, count, items[i].end <= from);
+    while (done && from < to) {
+        at->in_drain = i < count && items[i].start <= from;
+        wide_time change = i == count ? to : at->in_drain ? items[i].end : items[i].start;
+        int64_t until = change < to ? (int64_t)change : to;
+        i += at->in_drain;
+        done = add_idle(at, stretch, from, until);
+        from = until;
+    }
+    at->in_drain = false;
+    return done;
+}
+
 static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
                                                 [KERNEL_COMMUNICATION] = CLASS_COMM,
                                                 [KERNEL_MEMORY] = CLASS_MEMORY};
@@ -253,7 +274,7 @@ static bool add_stretch(struct instants *at, int64_t from, int64_t to)
     for (size_t i = find_stretch(at, from); from < to; i++) {
         const struct busy_stretch *stretch = &busy->items[i];
         int64_t end = i + 1 < busy->count ? earlier(to, stretch[1].start) : to;
-        if (!(stretch->type == KERNEL_NONE ? add_idle(at, stretch, from, end)
+        if (!(stretch->type == KERNEL_NONE ? add_drained(at, stretch, from, end)
                                            : add_busy(at, stretch, from, end)))
             return false;
         at->known->stretch = i;
@@ -294,6 +315,7 @@ static bool enter(struct instants *at, size_t member, const struct window *windo
     at->file = at->trace->members[member].file;
     at->window = window;
     at->known = &at->files[member];
+    at->drains = at->drained ? &at->drained[member] : NULL;
     at->names.file = at->file;
     at->names.known = at->known;
     at->names.failure = at->failure;

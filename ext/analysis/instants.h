@@ -12,6 +12,7 @@
 struct instants {
     const struct trace *trace;
     struct graph_knowledge knowledge;
+    const struct intervals *drained; /* by member; NULL: not asked for */
     const struct stopper *stopper;
     struct part_names names;
     struct known_file *files; /* by member; only those of one rank are filled in */
@@ -24,9 +25,11 @@ struct instants {
     struct table parts; /* of `to`, by class, names and rank; emptied when `to` changes */
 
     /* The current stretch. */
+    bool in_drain;
     const struct trace_file *file;
     const struct window *window;
     struct known_file *known;
+    const struct intervals *drains; /* of the member; NULL: none */
 };
 
 /* False if out of memory. */

@@ -8,7 +8,7 @@
 static uint64_t hash_of_part(const struct attributed *part)
 {
     uint64_t hash = hash_key() ^ (uint64_t)part->step_class ^ (uint64_t)part->alone << 16 ^
-                    (uint64_t)part->rank << 32;
+                    (uint64_t)part->drained << 17 ^ (uint64_t)part->rank << 32;
     for (int i = 0; i < PART_NAMES; i++)
         hash = hash_mixed(hash ^ part->name[i], UINT64_C(0x9e3779b97f4a7c15));
     return hash;
@@ -29,7 +29,7 @@ static bool is_part(const void *key, uint32_t row)
     const struct attributed *part = ((const struct part_key *)key)->part;
     const struct attributed *other = &((const struct part_key *)key)->step->rows[row];
     return other->step_class == part->step_class && other->rank == part->rank &&
-           other->alone == part->alone &&
+           other->alone == part->alone && other->drained == part->drained &&
            memcmp(other->name, part->name, sizeof part->name) == 0;
 }
 
@@ -73,7 +73,8 @@ static int part_order(const void *a, const void *b)
             return left == NAME_NONE ? -1 : 1;
         return name_compare(&x->names->items[left], &x->names->items[right]);
     }
-    return COMPARE(x->row.rank, y->row.rank);
+    int order = COMPARE(x->row.rank, y->row.rank);
+    return order ? order : COMPARE(x->row.drained, y->row.drained);
 }
 
 bool parts_sort(struct attributed_step *step, const struct names *names,

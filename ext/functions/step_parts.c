@@ -229,7 +229,7 @@ static bool find_steps(struct call *call, struct step_rows *steps)
         steps->attribution = attribution_new(
             &steps->opened.trace, &steps->opened.steps,
             &(struct attribution_request){(enum label_level)level, (enum step_clock)clock,
-                                          steps->opened.job, graph_args_knowledge(&steps->graphs)},
+                                          steps->opened.job, graph_args_knowledge(&steps->graphs), NULL},
             stopper, &call->failure);
     if (!steps->attribution ||
         (!by_level &&

@@ -11,7 +11,8 @@
 
 static const struct column columns_of_step_causes[] = {
     {"kind", "TEXT",
-     "changed, replaced, communication, host late, queued, not recorded, moved or merged (L2, L3, Q9)"},
+     "changed, replaced, communication, host late, queued, synchronized, "
+     "not recorded, moved or merged (L2, L3, L8, Q9)"},
     {"class", "TEXT", "as trace_step_time has it; NULL if the parts are of several"},
     {"area", "TEXT",
      "part of the program, as trace_step_path has it; if there are several, their family (L1)"},
@@ -73,12 +74,14 @@ struct causes_side {
 };
 
 static bool sum_up_side(struct call *call, struct causes_side *side, struct families *families,
-                        const struct call_trace *opened, enum step_clock clock)
+                        const struct call_trace *opened, enum step_clock clock,
+                        const struct intervals *drained)
 {
     const struct stopper *stopper = &call->database->cache.stopper;
     side->attribution = attribution_new(
         &opened->trace, &opened->steps,
-        &(struct attribution_request){.level = LEVEL_COUNT, .clock = clock, .job = opened->job},
+        &(struct attribution_request){
+            .level = LEVEL_COUNT, .clock = clock, .job = opened->job, .drained = drained},
         stopper, &call->failure);
     return side->attribution &&
            attribution_total(side->attribution, &side->total, &call->failure) &&
@@ -274,12 +277,28 @@ static void write_merged(struct wording *words, const struct cause *cause)
     write_string(text, " parts");
 }
 
+static void write_synchronized(struct wording *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    int64_t others = words->causes->drains->operators - 1;
+    write_string(text, "synchronization: ");
+    write_label_of(words, cause->name);
+    if (others > 0) {
+        write_string(text, " and ");
+        write_integer(text, others);
+        write_string(text, " more");
+    }
+}
+
 static void write_kind(struct wording *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
     switch (cause->kind) {
     case CAUSE_QUEUED:
         write_string(text, "launched, not begun");
+        break;
+    case CAUSE_SYNCHRONIZED:
+        write_synchronized(words, cause);
         break;
     case CAUSE_NOT_RECORDED:
         if (cause->name != NAME_NONE)
@@ -406,23 +425,24 @@ static bool add_rows(struct call *call, struct result *result, const struct caus
     return done;
 }
 
-static int step_causes_produce(struct call *call, struct rows **rows)
+/* Finds the causes of two sides that are opened, and adds their rows. */
+static bool find_causes(struct call *call, const struct call_trace *opened, enum step_clock clock,
+                        size_t shown, struct result *result)
 {
-    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
+    const struct stopper *stopper = &call->database->cache.stopper;
     struct causes_side sides[2] = {{.attribution = NULL}, {.attribution = NULL}};
     struct families families = {.repeated = NULL};
     struct causes causes = {.items = NULL};
-    struct result *result = result_new(call->function->column_count);
-    double shown = 0;
-    int clock;
-    bool done = argument_word(call, CAUSES_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
-                argument_real(call, CAUSES_SHOWN, &shown) &&
-                call_sides_open(call, &sides_of_call, opened);
-    bool jobs = done && opened[0].job && opened[1].job;
+    struct drains drains = {.name = NAME_NONE};
+    struct drain_side waits[2];
+    bool done = true, jobs = opened[0].job && opened[1].job;
+    for (int i = 0; i < 2; i++) {
+        done = done && (!jobs || open_ranks(call, i, &sides[i], &opened[i], clock));
+        waits[i] = (struct drain_side){&opened[i].trace, jobs ? &sides[i].steps : &opened[i].steps};
+    }
+    done = done && drains_find(&drains, waits, stopper, &call->failure);
     for (int i = 0; i < 2 && done; i++)
-        done = (!jobs || open_ranks(call, i, &sides[i], &opened[i], (enum step_clock)clock)) &&
-               sum_up_side(call, &sides[i], &families, &opened[i], (enum step_clock)clock);
+        done = sum_up_side(call, &sides[i], &families, &opened[i], clock, drains.times[i]);
     if (done) {
         const struct cause_ranks ranks[2] = {{sides[0].own, &opened[0].trace},
                                              {sides[1].own, &opened[1].trace}};
@@ -430,16 +450,31 @@ static int step_causes_produce(struct call *call, struct rows **rows)
         for (int i = 0; i < 2; i++)
             given[i] = (struct cause_side){&sides[i].total,
                                            attribution_names(sides[i].attribution)};
-        done = causes_find(&causes, given, &families, jobs ? ranks : NULL, (size_t)shown,
-                           &call->database->cache.stopper, &call->failure) &&
+        done = causes_find(&causes, given, &families, &drains, jobs ? ranks : NULL, shown, stopper,
+                           &call->failure) &&
                add_rows(call, result, &causes);
     }
     causes_clear(&causes);
     families_clear(&families);
-    for (int i = 0; i < 2; i++) {
+    drains_clear(&drains, waits);
+    for (int i = 0; i < 2; i++)
         clear_side(&sides[i], &opened[i]);
+    return done;
+}
+
+static int step_causes_produce(struct call *call, struct rows **rows)
+{
+    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
+    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
+    struct result *result = result_new(call->function->column_count);
+    double shown = 0;
+    int clock;
+    if (argument_word(call, CAUSES_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
+        argument_real(call, CAUSES_SHOWN, &shown) &&
+        call_sides_open(call, &sides_of_call, opened))
+        find_causes(call, opened, (enum step_clock)clock, (size_t)shown, result);
+    for (int i = 0; i < 2; i++)
         call_trace_close(&opened[i]);
-    }
     return result_finish(result, call_code(call), rows);
 }
 
