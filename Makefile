@@ -27,7 +27,7 @@ OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/% $(BUILD)/ext/analysis/%,$(OBJECTS))
+LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/% $(BUILD)/ext/snapshot/% $(BUILD)/ext/analysis/%,$(OBJECTS))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
 # without; so does `make` as long as no target that sets up has fetched it.
@@ -159,6 +159,9 @@ fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	@mkdir -p build/fuzzed/corpus
 	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
 	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
+	@mkdir -p build/fuzzed/snapshots
+	build/fuzzed/fuzz/snapshot_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/fuzz/snapshot_seeds
 
 # The generated traces are kept in $(BUILD)/bench.
 bench: SIZE ?= medium

@@ -32,6 +32,7 @@ STEPS = f"FROM %s('{TEST}') AS it LEFT JOIN trace_steps('{TEST}') AS step ON ste
         " it.ts >= step.ts AND it.ts < step.ts + step.dur"
 SIDES = f"(SELECT 'test' AS side, * FROM temporal_breakdown('{TEST}') UNION ALL" \
         f" SELECT 'control', * FROM temporal_breakdown('{CONTROL}'))"
+SNAPSHOTS = ", ".join(f"'{os.path.join(EXAMPLES, 'memory', f'training_{tokens}.pickle.gz')}'" for tokens in (128, 512))
 ANALYSES = {
     "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time | side FROM {SIDES}",
     "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time | busy_time"
@@ -50,6 +51,8 @@ ANALYSES = {
     "visualize_cuda_kernel_launch_stats": f"SELECT cpu_duration, gpu_duration, launch_delay"
                                           f" FROM cuda_kernel_launch_stats('{TEST}')",
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
+    "visualize_memory_diff": f"SELECT phase, op, control_bytes, test_bytes FROM memory_diff({SNAPSHOTS}, 'phase,op')"
+                             " WHERE phase <> 'cached and rounded'",
     "visualize_counts_diff": f"SELECT name, control_counts, test_counts FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
     "visualize_duration_diff": f"SELECT name, control_total_duration, test_total_duration"
                                f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",

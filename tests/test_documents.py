@@ -311,6 +311,8 @@ class Queries(unittest.TestCase):
     ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
                  "max_queue_length": 2}
     TRACES = {"cupti_counters": os.path.join(ROOT, "examples", "counters")}
+    SNAPSHOTS = {side: os.path.join(ROOT, "examples", "memory", f"training_{tokens}.pickle.gz")
+                 for side, tokens in (("control", 128), ("test", 512))}
 
     def setUp(self):
         self.db = connect()
@@ -326,6 +328,8 @@ class Queries(unittest.TestCase):
             given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
             if name in self.TRACES:
                 given["trace"] = self.TRACES[name]
+            if name in ("memory_diff", "memory_summary"):
+                given.update(self.SNAPSHOTS)
             by_file = self.db.execute(text, {**parameters, **given})
             by_function = self.db.execute(
                 f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)

@@ -6,6 +6,7 @@ FAULT  where these programs are   (default build/fault)
 import functools
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -16,6 +17,7 @@ import unittest
 import generate_ascend
 import generate_rocpd
 from generate_job import write_job
+from generate_memory import snapshot
 from made import document, event, kernel, launch, run, step, write
 from made_database import KERNEL, PROCESS, export, opened
 from support import DATA, EXTENSION, ROOT, alone, slow
@@ -131,6 +133,9 @@ def write_traces(folder):
     write(place("lists/et.json"), {"schema": "1.1.1", "nodes": nodes})
     write(place("lists/bad.json"), {"nodes": [*nodes[:3], {}]})
     write(place("lists/cut.json"), "[[1, 2, 3, 4], [")
+    write(place("snapshots/rank0.pickle"), pickle.dumps(snapshot(1)))
+    write(place("snapshots/rank1.pickle.gz"), pickle.dumps(snapshot(6), protocol=2))
+    write(place("snapshots/cut"), pickle.dumps(snapshot(6))[:-9])
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())
     write(place("mixed/rank0.json"), run())

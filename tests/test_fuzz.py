@@ -1,5 +1,5 @@
 """Inputs that `make fuzz` starts from, and those that once broke the reader: each
-is read in every way that tests/fuzz/reader_fuzz.c knows.
+is read in every way that tests/fuzz/reader_fuzz.c and snapshot_fuzz.c know.
 
 FUZZ  the folder of the programs that read them  (default build/fuzz)
 """
@@ -13,8 +13,8 @@ FUZZ = os.environ.get("FUZZ") or os.path.join(ROOT, "build", "fuzz")
 
 
 class Fuzz(unittest.TestCase):
-    def replay(self, name):
-        program = os.path.abspath(os.path.join(FUZZ, "reader_fuzz"))
+    def replay(self, name, target="reader_fuzz"):
+        program = os.path.abspath(os.path.join(FUZZ, target))
         if not os.path.exists(program):
             self.skipTest("the fuzz target is not built: make replay")
         folder = os.path.join(ROOT, "tests", "fuzz", name)
@@ -28,3 +28,6 @@ class Fuzz(unittest.TestCase):
 
     def test_found(self):
         self.replay("found")
+
+    def test_seeds_of_snapshots(self):
+        self.replay("snapshot_seeds", "snapshot_fuzz")

@@ -25,6 +25,11 @@ def calls_of_every_function(db):
     others = {"cupti_counters": {"trace": os.path.join(EXAMPLES, "counters")},
               **{function: {"path": os.path.join(EXAMPLES, "recorded", name)} for function, name in (
                   ("memory_timeline", "memory.raw.json.gz"), ("execution_trace", "execution_trace.json.gz"))}}
+    snapshots = [os.path.join(EXAMPLES, "memory", f"training_{length}.pickle.gz") for length in (128, 512)]
+    for function in ("memory_files", "memory_events", "memory_allocations", "memory_segments", "memory_peak"):
+        others[function] = {"snapshot": snapshots[0]}
+    for function in ("memory_diff", "memory_summary"):
+        others[function] = dict(zip(("control", "test"), snapshots))
     calls = {}
     for function, in db.execute("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'").fetchall():
         terms = [f"{name} = :{name}" for name, in db.execute(

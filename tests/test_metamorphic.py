@@ -27,7 +27,8 @@ SEED = int(os.environ.get("SEED") or 1)
 SERIES = series(1, 3)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
-WITHOUT_TRACE = {"tracediff_help", "memory_timeline", "execution_trace"}
+WITHOUT_TRACE = {"tracediff_help", "memory_timeline", "execution_trace", "memory_files", "memory_events", "memory_allocations",
+                 "memory_segments", "memory_peak", "memory_diff", "memory_summary"}
 
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", 1, "[1,2]")

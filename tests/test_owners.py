@@ -137,7 +137,7 @@ class Owners(InFolder):
                 "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' AND required"
                 " ORDER BY position", function)]
             values = {"keys": "op", "operator_name": "a"}
-            if function not in ("tracediff_help", "memory_timeline", "execution_trace"):     # which read no trace
+            if function not in ("tracediff_help", "execution_trace") and not function.startswith("memory_"):  # which read no trace
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))
                 asked += 1

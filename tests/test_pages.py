@@ -25,7 +25,7 @@ HOST = """<!DOCTYPE html>
 <div class="tools legend figure callout app scroll table head"><button aria-pressed="true">button</button><select><option>o</select>
 <input type="search"><label>label</label></div><div class="icicle said lane axis vh"><div class="gone">box</div><span>x</span></div>
 <section><details class="sql"><summary>more</summary><pre>pre</pre></details></section>
-<svg class="steps" width="9" height="9"><text class="test">t</text><path class="grid mean control" d="M0 0"/></svg></main>
+<svg class="steps" width="9" height="9"><text class="test">t</text><path class="grid mean control" d="M 0 0"/></svg></main>
 <footer>Footer</footer><div id="cells" style="height: 400px; overflow: auto"></div></body></html>"""
 
 HELPERS = """

@@ -9,7 +9,7 @@ import unittest
 
 from support import EXTENSION, ROOT
 
-LAYERS = ["reader", "trace", "database", "analysis", "chart", "sqlite", "functions"]
+LAYERS = ["reader", "trace", "snapshot", "database", "analysis", "chart", "sqlite", "functions"]
 
 
 def sources():

@@ -37,7 +37,7 @@ enum chart_kind {
 };
 
 /* What numbers are. Times are in us, and shown in the unit that fits them. */
-enum chart_unit { UNIT_TIME, UNIT_COUNT, UNIT_BANDWIDTH, UNIT_PERCENT };
+enum chart_unit { UNIT_TIME, UNIT_COUNT, UNIT_BANDWIDTH, UNIT_PERCENT, UNIT_BYTES };
 
 enum chart_order {
     ORDER_GIVEN,

@@ -444,6 +444,10 @@ struct scale scale_of(enum chart_unit unit, double greatest)
 {
     static const char *const texts[] = {
         [UNIT_COUNT] = "", [UNIT_BANDWIDTH] = " GB/s", [UNIT_PERCENT] = " %"};
+    if (unit == UNIT_BYTES)
+        return greatest < 1e6   ? (struct scale){.divisor = 1e3, .unit = " kB"}
+               : greatest < 1e9 ? (struct scale){.divisor = 1e6, .unit = " MB"}
+                                : (struct scale){.divisor = 1e9, .unit = " GB"};
     if (unit != UNIT_TIME)
         return (struct scale){.divisor = 1, .unit = texts[unit]};
     if (greatest < 1e3)

@@ -115,9 +115,10 @@ bool waterfall_make(struct figure *figure)
     double least = 0.5 * scale.divisor * pow(10, -scale.brief);
     size_t parts = greatest_changes(figure, fmax(least, fabs(test - control) / 100), chosen);
     struct others others = sum_others(figure, chosen, parts);
+    const bool bytes = figure->unit == UNIT_BYTES;
     numbers[CONTROL][0] = control;
     numbers[TEST][0] = NAN;
-    rows[count++] = name_row(figure, "step of control");
+    rows[count++] = name_row(figure, bytes ? "peak of control" : "step of control");
     for (size_t i = 0; i < parts; i++, count++) {
         rows[count] = figure->rows[chosen[i]];
         numbers[CONTROL][count] = figure->series[CONTROL].y[chosen[i]];
@@ -130,7 +131,7 @@ bool waterfall_make(struct figure *figure)
     }
     numbers[CONTROL][count] = control;
     numbers[TEST][count] = test;
-    rows[count++] = name_row(figure, "step of test");
+    rows[count++] = name_row(figure, bytes ? "peak of test" : "step of test");
     if (figure->names.failed || !MEMORY_GROW(figure->rows, figure->row_capacity, count))
         return false;
     memcpy(figure->rows, rows, count * sizeof *rows);
@@ -253,18 +254,19 @@ static void write_details(const struct figure *figure, struct writer *to, enum w
 void waterfall_write(const struct figure *figure, struct writer *to)
 {
     static const struct {
-        const char *name, *marker;
+        const char *name, *marker, *of_bytes;
     } bars[BARS] = {
-        {"control", "\"color\":\"" CONTROL_GREY "\""},
-        {"longer", "\"color\":\"" MORE "\""},
+        {"control", "\"color\":\"" CONTROL_GREY "\"", "control"},
+        {"longer", "\"color\":\"" MORE "\"", "more"},
         {"shorter", "\"color\":\"" LESS "\",\"pattern\":{\"shape\":\"/\",\"size\":6,"
-                    "\"fillmode\":\"overlay\",\"fgopacity\":0.5}"},
-        {"test", "\"color\":\"" TEST_INK "\""},
+                    "\"fillmode\":\"overlay\",\"fgopacity\":0.5}",
+         "less"},
+        {"test", "\"color\":\"" TEST_INK "\"", "test"},
     };
     for (enum waterfall_bar bar = BAR_CONTROL; bar < BARS; bar++) {
         write_string(to, bar > 0 ? ",{" : "{");
         write_string(to, "\"type\":\"bar\",\"orientation\":\"h\",\"name\":");
-        write_json_string(to, bars[bar].name);
+        write_json_string(to, figure->unit == UNIT_BYTES ? bars[bar].of_bytes : bars[bar].name);
         write_list(figure, to, bar, ",\"y\":", NULL);
         write_list(figure, to, bar, ",\"x\":", length_of);
         write_list(figure, to, bar, ",\"base\":", begin_of);

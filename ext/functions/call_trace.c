@@ -18,7 +18,7 @@ static bool path_of_request(struct call *call, const char *path, struct trace_pa
     if (!paths_add(paths, path, &call->failure))
         return false;
     paths_sort(paths);
-    return paths->count > 0 || paths_none(path, &call->failure);
+    return paths->count > 0 || paths_none(paths, path, &call->failure);
 }
 
 static bool read_arguments(struct call *call, const struct call_trace_request *request,

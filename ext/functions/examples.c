@@ -8,6 +8,8 @@
 
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"
+#define SNAPSHOTS \
+    "'examples/memory/training_128.pickle.gz',\n                 'examples/memory/training_512.pickle.gz'"
 #define SIDES                                                            \
     "FROM (\n"                                                           \
     "  SELECT 0 AS side, dur FROM trace_steps('examples/gpu/control')\n" \
@@ -137,6 +139,28 @@ static const struct {
                  "FROM trace_ab(" PAIR ")\n"
                  "WHERE device <> 'CPU'\n"
                  "LIMIT 4;"},
+    {"memory_files", "SELECT rank, device, events, peak_bytes, peak_event, peak_reserved, problems\n"
+                     "FROM memory_files('examples/memory/training_512.pickle.gz');"},
+    {"memory_events", "SELECT event, action, size, allocated, reserved\n"
+                      "FROM memory_events('examples/memory/training_512.pickle.gz')\n"
+                      "WHERE action LIKE 'segment%';"},
+    {"memory_allocations", "SELECT bytes, alloc_event, free_event, lifetime_us, phase, op\n"
+                           "FROM memory_allocations('examples/memory/training_512.pickle.gz')\n"
+                           "WHERE at_peak AND phase <> 'before'\n"
+                           "ORDER BY bytes DESC, alloc_event\n"
+                           "LIMIT 5;"},
+    {"memory_segments", "SELECT segment_type, count(*) AS segments, sum(total_size) AS total,\n"
+                        "       sum(requested_size) AS requested, max(largest_free) AS largest_free\n"
+                        "FROM memory_segments('examples/memory/training_512.pickle.gz')\n"
+                        "GROUP BY segment_type;"},
+    {"memory_peak", "SELECT phase, op, bytes, blocks\n"
+                    "FROM memory_peak('examples/memory/training_512.pickle.gz', 'phase,op')\n"
+                    "LIMIT 5;"},
+    {"memory_diff", "SELECT phase, op, diff_bytes, diff_from_blocks, diff_from_size\n"
+                    "FROM memory_diff(" SNAPSHOTS ", 'phase,op')\n"
+                    "LIMIT 5;"},
+    {"memory_summary", "SELECT text\n"
+                       "FROM memory_summary(" SNAPSHOTS ");"},
     {"memory_timeline", "SELECT ts, total, parameter, optimizer_state, activation, gradient\n"
                         "FROM memory_timeline('examples/recorded/memory.raw.json.gz')\n"
                         "ORDER BY total DESC\n"
@@ -301,6 +325,11 @@ static const struct {
      "         rank, idle_time, compute_time, non_compute_time, NULL, NULL, side)) > 0 AS written\n"
      "FROM (SELECT 'control' AS side, * FROM temporal_breakdown('examples/gpu/control')\n"
      "      UNION ALL SELECT 'test', * FROM temporal_breakdown(" GPU "));"},
+    {"visualize_memory_diff",
+     "SELECT writefile('build/page.html', visualize_memory_diff(\n"
+     "         phase, op, control_bytes, test_bytes)) > 0 AS written\n"
+     "FROM memory_diff(" SNAPSHOTS ", 'phase,op')\n"
+     "WHERE phase <> 'cached and rounded';"},
     {"visualize_idle_time_breakdown",
      "SELECT writefile('build/page.html', visualize_idle_time_breakdown(\n"
      "         rank, stream, idle_category, idle_time, NULL, NULL, busy_time)) > 0 AS written\n"

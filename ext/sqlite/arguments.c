@@ -102,7 +102,7 @@ static bool read_paths(struct call *call, int argument, add_paths *add, struct t
     if (elements == 0 && !add(paths, text, &call->failure))
         return false;
     paths_sort(paths);
-    return paths->count > 0 || paths_none(text, &call->failure);
+    return paths->count > 0 || paths_none(paths, text, &call->failure);
 }
 
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)

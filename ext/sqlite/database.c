@@ -90,6 +90,7 @@ void database_release(struct database *database)
     if (--database->references > 0)
         return;
     cache_clear(&database->cache);
+    snapshot_cache_clear(&database->snapshots);
     kernel_types_clear(&database->kernel_types);
     memory_free(database);
 }
@@ -119,6 +120,8 @@ bool database_interrupted(struct database *database, struct failure *failure)
 
 void database_cursor_closed(struct database *database)
 {
-    if (--database->cursors == 0)
-        cache_trim(&database->cache, true);
+    if (--database->cursors > 0)
+        return;
+    cache_trim(&database->cache, true);
+    snapshot_cache_trim(&database->snapshots, CACHE_LIMIT);
 }

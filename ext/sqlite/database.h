@@ -5,13 +5,14 @@
 #ifndef TRACEDIFF_DATABASE_H
 #define TRACEDIFF_DATABASE_H
 
+#include "../snapshot/snapshot_cache.h"
 #include "../trace/cache.h"
 #include "../trace/kernel_type.h"
 #include "api.h"
 
 enum {
     DEEPEST_NESTING = 8, /* of functions written in SQL (S12) */
-    MOST_C_FUNCTIONS = 24,
+    MOST_C_FUNCTIONS = 32,
     MOST_SQL_FUNCTIONS = 40,
     MOST_FUNCTIONS = MOST_C_FUNCTIONS + MOST_SQL_FUNCTIONS
 };
@@ -22,6 +23,7 @@ struct database {
     bool created[MOST_FUNCTIONS][2]; /* and those registered with this */
     int references;                  /* modules (S22), functions, tables, the running entry point */
     struct cache cache;
+    struct snapshot_cache snapshots;
     struct kernel_types kernel_types;
     int cursors;          /* open cursors */
     int nesting;          /* functions written in SQL that are running */

@@ -30,6 +30,11 @@
     FUNCTION(trace_ab) \
     FUNCTION(trace_diff_report) \
     FUNCTION(memory_timeline) \
+    FUNCTION(memory_files) \
+    FUNCTION(memory_events) \
+    FUNCTION(memory_allocations) \
+    FUNCTION(memory_segments) \
+    FUNCTION(memory_peak) \
     FUNCTION(execution_trace) \
     FUNCTION(tracediff_help)
 /* clang-format on */

@@ -41,12 +41,15 @@ static bool ends_with(const char *name, const char *tail)
     return length > tail_length && strcasecmp(name + length - tail_length, tail) == 0;
 }
 
-/* Whether a file of a directory may be a trace. */
-static bool is_listed(const char *name)
+/* Whether a file of a directory may be a trace, or a snapshot. */
+static bool is_listed(const char *name, bool snapshots)
 {
-    static const char *const tails[] = {".json", ".gz", ".sqlite", ".sqlite3", ".db"};
+    static const char *const tails[] = {".json",   ".gz",        ".sqlite", ".sqlite3", ".db",
+                                        ".pickle", ".pickle.gz", ".pkl"};
+    enum { OF_TRACES = 5 };
+    size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
-    for (size_t i = 0; i < sizeof tails / sizeof *tails && name[0] != '.'; i++)
+    for (size_t i = snapshots ? OF_TRACES : 0; i < end && name[0] != '.'; i++)
         listed = listed || ends_with(name, tails[i]);
     return listed;
 }
@@ -68,7 +71,7 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     errno = 0;
     while (failure->code == FAILURE_NONE && (entry = readdir(directory)) != NULL) {
         const char *name = entry->d_name;
-        if (is_listed(name)) {
+        if (is_listed(name, paths->snapshots)) {
             char *file = joined(path, slash, name);
             if (file && is_directory(file))
                 memory_free(file);
@@ -152,8 +155,11 @@ static bool none_itself(const char *text, bool folders, struct failure *failure)
     return false;
 }
 
-bool paths_none(const char *text, struct failure *failure)
+bool paths_none(const struct trace_paths *paths, const char *text, struct failure *failure)
 {
+    if (paths->snapshots)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no snapshot in '%s': there is no " SNAPSHOT_FILES, text);
     return none_itself(text, false, failure);
 }
 
@@ -244,7 +250,7 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
             failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
         else if (known && S_ISDIR(status.st_mode))
             add(runs, joined(path, "", ""), false, failure);
-        else if (is_listed(slash ? slash + 1 : path))
+        else if (is_listed(slash ? slash + 1 : path, false))
             file = path;
     }
     if (file && runs->count > before && failure->code == FAILURE_NONE)

@@ -13,6 +13,7 @@
 
 /* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES "*.json, *.gz, *.sqlite, *.sqlite3 or *.db file"
+#define SNAPSHOT_FILES "*.pickle, *.pickle.gz or *.pkl file"
 
 struct trace_path {
     char *path;   /* owned */
@@ -23,12 +24,13 @@ struct trace_path {
 struct trace_paths {
     struct trace_path *items;
     size_t count, capacity;
+    bool snapshots; /* directories list snapshots of an allocator (M1) instead of traces */
 };
 
 /* Adds the files of one text:
 ** 1. `~/` at its beginning is the home directory
-** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3 and *.db files (letters of any case). It is not searched
-**    recursively; names that begin with a dot and directories are left out
+** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3 and *.db files (letters of any case), or those of
+**    snapshots: *.pickle, *.pickle.gz and *.pkl. It is not searched recursively; names that begin with a dot and directories are left out
 ** 3. another path that exists: that file
 ** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern
 ** Failures: FAILURE_REQUEST if no file is found or the text is a URL, FAILURE_READ,
@@ -41,7 +43,7 @@ bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *
 
 /* Sets the failure for a text that has no files; it says what to write instead where that is
 ** known. Always returns false. */
-bool paths_none(const char *text, struct failure *failure);
+bool paths_none(const struct trace_paths *paths, const char *text, struct failure *failure);
 
 /* Sorts the paths by name and removes doubles; `again` counts those removed. */
 void paths_sort(struct trace_paths *paths);

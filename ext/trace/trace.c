@@ -253,7 +253,7 @@ static bool begin(const struct opening *opening, bool *peek, struct failure *fai
         const struct trace_request *request = &opening->requests[t];
         struct trace *trace = opening->traces[t];
         *trace = (struct trace){.paths = *request->paths, .count = request->paths->count};
-        *request->paths = (struct trace_paths){NULL, 0, 0};
+        *request->paths = (struct trace_paths){.items = NULL};
         if (trace->count == 0)
             return failure_set(failure, FAILURE_REQUEST, "no trace: there is no " TRACE_FILES);
         trace->members = memory_zeroed(trace->count, sizeof *trace->members);

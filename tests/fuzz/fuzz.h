@@ -20,7 +20,7 @@
 
 static void broken(int line, const char *what)
 {
-    fprintf(stderr, "reader_fuzz.c:%d: %s does not hold\n", line, what);
+    fprintf(stderr, "line %d: %s does not hold\n", line, what);
     abort();
 }
 

@@ -1,0 +1,228 @@
+"""Snapshots of PyTorch's allocator (M): recorded answers, the oracle on random snapshots, files and ranks, errors."""
+import csv
+import gzip
+import json
+import os
+import pickle
+import random
+import shutil
+
+from generate_memory import snapshot, write
+from made import InFolder, write as write_file
+from oracle_memory import devices, diff
+from support import corpus, golden, series
+
+ALL = ["expandable", "forward", "forward_mixed", "inference_1024", "old_layout", "training_128", "training_512"]
+KEYS = ["phase", "annotation", "function", "place", "op", "top_op", "node"]
+
+
+def shown(rows):
+    return sorted(tuple("" if value is None else str(value) for value in row) for row in rows)
+
+
+class Memory(InFolder):
+    def dump(self, path, made, protocol=4):
+        return write_file(path, pickle.dumps(made, protocol=protocol))
+
+
+class Recorded(Memory):
+    """The answers that were recorded for real snapshots."""
+
+    def compare(self, file, sql, *arguments):
+        with open(golden("memory", file), encoding="utf-8") as lines:
+            head, *rows = csv.reader(lines)
+        self.assertEqual(shown(self.rows(sql.format(", ".join(head)), *arguments)), sorted(map(tuple, rows)), file)
+
+    def test_peaks_and_their_parts(self):
+        for name in ALL:
+            path = corpus("memory", name)
+            parts = "SELECT {} FROM memory_peak(?, ?) WHERE phase <> 'cached and rounded'"
+            self.compare(f"{name}.parts.csv", parts, path, "phase,function,op")
+            self.compare(f"{name}.parts2.csv", parts, path, "phase,top_op,node,place")
+            self.compare(f"{name}.peak.csv", "SELECT {} FROM (SELECT *, peak_blocks AS blocks, peak_reserved AS reserved_bytes FROM memory_files(?))",
+                         path)
+            self.assertEqual(self.value("SELECT problems FROM memory_files(?)", path), "[]")
+
+    def test_differences(self):
+        for control, test, name in (("training_128", "training_512", "training"), ("forward", "forward_mixed", "mixed")):
+            self.compare(f"{name}.diff.csv", "SELECT {} FROM memory_diff(?, ?) WHERE phase <> 'cached and rounded'",
+                         corpus("memory", control), corpus("memory", test))
+
+    def test_why_autocast_takes_more(self):
+        lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary(?, ?)", corpus("memory", "forward"), corpus("memory", "forward_mixed"))
+        self.assertLessEqual(len(lines), 12)
+        self.assertEqual(lines[0], ("verdict", "the peak is higher: 19.35 -> 23.87 GB, +4.52 GB (+23.4 %)", 4520809472))
+        self.assertEqual(lines[2][1:], ("    +7.36 GB  forward  cs336_basics/transformer.py forward  aten::_to_copy", 7360107520))
+        self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), 4520809472)
+        self.assertEqual(lines[-1][1], "fits in 80 GB? reserved at the peak is 19.67 -> 24.25 GB: yes")
+
+
+class Oracle(Memory):
+    """Random snapshots, and the rules read a second time."""
+
+    def compare_device(self, number, device, path):
+        one = "FROM memory_files(?) WHERE device = ?"
+        got = self.rows("SELECT events, allocations, peak_bytes, peak_event, peak_blocks, peak_reserved, end_bytes, end_reserved, peak_us, problems "
+                        + one, path, number)
+        peak = device.peak_event
+        self.assertEqual(len(got), 1)
+        self.assertEqual(got[0][:-1], (
+            len(device.events), len(device.allocations), device.peak_bytes, peak, len(device.alive(peak)), device.reserved(peak),
+            device.end_bytes, device.reserved(len(device.events)), device.events[peak].get("time_us") if peak >= 0 else None))
+        self.assertEqual({p["what"]: p["count"] for p in json.loads(got[0][-1])}, device.problems)
+        sums = device.allocated()
+        self.assertEqual(self.rows("SELECT event, action, addr, size, time_us, allocated, reserved, frames FROM memory_events(?) WHERE device = ?"
+                                   " ORDER BY event", path, number),
+                         [(i, e["action"], e["addr"], e["size"], e.get("time_us"), sums[i + 1], device.reserved(i),
+                           json.dumps([{k: f[k] for k in ("name", "filename", "line")} for f in e["frames"]], separators=(",", ":"))
+                           .replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026") if e.get("frames") else None)
+                          for i, e in enumerate(device.events)])
+        alive = {id(a) for a in device.alive(peak)}
+        wanted = []
+        for a in device.allocations:
+            times = [None if a[k] is None else device.events[a[k]].get("time_us") for k in ("begin", "end")]
+            label = device.label(a)
+            wanted.append((a["addr"], a["bytes"], a["begin"], a["end"], *times, times[1] - times[0] if None not in times else None,
+                           int(id(a) in alive), *[label[k] for k in KEYS]))
+        self.assertEqual(shown(self.rows("SELECT addr, bytes, alloc_event, free_event, alloc_us, free_us, lifetime_us, at_peak, "
+                                         + ", ".join(KEYS) + " FROM memory_allocations(?) WHERE device = ?", path, number)), shown(wanted))
+
+    def compare_parts(self, number, device, path, by):
+        rows = self.rows("SELECT " + ", ".join(KEYS) + ", bytes, blocks FROM memory_peak(?, ?) WHERE device = ?", path, ",".join(by), number)
+        parts = device.parts(by)
+        wanted = [tuple(key[by.index(k)] if k in by else None for k in KEYS) + value for key, value in parts.items()]
+        rest = device.reserved(device.peak_event) - device.peak_bytes
+        self.assertEqual(rows[-1], ("cached and rounded", None, None, None, None, None, None, rest, 0))
+        self.assertEqual(shown(rows[:-1]), shown(wanted))
+        self.assertEqual(sum(row[-2] for row in rows), device.reserved(device.peak_event))
+
+    def test_random_snapshots(self):
+        for seed in range(series(25, 1500)):
+            rng = random.Random(seed)
+            made = snapshot(seed)
+            write("rank0.pickle", made, rng)
+            known = devices(made)
+            with self.subTest(seed=seed):
+                self.assertEqual(sorted(row[0] for row in self.rows("SELECT device FROM memory_files('rank0.pickle') WHERE device IS NOT NULL")),
+                                 list(known))
+                for number, device in known.items():
+                    self.compare_device(number, device, "rank0.pickle")
+                    self.compare_parts(number, device, "rank0.pickle", rng.sample(KEYS, rng.randrange(1, 8)))
+
+    def test_random_differences(self):
+        for seed in range(series(10, 500)):
+            control, test = snapshot(2 * seed), snapshot(2 * seed + 1)
+            self.dump("control.pickle", control)
+            self.dump("test.pickle", test)
+            a, b = list(devices(control).values()), list(devices(test).values())
+            by = ["phase", "function", "op"]
+            rows = self.rows("SELECT phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks, test_blocks, diff_from_blocks,"
+                             " diff_from_size FROM memory_diff('control.pickle', 'test.pickle')")
+            wanted = []
+            for i in range(max(len(a), len(b))):
+                one, other = (x[i].parts(by) if i < len(x) else {} for x in (a, b))
+                wanted += [key + value for key, value in diff(one, other).items()]
+                rest = [x[i].reserved(x[i].peak_event) - x[i].peak_bytes if i < len(x) else 0 for x in (a, b)]
+                wanted.append(("cached and rounded", None, None, *rest, rest[1] - rest[0], 0, 0, rest[1] - rest[0], 0))
+            with self.subTest(seed=seed):
+                self.assertEqual(shown(rows), shown(wanted))
+                lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary('control.pickle', 'test.pickle')")
+                self.assertLessEqual(len(lines), 12)
+                self.assertTrue(all(len(text) <= 100 for _, text, _ in lines), lines)
+                if lines:
+                    self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), lines[0][2])
+
+
+class Files(Memory):
+    """Which files are read, and their ranks."""
+
+    def setUp(self):
+        super().setUp()
+        self.one = {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 10}]]}
+
+    def sized(self, size):
+        return {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
+
+    def test_a_directory_lists_snapshots_alone(self):
+        for rank, name in enumerate(("rank0.pickle", "rank1.pkl", "rank2.PICKLE", "rank3.pickle.gz")):
+            self.dump("run/" + name, self.sized(rank + 1))
+        for name in ("trace.json", "other.gz", "rank4.json.gz", ".rank5.pickle"):
+            write_file("run/" + name, "{}")
+        write_file("run/rank6.pickle", "not a pickle")
+        self.dump("run/rank7.pkl", [1, 2])
+        self.assertEqual(self.rows("SELECT DISTINCT rank, peak_bytes FROM memory_files('run') WHERE device IS NOT NULL ORDER BY 1"),
+                         [(0, 1), (1, 2), (2, 3), (3, 4)])
+        self.assertEqual(self.rows("SELECT rank, size FROM memory_events('run')"), [(0, 1), (1, 2), (2, 3), (3, 4)])
+
+    def test_ranks(self):
+        for rank, size in ((3, 5), (4, 9), (11, 9)):
+            self.dump(f"a/rank{rank}.pickle", self.sized(size))
+        peak = "SELECT rank, bytes FROM memory_peak('a', 'phase', {}) WHERE phase = 'unknown'"
+        self.assertEqual(self.rows(peak.format("NULL")), [(3, 5)])
+        self.assertEqual(self.rows(peak.format("'all'")), [(3, 5), (4, 9), (11, 9)])
+        self.assertEqual(self.rows(peak.format("'worst'")), [(4, 9)])
+        self.assertEqual(self.rows(peak.format("'[11, 3]'")), [(3, 5), (11, 9)])
+        self.assert_error("memory_peak: the snapshot has no rank 7 (ranks: 3, 4, 11)", peak.format("7"))
+        self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not 'best'", peak.format("'best'"))
+        self.dump("b/rank3.pickle", self.sized(6))
+        diff = "SELECT rank, control_bytes, test_bytes FROM memory_diff('a', 'b', 'phase', {}) WHERE phase = 'unknown'"
+        self.assertEqual(self.rows(diff.format("NULL")), [(3, 5, 6)])
+        self.assertEqual(self.rows(diff.format("'worst'")), [(None, 9, 6)])
+        self.assertEqual(self.rows(diff.format("'all'")), [(3, 5, 6), (4, 9, 0), (11, 9, 0)])
+
+    def test_two_snapshots_of_a_rank(self):
+        for name in ("rank0_a.pickle", "rank0_b.pickle"):
+            self.dump("a/" + name, self.sized(1))
+        self.assert_error("memory_peak: rank 0 has several snapshots, 'a/rank0_b.pickle' is one of them: name one", "SELECT * FROM memory_peak('a')")
+        self.assertEqual(len(self.rows("SELECT * FROM memory_events('a')")), 2)
+
+    def test_a_changed_file_is_read_again(self):
+        self.dump("rank0.pickle", self.sized(1))
+        self.assertEqual(self.value("SELECT peak_bytes FROM memory_files('rank0.pickle')"), 1)
+        self.dump("rank0.pickle", self.sized(234567))
+        self.assertEqual(self.value("SELECT peak_bytes FROM memory_files('rank0.pickle')"), 234567)
+
+    def test_errors(self):
+        os.mkdir("empty")
+        write_file("x.pickle", "{}")
+        self.dump("list.pickle", [1])
+        self.dump("dict.pickle", {"segments": []})
+        self.dump("item.pickle", {"segments": [], "device_traces": [[1]]})
+        self.dump("size.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1}]]})
+        self.dump("minus.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
+        self.dump("huge.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 2 ** 63}]]})
+        self.dump("sum.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": i, "size": 2 ** 62} for i in range(3)]]})
+        self.dump("device.pickle", {"segments": [{"device": 5000}], "device_traces": []})
+        not_one = "is a pickle, but not a snapshot of PyTorch's allocator: "
+        size = "event 0 of device 0 has no 'size' that is an integer of 0 or more"
+        for path, message in (
+                ("empty", "no snapshot in 'empty': there is no *.pickle, *.pickle.gz or *.pkl file"),
+                ("none.pickle", "cannot read 'none.pickle': No such file or directory"),
+                ("x.pickle", "'x.pickle' is not a pickle: name a file of torch.cuda.memory._dump_snapshot()"),
+                ("list.pickle", f"'list.pickle' {not_one}it is not a dict"),
+                ("dict.pickle", f"'dict.pickle' {not_one}it has no list 'device_traces'"),
+                ("item.pickle", f"'item.pickle' {not_one}an event is not a dict"),
+                ("size.pickle", f"'size.pickle': {size}"), ("minus.pickle", f"'minus.pickle': {size}"), ("huge.pickle", f"'huge.pickle': {size}"),
+                ("sum.pickle", "'sum.pickle': a sum of bytes is beyond 64 bits"),
+                ("device.pickle", f"'device.pickle' {not_one}the number of a device is not from 0 to 127")):
+            self.assert_error("memory_events: " + message, "SELECT * FROM memory_events(?)", path)
+        self.assertEqual(json.loads(self.value("SELECT problems FROM memory_files('sum.pickle')")),
+                         [{"what": "'sum.pickle': a sum of bytes is beyond 64 bits", "count": 1}])
+        self.assert_error("memory_peak: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
+                          " by commas, not 'file'", "SELECT * FROM memory_peak('sum.pickle', 'file')")
+
+    def test_problems(self):
+        block = {"address": 1, "size": 512, "requested_size": 7, "state": "active_allocated"}
+        segment = {"device": 0, "address": 1, "total_size": 1024, "blocks": [block, {**block}]}
+        events = [{"action": "alloc", "addr": a, "size": 5} for a in (1, 1, 2)]
+        self.dump("x.pickle", {"segments": [segment], "device_traces": [events]})
+        self.assertEqual({p["what"]: p["count"] for p in json.loads(self.value("SELECT problems FROM memory_files('x.pickle')"))},
+                         {"alloc at an address that is in use": 1, "block of another size than its alloc": 1,
+                          "allocation that is open at the end without a block": 1, "second block at an address": 1})
+
+    def test_a_gzipped_one_is_the_same(self):
+        for name in ("training_128",):
+            shutil.copy(corpus("memory", name, "snapshot.pickle"), "rank0.pickle")
+            with open("rank0.pickle", "rb") as plain, gzip.open("rank1.pickle.gz", "wb") as packed:
+                packed.write(plain.read())
+            self.assertEqual(*(self.rows("SELECT phase, op, bytes FROM memory_peak('.', 'phase,op', ?)", rank) for rank in (0, 1)))

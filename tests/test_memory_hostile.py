@@ -1,0 +1,182 @@
+"""Hostile pickles: rows or one error, bounded memory, and nothing runs."""
+import gzip
+import os
+import pickle
+import pickletools
+import resource
+import sqlite3
+import struct
+
+from generate_memory import snapshot
+from made import InFolder, write
+from oracle_memory import devices, load
+from support import corpus, series, slow
+
+OPCODES = {op.name: op for op in pickletools.opcodes}
+RUNS = {"GLOBAL": b"os\nsystem\n", "STACK_GLOBAL": b"", "REDUCE": b"", "BUILD": b"", "INST": b"os\nsystem\n", "OBJ": b"", "NEWOBJ": b"",
+        "NEWOBJ_EX": b"", "EXT1": b"\1", "EXT2": b"\1\0", "EXT4": b"\1\0\0\0", "PERSID": b"x\n", "BINPERSID": b""}
+OLD = {"INT": b"1\n", "LONG": b"1L\n", "FLOAT": b"1\n", "STRING": b"'a'\n", "UNICODE": b"a\n", "GET": b"0\n", "PUT": b"0\n"}
+SMALL = {"segments": [{"device": 0, "address": 4096, "total_size": 1024, "is_expandable": True, "segment_pool_id": (0, 0), "blocks": [
+             {"address": 4096, "size": 512, "requested_size": 7, "state": "active_allocated", "frames": [{"name": "f", "filename": "a.py", "line": 1}]}]}],
+         "device_traces": [[{"action": "alloc", "addr": 4096, "size": 7, "stream": 0, "time_us": 2 ** 50, "frames": []},
+                            {"action": "oom", "device_free": 1, "size": 3.5, "stream": -1, "time_us": None}]],
+         "external_annotations": [{"stage": "START", "name": "a", "device": 0, "time_us": 1}]}
+SQL = ("SELECT count(*), sum(allocated), group_concat(frames) FROM memory_events('x.pickle')",
+       "SELECT count(*), group_concat(place), group_concat(annotation) FROM memory_allocations('x.pickle')",
+       "SELECT count(*), group_concat(pool) FROM memory_segments('x.pickle')", "SELECT sum(bytes) FROM memory_peak('x.pickle', 'annotation,place')")
+
+
+class Hostile(InFolder):
+    def read(self, content, sql=SQL):
+        """The rows, or the text of the error."""
+        write("x.pickle", content)
+        answers = []
+        for query in sql:
+            try:
+                answers.append(self.rows(query))
+            except sqlite3.OperationalError as error:
+                answers.append(str(error).split(": ", 1)[1])
+        return answers
+
+    def assert_refused(self, content, message):
+        got = self.read(content, SQL[:1])[0]
+        self.assertEqual(got, f"'x.pickle'{message}")
+
+    def test_what_would_run_code_is_refused_at_every_place(self):
+        whole = pickle.dumps(SMALL, protocol=4)
+        places = [place for _, _, place in pickletools.genops(whole)][1:]
+        for name, argument in {**RUNS, **OLD}.items():
+            for place in places:
+                content = whole[:place] + OPCODES[name].code.encode("latin-1") + argument + whole[place:]
+                what = f"this pickle would run code: opcode {name}" if name in RUNS else f"{name} is an opcode of protocol 0"
+                self.assert_refused(content, f": {what} at byte {place + 1}")
+
+    def test_a_pickle_that_runs_something(self):
+        class Runs:
+            def __reduce__(self):
+                return os.mkdir, ("made",)
+        for protocol in (2, 3, 4, 5):
+            self.read(pickle.dumps({**SMALL, "x": Runs()}, protocol=protocol))
+            self.assertIn("would run code", self.read(pickle.dumps(Runs(), protocol=protocol))[0])
+        self.assertFalse(os.path.exists("made"))
+
+    def test_what_is_no_opcode(self):
+        known = {op.code for op in pickletools.opcodes}
+        for code in range(256):
+            if chr(code) not in known:
+                self.assert_refused(b"\x80\4" + bytes([code]), ": not an opcode of a pickle at byte 3")
+
+    def test_cycles(self):
+        filled = ": a container is filled after it was put into another one, as in a cycle at byte {}"
+        self.assert_refused(b"\x80\4]\x94h\0a.", filled.format(7))
+        self.assert_refused(b"\x80\4]\x94(h\0h\0e.", filled.format(10))
+        self.assert_refused(b"\x80\4]\x94h\0\x85a.", filled.format(8))
+        self.assert_refused(b"\x80\4}\x94K\1h\0s.", filled.format(9))
+        self.assert_refused(b"\x80\4]\x94]\x94h\0ah\1a.", filled.format(9 + 3))
+        self.assert_refused(b"\x80\4\x8f\x94(h\0\x90.", filled.format(8))
+
+    def test_depth(self):
+        depth = 10 ** 6
+        self.assertIn("not a snapshot", self.read(b"\x80\4" + b"]" * depth + b"a" * (depth - 1) + b".")[0])
+        self.assert_refused(b"\x80\4" + b"(" * depth + b".", ": nested deeper than 1,000 levels at byte 1003")
+        self.assertIn("not a snapshot", self.read(b"\x80\4)" + b"\x85" * depth + b".")[0])
+
+    def test_stack_memo_and_lengths(self):
+        for content, message in (
+                (b"\x80\4.", "the stack of the pickle is empty at byte 3"), (b"\x80\4a.", "the stack of the pickle is empty at byte 3"),
+                (b"\x80\4]a.", "the stack of the pickle is empty at byte 4"), (b"\x80\4t.", "the stack of the pickle has no mark at byte 3"),
+                (b"\x80\4](K\1a.", "the stack of the pickle is empty at byte 7"), (b"\x80\4h\0.", "the memo does not have what is asked for at byte 3"),
+                (b"\x80\4N" + b"r" + struct.pack("<I", 10 ** 8) + b".", "an index of the memo is too large at byte 4"),
+                (b"\x80\4N" + b"r" + struct.pack("<I", 2 ** 32 - 1) + b".", "an index of the memo is too large at byte 4"),
+                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 63) + b"abc.", "a text of more than 64 MiB at byte 3"),
+                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 64 - 1) + b"abc.", "a text of more than 64 MiB at byte 3"),
+                (b"\x80\4X" + struct.pack("<I", 1000) + b"abc.", "the pickle is truncated at byte 12"),
+                (b"\x80\4\x8e" + struct.pack("<Q", 2 ** 63) + b"abc.", "the pickle is truncated at byte 16"),
+                (b"\x80\4\x8b" + struct.pack("<I", 2 ** 31) + b"abc.", "the pickle is truncated at byte 12"),
+                (b"\x80\4}(NNNu.", "a key of a dict has no value at byte 8"), (b"\x80\4}]Ns.", "a key of a dict is a container at byte 6"),
+                (b"\x80\4]NNs.", "values are added to what is not a container for them at byte 6"),
+                (b"\x80\4}Na.", "values are added to what is not a container for them at byte 5"),
+                (b"\x80\4\x80\6N.", "not a protocol of 2 to 5 at byte 3")):
+            if message:
+                self.assert_refused(content, ": " + message)
+        self.assert_refused(b"\x80\4" + b"N" * 5000000 + b".", ": more than 4,194,304 values on the stack of the pickle at byte 4194307")
+        self.assert_refused(b"\x80\1N.", " is not a pickle: name a file of torch.cuda.memory._dump_snapshot()")
+        self.assert_refused(b"", " is not a pickle: name a file of torch.cuda.memory._dump_snapshot()")
+
+    @slow
+    def test_memory_is_bounded(self):
+        """Bombs of 256 MB, packed into a few hundred kB: too much for the bytes that were read, or left out."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for piece in (b"]0", b"}0", b"\x880", b"K\1\x94" + b"0", b"C\xff" + b"a" * 255 + b"0"):
+            part = gzip.compress(piece * (2 ** 24 // len(piece)), 9)
+            with open("x.pickle", "wb") as file:
+                file.write(gzip.compress(b"\x80\4") + part * 16 + gzip.compress(b"N."))
+            with self.assertRaises(sqlite3.OperationalError):
+                self.rows("SELECT * FROM memory_events('x.pickle')")
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 1024 * 1024)
+
+    def test_truncated_anywhere(self):
+        for protocol in (2, 4):
+            whole = pickle.dumps(SMALL, protocol=protocol)
+            for length in range(2, len(whole)):
+                self.assert_refused(whole[:length], f": the pickle is truncated at byte {length + 1}")
+        packed = gzip.compress(whole)
+        for length in range(20, len(packed)):
+            self.assertIn("truncated", self.read(packed[:length], SQL[:1])[0])
+
+    def agree(self, content):
+        """Rows are those of Python's own unpickler, if both read the file."""
+        got = self.read(content)
+        try:
+            known = devices(load(content))
+        except Exception:
+            return False
+        if isinstance(got[0], list):
+            self.assertEqual(got[0][0][0], sum(len(d.events) for d in known.values()), content)
+        return isinstance(got[0], list)
+
+    def test_a_bit_flipped_anywhere(self):
+        whole = pickle.dumps(SMALL, protocol=4)
+        read = 0
+        for at in range(2, len(whole)):
+            for bit in range(8) if series(0, 1) else (at % 8,):
+                read += self.agree(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1:])
+        self.assertGreater(read, 10)
+
+    @slow
+    def test_a_bit_flipped_in_a_real_file(self):
+        with open(corpus("memory", "expandable", "snapshot.pickle"), "rb") as file:
+            whole = file.read()
+        for at in range(2, len(whole), 37):
+            self.read(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1:], SQL[:2])
+        for length in range(2, len(whole), 499):
+            self.assert_refused(whole[:length], f": the pickle is truncated at byte {length + 1}")
+
+    def test_a_snapshot_in_other_opcodes(self):
+        """Tuples for lists, one item at a time, keys twice, no frames, a memo by PUT: the same rows."""
+        made = snapshot(1)
+        wanted = self.read(pickle.dumps(made, protocol=4))
+        pickler = pickle._Pickler
+        for protocol in (2, 3, 4, 5):
+            self.assertEqual(self.read(pickle.dumps(made, protocol=protocol)), wanted)
+        with open("y.pickle", "wb") as file:
+            python = pickler(file, protocol=4)
+            python._BATCHSIZE = 1  # APPEND and SETITEM
+            python.dump(made)
+        with open("y.pickle", "rb") as file:
+            self.assertEqual(self.read(file.read()), wanted)
+        self.assertEqual(self.read(pickletools.optimize(pickle.dumps(made, protocol=4))), wanted)
+        tuples = {**made, "device_traces": tuple(tuple(events) for events in made["device_traces"]), "segments": tuple(made["segments"])}
+        self.assertEqual(self.read(pickle.dumps(tuples, protocol=4)), wanted)
+
+    def test_large_integers_and_texts(self):
+        text = "é" * 300000
+        made = {"segments": [], "device_traces": [[
+            {"action": text, "addr": 2 ** 63 - 1, "size": 1 - 2 ** 63, "stream": 2 ** 59, "time_us": -2 ** 59 - 1},
+            {"action": "x\0y", "addr": 2 ** 63, "size": 2 ** 200, "stream": True, "time_us": 1.5}]]}
+        self.read(pickle.dumps(made))
+        self.assertEqual(self.rows("SELECT action, addr, size, stream, time_us FROM memory_events('x.pickle')"),
+                         [(text, 2 ** 63 - 1, 1 - 2 ** 63, 2 ** 59, -2 ** 59 - 1), ("x\0y", None, None, None, None)])
+        content = pickle.dumps({"segments": [], "device_traces": [[{"action": "ab"}]]}, protocol=4).replace(b"ab", b"\xff\xfe")
+        self.read(content)
+        self.assertEqual(self.rows("SELECT action FROM memory_events('x.pickle')"), [("\ufffd\ufffd",)])
