@@ -19,8 +19,8 @@ SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control'
 -- What changed on the device, in the steps between the first and the last?
 SELECT trace_label(name) AS kernel, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU')
-WHERE diff_duration <> 0
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND device_type = 'GPU' AND diff_duration <> 0
 LIMIT 4;
 
 -- Two servers' traces: what is slower in steps of like size?

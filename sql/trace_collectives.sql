@@ -31,7 +31,7 @@ described AS MATERIALIZED (
   LIMIT -1),
 clock AS MATERIALIZED (
   SELECT rank, coalesce(iteration, 'none') AS step, offset_ns
-  FROM trace_job_clocks(:trace, 'all', :steps, coalesce(:ranks, 'all'))
+  FROM trace_job_clocks(:trace, :ranks, 'all', :steps)
   LIMIT -1),
 numbered AS (
   SELECT iteration, coalesce(process_group, name) AS process_group, name, selected.rank, ts_ns - coalesce(offset_ns, 0) AS ts_ns, dur_ns,

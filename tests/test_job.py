@@ -111,7 +111,7 @@ class Random(InFolder):
         steps = {each.step for rank in job.ranks.values() for each in rank.collectives} if len(job.ranks) > 1 else set()
         steps |= {window.iteration for window, _ in job.ranks[job.reference].windows} | {None}
         offsets = {step: job.offsets(step) for step in steps}
-        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job', 'all')")},
+        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job', NULL, 'all')")},
                          {(step, rank): found.get(rank) for step, found in offsets.items() for rank in job.ranks})
         if self.value("SELECT min(steps) FROM trace_files('job')") > 0:
             self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_job_clocks('job')"),

@@ -275,7 +275,7 @@ class Collectives(InFolder):
                          [c("nccl", 202, 13, 1, "b"), c("nccl", 300, 50, 2, "c")], [c("nccl", 400, 10, 1, "c")])
         self.assertEqual({key: (row["last_rank"], row["spread_end"]) for key, row in self.read("runs").items()},
                          {(1, "a", 0): (None, 0), (1, "b", 0): (1, 0), (1, "c", 0): (None, 60)})
-        self.assertEqual(self.rows("SELECT DISTINCT rank, offset_ns FROM trace_job_clocks('runs', 'all') ORDER BY 1"),
+        self.assertEqual(self.rows("SELECT DISTINCT rank, offset_ns FROM trace_job_clocks('runs', NULL, 'all') ORDER BY 1"),
                          [(0, 0), (1, None), (2, None), (3, None)])
 
     def test_one_rank_waits_for_nobody(self):

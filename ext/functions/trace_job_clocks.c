@@ -14,13 +14,13 @@ static const struct column columns_of_job_clocks[] = {
     {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
 };
 
-enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_ITERATIONS, JOB_CLOCKS_STEPS, JOB_CLOCKS_RANKS };
+enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_RANKS, JOB_CLOCKS_ITERATIONS, JOB_CLOCKS_STEPS };
 
 static const struct argument arguments_of_job_clocks[] = {
     {TRACE_ARGUMENT},
+    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
 };
 
 /* The numbers of the chosen steps of the reference, ascending; if everything is chosen, also those of steps with
