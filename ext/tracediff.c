@@ -20,10 +20,12 @@ SQLITE_EXTENSION_INIT1
 /* Whether a function is already registered (S16: loading twice does nothing). */
 static bool is_there(sqlite3 *db, const struct function *function, int arguments)
 {
+    static const char nulls[] =
+        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL";
+    _Static_assert(sizeof nulls == 6 * MOST_FUNCTION_ARGUMENTS - 1, "one for each argument");
     sqlite3_stmt *statement = NULL;
-    char *sql =
-        sqlite3_mprintf("SELECT %s(%.*s)", function->name, arguments ? 6 * arguments - 2 : 0,
-                        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
+    char *sql = sqlite3_mprintf("SELECT %s(%.*s)", function->name,
+                                arguments ? 6 * arguments - 2 : 0, nulls);
     bool there = sql && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
     sqlite3_finalize(statement);
     sqlite3_free(sql);

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""What examples/cluster costs: a rank's shard, and the merge of many; and by that, of 10,000 ranks.
+"""What examples/cluster costs: a rank's shard, the merge of many, and the path of the job; and by that, of 10,000 ranks.
 
 usage: bench_cluster.py [MEGABYTES [RANKS]]     default: 35 MB of JSON a rank, two runs of 500 ranks
 
 The traces of one rank are generated as in `make bench`, and 100 collectives a step are added to their shards. The shards
-of the other ranks are copies with another rank: to make them would cost what the first cost.
+of the other ranks are copies with another rank, which start their collectives at other times: to make them would cost what
+the first cost. The path is asked for in the file of the first rank; the answers of the others are copies.
 """
 import contextlib
 import os
@@ -30,19 +31,55 @@ def measure(*command):
     return after.ru_utime + after.ru_stime, time.monotonic() - begin, after.ru_maxrss / 1024
 
 
-def renumber(shard, rank):
-    with contextlib.closing(sqlite3.connect(shard)) as db:
+def edit(path, *statements):
+    with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA synchronous = OFF")
-        for table in ("files", "steps", "ops", "step_time", "collective_parts"):
-            db.execute(f"UPDATE {table} SET rank = ?", (rank,))
-        db.execute("UPDATE files SET start_ns = start_ns + ?, file = file || ?", (rank, rank))
-        db.execute("UPDATE inputs SET file = file || ?", (rank,))
+        for statement, *values in statements:
+            db.execute(statement, values)
         db.commit()
+
+
+def add_collectives(shard):
+    """Each of them is exposed, and ends at the same time on all ranks."""
+    edit(shard, ("""WITH RECURSIVE n(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 100)
+                    INSERT INTO job_rows
+                    SELECT side, NULL, kinds.column1, rank, CASE kinds.column1 WHEN 'collective' THEN iteration END,
+                           start_ns + (end_ns - start_ns) / 101 * value - 2000, start_ns + (end_ns - start_ns) / 101 * value,
+                           1000000 + 100 * iteration + value, NULL, 'default_pg', NULL, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 1,
+                           1000 + value
+                    FROM job_rows CROSS JOIN n CROSS JOIN (VALUES ('collective'), ('exposed')) AS kinds
+                    WHERE kind = 'step'""",))
+
+
+def renumber(shard, rank):
+    edit(shard, *((f"UPDATE {table} SET rank = ?", rank) for table in ("files", "steps", "ops", "step_time", "job_rows")),
+         ("UPDATE files SET start_ns = start_ns + ?, file = file || ?", rank, rank or ""),
+         ("UPDATE inputs SET file = file || ?", rank or ""), ("UPDATE steps SET file = file || ?", rank or ""),
+         ("UPDATE job_rows SET start_ns = end_ns - 2000 - (? * 7919 + event * 104729) % 100003 WHERE event >= 1000000", rank))
+
+
+def measure_path(folder, merged, traces, ranks):
+    """Asks the first ranks, and adds the answers of all. Says what that costs."""
+    shards, asks = os.path.join(folder, "shards"), [measure("ask", merged, os.path.join(folder, "shards"), trace) for trace in traces]
+    with contextlib.closing(sqlite3.connect(merged)) as db:
+        asked = db.execute("SELECT side, file, size, mtime_ns, made_by, stretches FROM job_asked JOIN inputs USING (side, file)").fetchall()
+        steps, stretches = db.execute("SELECT count(DISTINCT side || iteration), count(*) FROM job_path").fetchone()
+    for number, key in enumerate(asked):
+        first = os.path.join(shards, key[0], "rank0.json.gz.answer")
+        if key[1] not in traces:
+            copy = os.path.join(shards, key[0], f"{number}.answer")
+            shutil.copy(first, copy)
+            edit(copy, ("DELETE FROM asked",), ("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)", *key))
+    added = measure("add", merged, shards)
+    print(f"the path: {stretches} stretches in {steps} steps, on {len(asked)} of {2 * ranks} files; "
+          f"{sum(cost[0] for cost in asks) / len(asks):.2f} CPU s a file that is asked, {max(cost[2] for cost in asks):.0f} MB of memory; "
+          f"to add the answers {added[0]:.1f} CPU s, {added[1]:.1f} s")
+    return sum(cost[0] for cost in asks) / len(asks)
 
 
 def main(megabytes="35", ranks="500"):
     with tempfile.TemporaryDirectory() as folder:
-        shards, costs = os.path.join(folder, "shards"), []
+        shards, costs, traces = os.path.join(folder, "shards"), [], []
         for side in ("control", "test"):
             trace = os.path.join(folder, side, "rank0.json.gz")
             os.mkdir(os.path.dirname(trace))
@@ -50,18 +87,14 @@ def main(megabytes="35", ranks="500"):
                            stdout=subprocess.DEVNULL)
             costs.append(measure("make", side, shards, trace))
             first = os.path.join(shards, side, "rank0.json.gz.db")
+            add_collectives(first)
+            traces.append(trace)
             with contextlib.closing(sqlite3.connect(first)) as db:
-                db.execute("""WITH RECURSIVE n(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 100)
-                              INSERT INTO collective_parts
-                              SELECT side, rank, iteration, 'default_pg', 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', value,
-                                     ts_ns + value, 1000
-                              FROM steps CROSS JOIN n""")
-                db.commit()
-                rows = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-                        for table in ("ops", "step_time", "collective_parts")}
+                rows = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("ops", "step_time", "job_rows")}
             for rank in range(1, int(ranks)):
                 shutil.copy(first, os.path.join(shards, side, f"rank{rank}.db"))
                 renumber(os.path.join(shards, side, f"rank{rank}.db"), rank)
+            renumber(first, 0)
         size, packed = os.path.getsize(first), os.path.getsize(trace)
         merged = os.path.join(folder, "merged.db")
         cpu, elapsed, peak = measure("merge", "--elsewhere", merged, shards)
@@ -71,9 +104,11 @@ def main(megabytes="35", ranks="500"):
               f"{size / 1e3:.0f} kB each")
         print(f"merge of {ranks} ranks, both sides: {cpu:.1f} CPU s, {elapsed:.1f} s, {peak:.0f} MB of memory; "
               f"database {database / 1e6:.0f} MB")
+        per_ask = measure_path(folder, merged, traces, int(ranks))
         times = AIM / int(ranks)
         print(f"extrapolated to {AIM:,} ranks: {AIM * per_rank / 3600:.1f} CPU hours of shards, {AIM * 2 * size / 1e9:.1f} GB of shards, "
-              f"{AIM * per_merge / 60:.0f} CPU minutes of merging, a database of {database * times / 1e9:.1f} GB")
+              f"{AIM * per_merge / 60:.0f} CPU minutes of merging, a database of {database * times / 1e9:.1f} GB; "
+              f"{2 * AIM * per_ask / 3600:.1f} CPU hours if the path asked every file")
 
 
 if __name__ == "__main__":

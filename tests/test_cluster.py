@@ -20,6 +20,7 @@ import time
 import unittest
 import unittest.mock
 
+from generate_job import made_job, write_job, write_ranks
 from made import document, event, kernel, launch, step, write
 from support import EXAMPLES, EXTENSION, ROOT, connect, series, slow, slowest
 from test_documents import RUNS, read
@@ -46,9 +47,18 @@ SAME = {
         "SELECT * FROM trace_step_time('{trace}', 'all')",
     "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum FROM steps WHERE side = '{side}'":
         "SELECT * FROM trace_steps('{trace}')",
-    # without last_rank and spread_end, which the merge has by the clocks of hosts
-    "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait FROM collectives WHERE side = '{side}'":
-        "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait FROM trace_collectives('{trace}', 'all', 'all')",
+    "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
+    " FROM collectives WHERE side = '{side}'":
+        "SELECT * FROM trace_collectives('{trace}', 'all', 'all')",
+    "SELECT iteration, seq, rank, ts, dur, waiting_rank, collective, process_group, queued, ts_ns, dur_ns, not_matched, not_tied"
+    " FROM job_path WHERE side = '{side}'": "SELECT * FROM trace_job_path('{trace}', 'all')",
+    "SELECT iteration, seq, rank, ts_ns FROM job_path WHERE side = '{side}' AND is_steady":
+        "SELECT iteration, seq, rank, ts_ns FROM trace_job_path('{trace}')",
+    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}'":
+        "SELECT * FROM trace_step_time('{trace}', 'job', 'all')",
+    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}' AND is_steady":
+        "SELECT * FROM trace_step_time('{trace}', 'job')",
+    "SELECT * FROM job_step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'job', 'job')",
     "SELECT * FROM diff": "SELECT * FROM trace_diff('{control}', '{test}', 'all', 'all', 'steady', 'steady')",
     "SELECT * FROM step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'all', 'all')",
 }
@@ -114,12 +124,25 @@ class InRuns(unittest.TestCase):
     def merge(self, *folders, missing=False):
         return self.run_shards("merge", self.path("merged.db"), *(folders or ["shards"]), status=3 if missing else 0)
 
+    def content(self, path):
+        with open(self.path(path), "rb") as file:
+            return file.read()
+
     def query(self, sql, database="merged.db"):
         with contextlib.closing(sqlite3.connect(self.path(database))) as db:
             return db.execute(sql).fetchall()
 
+    def files_merged(self):
+        """What one process is to be asked for, by side."""
+        return {side: json.dumps([file for file, in self.query(
+            f"SELECT file FROM files WHERE side = '{side}' EXCEPT SELECT file FROM left_out WHERE side = '{side}'")])
+                for side in shards.SIDES}
+
     def assert_same(self, control=None, test=None, database="merged.db", may_be_empty=False):
-        """The merged database has the rows of one process: as sets of rows with how often each is there."""
+        """The merged database has the rows of one process, also of the path of the job, of which it asks the files on it."""
+        for file, in self.query("SELECT DISTINCT file FROM job_asked", database):
+            shards.ask(self.path(database), file, self.path("answers", str(random.randrange(3))))
+        shards.add(self.path(database), [self.path("answers")])
         traces = {"control": control or self.path("control"), "test": test or self.path("test")}
         with contextlib.closing(connect()) as db:
             for merged, call in SAME.items():
@@ -271,11 +294,97 @@ class Random(InRuns):
                 for path in re.findall(r"'([^']+/rank[^']+)'", "" if expected else refused or ""):
                     self.assertIn(path, said)
                 if status != 1:
-                    self.assert_same(**{side: json.dumps([file for file, in self.query(
-                        f"SELECT file FROM files WHERE side = '{side}' EXCEPT SELECT file FROM left_out WHERE side = '{side}'")])
-                                        for side in shards.SIDES}, may_be_empty=True)
+                    self.assert_same(**self.files_merged(), may_be_empty=True)
                 seen[status] += 1
         self.assertEqual(set(seen), {0, 1, 3}, seen)
+
+
+class Jobs(InRuns):
+    """Ranks that wait for each other, with clocks of their own, in shards and answers of random folders."""
+
+    COUNT = series(4, 60)
+
+    def make_here(self, chance):
+        for side in shards.SIDES:
+            for trace in sorted(glob.glob(self.path(side, "*"))):
+                shards.make(side, trace, self.path("shards", str(chance.randrange(3))))
+        return shards.merge(self.path("merged.db"), [self.path("shards")])[1]
+
+    def test_random_jobs(self):
+        waits, on_path, files = 0, 0, 0
+        for seed in range(self.COUNT):
+            with self.subTest(seed), tempfile.TemporaryDirectory() as place:
+                self.folder, chance = os.path.realpath(place), random.Random(seed)
+                for number, side in enumerate(shards.SIDES):
+                    write_job(self.path(side), 1000 * seed + number, most=16 if seed % 4 == 0 else 5, on_host=seed % 4 == 3)
+                self.make_here(chance)
+                self.assert_same(**self.files_merged(), may_be_empty=True)
+                waits += self.query("SELECT count(waiting_rank) FROM job_path")[0][0]
+                on_path += self.query("SELECT count(*) FROM job_asked")[0][0]
+                files += self.query("SELECT count(*) FROM files")[0][0]
+        self.assertGreater(waits, self.COUNT)
+        self.assertLess(on_path, files)
+
+    def test_answers_that_are_missing_or_of_something_else(self):
+        """Nothing is added, and each is named."""
+        for number, side in enumerate(shards.SIDES):
+            write_ranks(self.path(side), made_job(8 + number, whole=True))
+        self.make_here(random.Random(1))
+        asked = self.query("SELECT side, file, stretches FROM job_asked ORDER BY side, file")
+        self.assertGreater(len(asked), 2)
+        answers = [self.path("shards", side, os.path.basename(file) + ".answer") for side, file, _ in asked]
+        printed = self.run_shards("ask", "merged.db", "shards", *sorted(glob.glob(self.path("*", "rank*.json"))))[0]
+        self.assertEqual(sorted(line for line in printed.splitlines() if line.startswith("made")),
+                         sorted(f"made: {file}" for _, file, _ in asked))
+        self.assertEqual(sum(line.startswith("not on the path: ") for line in printed.splitlines()),
+                         len(printed.splitlines()) - len(asked))
+        again = self.run_shards("ask", "merged.db", "shards", *(file for _, file, _ in asked))[0]
+        self.assertEqual({line.split(":")[0] for line in again.splitlines()}, {"kept"})
+        whole = self.content("merged.db")
+
+        def refused(said):
+            self.assertEqual(self.run_shards("add", "merged.db", "shards", status=1)[1].replace(self.folder + "/", ""), said)
+            self.assertEqual(self.content("merged.db"), whole)
+
+        first, second = (file.replace(self.folder + "/", "") for _, file, _ in asked[:2])
+        os.rename(answers[0], self.path("kept"))
+        refused(f"control: no answer of {first}: 'shards.py ask' asks it\n")
+        os.truncate(answers[1], 5000)
+        refused(f"shards/{second}.answer: not a whole answer\ncontrol: no answer of {first}: 'shards.py ask' asks it\n"
+                f"control: no answer of {second}: 'shards.py ask' asks it\n")
+        self.run_shards("ask", "merged.db", "shards", asked[1][1])
+        os.rename(self.path("kept"), answers[0])
+        for column in ("stretches", "made_by", "mtime_ns"):
+            with contextlib.closing(sqlite3.connect(answers[0])) as db:
+                db.execute(f"UPDATE asked SET {column} = 1")
+                db.commit()
+            refused(f"shards/{first}.answer: not what merged.db asks of {first}: ask it again\n")
+            self.run_shards("ask", "merged.db", "shards", asked[0][1])
+        self.assertEqual(self.run_shards("add", "merged.db", "shards"), (f"added {len(asked)} answers to merged.db\n", ""))
+        self.assertEqual(self.run_shards("add", "merged.db", "shards"), (f"added {len(asked)} answers to merged.db\n", ""))
+        self.assert_same()
+        for answer in answers:
+            os.unlink(answer)
+        os.utime(asked[0][1], ns=(0, 0))
+        os.unlink(asked[1][1])
+        printed = self.run_shards("ask", "merged.db", "shards", *(file for _, file, _ in asked), status=1)[0]
+        wrong = "not as merged.db knows it: make its shard and merge again: "
+        self.assertEqual(printed.splitlines(), [wrong + asked[0][1], wrong + asked[1][1], *(f"made: {file}" for _, file, _ in asked[2:])])
+
+    def test_a_database_of_another_version(self):
+        write_runs(self.folder, 1)
+        self.make_here(random.Random(1))
+        with contextlib.closing(sqlite3.connect(self.path("merged.db"))) as db:
+            db.execute("UPDATE inputs SET made_by = 'v0'")
+            db.commit()
+        said = self.run_shards("ask", "merged.db", "shards", self.path("test", "rank0.json"), status=1)[0]
+        self.assertEqual(said, "merged.db was made by tracediff v0, which is not this one: make and merge again: "
+                               f"{self.path('test', 'rank0.json')}\n")
+
+    def test_without_a_merged_database(self):
+        for arguments in (("ask", "merged.db", "shards", "a.json"), ("add", "merged.db", "shards")):
+            self.assertEqual(self.run_shards(*arguments, status=1)[1], "merged.db is not a merged database: 'shards.py merge' writes it\n")
+            self.assertFalse(os.path.exists(self.path("merged.db")))
 
 
 class Page(InRuns):
@@ -465,7 +574,7 @@ test: no rows of ranks 3
             self.assertEqual(self.run_shards("merge", target, "shards", status=1)[1], said)
 
     def test_wrong_arguments(self):
-        for arguments in ((), ("merge",), ("merge", "a.db"), ("merge", "--elsewhere", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("-h",)):
+        for arguments in ((), ("merge",), ("merge", "a.db"), ("merge", "--elsewhere", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("ask", "a.db", "shards"), ("add", "a.db"), ("-h",)):
             self.assertIn("usage: shards.py", self.run_shards(*arguments, status=1)[1])
 
 
@@ -489,10 +598,6 @@ shards.main(*sys.argv[1:])
         done = subprocess.run([sys.executable, "-c", self.AT.format(after), CLUSTER, moment, *arguments], env=environment(),
                               cwd=self.folder, capture_output=True, check=False)
         self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
-
-    def content(self, path):
-        with open(path, "rb") as file:
-            return file.read()
 
     @slow
     def test_at_each_step_of_writing(self):
@@ -587,8 +692,11 @@ class Dask(InRuns):
                 os.killpg(second.pid, signal.SIGKILL)
         self.assertEqual(second.returncode, 0, printed)
         self.assertIn(f"merged {2 * RANKS} shards into merged.db\n", printed)
-        self.assertRegex(printed, rf"\n{2 * RANKS} of {2 * RANKS} files: [0-9]+ made, [0-9]+ kept, 0 left out\n")
-        self.assertGreaterEqual(int(printed.rsplit(" kept", 1)[0].rsplit(" ", 1)[1]), made)
+        kept, = re.findall(rf"\nmake: {2 * RANKS} of {2 * RANKS} files: [0-9]+ made, ([0-9]+) kept, (?=0 left out\n)", printed)
+        self.assertGreaterEqual(int(kept), made)
+        asked, = self.query("SELECT count(*) FROM job_asked")[0]
+        self.assertIn(f"\nask: {asked} of {asked} files: {asked} made, 0 kept, 0 left out\nadded {asked} answers to ", printed)
+        self.assertGreater(self.query("SELECT count(*) FROM job_step_diff")[0][0], 0)
         self.assert_same()
 
     def test_wrong_arguments(self):
@@ -686,31 +794,42 @@ class Slurm(InRuns):
         return []
 
     def submit(self):
-        """What the merge prints, once no job is left."""
+        """What the merge and the last job print, once no job is left; and what the first array printed."""
         printed = self.ask(os.path.join(CLUSTER, "slurm_array.sh"), "control", "test", "shards", "merged.db", "4")
-        self.assertRegex(printed, r"^array job \d+, then job \d+ writes ")
+        log = self.path("shards", "log")
+        jobs = re.fullmatch(rf"jobs (\d+) to (\d+): job (\d+) writes {self.path('merged.db')}, job (\d+) adds the path of the job: "
+                            rf"see {log}/\3.txt and \4.txt\n", printed).groups()
         end = time.monotonic() + 90
-        while self.ask("squeue", "-h").strip() or not os.path.exists(printed.split()[-1]):
+        while self.ask("squeue", "-h").strip() or not os.path.exists(f"{log}/{jobs[3]}.txt"):
             self.assertLess(time.monotonic(), end, self.ask("squeue"))
             time.sleep(0.1)
-        with open(printed.split()[-1], encoding="utf-8") as file:
-            return file.read()
+        merged, added, *made = map(shards.read, (f"{log}/{jobs[2]}.txt", f"{log}/{jobs[3]}.txt", *glob.glob(f"{log}/{jobs[0]}_*")))
+        return merged, added, "".join(made)
+
+    @staticmethod
+    def counted(made):
+        return made.count("made: "), made.count("kept: ")
 
     def test_an_array_of_which_a_task_is_killed_and_the_same_line_again(self):
         write_runs(self.folder, 32)
         killed = write(self.path("killed"), f'#!/bin/sh\n[ "${{SLURM_ARRAY_TASK_ID:-}}" != 1 ] || kill -9 $$\nexec {sys.executable} "$@"\n')
         os.chmod(killed, 0o755)
         self.environment["PYTHON"] = killed
-        printed = self.submit()
+        merged, added, made = self.submit()
+        self.assertEqual(self.counted(made), (48, 0))
         left = [rank for rank in range(32) if not os.path.exists(self.path("shards", "test", f"rank{rank}.json.db"))]
         self.assertEqual(len(left), 8)
         self.assertEqual(self.query("SELECT rank FROM missing_ranks WHERE side = 'test'"), [(rank,) for rank in left])
-        self.assertIn("merged 48 shards into", printed)
-        self.assertIn("test: no rows of ranks ", printed)
+        self.assertIn("merged 48 shards into", merged)
+        self.assertIn("test: no rows of ranks ", merged)
+        self.assertRegex(added, "^added [0-9]+ answers to ")
         self.environment["PYTHON"] = sys.executable
-        self.assertEqual(self.submit(), f"merged 64 shards into {self.path('merged.db')}\n")
-        logs = "".join(open(path, encoding="utf-8").read() for path in glob.glob(self.path("shards", "log", "*_*")))
-        self.assertEqual((logs.count("made: "), logs.count("kept: ")), (64, 48))
+        merged, added, made = self.submit()
+        self.assertEqual(merged, f"merged 64 shards into {self.path('merged.db')}\n")
+        self.assertEqual(self.counted(made), (16, 48))
+        asked, = self.query("SELECT count(*) FROM job_asked")[0]
+        self.assertEqual(added, f"added {asked} answers to {self.path('merged.db')}\n")
+        self.assertGreater(self.query("SELECT count(*) FROM job_step_diff")[0][0], 0)
         self.assert_same()
 
 

@@ -3,8 +3,12 @@ recorded answers (GOLDEN), against the rules word for word (oracle_job.py) on ra
 on jobs made by hand.
 """
 import csv
+import glob
+import itertools
+import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 from collections import Counter, defaultdict
@@ -147,6 +151,155 @@ class Random(InFolder):
             self.rows(classes.format("rank, iteration", "path", ", NULL, 'trace'"), "job"),
             self.rows("SELECT NULL, NULL, class, sum(time_ns) FROM trace_step_time('job', 'job', 'all')"
                       " WHERE time_ns > 0 OR class IS NULL GROUP BY class ORDER BY class"))
+
+
+ROW = ("kind, rank, file, iteration, start_ns, end_ns, event, queued_behind, process_group, process_group_ranks, name,"
+       " waits_for_all")
+AGGREGATES = ("trace_job_schedule", "trace_job_offsets")
+SCHEDULED = ("iteration, seq, rank, ts_ns, dur_ns, waiting_rank, collective, process_group, queued, not_matched, not_tied")
+
+
+class Apart(InFolder):
+    """Jobs whose files are asked one by one (Q7.3): the rows of one process, to the ns."""
+
+    COUNT = series(20, 400)
+
+    def schedule(self, paths, order="random()"):
+        """What trace_job_schedule makes of the rows of each file, in any order."""
+        self.db.execute("DROP TABLE IF EXISTS temp.said")
+        self.db.execute("CREATE TEMP TABLE said AS SELECT * FROM trace_job_ranks('none') WHERE 0")
+        for path in paths:
+            self.db.execute("INSERT INTO temp.said SELECT * FROM trace_job_ranks(?)", (path,))
+        return self.value(f"SELECT trace_job_schedule({ROW}) FROM (SELECT * FROM temp.said ORDER BY {order})")
+
+    def path_of(self, schedule):
+        """The rows of trace_job_path: stretches that steps of their rank cut are joined."""
+        rows = []
+        for row in json.loads(schedule):
+            row = tuple(row[name] for name in SCHEDULED.split(", "))
+            if rows and rows[-1][:3] == row[:3]:
+                row = (*row[:3], rows[-1][3], rows[-1][4] + row[4], *row[5:])
+                rows.pop()
+            rows.append(row)
+        return rows
+
+    def check(self, folder):
+        paths = sorted(glob.glob(os.path.join(folder, "*")))
+        schedule = self.schedule(paths)
+        self.assertEqual(self.path_of(schedule), self.rows(f"SELECT {SCHEDULED} FROM trace_job_path(?, 'all')", folder))
+        offsets = self.value(f"SELECT trace_job_offsets({ROW}) FROM (SELECT * FROM temp.said WHERE kind NOT IN ('exposed', 'host_wait') ORDER BY random())")
+        self.assertEqual([tuple(each.values()) for each in json.loads(offsets)],
+                         self.rows("SELECT rank, iteration, offset_ns FROM trace_job_clocks(?, 'all', 'all')", folder))
+        stretches, found, level = json.loads(schedule), Counter(), random.choice(LEVELS)
+        for path in paths:
+            rank, = {row[0] for row in self.rows("SELECT rank FROM trace_files(?)", path)}
+            numbers = {row[0] for row in self.rows("SELECT iteration FROM trace_steps(?)", path)} or {None}
+            asked = [each for each in stretches if each["rank"] == rank and each["own_iteration"] in numbers]
+            random.shuffle(asked)
+            for stretch, *row, ns in self.rows("SELECT * FROM trace_job_parts(?, ?, ?)", path, json.dumps(asked), level):
+                self.assertEqual(row[:2], [asked[stretch]["rank"], asked[stretch]["iteration"]])
+                found[tuple(row)] += ns
+        expected = {row[:4]: row[4] for row in self.rows(
+            "SELECT rank, iteration, class, name, time_ns FROM trace_step_time(?, 'job', 'all', ?)", folder, level)}
+        self.assertEqual(found, expected)
+        return len(stretches) - len(self.path_of(schedule))
+
+    def test_random_jobs(self):
+        cut = 0
+        for seed in range(self.COUNT):
+            with self.subTest(seed=seed):
+                random.seed(seed)
+                shutil.rmtree("job", ignore_errors=True)
+                write_job("job", 10 ** 7 + seed, on_host=seed % 3 == 2)
+                cut += self.check("job")
+        self.assertGreater(cut, self.COUNT // 10)
+
+    def test_ranks_of_several_files(self):
+        """Cycles of a rank, whose steps overlap in time: of two, the one that starts last counts."""
+        for seed in range(self.COUNT // 2):
+            with self.subTest(seed=seed):
+                random.seed(seed)
+                shutil.rmtree("job", ignore_errors=True)
+                for number, events in made_job(10 ** 8 + seed, on_host=seed % 3 == 2).items():
+                    ahead, more = random.choice((0, 0, 60, 500)), random.random() < 0.5
+                    write(f"job/{random.choice('ab')}{number} 0.json", document(*events, distributedInfo={"rank": number}))
+                    again = [{**each, "ts": round(each["ts"] + ahead, 3),
+                              "name": re.sub("ProfilerStep#", "ProfilerStep#1", each["name"])} for each in events]
+                    if more and any(each["name"].startswith("ProfilerStep#") for each in events):
+                        write(f"job/{random.choice('ab')}{number} 1.json", document(*again, distributedInfo={"rank": number}))
+                self.check("job")
+
+    def test_a_shipped_job(self):
+        for side in ("control", "test"):
+            self.check(os.path.join(EXAMPLES, "gpu", side))
+
+    def test_traces_without_steps_and_files_without_events(self):
+        for number, name in ((1, "a"), (2, "b"), (5, "c")):
+            write(f"job/{name}.json", document(*[] if number == 5 else [event("op", 1 + number, 5)], distributedInfo={"rank": number}))
+        self.check("job")
+        self.assertEqual(json.loads(self.schedule(["job/c.json"])), [])
+
+    def test_ranks_without_steps_are_left_out(self):
+        """Q1.2"""
+        write("job/a.json", document(event("op", 1, 5), distributedInfo={"rank": 0}))
+        write("job/b.json", document(step(4, 0, 10), event("op", 1, 5), distributedInfo={"rank": 1}))
+        self.assertEqual(self.path_of(self.schedule(["job/a.json", "job/b.json"])),
+                         self.rows(f"SELECT {SCHEDULED} FROM trace_job_path('job', 'all')"))
+
+    def test_no_rows(self):
+        for function in AGGREGATES:
+            self.assertEqual(self.value(f"SELECT {function}({', '.join(['NULL'] * 12)}) WHERE 0"), "[]")
+
+    def test_rows_that_are_wrong(self):
+        step_row = ["step", 0, "a", 3, 0, 100, *[None] * 6]
+        collective = ["collective", 0, "a", 3, 10, 20, 0, None, "0", None, "ncclAllReduce", 1]
+        exposed = ["exposed", 0, "a", None, 10, 20, 0, *[None] * 5]
+        other = ["step", 1, *step_row[2:]]
+
+        def changed(row, place, value):
+            return [*row[:place], value, *row[place + 1:]]
+
+        kinds = "kind must be 'step', 'collective', 'exposed', 'host_collective' or 'host_wait'"
+        numbers = "event and queued_behind must be whole numbers from 0, below 2^32 - 1"
+        for said, *rows in (
+                (kinds, changed(step_row, 0, "steps")), (kinds, changed(step_row, 0, None)), (kinds, changed(step_row, 0, 1)),
+                ("rank must be an integer", changed(step_row, 1, "0")), ("rank must be an integer", changed(step_row, 1, None)),
+                ("file must be a text", changed(step_row, 2, None)), ("iteration must be an integer or NULL", changed(step_row, 3, 1.5)),
+                ("start_ns must be an integer", changed(collective, 4, None)), ("end_ns must be an integer", changed(exposed, 5, "x")),
+                ("start_ns must not be after end_ns", changed(collective, 5, 9)), ("start_ns must not be after end_ns", changed(step_row, 5, None)),
+                ("start_ns and end_ns are more than 2^63 ns apart", [*step_row[:4], -2 ** 63 + 1, 2 ** 63 - 1, *step_row[6:]]),
+                (numbers, changed(collective, 6, -1)), (numbers, changed(exposed, 6, 2 ** 32 - 1)), (numbers, changed(collective, 7, -1)),
+                (numbers, changed(collective, 6, None)), ("process_group must be a text", changed(collective, 8, None)),
+                ("process_group_ranks must be a text or NULL", changed(collective, 9, 1)), ("name must be a text", changed(collective, 10, None)),
+                ("waits_for_all must be 0 or 1", changed(collective, 11, None)),
+                ("rank 0 has event 0 of one file twice", other, step_row, collective, collective),
+                ("rank 0 has a collective queued behind event 7, which is not there", other, step_row, changed(collective, 7, 7)),
+                ("rank 0 has a collective queued behind event 0, which is not before it", other, step_row, changed(collective, 7, 0)),
+                ("rank 0 has a collective queued behind event 1, which is not before it", other, step_row,
+                 changed(changed(changed(collective, 4, 20), 6, 1), 7, 1)),
+                ("rank 0 is exposed to event 0, which is not there", other, step_row, exposed),
+                ("rank 0 has step 3 twice", other, step_row, changed(step_row, 2, "b")),
+                ("rank 0 has two files without steps", changed(step_row, 3, None), changed(changed(step_row, 3, None), 2, "b"))):
+            wrong = "SELECT {}({}) FROM (VALUES {})"
+            for function, given in itertools.product(
+                    AGGREGATES, (rows, rows[::-1], [*rows, exposed] if len(rows) == 1 else rows)):  # SQLite goes on after an error
+                with self.subTest(said):
+                    self.assert_error(f"{function}: {said}", wrong.format(
+                        function, ", ".join(f"column{i + 1}" for i in range(12)), ", ".join(["(" + ", ".join("?" * 12) + ")"] * len(given))),
+                        *(value for row in given for value in row))
+
+    def test_a_schedule_that_does_not_fit(self):
+        write("a/rank0.json", document(step(4, 0, 10), event("op", 1, 5)))
+        whole = {"rank": 0, "own_ts_ns": 0, "dur_ns": 10, "iteration": 4, "own_iteration": 4, "event": None}
+        for schedule in ("", "{}", "x", "[1]", "[null]", *(json.dumps([{**whole, key: value}]) for key, value in (
+                ("rank", None), ("rank", "0"), ("own_ts_ns", 1.5), ("dur_ns", -1), ("own_ts_ns", 2 ** 63 - 1), ("event", "x")))):
+            with self.subTest(schedule):
+                self.assert_error("trace_job_parts: schedule must be a JSON array of objects of trace_job_schedule: see [0]",
+                                  "SELECT * FROM trace_job_parts('a', ?)", schedule)
+        for said, key, value in (("such rank", "rank", 1), ("such step of the rank", "own_iteration", 5),
+                                 ("such step of the rank", "own_iteration", None), ("such collective of the rank", "event", 0)):
+            self.assert_error(f"trace_job_parts: schedule [1]: the trace has no {said}",
+                              "SELECT * FROM trace_job_parts('a', ?)", json.dumps([whole, {**whole, key: value}]))
 
 
 class Same(InFolder):

@@ -28,7 +28,7 @@ SERIES = series(1, 3)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
 WITHOUT_TRACE = {"tracediff_help", "memory_timeline", "execution_trace", "memory_files", "memory_events", "memory_allocations",
-                 "memory_segments", "memory_peak", "memory_diff", "memory_summary"}
+                 "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts"}  # whose schedule is of one trace
 
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", 1, "[1,2]")
@@ -49,7 +49,7 @@ VALUES = {
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
     "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4), "control_untraced": (None, 3), "test_untraced": (None, 4)}
-EVENTS = {"event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}  # columns that hold positions in traceEvents
+EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}  # columns that hold positions in traceEvents
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace

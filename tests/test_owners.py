@@ -136,7 +136,8 @@ class Owners(InFolder):
             required = [name for name, in self.rows(
                 "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' AND required"
                 " ORDER BY position", function)]
-            values = {"keys": "op", "operator_name": "a"}
+            values = {"keys": "op", "operator_name": "a",
+                      "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
             if function not in ("tracediff_help", "execution_trace") and not function.startswith("memory_"):  # which read no trace
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))

@@ -19,19 +19,19 @@ sys.path.insert(0, HERE)
 import shards  # noqa: E402
 
 
-def make(here, *arguments):
-    """Runs on a worker."""
+def work(here, name, *arguments):
+    """Runs a function of shards.py on a worker."""
     if here not in sys.path:
         sys.path.insert(0, here)
     import shards  # pylint: disable=import-outside-toplevel,redefined-outer-name,reimported
-    return shards.make(*arguments)
+    return getattr(shards, name)(*arguments)
 
 
-def make_all(client, jobs):
-    """Makes the shards of (side, trace, folder). Returns the number of each outcome; says how far it is."""
+def run_all(client, name, traces, columns):
+    """Runs shards.make or shards.ask for each trace. Returns the number of each outcome; says how far it is."""
     # A worker that dies is started again, and its jobs go to others; a job whose worker dies four times is given up.
-    futures = client.map(make, [HERE] * len(jobs), *zip(*jobs), pure=False, retries=2)
-    names = {future: trace for future, (_, trace, _) in zip(futures, jobs)}
+    futures = client.map(work, [HERE] * len(traces), [name] * len(traces), *columns, pure=False, retries=2)
+    names = dict(zip(futures, traces))
     counts, said = {"made": 0, "kept": 0, "left out": 0}, 0
     for done, (future, result) in enumerate(as_completed(names, with_results=True, raise_errors=False), 1):
         if future.status != "finished":
@@ -40,9 +40,9 @@ def make_all(client, jobs):
             print(f"{names[future]}: {result}", file=sys.stderr)
             result = "left out"
         counts[result] += 1
-        if time.monotonic() > said + 5 or done == len(jobs):
+        if time.monotonic() > said + 5 or done == len(traces):
             said = time.monotonic()
-            print(f"{done} of {len(jobs)} files: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
+            print(f"{name}: {done} of {len(traces)} files: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
     return counts
 
 
@@ -51,14 +51,18 @@ def files(run):
 
 
 def main(control, test, folder, database, workers=str(os.cpu_count())):
-    jobs = [(side, os.path.abspath(path), os.path.abspath(folder)) for side, run in zip(shards.SIDES, (control, test))
-            for path in files(run)]
-    if {side for side, *_ in jobs} != set(shards.SIDES):
+    jobs = [(side, os.path.abspath(path)) for side, run in zip(shards.SIDES, (control, test)) for path in files(run)]
+    if {side for side, _ in jobs} != set(shards.SIDES):
         sys.exit(f"no *.json or *.gz in {control} or in {test}")
+    folder, shared = os.path.abspath(folder), os.path.abspath(database)
     local = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": None} if workers.isdigit() else {}
     with Client(**local) if local else Client(workers) as client:
-        counts = make_all(client, jobs)
-    status = shards.report(database, *shards.merge(database, [folder]))
+        sides, traces = zip(*jobs)
+        counts = run_all(client, "make", traces, (sides, traces, [folder] * len(jobs)))
+        status = shards.report(database, *shards.merge(database, [folder]))
+        traces = shards.asked_files(database)
+        run_all(client, "ask", traces, ([shared] * len(traces), traces, [folder] * len(traces)))
+    print(f"added {shards.add(database, [folder])} answers to {database}")
     return 3 if counts["left out"] else status
 
 

@@ -1,4 +1,4 @@
--- After the last shard: what one process checks and matches when it has all files before it. Needs no extension.
+-- After the last shard: what one process checks and matches when it has all files before it.
 -- diffs.sql and views.sql of sql/database come after it.
 
 -- A file that another shard has is not left out, and is left out once.
@@ -39,7 +39,7 @@ DELETE FROM files WHERE (side, rank) IN refused;
 DELETE FROM steps WHERE (side, rank) IN refused;
 DELETE FROM ops WHERE (side, rank) IN refused;
 DELETE FROM step_time WHERE (side, rank) IN refused;
-DELETE FROM aside.collective_parts WHERE (side, rank) IN refused;
+DELETE FROM aside.job_rows WHERE (side, rank) IN refused;
 
 -- The other ranks of several files: what is outside of steps adds up, and ts counts from the earliest file (T2).
 DELETE FROM several WHERE (side, rank) IN refused;
@@ -63,30 +63,79 @@ UPDATE steps SET ts = (ts_ns - ns) / 1000.0 FROM origin AS o WHERE o.side = step
 -- Outside of steps, the collectives of such a rank are counted through its files.
 CREATE TEMP TABLE counted AS
 SELECT rowid AS part,
-       row_number() OVER (PARTITION BY side, rank, process_group ORDER BY ts_ns, dur_ns, name) - 1 AS seq
-FROM aside.collective_parts
-WHERE iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
-UPDATE aside.collective_parts SET seq = c.seq FROM counted AS c WHERE c.part = collective_parts.rowid;
+       row_number() OVER (PARTITION BY side, rank, process_group ORDER BY start_ns, end_ns, name) - 1 AS seq
+FROM aside.job_rows
+WHERE kind = 'collective' AND iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
+UPDATE aside.job_rows SET seq = c.seq FROM counted AS c WHERE c.part = job_rows.rowid;
 
--- W2 to W4, as sql/trace_collectives.sql has them, but by the clocks of hosts. The index serves the groups and the two look-ups.
-CREATE INDEX aside.part_of ON collective_parts (side, iteration, process_group, seq, rank);
+-- The path of each job (Q7.3). A stretch that goes over two steps of its rank is in two pieces.
+CREATE INDEX steps_by_number ON steps (side, rank, iteration);
+CREATE TEMP TABLE piece AS
+SELECT side, value ->> 'iteration' AS iteration, value ->> 'seq' AS seq, value ->> 'rank' AS rank, value ->> 'ts_ns' AS ts_ns,
+       value ->> 'dur_ns' AS dur_ns, value ->> 'waiting_rank' AS waiting_rank, value ->> 'collective' AS collective,
+       value ->> 'process_group' AS process_group, value ->> 'queued' AS queued, value ->> 'not_matched' AS not_matched,
+       value ->> 'not_tied' AS not_tied, value ->> 'own_iteration' AS own_iteration, value AS stretch
+FROM (SELECT column1 AS side,
+             (SELECT trace_job_schedule(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event, r.queued_behind,
+                                        r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
+              FROM aside.job_rows AS r CROSS JOIN files AS f USING (file_id)
+              WHERE r.side = column1) AS schedule
+      FROM (VALUES ('control'), ('test')))
+CROSS JOIN json_each(schedule);
+
+INSERT INTO job_path
+SELECT p.side, p.iteration, s.is_steady, seq, p.rank, (first - f.ns) / 1000.0, length / 1000.0, waiting_rank, collective,
+       process_group, queued, first, length, not_matched, not_tied
+FROM (SELECT *, min(ts_ns) AS first, sum(dur_ns) AS length FROM piece GROUP BY side, iteration, seq) AS p
+JOIN job_steps AS s ON s.side = p.side AND s.iteration IS p.iteration
+JOIN (SELECT side, rank, min(origin_ns) AS ns FROM files GROUP BY side, rank) AS f ON f.side = s.side AND f.rank = s.rank
+ORDER BY p.side, first, p.iteration, seq;
+
+INSERT INTO job_asked
+SELECT side, file, json_group_array(json(stretch))
+FROM (SELECT side, stretch,
+             coalesce((SELECT file FROM steps AS s
+                       WHERE s.side = p.side AND s.rank = p.rank AND s.iteration = p.own_iteration),
+                      (SELECT file FROM files AS f WHERE f.side = p.side AND f.rank = p.rank)) AS file
+      FROM piece AS p)
+GROUP BY side, file;
+
+-- Collectives have the times of one clock: that of the lowest rank (Q3).
+CREATE TEMP TABLE clock AS
+SELECT side, value ->> 'rank' AS rank, value ->> 'iteration' AS iteration, value ->> 'offset_ns' AS offset_ns
+FROM (SELECT column1 AS side,
+             (SELECT trace_job_offsets(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event, r.queued_behind,
+                                       r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
+              FROM aside.job_rows AS r CROSS JOIN files AS f USING (file_id)
+              WHERE r.side = column1 AND r.kind NOT IN ('exposed', 'host_wait')) AS offsets
+      FROM (VALUES ('control'), ('test')))
+CROSS JOIN json_each(offsets);
+DELETE FROM clock WHERE coalesce(offset_ns, 0) = 0;
+CREATE INDEX temp.clock_of ON clock (side, rank, iteration);
+UPDATE aside.job_rows SET start_ns = start_ns - c.offset_ns, end_ns = end_ns - c.offset_ns
+FROM clock AS c
+WHERE kind = 'collective' AND c.side = job_rows.side AND c.rank = job_rows.rank AND c.iteration IS job_rows.iteration;
+
+-- W2 to W4, as sql/trace_collectives.sql has them. The index serves the groups and the two look-ups.
+CREATE INDEX aside.part_of ON job_rows (side, iteration, process_group, seq, rank) WHERE kind = 'collective';
 INSERT INTO collectives
 SELECT side, iteration, process_group,
        (SELECT p.name
-        FROM aside.collective_parts AS p
-        WHERE p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+        FROM aside.job_rows AS p
+        WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
           AND p.seq = c.seq AND p.rank = c.lowest),
        seq, rank_count, transfer / 1000.0, (longest - transfer) / 1000.0,
        CASE WHEN rank_count > 1 AND spread <= transfer
             THEN (SELECT min(p.rank)
-                  FROM aside.collective_parts AS p
-                  WHERE p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
-                    AND p.seq = c.seq AND p.ts_ns = c.last) END,
+                  FROM aside.job_rows AS p
+                  WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+                    AND p.seq = c.seq AND p.start_ns = c.last) END,
        spread / 1000.0
-FROM (SELECT side, iteration, process_group, seq, count(*) AS rank_count, min(rank) AS lowest, max(ts_ns) AS last,
-             min(dur_ns) AS transfer, max(dur_ns) AS longest,
-             max(ts_ns + dur_ns) - min(ts_ns + dur_ns) AS spread
-      FROM aside.collective_parts
+FROM (SELECT side, iteration, process_group, seq, count(*) AS rank_count, min(rank) AS lowest, max(start_ns) AS last,
+             min(end_ns - start_ns) AS transfer, max(end_ns - start_ns) AS longest,
+             max(end_ns) - min(end_ns) AS spread
+      FROM aside.job_rows
+      WHERE kind = 'collective'
       GROUP BY side, iteration, process_group, seq) AS c
 ORDER BY side, iteration, process_group, seq;
 

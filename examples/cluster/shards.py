@@ -3,10 +3,12 @@
 
 usage: shards.py make control|test SHARDS TRACE...       writes a shard of each file, unless it is there
        shards.py merge [--elsewhere] DATABASE SHARDS...  merges all shards in these folders
+       shards.py ask DATABASE SHARDS TRACE...            asks each file what the path of the job does in it
+       shards.py add DATABASE SHARDS...                  adds the answers to the database
 
-Both write aside, and rename what is whole. SHARDS gets a folder for each side. A shard is merged only if its file is as it
-was; --elsewhere, if the files lie on other machines, does not look. The exit status is 3 if the database is there but lacks
-ranks or files: a line says which.
+Shards, answers and merged databases are written aside, and renamed when they are whole. SHARDS gets a folder for each side.
+A shard is merged only if its file is as it was; --elsewhere, if the files lie on other machines, does not look. The exit
+status is 3 if the database is there but lacks ranks or files: a line says which. Answers are added all or none.
 """
 import collections
 import contextlib
@@ -23,6 +25,11 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so")
 DATABASE = os.path.join(ROOT, "sql", "database")
 SIDES = ("control", "test")
+
+# What a merged database asks of files (trace_job_parts), and what the answer of a file has.
+ASKED = "SELECT side, file, size, mtime_ns, made_by, stretches FROM job_asked JOIN inputs USING (side, file)"
+ANSWER = """CREATE TABLE asked (side, file, size, mtime_ns, made_by, stretches);
+            CREATE TABLE answers (side, rank, iteration, class, name, time_ns);"""
 
 # What a shard was made of. state: the file's size and mtime_ns, None and None if there was none. left_out: it has no rows.
 Inputs = collections.namedtuple("Inputs", "side file state made_by left_out")
@@ -45,7 +52,7 @@ def read(*path):
 
 def read_only(path):
     """A database that nobody changes: SQLite takes no locks, which network file systems may lack."""
-    return f"file:{urllib.parse.quote(os.path.abspath(path))}?immutable=1"
+    return f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro&immutable=1"
 
 
 @contextlib.contextmanager
@@ -162,8 +169,8 @@ def merge(database, folders, elsewhere=False):
             for name in ("main", "aside"):  # nobody sees them before all is whole: they need no journal
                 db.executescript(f"""PRAGMA {name}.journal_mode = OFF; PRAGMA {name}.synchronous = OFF;
                                      PRAGMA {name}.cache_size = -250000;""")  # kB: sorts are made of pieces of this size
-            db.executescript("""CREATE TABLE aside.collective_parts AS SELECT * FROM main.collective_parts;
-                                DROP TABLE main.collective_parts; DROP TABLE main.inputs;""")
+            db.executescript("""CREATE TABLE aside.job_rows AS SELECT * FROM main.job_rows;
+                                DROP TABLE main.job_rows;""")
             for shard in shards:  # one at a time: SQLite attaches at most 10
                 reason = why_not(shard, version, merged, elsewhere)
                 if reason:
@@ -184,6 +191,90 @@ def merge(database, folders, elsewhere=False):
             for name in ("diffs.sql", "views.sql"):
                 db.executescript(read(DATABASE, name))
     return len(shards), lines
+
+
+def check_merged(database):
+    with contextlib.suppress(sqlite3.DatabaseError):
+        with contextlib.closing(sqlite3.connect(read_only(database), uri=True)) as db:
+            db.execute(ASKED)
+            return
+    raise ValueError(f"{database} is not a merged database: 'shards.py merge' writes it")
+
+
+def asked_files(database):
+    """The files that the paths of the jobs go over."""
+    with contextlib.closing(sqlite3.connect(read_only(database), uri=True)) as db:
+        return [file for file, in db.execute("SELECT DISTINCT file FROM job_asked ORDER BY file")]
+
+
+def ask(database, trace, folder):
+    """Asks a file what the path of the job does in it. Returns 'made', 'kept', 'not on the path', or what is wrong."""
+    check_merged(database)
+    trace, state, said = os.path.abspath(trace), state_of(trace), "not on the path"
+    with contextlib.closing(sqlite3.connect(read_only(database), uri=True)) as db:
+        asked = db.execute(f"{ASKED} WHERE file = ?", (trace,)).fetchall()
+    for side, _, *its_state, made_by, stretches in asked:  # of both sides, if it is compared with itself
+        if state != tuple(its_state):
+            return f"not as {database} knows it: make its shard and merge again"
+        answer = os.path.join(folder, side, os.path.basename(trace) + ".answer")
+        key = side, trace, *state, made_by, stretches
+        if key == answered(answer):
+            said = "kept" if said != "made" else said
+            continue
+        with contextlib.closing(connect(":memory:")) as db:
+            if db.execute("SELECT tracediff_version()").fetchone() != (made_by,):
+                return f"{database} was made by tracediff {made_by}, which is not this one: make and merge again"
+            db.executescript(ANSWER)
+            db.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)", key)
+            try:
+                db.execute("INSERT INTO answers SELECT ?, rank, iteration, class, name, time_ns FROM trace_job_parts(?, ?)",
+                           (side, json.dumps([trace]), stretches))
+            except sqlite3.OperationalError as error:
+                return str(error)
+            with replacing(answer) as new:
+                db.execute("VACUUM INTO ?", (new,))
+        said = "made"
+    return said
+
+
+def answered(answer):
+    """What was asked, in the columns of ASKED; None if the answer is not there, or not whole."""
+    with contextlib.suppress(sqlite3.DatabaseError):
+        with contextlib.closing(sqlite3.connect(read_only(answer), uri=True)) as db:
+            if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
+                return db.execute("SELECT * FROM asked").fetchone()
+    return None
+
+
+def add(database, folders):
+    """Adds the answers in these folders, or ends the program if one that the database asks for is not there."""
+    check_merged(database)
+    answers, others, lines = {}, {}, []
+    for path in sorted(path for folder in folders
+                       for path in glob.glob(os.path.join(glob.escape(folder), "**", "*.answer"), recursive=True)):
+        key = answered(path)
+        if not key:
+            lines.append(f"{path}: not a whole answer")
+            continue
+        answers.setdefault(key, path)
+        others.setdefault(key[:2], path)
+    with contextlib.closing(connect(database)) as db:
+        db.execute("CREATE TEMP TABLE answers (side, rank, iteration, class, name, time_ns)")
+        asked, lacking = db.execute(f"{ASKED} ORDER BY side, file").fetchall(), []
+        for key in asked:
+            if key not in answers:
+                side, file, *_ = key
+                lacking.append(f"{others[key[:2]]}: not what {database} asks of {file}: ask it again" if key[:2] in others else
+                               f"{side}: no answer of {file}: 'shards.py ask' asks it")
+                continue
+            db.execute("ATTACH ? AS answer", (read_only(answers[key]),))
+            db.execute("INSERT INTO temp.answers SELECT * FROM answer.answers")
+            db.execute("DETACH answer")
+        if lacking:
+            sys.exit("\n".join(lines + lacking))
+        script = read(HERE, "path.sql").replace("-- diffs.sql\n", read(DATABASE, "diffs.sql"))
+        db.executescript(f"BEGIN; {script} COMMIT;")
+    return len(asked)
 
 
 def check_sides(db, folders, lines):
@@ -234,6 +325,16 @@ def main(command, *arguments):
     target, *others = arguments[elsewhere:] or [""]
     if command == "merge" and others:
         sys.exit(report(target, *merge(target, others, elsewhere)))
+    elif command == "add" and others:
+        print(f"added {add(target, others)} answers to {target}")
+    elif command == "ask" and len(others) > 1:
+        folder, *traces = others
+        failed = False
+        for trace in traces:
+            said = ask(target, trace, folder)
+            failed = failed or said not in ("made", "kept", "not on the path")
+            print(f"{said}: {trace}", flush=True)
+        sys.exit(failed)
     elif command == "make" and target in SIDES and len(others) > 1:
         folder, *traces = others
         for trace in traces:

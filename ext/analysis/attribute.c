@@ -46,7 +46,6 @@ const char *step_class_name(enum step_class step_class)
     return names[step_class];
 }
 
-
 static struct kept_step *kept_step(const struct step_place *place)
 {
     return &place->source->kept->steps[place->step];
@@ -76,26 +75,6 @@ static bool adopt_name(struct attribution *attribution, struct part_source *sour
     return true;
 }
 
-/* A12.4: the element of a part's names that is its name at a level. */
-static int name_at(const struct attributed *part, enum label_level level)
-{
-    switch (part->step_class) {
-    case CLASS_COMPUTE:
-    case CLASS_MEMORY:
-        return part->alone ? LEVEL_KERNEL : (int)level;
-    case CLASS_COMM:
-        return LEVEL_KERNEL;
-    case CLASS_IDLE_CALL:
-    case CLASS_IDLE_LAUNCH:
-    case CLASS_IDLE_UNRECORDED:
-    case CLASS_CALL:
-    case CLASS_UNRECORDED:
-        return LEVEL_OP;
-    default:
-        return level == LEVEL_KERNEL ? LEVEL_OP : (int)level;
-    }
-}
-
 /* Adds the parts of a step to an answer, of sums over all steps without ranks. */
 static bool add_parts(struct attribution *attribution, const struct step_place *place,
                       struct attributed_step *to, struct failure *failure)
@@ -103,21 +82,16 @@ static bool add_parts(struct attribution *attribution, const struct step_place *
     const struct attributed_step *from = &kept_step(place)->parts;
     enum label_level level = attribution->request.level;
     for (size_t i = 0; i < from->count; i++) {
-        struct attributed part = from->rows[i];
-        bool named = true, paths = level == LEVEL_COUNT;
-        if (!paths && part.time == 0 && part.step_class != CLASS_NONE)
-            continue; /* only kernels are counted */
-        for (int name = 0; name < PART_NAMES && named; name++) {
-            uint32_t id = paths       ? from->rows[i].name[name]
-                          : name == 0 ? from->rows[i].name[name_at(&part, level)]
-                                      : NAME_NONE;
-            named = adopt_name(attribution, place->source, id, &part.name[name]);
-        }
+        struct attributed part;
+        bool named = true;
+        if (!part_at_level(&from->rows[i], level, &part))
+            continue;
+        for (int name = 0; name < PART_NAMES && named; name++)
+            named = adopt_name(attribution, place->source, part.name[name], &part.name[name]);
         if (!attribution->request.job)
             part.rank = (uint32_t)attribution->trace->members[place->member].rank_index;
         if (to->total)
             part.rank = 0;
-        part.alone = false;
         if (!stopper_goes_on(attribution->stopper, i, failure))
             return false;
         if (!named || !parts_add(&attribution->parts, to, &part))
@@ -199,23 +173,16 @@ static bool add_stretch(struct attribution *attribution, const struct job_stretc
 {
     struct instants *instants = &attribution->instants;
     const struct job_rank *rank = &attribution->job.ranks[stretch->rank];
-    const struct job_window *own = &rank->windows[stretch->window];
-    int64_t from = stretch->own_start, to = from + (stretch->end - stretch->start), since;
-    if (stretch->queued != JOB_NONE) {
-        const struct job_collective *queued = &rank->collectives[stretch->queued];
-        for (own = rank->windows; own->member != queued->member;)
-            own++;
-        return instants_add_row(instants, queued->member, &own->window, queued->row, from, to);
-    }
-    if (stretch->rank == 0)
-        return instants_add(instants, own->member, &own->window, from, to);
-    for (; from < to; to = since) {
-        own = &rank->windows[job_rank_window(rank, to, &since)];
-        since = since > from ? since : from;
-        if (!instants_add(instants, own->member, &own->window, since, to))
-            return false;
-    }
-    return true;
+    struct job_piece piece = {.window = NULL};
+    bool done = true;
+    while (done && job_stretch_piece(&attribution->job, stretch, &piece))
+        done = stretch->queued == JOB_NONE
+                   ? instants_add(instants, piece.window->member, &piece.window->window,
+                                  piece.start, piece.end)
+                   : instants_add_row(instants, piece.window->member, &piece.window->window,
+                                      rank->collectives[stretch->queued].row, piece.start,
+                                      piece.end);
+    return done;
 }
 
 /* Adds the parts of some steps of a job, rank by rank. `wanted` is by step. */

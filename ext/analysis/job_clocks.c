@@ -92,7 +92,7 @@ static bool match_candidates(struct job *job, struct candidate *items, size_t co
     return true;
 }
 
-static bool match_collectives(struct job *job, struct failure *failure)
+bool job_match(struct job *job, struct failure *failure)
 {
     size_t count = 0, used = 0;
     for (size_t r = 0; r < job->rank_count; r++)
@@ -138,10 +138,34 @@ bool job_make(struct job *job, const struct trace *trace, bool device_clock,
         job->rank_count += done;
     }
     memory_free(members);
-    done = done && match_collectives(job, failure);
+    done = done && job_match(job, failure);
     if (!done)
         job_clear(job);
     return done;
+}
+
+int64_t *job_list_steps(const struct job *job, const struct step_choice *choice, size_t *count)
+{
+    bool everything = !choice || choice->everything;
+    const struct job_rank *reference = job->ranks;
+    size_t windows = job->rank_count > 0 ? reference->window_count : 0, most = windows + 1;
+    for (size_t r = 0; r < job->rank_count; r++)
+        most += job->ranks[r].collective_count;
+    int64_t *steps = memory_zeroed(most, sizeof *steps);
+    *count = 0;
+    for (size_t i = 0; steps && i < windows; i++) {
+        const struct job_window *of = &reference->windows[i];
+        if (everything || choice->chosen[of->member][of->window.step])
+            steps[(*count)++] = of->window.iteration;
+    }
+    if (!steps || !everything || job->rank_count == 0)
+        return steps;
+    steps[(*count)++] = NUMBER_NONE;
+    for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t i = 0; i < job->ranks[r].collective_count; i++)
+            steps[(*count)++] = job->ranks[r].collectives[i].step;
+    *count = sort_integers(steps, *count);
+    return steps;
 }
 
 void job_clear(struct job *job)
@@ -290,6 +314,13 @@ bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *fa
     clocks->has_all = true;
     fill_in(clocks, clocks->offset, clocks->tied, clocks->of_all, clocks->tied_of_all);
     return true;
+}
+
+int64_t job_clocks_offset(const struct job_clocks *clocks, size_t rank)
+{
+    wide_time offset = clocks->offset[rank];
+    bool told = clocks->tied[rank] && offset >= -INT64_MAX && offset <= INT64_MAX;
+    return told ? (int64_t)offset : NUMBER_NONE;
 }
 
 void job_clocks_clear(struct job_clocks *clocks)

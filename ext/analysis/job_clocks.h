@@ -35,6 +35,13 @@ struct job {
 bool job_make(struct job *job, const struct trace *trace, bool device_clock,
               const struct stopper *stopper, struct failure *failure);
 
+/* Matches the collectives of ranks that are there (Q2). On failure the job is to be cleared. */
+bool job_match(struct job *job, struct failure *failure);
+
+/* The numbers of the chosen steps of the reference, ascending; if everything is chosen (`choice` may be NULL then),
+** also those of steps with collectives, and NUMBER_NONE; nothing without ranks. NULL if out of memory. */
+int64_t *job_list_steps(const struct job *job, const struct step_choice *choice, size_t *count);
+
 /* Does nothing to a zeroed struct. */
 void job_clear(struct job *job);
 
@@ -60,6 +67,9 @@ bool job_clocks_make(struct job_clocks *clocks, const struct job *job, struct fa
 
 /* Finds the offsets of a step, by its number; NUMBER_NONE: of a job without steps. */
 bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *failure);
+
+/* ns that the clock of a rank is ahead; NUMBER_NONE: nothing ties it, or not within 64 bits. */
+int64_t job_clocks_offset(const struct job_clocks *clocks, size_t rank);
 
 void job_clocks_clear(struct job_clocks *clocks);
 

@@ -377,10 +377,11 @@ static bool add_windows(struct job_rank *rank, const struct trace *trace, size_t
     return done;
 }
 
-/* Finds the window at each instant. */
-static bool make_line(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
+bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
     size_t count = rank->window_count;
+    if (!sort_items(rank->windows, count, sizeof *rank->windows, window_order, stopper, failure))
+        return false;
     struct span *spans = memory_zeroed(count, sizeof *spans);
     const struct span **open = memory_zeroed(count, sizeof *open);
     rank->line.items = memory_allocate((2 * count + 1) * sizeof *rank->line.items);
@@ -496,6 +497,12 @@ static bool sort_collectives(struct job_rank *rank, const struct names *texts,
     return true;
 }
 
+bool job_rank_finish(struct job_rank *rank, const struct names *texts,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    return make_runs(rank, stopper, failure) && sort_collectives(rank, texts, stopper, failure);
+}
+
 bool job_rank_make(struct job_rank *rank, const struct trace *trace, size_t index,
                    bool device_clock, bool alone, struct names *texts,
                    const struct stopper *stopper, struct failure *failure)
@@ -505,15 +512,11 @@ bool job_rank_make(struct job_rank *rank, const struct trace *trace, size_t inde
     for (size_t i = 0; done && i < trace->count; i++)
         if (trace->members[i].chosen && trace->members[i].rank_index == index)
             done = add_windows(rank, trace, i, device_clock, stopper, failure);
-    done = done &&
-           sort_items(rank->windows, rank->window_count, sizeof *rank->windows, window_order,
-                      stopper, failure) &&
-           make_line(rank, stopper, failure);
+    done = done && job_rank_line(rank, stopper, failure);
     for (size_t i = 0; done && !alone && i < trace->count; i++)
         if (trace->members[i].chosen && trace->members[i].rank_index == index)
             done = add_member(rank, trace, i, texts, stopper, failure);
-    done = done && make_runs(rank, stopper, failure) &&
-           sort_collectives(rank, texts, stopper, failure);
+    done = done && job_rank_finish(rank, texts, stopper, failure);
     if (!done)
         job_rank_clear(rank);
     return done;

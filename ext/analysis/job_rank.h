@@ -48,7 +48,7 @@ struct job_run {
 struct job_rank {
     size_t rank;                /* index into trace.ranks */
     struct job_window *windows; /* by start, then number; owned, like the other lists */
-    size_t window_count;
+    size_t window_count, window_capacity;
     struct span_line line; /* the window at each instant; of several, the one that starts last */
     struct job_collective *collectives; /* in the order of the members and their rows */
     size_t collective_count, collective_capacity;
@@ -65,6 +65,13 @@ struct job_rank {
 bool job_rank_make(struct job_rank *rank, const struct trace *trace, size_t index,
                    bool device_clock, bool alone, struct names *texts,
                    const struct stopper *stopper, struct failure *failure);
+
+/* Its two parts that look at no trace, for a rank that was collected elsewhere (job_rows.h). The first one
+** sorts the windows, and finds the window at each instant. The second one follows when all is there:
+** collectives in their order, and parts. */
+bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct failure *failure);
+bool job_rank_finish(struct job_rank *rank, const struct names *texts,
+                     const struct stopper *stopper, struct failure *failure);
 
 /* The window that holds the instant before `at`, or JOB_NONE; it has done so since `*from`. */
 uint32_t job_rank_window(const struct job_rank *rank, int64_t at, int64_t *from);

@@ -297,6 +297,27 @@ bool job_schedule_make(struct job_schedule *schedule, const struct job *job,
     return done;
 }
 
+bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
+                       struct job_piece *piece)
+{
+    const struct job_rank *rank = &job->ranks[stretch->rank];
+    const struct job_window *window = rank->windows;
+    int64_t from = stretch->own_start;
+    int64_t to = piece->window ? piece->start : from + (stretch->end - stretch->start), since = from;
+    if (to <= from)
+        return false;
+    if (stretch->queued != JOB_NONE) {
+        while (window->member != rank->collectives[stretch->queued].member)
+            window++;
+    } else if (stretch->rank == 0) {
+        window += stretch->window;
+    } else {
+        window += job_rank_window(rank, to, &since);
+    }
+    *piece = (struct job_piece){window, since > from ? since : from, to};
+    return true;
+}
+
 void job_schedule_clear(struct job_schedule *schedule)
 {
     memory_free(schedule->items);

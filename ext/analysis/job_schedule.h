@@ -26,6 +26,17 @@ struct job_schedule {
 bool job_schedule_make(struct job_schedule *schedule, const struct job *job,
                        struct failure *failure);
 
+/* A stretch, or a piece of it that is in one window of its rank. */
+struct job_piece {
+    const struct job_window *window;
+    int64_t start, end; /* ns, by the clock of the rank */
+};
+
+/* Finds the piece of a stretch that ends at the start of `piece`; at first, its last one, for a piece whose
+** window is NULL. False if there is none. */
+bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
+                       struct job_piece *piece);
+
 /* Does nothing to a zeroed struct. */
 void job_schedule_clear(struct job_schedule *schedule);
 

@@ -5,6 +5,38 @@
 #include "../reader/memory.h"
 #include "../trace/hash.h"
 
+/* A12.4: the element of a part's names that is its name at a level. */
+static int name_at(const struct attributed *part, enum label_level level)
+{
+    switch (part->step_class) {
+    case CLASS_COMPUTE:
+    case CLASS_MEMORY:
+        return part->alone ? LEVEL_KERNEL : (int)level;
+    case CLASS_COMM:
+        return LEVEL_KERNEL;
+    case CLASS_IDLE_CALL:
+    case CLASS_IDLE_LAUNCH:
+    case CLASS_IDLE_UNRECORDED:
+    case CLASS_CALL:
+    case CLASS_UNRECORDED:
+        return LEVEL_OP;
+    default:
+        return level == LEVEL_KERNEL ? LEVEL_OP : (int)level;
+    }
+}
+
+bool part_at_level(const struct attributed *path, enum label_level level, struct attributed *part)
+{
+    *part = *path;
+    part->alone = false;
+    if (level == LEVEL_COUNT)
+        return true;
+    for (int i = 0; i < PART_NAMES; i++)
+        part->name[i] = NAME_NONE;
+    part->name[0] = path->name[name_at(path, level)];
+    return path->time != 0 || path->step_class == CLASS_NONE;
+}
+
 static uint64_t hash_of_part(const struct attributed *part)
 {
     uint64_t hash = hash_key() ^ (uint64_t)part->step_class ^ (uint64_t)part->alone << 16 ^

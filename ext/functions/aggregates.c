@@ -21,6 +21,7 @@
 #include "../sqlite/registry.h"
 #include "change_points.h"
 #include "comparisons.h"
+#include "job_schedule_rows.h"
 
 enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
 
@@ -280,6 +281,21 @@ static void onlyRankFinal(sqlite3_context *context)
         sqlite3_result_int64(context, rank);
 }
 
+/* Columns of trace_job_ranks. */
+#define JOB_ROW_ARGUMENTS                                                            \
+    {"kind", "TEXT", true, "that of the row in trace_job_ranks"},                     \
+    {"rank", "INTEGER", true, "rank"},                                               \
+    {"file", "TEXT", true, "what tells the files of a rank apart, and orders them"}, \
+    {"iteration", "INTEGER", true, "number of the step, or NULL"},                   \
+    {"start_ns", "INTEGER", true, "ns, absolute"},                                   \
+    {"end_ns", "INTEGER", true, "ns, absolute"},                                     \
+    {"event", "INTEGER", true, "of the collective, or of the one that is exposed"},  \
+    {"queued_behind", "INTEGER", true, "event of another collective, or NULL"},      \
+    {"process_group", "TEXT", true, "of the collective"},                            \
+    {"process_group_ranks", "TEXT", true, "of the collective, or NULL"},             \
+    {"name", "TEXT", true, "of the collective"},                                     \
+    {"waits_for_all", "INTEGER", true, "of the collective: 0 or 1"}
+
 const struct function aggregates[] = {
     {.name = busy_time,
      .type = "",
@@ -371,5 +387,26 @@ const struct function aggregates[] = {
                     "how many values are looked at together, at least 4; default 50"}},
      .step = changePointsStep,
      .final = changePointsFinal},
+    {.name = job_schedule_name,
+     .type = "TEXT",
+     .text =
+         "the path of a job by rows of trace_job_ranks, which may come from many machines (Q7): a JSON "
+         "array of an object for each of its stretches on one rank in one of the rank's steps, by "
+         "time. Its members seq, iteration, rank, ts_ns, dur_ns, waiting_rank, collective, "
+         "process_group, queued, not_matched and not_tied are columns of trace_job_path; "
+         "own_iteration and own_ts_ns are the rank's step, and the start by the rank's clock; event "
+         "is that of the collective `queued`",
+     .arguments = {JOB_ROW_ARGUMENTS},
+     .step = jobScheduleStep,
+     .final = jobScheduleFinal},
+    {.name = job_offsets_name,
+     .type = "TEXT",
+     .text =
+         "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which the "
+         "'exposed' and 'host_wait' are not needed (Q3): a JSON array of an object for each step and rank, whose "
+         "members rank, iteration and offset_ns are columns of trace_job_clocks",
+     .arguments = {JOB_ROW_ARGUMENTS},
+     .step = jobOffsetsStep,
+     .final = jobOffsetsFinal},
 };
 const int aggregate_count = COUNT_OF(aggregates);

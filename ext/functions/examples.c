@@ -14,6 +14,11 @@
     "FROM (\n"                                                           \
     "  SELECT 0 AS side, dur FROM trace_steps('examples/gpu/control')\n" \
     "  UNION ALL SELECT 1, dur FROM trace_steps(" GPU ")))"
+#define JOB_SCHEDULE                                                                     \
+    "WITH path AS (\n"                                                              \
+    "  SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,\n" \
+    "                            process_group, process_group_ranks, name, waits_for_all) AS stretches\n" \
+    "  FROM trace_job_ranks(" GPU "))\n"
 #define STEADY "WHERE control_iteration = 'steady' AND test_iteration = 'steady'\n"
 
 static const struct {
@@ -50,6 +55,14 @@ static const struct {
                         "LIMIT 5;"},
     {"trace_job_path", "SELECT iteration, rank, dur, waiting_rank\n"
                        "FROM trace_job_path(" GPU ");"},
+    {"trace_job_ranks", "SELECT rank, kind, count(*) AS rows, round(sum(end_ns - start_ns) / 1e6, 3) AS ms\n"
+                        "FROM trace_job_ranks(" GPU ")\n"
+                        "GROUP BY rank, kind;"},
+    {"trace_job_parts", JOB_SCHEDULE "SELECT p.rank, class, name, round(sum(time_ns) / 1e3, 1) AS us\n"
+                        "FROM path CROSS JOIN trace_job_parts(" GPU ", stretches) AS p\n"
+                        "GROUP BY p.rank, class, name\n"
+                        "ORDER BY us DESC\n"
+                        "LIMIT 5;"},
     {"critical_path", "SELECT seq, kind, trace_short_name(name) AS name, ts, dur\n"
                       "FROM critical_path(" GPU ", 0, 12)\n"
                       "LIMIT 6;"},
@@ -299,6 +312,16 @@ static const struct {
     {"trace_ttest", "SELECT round(found ->> '$.diff', 1) AS us, round(found ->> '$.t', 2) AS t,\n"
                     "       round(found ->> '$.p', 4) AS p\n"
                     "FROM (SELECT trace_ttest(dur, side) AS found " SIDES ";"},
+    {"trace_job_schedule", JOB_SCHEDULE "SELECT value ->> 'iteration' AS iteration, value ->> 'rank' AS rank,\n"
+                           "       (value ->> 'dur_ns') / 1000.0 AS dur, value ->> 'waiting_rank' AS waiting_rank\n"
+                           "FROM path CROSS JOIN json_each(stretches)\n"
+                           "LIMIT 5;"},
+    {"trace_job_offsets", "SELECT value ->> 'rank' AS rank, value ->> 'iteration' AS iteration, value ->> 'offset_ns' AS offset_ns\n"
+                          "FROM (SELECT trace_job_offsets(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,\n"
+                          "                               process_group, process_group_ranks, name, waits_for_all) AS offsets\n"
+                          "      FROM trace_job_ranks(" GPU "))\n"
+                          "CROSS JOIN json_each(offsets)\n"
+                          "LIMIT 4;"},
     {"trace_change_points",
      "SELECT round(found ->> '$.before', 1) AS before, round(found ->> '$.after', 1) AS after,\n"
      "       found ->> '$.before_n' AS before_n, found ->> '$.after_n' AS after_n\n"

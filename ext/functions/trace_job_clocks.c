@@ -23,43 +23,17 @@ static const struct argument arguments_of_job_clocks[] = {
     {STEPS_ARGUMENT},
 };
 
-/* The numbers of the chosen steps of the reference, ascending; if everything is chosen, also those of steps with
-** collectives, and NUMBER_NONE. NULL if out of memory. */
-static int64_t *list_steps(const struct job *job, const struct step_choice *choice, size_t *count)
-{
-    const struct job_rank *reference = &job->ranks[0];
-    size_t most = reference->window_count + 1;
-    for (size_t r = 0; r < job->rank_count; r++)
-        most += job->ranks[r].collective_count;
-    int64_t *steps = memory_zeroed(most, sizeof *steps);
-    *count = 0;
-    for (size_t i = 0; steps && i < reference->window_count; i++) {
-        const struct job_window *of = &reference->windows[i];
-        if (choice->everything || choice->chosen[of->member][of->window.step])
-            steps[(*count)++] = of->window.iteration;
-    }
-    if (!steps || !choice->everything)
-        return steps;
-    steps[(*count)++] = NUMBER_NONE;
-    for (size_t r = 0; r < job->rank_count; r++)
-        for (size_t i = 0; i < job->ranks[r].collective_count; i++)
-            steps[(*count)++] = job->ranks[r].collectives[i].step;
-    *count = sort_integers(steps, *count);
-    return steps;
-}
-
 static void add_step(struct result *result, const struct job_clocks *clocks, int64_t step)
 {
     for (size_t r = 0; r < clocks->job->rank_count; r++) {
         wide_time offset = clocks->offset[r];
-        bool tied = clocks->tied[r], fits = offset >= -INT64_MAX && offset <= INT64_MAX;
         result_number(result, step);
         result_integer(result, clocks->job->trace->ranks[clocks->job->ranks[r].rank]);
-        if (tied)
+        if (clocks->tied[r])
             result_real(result, microseconds(offset));
         else
             result_null(result);
-        result_number(result, tied && fits ? (int64_t)offset : NUMBER_NONE);
+        result_number(result, job_clocks_offset(clocks, r));
     }
 }
 
@@ -68,9 +42,7 @@ static bool add_steps(struct call *call, struct result *result, const struct job
 {
     struct job_clocks clocks = {.job = NULL};
     size_t count = 0;
-    if (job->rank_count == 0)
-        return true;
-    int64_t *steps = list_steps(job, choice, &count);
+    int64_t *steps = job_list_steps(job, choice, &count);
     bool done = (steps || failure_memory(&call->failure)) &&
                 job_clocks_make(&clocks, job, &call->failure);
     for (size_t i = 0; i < count && done; i++) {

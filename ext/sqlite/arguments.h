@@ -5,7 +5,7 @@
 #define TRACEDIFF_ARGUMENTS_H
 
 #include "../trace/trace.h"
-#include "table_function.h"
+#include "json_array.h"
 
 /* Reads the arguments of CREATE VIRTUAL TABLE, which are SQL literals, by position or as
 ** `name = literal`. The table owns the values. */

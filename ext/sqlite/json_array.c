@@ -54,7 +54,8 @@ static int step_element(struct call *call, struct json_array *array)
     const char *after = json_value_end(from, array->end);
     int code = array->element
                    ? sqlite3_reset(array->element)
-                   : sqlite3_prepare_v2(call->database->db, element_sql, -1, &array->element, NULL);
+                   : sqlite3_prepare_v2(call->database->db, array->sql ? array->sql : element_sql,
+                                        -1, &array->element, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_bind_text(array->element, 1, from, (int)(after - from), SQLITE_STATIC);
     array->next = after + (after < array->end);

@@ -7,9 +7,10 @@
 
 #include "table_function.h"
 
-/* Zeroed but for `given`, it is before the first element. */
+/* Zeroed but for `given` and `sql`, it is before the first element. */
 struct json_array {
     const char *given;             /* the text to read; NULL: that of the argument */
+    const char *sql;               /* what `element` is, of its text; NULL: its type, and value */
     sqlite3_stmt *array, *element; /* `array` owns the text */
     const char *next, *end;        /* the rest of the text; NULL if the argument is not an array */
     sqlite3_value *value;          /* of the current element */

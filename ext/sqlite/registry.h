@@ -19,6 +19,8 @@
     FUNCTION(trace_step_path) \
     FUNCTION(trace_step_causes) \
     FUNCTION(trace_job_path) \
+    FUNCTION(trace_job_ranks) \
+    FUNCTION(trace_job_parts) \
     FUNCTION(trace_job_clocks) \
     FUNCTION(trace_compared_ranks) \
     FUNCTION(trace_work_diff) \
@@ -52,7 +54,7 @@ extern const int sql_function_count;
 const struct table_function *table_function_at(int i);
 
 /* A scalar function, or an aggregate. */
-enum { MOST_FUNCTION_ARGUMENTS = 9 };
+enum { MOST_FUNCTION_ARGUMENTS = 12 };
 
 struct function {
     const char *name, *type, *text;

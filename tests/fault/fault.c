@@ -329,6 +329,12 @@ static const struct trial {
             "SELECT * FROM trace_step_time('job', 'job', 'all');"
             "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace');"
             "SELECT * FROM trace_job_clocks('job')"},
+    {.name = "the path of a job of rows",
+     .sql = "WITH path AS (SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,"
+            " process_group, process_group_ranks, name, waits_for_all) AS stretches FROM trace_job_ranks('job'))"
+            "SELECT * FROM path CROSS JOIN trace_job_parts('job', stretches);"
+            "SELECT trace_job_offsets(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,"
+            " process_group, process_group_ranks, name, waits_for_all) FROM trace_job_ranks('job')"},
     {.name = "the path of a job without device work",
      .sql = "SELECT * FROM trace_job_path('host_job', 'all')"},
     {.name = "ranks that are compared",
