@@ -121,7 +121,7 @@ NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_data
 	test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_live test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
-UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz
 
 WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \

@@ -3,6 +3,7 @@
 -- Parameters
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these (M1)
 --   :test     TEXT required  snapshot to compare with the baseline
+--   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each side; default the lowest
 --
 -- Columns
 --   line           INTEGER  number of the line
@@ -17,31 +18,48 @@
 --
 -- Grain: a line. The lines of kind cause and rest add up to the verdict.
 -- Rules:
--- 1. It is about the lowest rank of each side and of its devices the one with the highest peak.
+-- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
 -- 2. At most five causes are the rows of memory_diff that differ most; the rest is one line.
--- 3. Cautions: what was there before the first event may be most of the peak, as the ring of events was full; no frames; other
---    devices; peaks in different phases; what M4 and M6 count. At most three are shown.
+-- 3. A snapshot without an event and a segment has a peak of 0 bytes.
+-- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was full; no
+--    frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
 WITH
+-- NULL: the side has no device
 rank AS MATERIALIZED (
-  SELECT (SELECT min(rank) FROM memory_peak(:control, 'phase')) AS control_rank,
-         (SELECT min(rank) FROM memory_peak(:test, 'phase')) AS test_rank
+  SELECT (SELECT rank
+          FROM memory_peak(:control, 'phase', :ranks)
+          GROUP BY rank, device
+          ORDER BY sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
+          LIMIT 1) AS control_rank,
+         (SELECT rank
+          FROM memory_peak(:test, 'phase', :ranks)
+          GROUP BY rank, device
+          ORDER BY sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
+          LIMIT 1) AS test_rank
   LIMIT -1),
 device AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY side ORDER BY peak_bytes DESC, device) AS place, count(*) OVER (PARTITION BY side) AS devices,
-         dense_rank() OVER (PARTITION BY side ORDER BY device) AS nth
-  FROM (SELECT 0 AS side, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
+  SELECT *, row_number() OVER (PARTITION BY side ORDER BY peak_bytes DESC, device) AS place, count(device) OVER (PARTITION BY side) AS devices
+  FROM (SELECT 0 AS side, f.rank, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
         FROM rank CROSS JOIN memory_files(:control, control_rank) AS f
+        WHERE control_rank IS NOT NULL
         UNION ALL
-        SELECT 1, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
-        FROM rank CROSS JOIN memory_files(:test, test_rank) AS f)
+        SELECT 1, f.rank, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
+        FROM rank CROSS JOIN memory_files(:test, test_rank) AS f
+        WHERE test_rank IS NOT NULL
+        UNION ALL
+        SELECT side, NULL, NULL, 0, 0, -1, 0, 0, '[]'
+        FROM rank CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
+        WHERE CASE side WHEN 0 THEN control_rank ELSE test_rank END IS NULL)
   LIMIT -1),
 peak AS MATERIALIZED (
-  SELECT d.*, CASE d.peak_event WHEN -1 THEN 'before'
-              ELSE (SELECT a.phase FROM rank CROSS JOIN memory_allocations(CASE d.side WHEN 0 THEN :control ELSE :test END) AS a
-                    WHERE a.rank = CASE d.side WHEN 0 THEN control_rank ELSE test_rank END
-                      AND a.device = d.device AND a.alloc_event = d.peak_event LIMIT 1) END AS phase,
-         (SELECT sum(p.bytes) FROM memory_peak(CASE d.side WHEN 0 THEN :control ELSE :test END, 'phase') AS p
-          WHERE p.device = d.device AND p.phase = 'before') AS before
+  SELECT d.*,
+         CASE d.peak_event WHEN -1 THEN 'before the first event'
+         ELSE 'in ' || (SELECT a.phase
+                        FROM memory_allocations(CASE d.side WHEN 0 THEN :control ELSE :test END) AS a
+                        WHERE a.rank = d.rank AND a.device = d.device AND a.alloc_event = d.peak_event) END AS phase,
+         coalesce((SELECT sum(p.bytes)
+                   FROM memory_peak(CASE d.side WHEN 0 THEN :control ELSE :test END, 'phase', d.rank) AS p
+                   WHERE p.device = d.device AND p.phase = 'before'), 0) AS before
   FROM device AS d
   WHERE place = 1
   LIMIT -1),
@@ -49,7 +67,7 @@ both AS MATERIALIZED (
   SELECT c.peak_bytes AS b1, t.peak_bytes AS b2, c.peak_reserved AS r1, t.peak_reserved AS r2, c.phase AS p1, t.phase AS p2,
          c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2, c.frames AS f1,
          t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2, c.problems AS q1, t.problems AS q2,
-         c.nth AS nth1, t.nth AS nth2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9 ELSE 1e6 END AS size,
+         c.rank AS rank1, t.rank AS rank2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9 ELSE 1e6 END AS size,
          CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 'GB' ELSE 'MB' END AS unit
   FROM peak AS c CROSS JOIN peak AS t
   WHERE c.side = 0 AND t.side = 1
@@ -59,11 +77,11 @@ part AS (
   SELECT p.phase, p.function, p.op, sum(-p.sign * p.bytes * (p.sign < 0)) AS c, sum(p.sign * p.bytes * (p.sign > 0)) AS t,
          sum(p.sign * p.bytes) AS d
   FROM (SELECT -1 AS sign, k.phase, k.function, k.op, k.bytes
-        FROM both CROSS JOIN memory_peak(:control) AS k
+        FROM both CROSS JOIN memory_peak(:control, NULL, rank1) AS k
         WHERE k.device = device1 AND k.phase <> 'cached and rounded'
         UNION ALL
         SELECT 1, k.phase, k.function, k.op, k.bytes
-        FROM both CROSS JOIN memory_peak(:test) AS k
+        FROM both CROSS JOIN memory_peak(:test, NULL, rank2) AS k
         WHERE k.device = device2 AND k.phase <> 'cached and rounded') AS p
   GROUP BY p.phase, p.function, p.op),
 ranked AS (
@@ -71,29 +89,35 @@ ranked AS (
   FROM part),
 caution AS (
   SELECT number, text
-  FROM (SELECT 1 AS number, 'the ring of events was full in ' || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
-                                                                      WHEN n1 % 1000 = 0 AND n1 > 0 THEN 'control' ELSE 'test' END
-               || ': what was before has no frames; record with a larger max_entries' AS text,
-               (n1 > 0 AND n1 % 1000 = 0) OR (n2 > 0 AND n2 % 1000 = 0) AS holds
+  FROM (SELECT 1 AS number, 'no events in ' || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
+               || ': call torch.cuda.memory._record_memory_history() before the run' AS text, n1 = 0 OR n2 = 0 AS holds
         FROM both
         UNION ALL
-        SELECT 2, 'no frames in ' || CASE WHEN f1 = 0 AND f2 = 0 THEN 'both' WHEN f1 = 0 THEN 'control' ELSE 'test' END
-               || ': record with context=''all''', f1 = 0 OR f2 = 0
+        SELECT 2, 'the ring of events was full in ' || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
+                                                            WHEN n1 % 1000 = 0 AND n1 > 0 THEN 'control' ELSE 'test' END
+               || ': what was before has no frames; record with a larger max_entries',
+               (n1 > 0 AND n1 % 1000 = 0) OR (n2 > 0 AND n2 % 1000 = 0)
         FROM both
         UNION ALL
-        SELECT 3, printf('what was before is %.0f %% of the peak of control, %.0f %% of that of test',
-                         100.0 * coalesce(o1, 0) / max(b1, 1), 100.0 * coalesce(o2, 0) / max(b2, 1)),
-               2 * max(coalesce(o1, 0), 0) > b1 OR 2 * max(coalesce(o2, 0), 0) > b2
+        SELECT 3, 'no frames in ' || CASE WHEN n1 * n2 > 0 AND f1 = 0 AND f2 = 0 THEN 'both' WHEN n1 > 0 AND f1 = 0 THEN 'control' ELSE 'test' END
+               || ': record with context=''all''', (n1 > 0 AND f1 = 0) OR (n2 > 0 AND f2 = 0)
         FROM both
         UNION ALL
-        SELECT 4, 'the peak is in ' || coalesce(p1, 'unknown') || ' in control, in ' || coalesce(p2, 'unknown') || ' in test', p1 IS NOT p2
+        SELECT 4, printf('what was before is %.0f %% of the peak of control, %.0f %% of that of test',
+                         100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1)), 2 * o1 > b1 OR 2 * o2 > b2
         FROM both
         UNION ALL
-        SELECT 5, 'only device ' || device1 || CASE device2 WHEN device1 THEN '' ELSE ' and ' || device2 END
+        SELECT 5, 'the peak is ' || p1 || ' in control, ' || p2 || ' in test', p1 <> p2
+        FROM both
+        UNION ALL
+        SELECT 6, 'rank ' || rank1 || ' of control is compared with rank ' || rank2 || ' of test', rank1 <> rank2
+        FROM both
+        UNION ALL
+        SELECT 7, 'only device ' || coalesce(device1, device2) || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
                || ', with the highest peak, is compared: there are ' || d1 || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END, d1 > 1 OR d2 > 1
         FROM both
         UNION ALL
-        SELECT 6, 'the file contradicts itself: see problems of memory_files()', q1 <> '[]' OR q2 <> '[]'
+        SELECT 8, 'the file contradicts itself: see problems of memory_files()', q1 <> '[]' OR q2 <> '[]'
         FROM both)
   WHERE holds
   ORDER BY number
@@ -107,8 +131,9 @@ line AS (
          b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op
   FROM both
   UNION ALL
-  SELECT 2, 0, 'peak', printf('it is in %s after event %d of %d in control, in %s after event %d of %d in test', coalesce(p1, 'unknown'), e1, n1,
-                              coalesce(p2, 'unknown'), e2, n2), NULL, NULL, NULL, NULL, NULL, NULL
+  SELECT 2, 0, 'peak',
+         printf('it is %s%s of %d in control, %s%s of %d in test', p1, CASE e1 WHEN -1 THEN '' ELSE ' after event ' || e1 END, n1,
+                p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL, NULL, NULL, NULL
   FROM both
   UNION ALL
   SELECT 3, r.number, 'cause',

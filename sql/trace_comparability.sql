@@ -12,7 +12,7 @@
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   line           INTEGER  from 1
---   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, versions or time
+--   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, modules, versions or time
 --   item           TEXT     what is compared: a property, an operator, a key of trace_metadata
 --   control_value  any      in control; NULL: not known, or the row is about test alone
 --   test_value     any      in test; likewise
@@ -20,7 +20,7 @@
 --   matters        TEXT     'yes', 'maybe' or 'no': whether it can make the comparison wrong
 --   why            TEXT     a sentence that says so
 -- Grain: one row per topic and item of which a side has a value, in the order in which trace_summary names them. A side
--- with too few steps, a long step or bad files has a row of its own, with NULL for the other side.
+-- with a long step or bad files has a row of its own, with NULL for the other side; so has one with too few steps, unless both have.
 -- Rules:
 --   1. trace_summary quotes the rows that matter ('yes') as its cautions, and the report as its checks. 'maybe' is what
 --      may be meant, such as another version, or cannot be known.
@@ -29,7 +29,8 @@
 --      of five steps or more, five median absolute deviations beyond it, if the steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
 --      time of operators of both sides at shapes of both sides; types that differ in half of the operators' time (L6),
 --      else other types of floats in the operators that launched device work; problems of files (work without a launch
---      is none here); another profiler; with_stack or profile_memory on one side, which make the host slower.
+--      is none here); another profiler; with_stack or profile_memory on one side, which make the host slower; modules on
+--      one side.
 --   3. A value is that of the files of the chosen ranks; of several values the lowest and the highest. world_size,
 --      recorded and problems are of all files.
 --   4. Shapes and types of single operators are those of the five with the most device time that both sides have: of an
@@ -38,15 +39,18 @@
 --      profiler does not write the version of PyTorch; profiler.add_metadata('torch_version', ...) does.
 --   6. resolution is 'us' if all parts of the steps take whole us: then kernels do, too. Times of a trace count from its
 --      own start, in UTC if it is known: time zones make no difference.
+--   7. A side has modules if time of its steps has the name of one at level 'module' (A11.4). Without any, that level
+--      gives what 'top_op' gives.
 WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms, max(time_ns % 1000) AS fraction,
-         max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
-  FROM trace_step_time(:control, :control_rank, :control_iteration, 'annotation', :clock, :steps)
+         max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum,
+         total(name GLOB 'nn.Module: *') > 0 AS of_modules
+  FROM trace_step_time(:control, :control_rank, :control_iteration, 'module', :clock, :steps)
   GROUP BY rank, iteration
   UNION ALL
   SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(time_ns % 1000),
-         max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
-  FROM trace_step_time(:test, :test_rank, :test_iteration, 'annotation', :clock, :steps)
+         max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), ''), total(name GLOB 'nn.Module: *') > 0
+  FROM trace_step_time(:test, :test_rank, :test_iteration, 'module', :clock, :steps)
   GROUP BY rank, iteration),
 middle AS MATERIALIZED (
   SELECT side, trace_quantile(ms, 0.5) AS median FROM step GROUP BY side LIMIT -1),
@@ -56,7 +60,8 @@ steps AS MATERIALIZED (
          round(max(ms) / median, 3) AS longest,
          max(ms) > 1.15 * median
            AND (count(DISTINCT iteration) < 5 OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
-         count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank, max(of_host) AS of_host
+         count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank, max(of_host) AS of_host,
+         max(of_modules) AS of_modules
   FROM middle CROSS JOIN step USING (side)
   GROUP BY side
   LIMIT -1),
@@ -86,8 +91,8 @@ files AS MATERIALIZED (
 -- each side with what the other one has, as o_; rows that are about both are those of side 0
 sides AS MATERIALIZED (
   SELECT s.side, CASE s.side WHEN 0 THEN 'control' ELSE 'test' END AS word, s.steps, s.numbers, s.chosen, s.longest, s.is_long, s.ranks,
-         s.rank, s.of_host, f.world, f.recorded, f.bad, o.steps AS o_steps, o.numbers AS o_numbers, o.chosen AS o_chosen,
-         o.ranks AS o_ranks, o.rank AS o_rank, o.of_host AS o_of_host, g.world AS o_world, g.recorded AS o_recorded,
+         s.rank, s.of_host, s.of_modules, f.world, f.recorded, f.bad, o.steps AS o_steps, o.numbers AS o_numbers, o.chosen AS o_chosen,
+         o.ranks AS o_ranks, o.rank AS o_rank, o.of_host AS o_of_host, o.of_modules AS o_of_modules, g.world AS o_world, g.recorded AS o_recorded,
          g.bad AS o_bad,
          CASE s.ranks WHEN 1 THEN 'rank ' || s.rank ELSE s.ranks || ' ranks (' || s.rank || '-' || s.last_rank || ')' END
            || coalesce(' of ' || f.world, '') AS what,
@@ -290,10 +295,13 @@ found(place, topic, item, control, test, same, matters, why) AS (
   FROM sides
   WHERE side = 0
   UNION ALL
-  SELECT 6, 'steps', 'few', CASE side WHEN 0 THEN numbers END, CASE side WHEN 1 THEN numbers END, 2, 'yes',
-         word || ' has ' || CASE numbers WHEN 1 THEN '1 step' ELSE '2 steps' END || ': too few to tell how much steps vary'
+  SELECT 6, 'steps', 'few', CASE WHEN side = 0 THEN numbers END,
+         CASE WHEN side = 1 THEN numbers WHEN o_numbers IN (1, 2) THEN o_numbers END, 2, 'yes',
+         CASE WHEN numbers = o_numbers THEN '' ELSE word || ' has ' END || CASE numbers WHEN 1 THEN '1 step' ELSE '2 steps' END
+         || CASE WHEN numbers = o_numbers THEN ' a side' WHEN o_numbers IN (1, 2) THEN ', test ' || o_numbers ELSE '' END
+         || ': too few to tell how much steps vary'
   FROM sides
-  WHERE numbers IN (1, 2)
+  WHERE numbers IN (1, 2) AND (side = 0 OR o_numbers NOT IN (1, 2))
   UNION ALL
   SELECT 6.5, 'steps', 'chosen', chosen, o_chosen, 2, 'no', 'numbers of steps count from the start of a run'
   FROM sides
@@ -351,6 +359,13 @@ found(place, topic, item, control, test, same, matters, why) AS (
               || ' problems (trace_files)' ELSE 'no file is cut short, no event is skipped' END
   FROM sides
   WHERE bad > 0 OR (side = 0 AND o_bad = 0)
+  UNION ALL
+  SELECT 13.5, 'modules', 'recorded', of_modules, o_of_modules, 2, CASE WHEN of_modules = o_of_modules THEN 'no' ELSE 'yes' END,
+         CASE WHEN of_modules > o_of_modules THEN 'only control has modules: of test, level ''module'' gives operators'
+              WHEN of_modules < o_of_modules THEN 'only test has modules: of control, level ''module'' gives operators'
+              WHEN of_modules THEN 'both have modules' ELSE 'neither has modules: level ''module'' gives operators' END
+  FROM sides
+  WHERE side = 0
   UNION ALL
   SELECT place, topic, item, control, test, 2,
          CASE WHEN control = test THEN 'no'

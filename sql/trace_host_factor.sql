@@ -26,6 +26,7 @@
 --   explained_time  REAL     us a step: what the factor makes of control_time, if the outcome is 'one factor'; else 0
 --   rest_time       REAL     us a step: diff_time without explained_time
 --   text            TEXT     of the host: the outcome in words; NULL if it is not about load
+--   beyond_time     REAL     us a step: of 'other' the part of diff_time that load does not explain (L7.5)
 -- Grain: one row for the host, one per operator that is compared, one for all other operators; operators by |rest_time|
 -- descending, then by name, shapes, types.
 -- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.
@@ -96,16 +97,18 @@ line AS (
            WHEN 'load differs' THEN 'the load of the host differs (x '
              || printf(CASE WHEN low >= 9.95 THEN '%.0f' WHEN low < 0.095 THEN '%.2f' ELSE '%.1f' END, low) || ' to x '
              || printf(CASE WHEN high >= 9.95 THEN '%.0f' WHEN high < 0.095 THEN '%.2f' ELSE '%.1f' END, high)
-             || ' by operator)' END AS text
+             || ' by operator)' END AS text, NULL AS beyond
   FROM host
   UNION ALL
   SELECT 1, 'operator', NULL, w.name, shapes, types, runs, ratio, NULL, NULL, NULL, NULL, w.c, w.t,
-         CASE outcome WHEN 'one factor' THEN w.c * (host.factor - 1) ELSE 0.0 END, NULL
+         CASE outcome WHEN 'one factor' THEN w.c * (host.factor - 1) ELSE 0.0 END, NULL, NULL
   FROM host CROSS JOIN weighed AS w
   UNION ALL
-  SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, c - c_compared, t - t_compared, 0.0, NULL
-  FROM host)
+  SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, c, t, 0.0, NULL,
+         t - c - max(c * (min(low, 1) - 1), min(c * (max(high, 1) - 1), t - c))
+  FROM (SELECT low, high, c - c_compared AS c, t - t_compared AS t FROM host))
 SELECT kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, c AS control_time, t AS test_time,
-       t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text
+       t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text,
+       beyond AS beyond_time
 FROM line
 ORDER BY place, abs(rest_time) DESC, name, shapes, types;

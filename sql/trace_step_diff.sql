@@ -7,7 +7,7 @@
 --   :test_rank          any            the same for test
 --   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
---   :level              TEXT           what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'
+--   :level              TEXT           what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 --   :control_capture    TEXT           a trace of the capture of the graphs that control replays (A15); default none

@@ -47,10 +47,12 @@
 --      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; one factor of kernels is
 --      said of each rank that has one.
 --   8. 'work' is what trace_work_diff has: counts have no noise. Where a cause names the operator, they are in its line,
---      the largest one's; lines of work are what no cause names. Four lines at most are mix, untraced, cautions and
+--      the largest one's; lines of work are what no cause names or counts: operators that came or went in a part of the program
+--      where some take over from others are said by that. Four lines at most are mix, untraced, cautions and
 --      work, in this order; of work at most three.
 --   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
---      ('test does other work'), and waits, gaps and calls if they make half of the difference; else it is unclear.
+--      ('test does other work') and waits, gaps and calls if they make half of the difference; so do, on one rank of a
+--      job, operators of other counts, shapes or types beyond what load explains (L7.5). Else it is unclear.
 WITH asked AS MATERIALIZED (
   SELECT control_chosen AS c_rank, test_chosen AS t_rank, control_ranks AS c_ranks, test_ranks AS t_ranks,
          control_job AND test_job AS is_job, ranks, why AS ranks_out
@@ -66,7 +68,18 @@ verdict AS MATERIALIZED (
 style AS MATERIALIZED (
   SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
          CASE WHEN digits_of >= 100 THEN 0.5 WHEN digits_of >= 10 THEN 0.05 WHEN digits_of >= 1 THEN 0.005
-              ELSE 0.0005 END * size AS least, (verdict LIKE 'slower%' OR verdict LIKE 'faster%') AND (load IS NULL OR works > 0 OR 2 * waits / diff_ms >= 1) AS is_clear,
+              ELSE 0.0005 END * size AS least,
+         CASE WHEN verdict NOT LIKE 'slower%' AND verdict NOT LIKE 'faster%' THEN 0
+              WHEN load IS NULL OR works > 0 OR 2 * waits / diff_ms >= 1 THEN 1
+              ELSE EXISTS (SELECT 1
+                           FROM (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
+                           CROSS JOIN trace_host_factor(
+                             CASE WHEN is_job = (r.rank IS NOT NULL)
+                                       AND (NOT is_job OR c_ranks IN ('all', r.rank)
+                                            OR instr(replace(replace(c_ranks, '[', ','), ']', ','), ',' || r.rank || ',')) THEN :control END,
+                             :test, CASE WHEN is_job THEN r.rank ELSE c_ranks END, CASE WHEN is_job THEN r.rank ELSE t_ranks END,
+                             control_iterations, test_iterations, :steps) AS f
+                           WHERE f.kind = 'other' AND f.beyond_time / diff_ms >= 500) END AS is_clear,
          strata = 1 AND control_steps > 1 AND control_high_ms > 1.05 * control_median_ms AS control_long,
          strata = 1 AND test_steps > 1 AND test_high_ms > 1.05 * test_median_ms AS test_long
   FROM (SELECT *,
@@ -183,29 +196,31 @@ said AS (
   FROM style
   UNION ALL
   SELECT 2, 'coverage', NULL, NULL, NULL,
-         CASE WHEN length(text) <= 100 THEN text WHEN length(text) <= 103 THEN replace(text, ' ms', '')
-              WHEN length(text) <= 110 THEN replace(replace(replace(text, ' ms', ''), ': all ', ': '), 'steps of', 'steps')
-              ELSE replace(replace(replace(text, ' steps', ''), ' ms', ''), ': all ', ': ') END
-  FROM (SELECT CASE WHEN control_steps = 1 THEN '1 step' WHEN control_steps > 0 THEN control_steps || ' steps'
-              WHEN test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
-         || ' of ' || printf('%.*f', digits, control_low_ms / size)
-         || replace('-' || printf('%.*f', digits, control_high_ms / size), '-' || printf('%.*f', digits, control_low_ms / size), '')
-         || ' ' || unit
-         || coalesce(', ' || CASE WHEN test_steps > 0 THEN test_steps WHEN control_steps > 0 THEN 'a whole trace' END
-                     || ' of ', ' and ')
-         || printf('%.*f', digits, test_low_ms / size)
-         || replace('-' || printf('%.*f', digits, test_high_ms / size), '-' || printf('%.*f', digits, test_low_ms / size), '')
-         || CASE WHEN verdict = 'no difference' THEN ': all parts are equal' WHEN test_low_ms > control_high_ms THEN ': all longer'
-                 WHEN control_low_ms > test_high_ms THEN ': all shorter' ELSE ': they overlap' END
-         || '; ' || CASE WHEN is_job THEN 'job of ' || ranks || ' ranks'
-                         WHEN control_ranks > 1 THEN control_ranks || ' ranks' || CASE test_ranks WHEN control_ranks THEN ''
-                                                                                ELSE ' and ' || test_ranks END
-                         WHEN test_ranks > 1 THEN '1 rank and ' || test_ranks
-                         WHEN control_lowest = test_lowest THEN 'rank ' || control_lowest
-                         ELSE 'ranks ' || control_lowest || ', ' || test_lowest END
-         || CASE verdict WHEN 'no difference' THEN '' ELSE '; one recording a side: see trace_ab' END AS text
-        FROM style
-        LIMIT -1)
+         CASE WHEN length(text) <= 100 THEN text WHEN length(bare) <= 100 THEN bare
+              WHEN length(replace(replace(bare, ': all ', ': '), 'steps of', 'steps')) <= 100
+                THEN replace(replace(bare, ': all ', ': '), 'steps of', 'steps')
+              WHEN length(shortest) <= 100 THEN shortest ELSE replace(shortest, 'one recording a side', 'one a side') END
+  FROM (SELECT text, replace(text, ' ms', '') AS bare, replace(replace(replace(text, ' steps', ''), ' ms', ''), ': all ', ': ') AS shortest
+        FROM (SELECT CASE WHEN control_steps = 1 THEN '1 step' WHEN control_steps > 0 THEN control_steps || ' steps'
+                    WHEN test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
+               || ' of ' || printf('%.*f', digits, control_low_ms / size)
+               || replace('-' || printf('%.*f', digits, control_high_ms / size), '-' || printf('%.*f', digits, control_low_ms / size), '')
+               || ' ' || unit
+               || coalesce(', ' || CASE WHEN test_steps > 0 THEN test_steps WHEN control_steps > 0 THEN 'a whole trace' END
+                           || ' of ', ' and ')
+               || printf('%.*f', digits, test_low_ms / size)
+               || replace('-' || printf('%.*f', digits, test_high_ms / size), '-' || printf('%.*f', digits, test_low_ms / size), '')
+               || CASE WHEN verdict = 'no difference' THEN ': all parts are equal' WHEN test_low_ms > control_high_ms THEN ': all longer'
+                       WHEN control_low_ms > test_high_ms THEN ': all shorter' ELSE ': they overlap' END
+               || '; ' || CASE WHEN is_job THEN 'job of ' || ranks || ' ranks'
+                               WHEN control_ranks > 1 THEN control_ranks || ' ranks' || CASE test_ranks WHEN control_ranks THEN ''
+                                                                                      ELSE ' and ' || test_ranks END
+                               WHEN test_ranks > 1 THEN '1 rank and ' || test_ranks
+                               WHEN control_lowest = test_lowest THEN 'rank ' || control_lowest
+                               ELSE 'ranks ' || control_lowest || ', ' || test_lowest END
+               || CASE verdict WHEN 'no difference' THEN '' ELSE '; one recording a side: see trace_ab' END AS text
+              FROM style
+              LIMIT -1))
   UNION ALL
   SELECT 3, 'mix', NULL, NULL, NULL,
          'at like sizes ' || printf('%+.*f', digits, within / 1000 / size) || ' ' || unit
@@ -234,14 +249,14 @@ head AS MATERIALIZED (
   WHERE strata = 1
   LIMIT -1),
 cause AS (
-  SELECT c.class, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
+  SELECT c.class, c.area, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
   FROM style
   CROSS JOIN trace_step_causes(CASE WHEN strata = 1 THEN :control END, :test, c_rank, t_rank,
                                control_iterations, test_iterations, :clock, :steps, (SELECT 11 - count(*) FILTER (WHERE is_head = 1)
                                                                                   - min(count(*) FILTER (WHERE is_head = 2), 3, 6 - count(*) FILTER (WHERE is_head = 1))
                                                                                 FROM head)) AS c
   UNION ALL
-  SELECT class, name,
+  SELECT class, NULL, name,
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
                     WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
                     WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
@@ -250,31 +265,48 @@ cause AS (
   FROM alike
   WHERE diff_within <> 0 OR diff_time <> 0
   UNION ALL
-  SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
+  SELECT 'mix', NULL, NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
   FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
   WHERE largest > 0),
 -- the lines of the head, the causes in the order of their differences, and work
-ranked AS (
+ranked AS MATERIALIZED (
   SELECT *, heads + number <= 11 - min(3, 6 - heads, works) AND is_cause AS is_sure,
          max(CASE is_head WHEN 2 THEN text END) OVER (PARTITION BY name) AS counts,
          row_number() OVER (PARTITION BY is_head, name ORDER BY number) = 1 AS is_first, instr(text, trace_label(name)) AS at
   FROM (SELECT *, count(*) FILTER (WHERE is_head = 1) OVER () AS heads, count(*) FILTER (WHERE is_head = 2) OVER () AS works,
                row_number() OVER (PARTITION BY is_head ORDER BY place, abs(diff_time) DESC) AS number,
                is_head = 0 AND (100 * abs(diff_time) >= abs(d) OR strata > 1) AND abs(diff_time) >= least AS is_cause
-        FROM (SELECT is_head, place, kind, text, NULL AS class, name, control_ms AS control_time, test_ms AS test_time,
+        FROM (SELECT is_head, place, kind, text, NULL AS class, NULL AS area, name, control_ms AS control_time, test_ms AS test_time,
                      diff_ms AS diff_time, NULL AS share, NULL AS changes, NULL AS digits, NULL AS size, NULL AS unit, NULL AS least,
                      NULL AS is_clear, NULL AS d, NULL AS strata, NULL AS rank
               FROM head
               UNION ALL
-              SELECT 0, 0, kind, said, class, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000,
+              SELECT 0, 0, kind, said, class, area, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000,
                      digits, size, unit, least, is_clear, d, strata, rank
               FROM (SELECT *, CASE WHEN text LIKE 'copies: %' THEN substr(text, 9) ELSE text END AS said FROM cause)
               CROSS JOIN style
-              WHERE verdict <> 'no difference'))),
+              WHERE verdict <> 'no difference'))
+  LIMIT -1),
+-- operators whose device work is all in parts of the program where some took over from others
+replaced AS MATERIALIZED (
+  SELECT op
+  FROM (SELECT DISTINCT p.op, p.class, p.family
+        FROM style CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
+        CROSS JOIN trace_step_path(CASE WHEN EXISTS (SELECT 1 FROM ranked WHERE is_sure AND kind = 'replaced')
+                                        THEN CASE side WHEN 0 THEN :control ELSE :test END END,
+                                   CASE side WHEN 0 THEN c_rank ELSE t_rank END,
+                                   CASE side WHEN 0 THEN control_iterations ELSE test_iterations END, :clock, 'trace', :steps) AS p
+        WHERE p.kernel IS NOT NULL AND p.class IN ('compute', 'memory'))
+  GROUP BY op
+  HAVING min((class, family) IN (SELECT class, area FROM ranked WHERE is_sure AND kind = 'replaced'))
+  LIMIT -1),
 placed AS (
   SELECT *, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER (ORDER BY is_head, number) AS work,
          min(3, 6 - heads, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER ()) AS works_shown
-  FROM (SELECT *, name IS NOT NULL AND max(is_sure AND at > 0) OVER (PARTITION BY name) AS is_named FROM ranked)),
+  FROM (SELECT *, name IS NOT NULL AND (max(is_sure AND at > 0) OVER (PARTITION BY name)
+                                       OR (is_head = 2 AND name IN (SELECT op FROM replaced)
+                                           AND substr(text, length(trace_label(name)) + 1) GLOB ' [gn]*')) AS is_named
+        FROM ranked)),
 shown AS (
   SELECT *, CASE is_head WHEN 1 THEN number
                          WHEN 2 THEN CASE WHEN NOT is_named AND work <= works_shown THEN 300 + work END

@@ -33,6 +33,7 @@ STEPS = f"FROM %s('{TEST}') AS it LEFT JOIN trace_steps('{TEST}') AS step ON ste
 SIDES = f"(SELECT 'test' AS side, * FROM temporal_breakdown('{TEST}') UNION ALL" \
         f" SELECT 'control', * FROM temporal_breakdown('{CONTROL}'))"
 SNAPSHOTS = ", ".join(f"'{os.path.join(EXAMPLES, 'memory', f'training_{tokens}.pickle.gz')}'" for tokens in (128, 512))
+SNAPSHOT = SNAPSHOTS.rpartition(", ")[2]
 ANALYSES = {
     "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time | side FROM {SIDES}",
     "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time | busy_time"
@@ -53,6 +54,8 @@ ANALYSES = {
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
     "visualize_memory_diff": f"SELECT phase, op, control_bytes, test_bytes FROM memory_diff({SNAPSHOTS}, 'phase,op')"
                              " WHERE phase <> 'cached and rounded'",
+    "visualize_memory": f"SELECT e.rank, e.device, e.event, e.allocated, e.reserved | f.peak_event FROM memory_events({SNAPSHOT}) AS e"
+                        f" JOIN memory_files({SNAPSHOT}) AS f ON f.device = e.device",
     "visualize_counts_diff": f"SELECT name, control_counts, test_counts FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
     "visualize_duration_diff": f"SELECT name, control_total_duration, test_total_duration"
                                f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
@@ -405,6 +408,26 @@ class Figures(unittest.TestCase):
         figure = figure_of(self.db, name, [row[:4] for row in rows])
         self.assertEqual([figure["data"][0]["x"], figure["layout"]["shapes"]], [[0, 1, 4], []])
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time (ms)")
+
+    def test_memory(self):
+        """Two lines for each device, by event, from 0 on; the peak behind; extremes are kept."""
+        rows = [(0, 0, 0, 10, 2_000_000, 1), (0, 0, 1, 500_000, 2_000_000, 1), (0, 1, 0, 400_000, 0, -1), (0, 1, 4, None, 3_000_000, -1)]
+        figure = figure_of(self.db, "visualize_memory", rows, optional=1)
+        self.assertEqual([(line["name"], line["x"], line["y"]) for line in figure["data"]], [
+            ("rank 0, device 0, allocated", [0, 1], [0.00001, 0.5]), ("rank 0, device 0, reserved", [0, 1], [2, 2]),
+            ("rank 0, device 1, allocated", [0], [0.4]), ("rank 0, device 1, reserved", [0, 4], [0, 3])])
+        self.assertEqual([figure["layout"]["xaxis"]["title"]["text"], figure["layout"]["yaxis"]["title"]["text"]],
+                         ["event; dotted lines: peak", "bytes (MB)"])
+        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [1])
+        self.assertEqual(figure["data"][0]["hovertemplate"], "%{fullData.name}: %{y:,.3f} MB<br>event %{x:,.0f}<extra></extra>")
+        figure = figure_of(self.db, "visualize_memory", [(0, 0, 7, 1, 2), (0, 0, 9, 2, 2)])
+        self.assertEqual([figure["data"][0]["x"], figure["layout"]["shapes"], figure["layout"]["xaxis"]["title"]["text"]], [[7, 9], [], "event"])
+        peak, event = self.db.execute(f"SELECT peak_bytes, peak_event FROM memory_files({SNAPSHOT})").fetchone()
+        figure = json.loads(picture(self.db, "visualize_memory", None, "plotly"))
+        line = figure["data"][0]
+        self.assertEqual(line["x"][line["y"].index(max(line["y"]))], event)
+        self.assertAlmostEqual(max(line["y"]), peak / 1e9, places=8)
+        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [event])
 
     def test_memory_bandwidth(self):
         """A dot where a copy begins, on a logarithmic axis."""

@@ -106,8 +106,8 @@ class Rows(InFolder):
                 "with_stack": 0, "profile_memory": 0, "record_shapes": 1, "cuda_runtime_version": 12040, "torch_version": "2.9"}
         same = self.pair(head, head)
         self.assertEqual({row[3] for rows in same.values() for row in rows if row[1:3] != (1, None)} - {"yes"}, {"no"})
-        self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"], ["control has 1 step: too few to tell how"
-                                                                                       " much steps vary"])
+        self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"], ["1 step a side: too few to tell how much"
+                                                                                       " steps vary"])
         for change, key, matters in (
                 ({"deviceProperties": [{**DEVICE, "name": "H100"}]}, ("device", "name"), "yes"),
                 ({"deviceProperties": [{**DEVICE, "numSms": 54}]}, ("device", "multiprocessors"), "maybe"),
@@ -154,12 +154,50 @@ class Rows(InFolder):
         self.assertEqual(self.found("all", "others", "[0,1]", "[2,3]")["ranks", "compared"][0][3], "maybe")
         self.assertEqual(self.found("others", "all", "all", "[2,3]")["ranks", "recorded"][0][:4], ("2 of 4", "4 of 4", 0, "yes"))
 
+    def test_modules(self):
+        """Level 'module' gives operators where there are none (A11.4): the row, the summary and the report say on which side."""
+        write("plain.json", run(5))
+        content = run(5)
+        content["traceEvents"] += [event("nn.Module: Linear_0", 1000 * number + 5, 300, cat="python_function") for number in range(5)]
+        write("modules.json", content)
+        for control, test, has, matters, why, where in (
+                ("plain", "modules", (0, 1), "yes", "only test has modules: of control, level 'module' gives operators", "control"),
+                ("modules", "plain", (1, 0), "yes", "only control has modules: of test, level 'module' gives operators", "test"),
+                ("plain", "plain", (0, 0), "no", "neither has modules: level 'module' gives operators", "control and in test"),
+                ("modules", "modules", (1, 1), "no", "both have modules", None)):
+            with self.subTest(control=control, test=test):
+                sides = f"{control}.json", f"{test}.json"
+                self.assertEqual(self.found(*sides)["modules", "recorded"], [(*has, int(has[0] == has[1]), matters, why)])
+                for side, of_module in zip(sides, has):
+                    named, top = ({name for name, in self.rows("SELECT name FROM trace_step_time(?) WHERE level = ?", side, level)}
+                                  for level in ("module", "top_op"))
+                    self.assertEqual((named == top, "nn.Module: Linear_0" in named), (not of_module, bool(of_module)))
+                said = self.rows("SELECT text FROM trace_summary(?, ?) WHERE text LIKE '%modules%'", *sides)
+                self.assertEqual(said, [(f"caution: {why}",)] if matters == "yes" else [])
+                note = f"no modules were recorded in {where}: there, names are those of operators."
+                for level in ("module", "op"):
+                    html = self.value("SELECT html FROM trace_diff_report(?, ?) WHERE level = ?", *sides, level)
+                    self.assertEqual(note in html, level == "module" and where is not None)
+                    self.assertEqual("no modules were recorded" in html, note in html)
+                    self.assertEqual(why[0].upper() + why[1:].replace("'", "&#39;") + "." in html, matters == "yes")
+
     def test_steps_of_many_ranks_are_still_few(self):
         """Eight ranks with one step each do not tell how much steps vary."""
         for number in range(8):
             write(f"a/{number}.json", {"distributedInfo": {"rank": number, "world_size": 8}, **run(steps=1)})
         self.assertEqual([row[-1] for row in self.found("a", "a", "all", "all")["steps", "few"]],
-                         [f"{side} has 1 step: too few to tell how much steps vary" for side in ("control", "test")])
+                         ["1 step a side: too few to tell how much steps vary"])
+
+    def test_few_steps_of_either_side(self):
+        for count in (3, 4, 5):
+            write(f"{count}.json", run(count))
+        for control, test, values, why in ((3, 3, (1, 1), "1 step a side"), (4, 4, (2, 2), "2 steps a side"),
+                                           (3, 4, (1, 2), "control has 1 step, test 2"), (4, 3, (2, 1), "control has 2 steps, test 1"),
+                                           (3, 5, (1, None), "control has 1 step"), (5, 4, (None, 2), "test has 2 steps")):
+            found = self.found(f"{control}.json", f"{test}.json")["steps", "few"]
+            self.assertEqual([(row[0], row[1], *row[3:]) for row in found],
+                             [(*values, "yes", f"{why}: too few to tell how much steps vary")])
+        self.assertNotIn(("steps", "few"), self.found("5.json", "5.json"))
 
     def test_phases(self):
         found = self.found(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))

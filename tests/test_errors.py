@@ -448,7 +448,8 @@ class NoTrace(Errors):
         database.close()
         with open("a.db", "rb") as file:
             kinds = [(file.read(), "a SQLite database: unpack it first, with gunzip")]
-        pickle_kind = "a Python pickle: export a trace as JSON, with export_chrome_trace()"
+        pickle_kind = ("a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of torch.cuda.memory is for"
+                       " memory_summary() and memory_diff()")
         kinds += [(pickle.dumps(pickled, protocol), pickle_kind) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
         kinds += [(zipped.getvalue(), "a zip archive: unpack it first"), (packed.getvalue(), "a tar archive: unpack it first"),
                   (lzma.compress(b"{}"), "compressed with xz: unpack it first, with unxz"),

@@ -10,7 +10,7 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, series
 from test_clock_factor import cap_of, quantile
 
-COLUMNS = "kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, control_time, test_time, explained_time"
+COLUMNS = "kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, control_time, test_time, explained_time, beyond_time"
 
 
 # ---- the rules, a second time ------------------------------------------------------------------------------------------
@@ -146,6 +146,13 @@ class SecondReading(InFolder):
         for place in (11, 12, 13):
             self.assertAlmostEqual(host[place], sum(row[place] for row in parts), 4)
         self.assertEqual(parts[-1][0], "other")
+        self.assertEqual({row[14] for row in rows[:-1]}, {None})
+        mine, theirs = parts[-1][11:13]
+        if factors:
+            least, most = mine * min(wanted["low"], 1), mine * max(wanted["high"], 1)
+            self.assertAlmostEqual(parts[-1][14], min(theirs - least, 0) if theirs < most else theirs - most, 4)
+        else:
+            self.assertIsNone(parts[-1][14])
         change = retyped(*sides)
         found = self.rows("SELECT control_value, test_value, matters, why FROM trace_comparability(?, ?)"
                           " WHERE topic = 'types' AND item = 'operators'", control, test)
@@ -201,6 +208,20 @@ class Rules(InFolder):
     def test_one_operator_that_is_slower_is_no_load(self):
         """Not even the longest."""
         self.assertEqual(self.pair(*[(1, None)] * 5, (20, None)), ("no change", None))
+
+    def test_other_shapes_beside_load(self):
+        """What load does not explain is other work: the verdict of summary and report is clear if that is half of it (L7.5)."""
+        for factor, shapes, us, said in ((2, [[8, 8]], 200, "no clear difference"), (2, [[16, 8]], 200, "no clear difference"),
+                                         (2, [[16, 8]], 3000, "test does other work"), (0.8, [[4, 8]], 75, "no clear difference"),
+                                         (0.8, [[4, 8]], 1, "test does other work")):
+            write("a.json", program([*self.OPERATORS, ("aten::sort", 100 if factor > 1 else 1000, [[8, 8]], ["float"], 0)], 6))
+            write("b.json", program([*((name, us * factor, *rest) for name, us, *rest in self.OPERATORS),
+                                     ("aten::sort", us if factor > 1 else 10 * us, shapes, ["float"], 0)], 6))
+            with self.subTest(factor=factor, shapes=shapes, us=us):
+                self.assertRegex(self.value("SELECT text FROM trace_summary('a.json', 'b.json')"), f"^{said}: ")
+                html = self.value("SELECT html FROM trace_diff_report('a.json', 'b.json')")
+                self.assertEqual("<h1>No clear difference" in html, said == "no clear difference")
+                self.assertEqual(": test does other work</h1>" in html, said == "test does other work")
 
     def test_other_shapes_and_types_are_not_compared(self):
         self.assertEqual(self.pair((2, ["double", "double", "Scalar"])), ("too few operators", None))

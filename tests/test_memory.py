@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import shutil
+import sqlite3
 
 from generate_memory import snapshot, write
 from made import InFolder, write as write_file
@@ -129,8 +130,56 @@ class Oracle(Memory):
                 lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary('control.pickle', 'test.pickle')")
                 self.assertLessEqual(len(lines), 12)
                 self.assertTrue(all(len(text) <= 100 for _, text, _ in lines), lines)
-                if lines:
-                    self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), lines[0][2])
+                self.assertEqual(lines[0][2], max([0] + [x.peak_bytes for x in b]) - max([0] + [x.peak_bytes for x in a]))
+                self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), lines[0][2])
+
+
+class Summary(Memory):
+    """The lines of memory_summary."""
+
+    def sized(self, size, device=0):
+        return {"segments": [], "device_traces": [[]] * device + [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
+
+    def verdict(self, ranks="NULL"):
+        return self.rows(f"SELECT control_bytes, test_bytes, diff_bytes FROM memory_summary('a', 'b', {ranks}) WHERE kind = 'verdict'")
+
+    def test_a_side_without_a_device(self):
+        self.dump("a/rank0.pickle", {"segments": [], "device_traces": [[], []]})
+        self.dump("b/rank0.pickle", self.sized(50_000))
+        lines = [
+            ("verdict", "the peak is higher: 0.00 -> 0.05 MB, +0.05 MB", 0, 50_000, 50_000),
+            ("peak", "it is before the first event of 0 in control, in unknown after event 0 of 1 in test", None, None, None),
+            ("cause", "    +0.05 MB  unknown", 0, 50_000, 50_000),
+            ("caution", "caution: no events in control: call torch.cuda.memory._record_memory_history() before the run", None, None, None),
+            ("caution", "caution: no frames in test: record with context='all'", None, None, None),
+            ("caution", "caution: the peak is before the first event in control, in unknown in test", None, None, None),
+            ("reserved", "fits in 80 GB? reserved at the peak is 0.00 -> 0.00 GB: yes", 0, 0, 0)]
+        summary = "SELECT kind, text, control_bytes, test_bytes, diff_bytes FROM memory_summary({}, {})"
+        self.assertEqual(self.rows(summary.format("'a'", "'b'")), lines)
+        self.assertEqual(self.rows(summary.format("'b'", "'a'"))[0],
+                         ("verdict", "the peak is lower: 0.05 -> 0.00 MB, -0.05 MB (-100.0 %)", 50_000, 0, -50_000))
+        self.assertEqual(self.rows(summary.format("'a'", "'a'"))[0], ("verdict", "the peak is the same: 0.00 MB", 0, 0, 0))
+
+    def test_an_empty_lowest_rank_is_not_replaced_by_another(self):
+        self.dump("a/rank0.pickle", {"segments": [], "device_traces": []})
+        self.dump("a/rank1.pickle", self.sized(7))
+        self.dump("b/rank0.pickle", self.sized(5))
+        self.assertEqual(self.verdict(), [(0, 5, 5)])
+        self.assertEqual(self.rows("SELECT sum(control_bytes), sum(test_bytes) FROM memory_diff('a', 'b', 'phase') WHERE phase = 'unknown'"), [(0, 5)])
+
+    def test_ranks(self):
+        for side, sizes in (("a", {0: 5, 4: 9, 11: 9}), ("b", {0: 1, 4: 20, 12: 40})):
+            for rank, size in sizes.items():
+                self.dump(f"{side}/rank{rank}.pickle", self.sized(size, device=rank % 3))
+        self.assertEqual(self.verdict(), [(5, 1, -4)])
+        self.assertEqual(self.verdict("4"), [(9, 20, 11)])
+        self.assertEqual(self.verdict("'[0, 4]'"), [(9, 20, 11)])
+        self.assertEqual(self.verdict("'worst'"), [(9, 40, 31)])
+        self.assertEqual(self.verdict("'all'"), [(9, 40, 31)])
+        self.assertEqual(self.rows("SELECT kind, diff_bytes FROM memory_summary('a', 'b', 'worst') WHERE diff_bytes"), [("verdict", 31), ("cause", 31)])
+        self.assertEqual(self.rows("SELECT text FROM memory_summary('a', 'b', 'worst') WHERE text LIKE '%rank%'"),
+                         [("caution: rank 4 of control is compared with rank 12 of test",)])
+        self.assert_error("memory_summary: 'a' has no rank 12 (ranks: 0, 4, 11)", "SELECT * FROM memory_summary('a', 'b', 12)")
 
 
 class Files(Memory):
@@ -162,7 +211,7 @@ class Files(Memory):
         self.assertEqual(self.rows(peak.format("'all'")), [(3, 5), (4, 9), (11, 9)])
         self.assertEqual(self.rows(peak.format("'worst'")), [(4, 9)])
         self.assertEqual(self.rows(peak.format("'[11, 3]'")), [(3, 5), (11, 9)])
-        self.assert_error("memory_peak: the snapshot has no rank 7 (ranks: 3, 4, 11)", peak.format("7"))
+        self.assert_error("memory_peak: 'a' has no rank 7 (ranks: 3, 4, 11)", peak.format("7"))
         self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not 'best'", peak.format("'best'"))
         self.dump("b/rank3.pickle", self.sized(6))
         diff = "SELECT rank, control_bytes, test_bytes FROM memory_diff('a', 'b', 'phase', {}) WHERE phase = 'unknown'"
@@ -196,9 +245,9 @@ class Files(Memory):
         not_one = "is a pickle, but not a snapshot of PyTorch's allocator: "
         size = "event 0 of device 0 has no 'size' that is an integer of 0 or more"
         for path, message in (
-                ("empty", "no snapshot in 'empty': there is no *.pickle, *.pickle.gz or *.pkl file"),
+                ("empty", "no snapshot in 'empty': there is no *.pickle, *.pickle.gz or *.pkl file, as torch.cuda.memory._dump_snapshot() writes"),
                 ("none.pickle", "cannot read 'none.pickle': No such file or directory"),
-                ("x.pickle", "'x.pickle' is not a pickle: name a file of torch.cuda.memory._dump_snapshot()"),
+                ("x.pickle", "'x.pickle' is JSON, as a trace is, and not a pickle: name a file of torch.cuda.memory._dump_snapshot()"),
                 ("list.pickle", f"'list.pickle' {not_one}it is not a dict"),
                 ("dict.pickle", f"'dict.pickle' {not_one}it has no list 'device_traces'"),
                 ("item.pickle", f"'item.pickle' {not_one}an event is not a dict"),
@@ -210,6 +259,50 @@ class Files(Memory):
                          [{"what": "'sum.pickle': a sum of bytes is beyond 64 bits", "count": 1}])
         self.assert_error("memory_peak: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
                           " by commas, not 'file'", "SELECT * FROM memory_peak('sum.pickle', 'file')")
+
+    def test_errors_of_two_sides(self):
+        """What was asked, what was found, and what to do: by either side, and by what reads traces."""
+        self.dump("good/rank0.pickle", self.sized(5))
+        self.dump("bad/rank3.pickle", [1])
+        self.dump("bad/rank4.pickle", "text")
+        write_file("text/rank0.pickle", "a text")
+        write_file("trace.json.gz", '\n {"traceEvents": []}')
+        write_file("traces/rank0.json", '{"traceEvents": []}')
+        write_file("list.json", "[]")
+        self.dump("plain/rank0.gz", self.sized(5))
+        sqlite = sqlite3.connect("profile.sqlite")
+        sqlite.execute("CREATE TABLE t(x)")
+        sqlite.commit()
+        sqlite.close()
+        dump = "name a file of torch.cuda.memory._dump_snapshot()"
+        not_one = "is a pickle, but not a snapshot of PyTorch's allocator: it is not a dict"
+        for path, message in (
+                ("trace.json.gz", f"'trace.json.gz' is JSON, as a trace is, and not a pickle: {dump}"),
+                ("list.json", f"'list.json' is JSON, as a trace is, and not a pickle: {dump}"),
+                ("profile.sqlite", f"'profile.sqlite' is a SQLite database and not a pickle: {dump}"),
+                ("traces", "no snapshot in 'traces': there is no *.pickle, *.pickle.gz or *.pkl file, as torch.cuda.memory._dump_snapshot() writes"),
+                ("none", "cannot read 'none': No such file or directory"), ("no*", "no file matches 'no*'"),
+                ("", "the snapshot is an empty text: name a directory, a file or a pattern"),
+                ("text", f"none of the files is a snapshot; the first: 'text/rank0.pickle' is not a pickle: {dump}"),
+                ("bad", f"none of the files is a snapshot; the first: 'bad/rank3.pickle' {not_one}"),
+                ("bad/rank4.pickle", f"'bad/rank4.pickle' {not_one}"), ("bad/*", f"'bad/rank3.pickle' {not_one}")):
+            for function in ("memory_diff", "memory_summary"):
+                self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}('good', ?)", path)
+                self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}(?, 'good')", path)
+        for by in ("phase,file", "", "phase,phase", "phase;op", "all", 1):
+            self.assert_error("memory_diff: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
+                              f" by commas, not {by!r}", "SELECT * FROM memory_diff('good', 'good', ?)", by)
+        self.dump("other/rank2.pickle", self.sized(5))
+        self.assert_error("memory_diff: 'other' has no rank 0 (ranks: 2)", "SELECT * FROM memory_diff('good', 'other', NULL, 0)")
+        self.assert_error("memory_summary: 'good' has no rank 2 (ranks: 0)", "SELECT * FROM memory_summary('good', 'other', 2)")
+        self.assertEqual([json.loads(row[0])[0]["what"] for row in self.rows("SELECT problems FROM memory_files('bad') ORDER BY rank")],
+                         [f"'bad/rank{rank}.pickle' {not_one}" for rank in (3, 4)])
+        shutil.copy("plain/rank0.gz", "rank0.pickle.gz")
+        for path in ("good/rank0.pickle", "rank0.pickle.gz", "plain"):
+            found = "plain/rank0.gz" if path == "plain" else path
+            for function in ("trace_diff", "trace_summary", "trace_step_causes"):
+                self.assert_error(f"{function}: '{found}' is a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of"
+                                  " torch.cuda.memory is for memory_summary() and memory_diff()", f"SELECT * FROM {function}(?, 'traces')", path)
 
     def test_problems(self):
         block = {"address": 1, "size": 512, "requested_size": 7, "state": "active_allocated"}

@@ -440,7 +440,7 @@ def normal(row, drop):
             *parts, end = re.split(r" events, [\d.]+ [kM]B in ", value)
             value = "".join(part.rstrip("0123456789,") for part in parts) + end
             if "recorded on" in drop:
-                value = re.sub(r"(?s)<tr><th[^>]*>recorded on.*?</tr>", "", value)
+                value = re.sub(r"(?s)<tr><th[^>]*>recorded on.*?</tr>\n?", "", value)
         made.append(value)
     return tuple(made)
 

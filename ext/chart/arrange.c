@@ -382,7 +382,7 @@ bool figure_finish(struct figure *figure)
         return count_values(figure);
     if (figure->chart->kind == CHART_WATERFALL)
         return waterfall_make(figure);
-    if (figure_has_points(figure))
+    if (figure_has_points(figure) && !figure->chart->at)
         shift_points(figure);
     if (figure_has_points(figure) && figure->chart->kind != CHART_TIMELINE)
         thin_points(figure);

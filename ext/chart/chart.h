@@ -57,7 +57,7 @@ enum chart_role {
     CHART_FOLDED, /* text on the axis; what follows ` overlapping ` names a series */
     CHART_SERIES, /* text that names a series; several are joined */
     CHART_AT,     /* a number: the position on the x axis */
-    CHART_MARK,   /* a number: the position of a line behind the others */
+    CHART_MARK,   /* a number: the position of a line behind the others, whose title says what it is */
     CHART_ON,     /* a number: 0 makes a bar pale */
     CHART_BASE,   /* a number of a row whose values texts name: its first series */
     CHART_VALUE,  /* a number: a series of its own, or of the series that texts name */
@@ -82,6 +82,7 @@ struct chart {
     const char *title;
     enum chart_kind kind;
     const char *axis; /* title of the value axis, without its unit */
+    const char *at;   /* what numbers the x axis of lines; NULL: time, from the first one */
     enum chart_unit unit;
     enum chart_order order;
     enum chart_end end; /* of a stack */

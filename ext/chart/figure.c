@@ -298,7 +298,8 @@ static void add_mark(struct figure *figure, double at)
     size_t i = figure->mark_count;
     while (i > 0 && figure->marks[i - 1] != at)
         i--;
-    if (i > 0 || !is_shown(at) || figure->mark_count == MOST_MARKS)
+    if (i > 0 || !is_shown(at) || (figure->chart->at && at < 0) ||
+        figure->mark_count == MOST_MARKS)
         return;
     if (MEMORY_GROW(figure->marks, figure->mark_capacity, figure->mark_count + 1))
         figure->marks[figure->mark_count++] = at;
@@ -320,9 +321,16 @@ static bool has_room(struct figure *figure, struct text_span name)
     return true;
 }
 
-static void add_point(struct figure *figure, const struct chart_cell *cells)
+/* Whether there are several columns of values. */
+static bool has_values(const struct chart *chart)
 {
-    int at = column_of(figure->chart, CHART_AT), value = column_of(figure->chart, CHART_VALUE);
+    return chart->columns[column_of(chart, CHART_VALUE) + 1].role == CHART_VALUE;
+}
+
+/* Adds the point of a column of values. Where there are several, their titles are part of the series' names. */
+static void add_point(struct figure *figure, const struct chart_cell *cells, int value)
+{
+    int at = column_of(figure->chart, CHART_AT);
     bool timeline = figure->chart->kind == CHART_TIMELINE;
     double on = timeline ? cells[column_of(figure->chart, CHART_ON)].number : NAN;
     struct text_span title, name = {figure->names.length, 0};
@@ -334,6 +342,11 @@ static void add_point(struct figure *figure, const struct chart_cell *cells)
     if (!join_texts(figure, cells, false, &title, &ignored)) {
         figure->names.length = name.at;
         return;
+    }
+    if (has_values(figure->chart)) {
+        write_string(&figure->names, ", ");
+        write_string(&figure->names, figure->chart->columns[value].title);
+        title.length = figure->names.length - title.at;
     }
     struct series *series = series_named(figure, &figure->chart->columns[value], title);
     if (!series || figure->names.failed)
@@ -388,7 +401,9 @@ void figure_add(struct figure *figure, const struct chart_cell *cells)
     if (figure->failed || figure->too_many)
         return;
     if (figure_has_points(figure))
-        add_point(figure, cells);
+        for (int i = column_of(figure->chart, CHART_VALUE);
+             figure->chart->columns[i].role == CHART_VALUE; i++)
+            add_point(figure, cells, i);
     else if (column_of(figure->chart, CHART_SERIES) >= 0 ||
              column_of(figure->chart, CHART_FOLDED) >= 0)
         add_long(figure, cells);
@@ -493,7 +508,7 @@ struct scale figure_time_scale(const struct figure *figure)
     for (int i = 0; i < figure->series_count; i++)
         for (size_t at = 0; at < figure->series[i].count; at++)
             greatest = fmax(greatest, figure->series[i].x[at]);
-    struct scale scale = scale_of(UNIT_TIME, greatest);
-    scale.decimals = 3;
+    struct scale scale = scale_of(figure->chart->at ? UNIT_COUNT : UNIT_TIME, greatest);
+    scale.decimals = figure->chart->at ? 0 : 3;
     return scale;
 }

@@ -122,7 +122,13 @@ struct scale scale_of(enum chart_unit unit, double greatest);
 /* The scale of a series, and of those on the same axis. */
 struct scale figure_scale(const struct figure *figure, int series);
 
-/* The scale of the axis of time of points. */
+/* What the x axis of points has. */
+static inline const char *figure_at(const struct figure *figure)
+{
+    return figure->chart->at ? figure->chart->at : "time";
+}
+
+/* The scale of that axis. */
 struct scale figure_time_scale(const struct figure *figure);
 
 #endif

@@ -76,25 +76,25 @@ static void write_cell(struct writer *to, double number, struct scale scale)
 static void write_point_rows(const struct figure *figure, struct writer *to)
 {
     struct scale scale = figure_scale(figure, 0), time = figure_time_scale(figure);
-    const char *axis = figure->chart->axis;
+    const char *axis = figure->chart->axis, *at = figure_at(figure);
     bool timeline = figure->chart->kind == CHART_TIMELINE;
     write_string(to, timeline ? "<th>lane<th>name" : "<th>series");
-    write_head(to, "time", 4, time.unit);
+    write_head(to, at, strlen(at), time.unit);
     write_head(to, axis, strlen(axis), scale.unit);
     write_string(to, "</thead><tbody>\n");
     for (int i = 0; i < figure->series_count; i++) {
         size_t length;
         const char *title = figure_series(figure, i, &length);
-        for (size_t at = 0; at < figure->series[i].count; at++) {
+        for (size_t point = 0; point < figure->series[i].count; point++) {
             write_string(to, "<tr><th>");
             write_html(to, title, length);
             if (timeline) {
-                struct text_span name = figure->series[i].labels[at].name;
+                struct text_span name = figure->series[i].labels[point].name;
                 write_string(to, "<th>");
                 write_html(to, figure_text(figure, name), name.length);
             }
-            write_cell(to, figure->series[i].x[at], time);
-            write_cell(to, figure->series[i].y[at], scale);
+            write_cell(to, figure->series[i].x[point], time);
+            write_cell(to, figure->series[i].y[point], scale);
             write_string(to, "</tr>\n");
         }
     }

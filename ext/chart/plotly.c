@@ -277,7 +277,9 @@ static void write_points(const struct figure *figure, struct writer *to, int ser
     write_integer(&hover, scale.decimals);
     write_string(&hover, "f}");
     write_string(&hover, scale.unit);
-    write_string(&hover, "<br>at %{x:,.3f}");
+    write_string(&hover, figure->chart->at ? "<br>" : "<br>at ");
+    write_string(&hover, figure->chart->at ? figure->chart->at : "");
+    write_string(&hover, figure->chart->at ? " %{x:,.0f}" : "%{x:,.3f}");
     write_string(&hover, time.unit);
     write_string(&hover, "<extra></extra>");
     write_string(to, ",\"hovertemplate\":");
@@ -393,11 +395,19 @@ static size_t write_point_axes(const struct figure *figure, struct writer *to)
 {
     struct scale time = figure_time_scale(figure), scale = figure_scale(figure, 0);
     size_t height = POINTS_HEIGHT;
-    static const char *const titles[][2] = {
-        {"time", "time; pale: not on the path"},
-        {"time; dotted lines: steps", "time; dotted lines: steps; pale: not on the path"}};
-    write_axis(to, ",\"xaxis\":", titles[figure->mark_count > 0][figure->has_pale], time.unit, 8);
+    struct writer title = {0};
+    write_string(&title, figure_at(figure));
+    for (int i = 0; figure->mark_count > 0 && i < MOST_CHART_COLUMNS; i++)
+        if (figure->chart->columns[i].role == CHART_MARK) {
+            write_string(&title, "; dotted lines: ");
+            write_string(&title, figure->chart->columns[i].title);
+        }
+    write_string(&title, figure->has_pale ? "; pale: not on the path" : "");
+    write_bytes(&title, "", 1);
+    write_axis(to, ",\"xaxis\":", title.failed ? "" : title.bytes, time.unit, 8);
     write_string(to, "}");
+    to->failed = to->failed || title.failed;
+    writer_clear(&title);
     if (figure->chart->kind == CHART_TIMELINE)
         height = timeline_write_lanes(figure, to);
     else

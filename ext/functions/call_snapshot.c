@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../chart/writer.h"
 #include "../reader/memory.h"
 #include "../trace/sort.h"
 
@@ -80,16 +81,25 @@ static bool read_ranks(struct call *call, int argument, struct call_snapshots *s
 }
 
 /* Whether the ranks that were asked for are there. */
-static bool check_ranks(struct call *call, const struct call_snapshots *snapshots)
+static bool check_ranks(struct call *call, int argument, const struct call_snapshots *snapshots)
 {
     int64_t *there = memory_zeroed(snapshots->count, sizeof *there);
-    if (!there)
+    const char *text = (const char *)sqlite3_value_text(call->values[argument]);
+    struct writer subject = {0};
+    write_string(&subject, "'");
+    write_string(&subject, text ? text : "");
+    write_bytes(&subject, "'", 2);
+    if (!there || subject.failed) {
+        memory_free(there);
+        writer_clear(&subject);
         return failure_memory(&call->failure);
+    }
     for (size_t i = 0; i < snapshots->count; i++)
         there[i] = snapshots->files[i].rank;
     bool done = selection_check(&snapshots->ranks, there, drop_doubles(there, snapshots->count),
-                                "the snapshot", "rank", &call->failure);
+                                subject.bytes, "rank", &call->failure);
     memory_free(there);
+    writer_clear(&subject);
     return done;
 }
 
@@ -100,7 +110,7 @@ bool call_snapshots_find(struct call *call, int argument, int ranks,
     snapshots->ranks.kind = ranks == 0 ? SELECT_ALL : SELECT_DEFAULT;
     return (ranks == 0 || read_ranks(call, ranks, snapshots)) &&
            argument_trace(call, argument, &snapshots->paths) && keep_files(call, snapshots) &&
-           assign_ranks(call, snapshots) && check_ranks(call, snapshots);
+           assign_ranks(call, snapshots) && check_ranks(call, argument, snapshots);
 }
 
 void call_snapshots_close(struct call_snapshots *snapshots)
@@ -136,12 +146,30 @@ struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_fil
     return snapshot;
 }
 
+/* Says why none of the files is a snapshot, by the first. */
+static bool refuse_files(struct call *call, const struct call_snapshots *snapshots,
+                         const struct snapshot_file *first)
+{
+    const struct snapshot_file named = {.path = first ? first->path
+                                                      : snapshots->paths.items[0].path};
+    snapshot_release(call_snapshot_open(call, &named));
+    struct failure *failure = &call->failure, own = *failure;
+    if (own.code == FAILURE_MEMORY || own.code == FAILURE_INTERRUPTED)
+        return false;
+    *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
+    failure_set(failure, FAILURE_REQUEST, "none of the files is a snapshot; the first: %s",
+                own.text ? own.text : "it has changed");
+    failure_clear(&own);
+    return false;
+}
+
 bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
                          take_snapshot *take, void *to)
 {
     const struct selection *ranks = &snapshots->ranks;
     bool any = false, done = true;
     int64_t lowest = -1; /* the first rank of which a file is a snapshot */
+    const struct snapshot_file *first = NULL;
     for (size_t i = 0; done && i < snapshots->count; i++) {
         const struct snapshot_file *file = &snapshots->files[i];
         if (ranks->kind == SELECT_LIST && !has_integer(ranks->values, ranks->count, file->rank))
@@ -149,16 +177,14 @@ bool call_snapshots_each(struct call *call, const struct call_snapshots *snapsho
         if (ranks->kind == SELECT_DEFAULT && any && file->rank != lowest)
             break;
         lowest = file->rank;
+        first = first ? first : file;
         struct snapshot *snapshot = call_snapshot_open(call, file);
         any = any || snapshot;
         done = snapshot ? take(call, snapshot, file->rank, to)
                         : call->failure.code == FAILURE_NONE;
         snapshot_release(snapshot);
     }
-    return done && (any || failure_set(&call->failure, FAILURE_REQUEST,
-                                       "none of the %lld files is a snapshot of PyTorch's "
-                                       "allocator",
-                                       (long long)snapshots->paths.count));
+    return done && (any || refuse_files(call, snapshots, first));
 }
 
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add)

@@ -393,6 +393,11 @@ static const struct {
      "      JOIN trace_events('examples/gpu/test', NULL, 'all', NULL) AS e USING (rank, iteration)\n"
      "      WHERE iteration = 12 AND trace_kernel_type(e.name, e.cat) IS NOT NULL\n"
      "      ORDER BY e.rank, e.stream);"},
+    {"visualize_memory",
+     "SELECT writefile('build/page.html', visualize_memory(\n"
+     "         e.rank, e.device, event, allocated, reserved, NULL, NULL, peak_event)) > 0 AS written\n"
+     "FROM memory_events('examples/memory/training_512.pickle.gz') AS e\n"
+     "JOIN memory_files('examples/memory/training_512.pickle.gz') AS f USING (rank, device);"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"

@@ -117,7 +117,8 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
 /* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. */
 static void add_file(struct call *call, struct result *result, const struct snapshot_file *file)
 {
-    struct snapshot *snapshot = call_snapshot_open(call, file);
+    const struct snapshot_file named = {.path = file->path}; /* so that its failure is told */
+    struct snapshot *snapshot = call_snapshot_open(call, &named);
     enum failure_code code = call->failure.code;
     bool any = false;
     for (size_t d = 0; snapshot && d < snapshot->device_count; d++) {
@@ -128,10 +129,7 @@ static void add_file(struct call *call, struct result *result, const struct snap
     snapshot_release(snapshot);
     if (any || code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED)
         return;
-    add_other(result, file,
-              call->failure.text ? call->failure.text
-              : snapshot         ? NULL
-                                 : "not a snapshot of PyTorch's allocator");
+    add_other(result, file, call->failure.text);
     failure_clear(&call->failure);
 }
 

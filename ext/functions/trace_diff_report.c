@@ -19,8 +19,8 @@ static const struct argument arguments_of_report[] = {
     {"control_iteration", "", false, STEADY_STEPS_TEXT},
     {"test_iteration", "", false, "the same for test"},
     {"level", "TEXT", false,
-     "what names of the table of parts are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; "
-     "default 'op'"},
+     "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as 'top_op'), "
+     "'annotation' or 'kernel'; default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
     {STEPS_ARGUMENT},
 };

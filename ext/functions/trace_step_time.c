@@ -25,7 +25,8 @@ static const struct argument arguments_of_step_time[] = {
     {JOB_RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {"level", "TEXT", false,
-     "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
+     "what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or "
+     "'kernel'; default 'op'"},
     {STEP_CLOCK_ARGUMENT},
     {STEPS_ARGUMENT},
     {"capture", "TEXT", false, CAPTURE_TEXT},

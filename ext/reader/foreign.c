@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-#define PICKLE "a Python pickle: export a trace as JSON, with export_chrome_trace()"
+#define PICKLE                                                                      \
+    "a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of " \
+    "torch.cuda.memory is for memory_summary() and memory_diff()"
 
 static const struct {
     const char *bytes;

@@ -158,18 +158,18 @@ static bool take_bytes(struct machine *machine, uint64_t length, bool kept)
 
 bool machine_text(struct machine *machine, uint64_t length, bool kept)
 {
+    if (machine->p > machine->end)
+        return machine_refuse(machine, FAILURE_DAMAGE, "");
     if (!kept)
         return take_bytes(machine, length, false) &&
                machine_push(machine, pickled_of(PICKLED_OTHER, 0));
-    if (machine->p <= machine->end && length <= (size_t)(machine->end - machine->p)) {
+    if (length <= (size_t)(machine->end - machine->p)) {
         pickled text = values_text(machine->values, (const char *)machine->p, (size_t)length);
         machine->p += length;
         return machine_push(machine, text);
     }
-    if (length > MOST_TEXT) {
-        machine->p = machine->p > machine->end ? machine->p : machine->end;
+    if (length > MOST_TEXT)
         return machine_refuse(machine, FAILURE_DAMAGE, "a text of more than 64 MiB");
-    }
     return take_bytes(machine, length, true) &&
            machine_push(machine, values_text(machine->values, machine->text, (size_t)length));
 }

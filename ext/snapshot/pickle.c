@@ -308,14 +308,25 @@ static bool begins_like_a_pickle(const unsigned char *bytes, size_t length)
     return length >= 2 && bytes[0] == PROTO && bytes[1] >= 2 && bytes[1] <= 5;
 }
 
+/* What is not a pickle: files of traces are named, and what could be unpacked. */
 static bool refuse_other(const struct machine *machine)
 {
-    size_t length = (size_t)(machine->end - machine->window);
-    const char *kind = foreign_kind(machine->window, length);
-    return failure_set(machine->failure, FAILURE_NOT_TRACE, "'%s' is %s%s", machine->path,
-                       kind ? kind : "not a pickle",
-                       kind ? ""
-                            : ": name a file of torch.cuda.memory._dump_snapshot()");
+    static const char database[] = "SQLite format 3";
+    const unsigned char *p = machine->window, *end = machine->end;
+    size_t length = (size_t)(end - p);
+    const char *kind = "";
+    while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r')))
+        p++;
+    if (p < end && (*p == '{' || *p == '['))
+        kind = "JSON, as a trace is, and ";
+    else if (length >= sizeof database && memcmp(machine->window, database, sizeof database) == 0)
+        kind = "a SQLite database and ";
+    else if (foreign_kind(machine->window, length))
+        return failure_set(machine->failure, FAILURE_NOT_TRACE, "'%s' is %s", machine->path,
+                           foreign_kind(machine->window, length));
+    return failure_set(machine->failure, FAILURE_NOT_TRACE,
+                       "'%s' is %snot a pickle: name a file of torch.cuda.memory._dump_snapshot()",
+                       machine->path, kind);
 }
 
 static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine, bool *unsure)
@@ -324,7 +335,7 @@ static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine
     machine->window = memory_allocate(WINDOW_SIZE + WINDOW_PADDING);
     machine->p = machine->end = machine->window;
     bool done = machine->source && (machine->window || machine_lost(machine)) &&
-                machine_fill(machine) &&
+                machine_fill(machine) && machine_grow(machine) &&
                 (begins_like_a_pickle(machine->window, (size_t)(machine->end - machine->window)) ||
                  refuse_other(machine)) &&
                 run_all(machine, &pickle->root) && read_rest(machine, &pickle->size) &&

@@ -159,7 +159,9 @@ bool paths_none(const struct trace_paths *paths, const char *text, struct failur
 {
     if (paths->snapshots)
         return failure_set(failure, FAILURE_REQUEST,
-                           "no snapshot in '%s': there is no " SNAPSHOT_FILES, text);
+                           "no snapshot in '%s': there is no " SNAPSHOT_FILES
+                           ", as torch.cuda.memory._dump_snapshot() writes",
+                           text);
     return none_itself(text, false, failure);
 }
 
@@ -217,7 +219,8 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
     bool link = error != 0 && lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
     if (path[0] == 0)
         done = failure_set(failure, FAILURE_REQUEST,
-                           "the trace is an empty text: name a directory, a file or a pattern");
+                           "the %s is an empty text: name a directory, a file or a pattern",
+                           paths->snapshots ? "snapshot" : "trace");
     else if (error == 0 && S_ISDIR(status.st_mode))
         done = add_directory(paths, path, failure);
     else if (error == 0 || link) /* a dangling link counts as a file that cannot be read */

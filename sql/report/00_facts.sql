@@ -78,7 +78,15 @@ judged AS MATERIALIZED (
             FROM trace_step_causes(hosted, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, :steps)
             WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') END AS waits,
          CASE WHEN load IS NOT NULL THEN
-           EXISTS (SELECT 1 FROM trace_work_diff(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps)) END AS works
+           EXISTS (SELECT 1 FROM trace_work_diff(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps))
+           OR EXISTS (SELECT 1
+                      FROM (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
+                      CROSS JOIN trace_host_factor(
+                        CASE WHEN (control_job AND test_job AND ranks > 1) = (r.rank IS NOT NULL)
+                                  AND (r.rank IS NULL OR c_each IN ('all', r.rank)
+                                       OR instr(replace(replace(c_each, '[', ','), ']', ','), ',' || r.rank || ',')) THEN hosted END,
+                        :test, coalesce(r.rank, c_each), coalesce(r.rank, t_each), control_iterations, test_iterations, :steps) AS f
+                      WHERE f.kind = 'other' AND f.beyond_time / diff_ms >= 500) END AS works
   FROM loaded),
 named AS (
   SELECT *, CASE WHEN verdict = 'nothing to compare' THEN 'empty' WHEN verdict = 'no difference' THEN 'identical'

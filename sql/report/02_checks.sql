@@ -87,7 +87,7 @@ said(place, bad, strong, text) AS (
   SELECT 7, matters = 'yes', CASE matters WHEN 'yes' THEN 'Recorded in another way.' ELSE 'Not the same:' END,
          CASE matters WHEN 'yes' THEN sentence || '.' ELSE why END
   FROM found
-  WHERE topic IN ('profiler', 'options') AND matters <> 'no' AND control IS NOT NULL AND test IS NOT NULL
+  WHERE topic IN ('profiler', 'options', 'modules') AND matters <> 'no' AND control IS NOT NULL AND test IS NOT NULL
   UNION ALL
   SELECT 8, 0, 'Not the same:', why
   FROM found
