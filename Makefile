@@ -250,73 +250,14 @@ setup-pages: charts ## install what `make pages` needs: a browser, and Plotly fo
 
 # The programs that examples/hosts is tested in. What cannot be had is said, and its tests are skipped.
 setup-hosts: ## install the programs that examples/hosts is tested in
-	-@$(call install_missing,$(HOSTS_NEED))
+	-@$(find_needed) setup-hosts
 	@PYTHON=$(PYTHON) sh tests/hosts.sh build/hosts
 
-HOSTS_NEED = $(call command,sqlite3,sqlite3) $(call command,npm,npm) $(call command,go,golang-go) \
-	$(call command,cargo,cargo) $(call command,javac,default-jdk-headless) $(call command,mvn,maven) \
-	$(call command,localedef,locales) $(call runs,$(PYTHON) -c 'import ensurepip',python3-venv) \
-	$(call runs,perl -MDBD::SQLite -e1,libdbd-sqlite3-perl) \
-	$(call runs,echo 'exit [catch {package require sqlite3}]' | tclsh,tcl libsqlite3-tcl) \
-	$(call runs,php -r 'new SQLite3("");',php-cli php-sqlite3) \
-	$(call runs,isql --version && odbcinst -q -d -n SQLite3,unixodbc odbcinst libsqliteodbc) \
-	$(call runs,Rscript -e 'library(RSQLite)',r-base-core r-cran-rsqlite) \
-	$(call runs,$(PYTHON) -c 'import networkx; import pandas; import plotly; import psutil; import yaml',python3-networkx \
-		python3-pandas python3-plotly python3-psutil python3-yaml) \
-	$(call command,slurmctld,slurmctld) $(call command,slurmd,slurmd) $(call command,sbatch,slurm-client) $(call command,munged,munge)
-runs = $$({ $(1); } >/dev/null 2>&1 || echo $(2))
-
-# What the goals need and is not here, as Debian calls it: all of it at once.
+# What the goals need and is not here.
 needed:
-	@$(call install_missing,$(NEED))
-	@$(if $(SETUP),$(call install_wanted,isa-l/igzip_lib.h,libisal-dev))
-	@$(call install_missing,$(call for,fuzz check,$(call fuzzer,clang)))
+	@$(find_needed) $(or $(MAKECMDGOALS),all)
 
-NEED = $(call command,$(firstword $(CC)),gcc) \
-	$(call header,sqlite3ext.h,libsqlite3-dev) $(call header,zlib.h,zlib1g-dev) \
-	$(call for,demo test check sanitize valgrind sqlites bench db pages setup setup-pages,$(call command,sqlite3,sqlite3)) \
-	$(call for,test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages dist wheel npm deb tarball,$(call command,$(PYTHON),python3)) \
-	$(call for,charts pages setup-pages sqlites,$(call command,npm,npm)) \
-	$(call for,pages setup-pages,$(call command,chromium,chromium) $(call plotly,$(PYTHON),python3-plotly)) \
-	$(call for,valgrind check,$(call command,valgrind,valgrind)) \
-	$(call for,strict fuzz check,$(call command,clang,clang)) \
-	$(call for,aarch64,$(call command,$(CROSS),gcc-aarch64-linux-gnu) $(call command,$(QEMU),qemu-user-static) \
-		$(call library,$(CROSS),z,zlib1g-dev:arm64))
-for = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
-command = $$(command -v $(1) >/dev/null || echo $(2))
-header = $$(echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 || echo $(2))
-library = $$(echo 'int main(void) { return 0; }' | $(1) $(LDFLAGS) -x c - -l$(2) -o /dev/null 2>/dev/null || echo $(3))
-plotly = $$($(1) -c 'import plotly' 2>/dev/null || echo $(2))
-fuzzer = $$(test -e "$$($(1) -print-runtime-dir)/libclang_rt.fuzzer-$$(uname -m).a" || \
-	echo libclang-rt-$$($(1) -dumpversion | cut -d. -f1)-dev)
-# Installs what is missing if the target sets up and may; else prints the one line that does.
-install_missing = \
-	missing=$$(echo $(1)); \
-	if [ -n "$$missing" ]; then \
-		update="apt-get update -qq"; install="apt-get install -y --no-install-recommends $$missing"; \
-		if [ "$$(id -u)" = 0 ]; then may=yes; sudo=; line="$$update && $$install"; \
-		elif ! command -v sudo >/dev/null; then may=; line="su -c '$$update && $$install'"; \
-		else may=$$(sudo -n true 2>/dev/null && echo yes); sudo=sudo; line="sudo $$update && sudo $$install"; fi; \
-		if ! command -v apt-get >/dev/null; then \
-			echo "Missing, under the names that Debian has for them: $$missing"; exit 1; \
-		elif [ -z "$(SETUP)" ] || [ -z "$$may" ]; then \
-			echo "Missing: $$missing. Run: $$line"; exit 1; \
-		fi; \
-		echo "Installing $$missing"; \
-		$$sudo $$update && DEBIAN_FRONTEND=noninteractive $$sudo $$install -qq >/dev/null; \
-	fi
-
-# A library that is used where it is there: asked for once, and done without where the system
-# does not have it, or nobody may install it.
-install_wanted = \
-	if [ -n "$(call header,$(1),$(2))" ] && [ ! -e build/asked ] && command -v apt-get >/dev/null && \
-			{ [ "$$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then \
-		echo "Installing $(2), if there is one"; mkdir -p build && : > build/asked; \
-		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-		{ $$sudo apt-get update -qq && \
-			DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y --no-install-recommends $(2) -qq; } >/dev/null 2>&1 || \
-			echo "  there is none: gzip is decoded by zlib"; \
-	fi
+find_needed = CC='$(CC)' PYTHON='$(PYTHON)' CROSS='$(CROSS)' QEMU='$(QEMU)' LDFLAGS='$(LDFLAGS)' SETUP='$(SETUP)' sh ext/packages/needed.sh
 
 $(DIST)/tracediff.so: $(OBJECTS)
 	@mkdir -p $(@D)
@@ -391,7 +332,7 @@ $(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 GIVEN = control test control_rank test_rank control_iteration test_iteration level clock steps
 
 # What embed.awk learns the names of functions from.
-NAMED = ext/sqlite/registry.h ext/functions/scalars.c ext/functions/aggregates.c
+NAMED = ext/functions/registry.h ext/functions/scalars.c ext/functions/aggregates.c
 
 $(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
 	@mkdir -p $(@D)

@@ -10,10 +10,8 @@
 */
 #include <pthread.h>
 
-#include "sqlite/registry.h"
+#include "functions/registry.h"
 #include "version.h"
-
-SQLITE_EXTENSION_INIT1
 
 #define ENTRY_POINT __attribute__((visibility("default")))
 
@@ -64,7 +62,7 @@ static int register_all(sqlite3 *db, char **error, bool files)
     struct database *database = database_new(db);
     if (!database)
         return SQLITE_NOMEM;
-    int code = table_function_find_all(database);
+    int code = table_function_find_all(database, table_function_at);
     struct function plain;
     const struct table_function *function;
     for (int i = 0; code == SQLITE_OK && function_at(i, &plain); i++)

@@ -105,10 +105,11 @@ BEGIN {
     MOST_ARGUMENTS = 30 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
-    print "#include \"" (report ? "chart/report.h" : "sqlite/registry.h") "\"\n"
+    print "#include \"" (report ? "chart/report.h" : "functions/registry.h") "\""
+    print report ? "" : "#include \"sqlite/sql_function.h\"\n"
     print "/* The standard promises room for 4,095 characters, compilers have more. */"
     print "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
-    learn("ext/sqlite/registry.h", "FUNCTION[(][a-z_]+[)]", functions_known)
+    learn("ext/functions/registry.h", "FUNCTION[(][a-z_]+[)]", functions_known)
     learn("ext/functions/scalars.c", "\"trace_[a-z_]+\"", scalars_known)
     learn("ext/functions/aggregates.c", "\"trace_[a-z_]+\"", scalars_known)
     for (i = 1; i < ARGC; i++)

@@ -5,11 +5,12 @@ import glob
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 from support import EXTENSION, ROOT
 
-LAYERS = ["reader", "trace", "snapshot", "database", "analysis", "chart", "sqlite", "functions"]
+LAYERS = ["base", "reader", "trace", "snapshot", "database", "analysis", "chart", "sqlite", "functions"]
 
 
 def sources():
@@ -17,6 +18,73 @@ def sources():
         for name in names:
             if name.endswith((".c", ".h")):
                 yield os.path.join(folder, name)
+
+
+def uses(objects):
+    """The objects whose symbols each object uses, of `objects`: paths by name."""
+    defined, used = {}, {}
+    for name, path in objects.items():
+        listed = subprocess.run(["nm", "-P", path], capture_output=True, text=True, check=True).stdout
+        symbols = [line.split()[:2] for line in listed.splitlines()]
+        defined.update((symbol, name) for symbol, kind in symbols if kind in "BCDRTV")
+        used[name] = {symbol for symbol, kind in symbols if kind == "U"}
+    return {name: {defined[symbol] for symbol in symbols if symbol in defined} - {name} for name, symbols in used.items()}
+
+
+def reached(graph, start):
+    """What a name leads to, itself only by a circle."""
+    found, waiting = set(), [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def layer(name):
+    """The number of the layer of an object; entry points and what is made of sql/ are above all others."""
+    return LAYERS.index(name.split("/")[0]) if "/" in name else len(LAYERS)
+
+
+def upward(graph):
+    return sorted((name, other) for name, others in graph.items() for other in others if layer(other) > layer(name))
+
+
+def circles(graph):
+    """The sets of objects that use each other."""
+    everything = {name: reached(graph, name) for name in graph}
+    return sorted({tuple(sorted(other for other in found if name in everything[other]))
+                   for name, found in everything.items() if name in found})
+
+
+class Linking(unittest.TestCase):
+    """The objects: what a file uses is of its own layer or of one before it."""
+
+    @classmethod
+    def setUpClass(cls):
+        built = os.path.join(ROOT, "build", "ext")
+        cls.objects = {os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2]:
+                       os.path.join(built, os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2] + ".o")
+                       for path in sources() if path.endswith(".c")}
+
+    def test_layers_do_not_look_up(self):
+        self.assertEqual(upward(uses(self.objects)), [])
+
+    def test_circles(self):
+        self.assertEqual(circles(uses(self.objects)), [
+            ("functions/help", "functions/registry"),  # help is one of the functions that it describes
+        ])
+
+    def test_an_arrow_up_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, planted = os.path.join(folder, "planted.c"), os.path.join(folder, "planted.o")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("int table_function_at(int);\nint step_class_name(int);\n"
+                           "int memory_zeroed(int i) { return table_function_at(i) + step_class_name(i); }\n")
+            subprocess.run(["cc", "-c", "-o", planted, source], check=True)
+            graph = uses({**self.objects, "reader/memory": planted})
+        self.assertIn(("reader/memory", "functions/registry"), upward(graph))
+        self.assertTrue(any({"reader/memory", "analysis/parts"} <= set(circle) for circle in circles(graph)))
 
 
 class Tree(unittest.TestCase):
@@ -29,7 +97,7 @@ class Tree(unittest.TestCase):
             for include in re.findall(r'#include [<"](.*)[>"]', open(path, encoding="utf-8").read()):
                 with self.subTest(file=path, include=include):
                     self.assertFalse(any(f"{layer}/" in include for layer in above))
-                    self.assertTrue(folder in ("database", "sqlite", "functions") or "sqlite3" not in include)
+                    self.assertTrue(folder in ("base", "database", "sqlite", "functions") or "sqlite3" not in include)
 
     def test_no_two_files_have_one_name(self):
         names = [os.path.basename(path) for path in sources()]

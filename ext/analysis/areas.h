@@ -6,7 +6,7 @@
 #define TRACEDIFF_AREAS_H
 
 #include "../trace/trace.h"
-#include "attribute.h"
+#include "parts.h"
 
 /* The name of a part's area, by its path; NULL if it has none. */
 const struct name *area_of(const struct names *names, const struct attributed *part);

@@ -38,14 +38,6 @@ struct attribution {
     bool scheduled;
 };
 
-const char *step_class_name(enum step_class step_class)
-{
-    static const char *const names[] = {
-        "compute",     "comm",      "memory", "idle_call", "idle_host",  "idle_unrecorded",
-        "idle_launch", "idle_wait", "call",   "host",      "unrecorded", NULL};
-    return names[step_class];
-}
-
 static struct kept_step *kept_step(const struct step_place *place)
 {
     return &place->source->kept->steps[place->step];

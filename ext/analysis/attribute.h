@@ -5,54 +5,11 @@
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H
 
-#include "../trace/trace.h"
-#include "../trace/wide.h"
 #include "graphs.h"
 #include "intervals.h"
-
-enum step_class {
-    CLASS_COMPUTE,
-    CLASS_COMM,
-    CLASS_MEMORY,
-    CLASS_IDLE_CALL,
-    CLASS_IDLE_HOST,
-    CLASS_IDLE_UNRECORDED,
-    CLASS_IDLE_LAUNCH,
-    CLASS_IDLE_WAIT,
-    CLASS_CALL,
-    CLASS_HOST,
-    CLASS_UNRECORDED,
-    CLASS_NONE /* A10 */
-};
-
-/* The name shown to users; NULL for CLASS_NONE. */
-const char *step_class_name(enum step_class step_class);
+#include "parts.h"
 
 enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
-
-/* The names of a part: by level, and what stands for its top_op if that is of Python (L4). */
-enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };
-
-/* A part of a step. */
-struct attributed {
-    wide_time time; /* ns */
-    enum step_class step_class;
-    bool alone;                 /* of a path while it is found: work without a launch (A12.3) */
-    uint32_t kernels;           /* of a path: the device work that starts in the step (A12) */
-    uint32_t rank;              /* index into trace.ranks; in sums over all steps 0 */
-    bool drained;               /* the device waits because the host waited for it (L8) */
-    uint32_t name[PART_NAMES];  /* ids in attribution_names(), or NAME_NONE; by level, if a path was
-                                ** asked for (A12), else the first is the only one */
-};
-
-struct attributed_step {
-    bool total;              /* parts of all steps, without ranks */
-    int64_t iteration;       /* NUMBER_NONE: the file has no steps, or parts of all steps */
-    const struct name *form; /* the name that tells its phase (T22); NULL: none */
-    size_t steps;            /* whose parts these are */
-    struct attributed *rows; /* by time descending, then class, then names; owned */
-    size_t count, capacity;
-};
 
 /* The chosen steps of the chosen files of a trace, by rank, then iteration. The parts of a step
 ** are computed when they are asked for, because all parts together can be as many as the square

@@ -4,6 +4,7 @@
 #ifndef TRACEDIFF_CAUSE_RANKS_H
 #define TRACEDIFF_CAUSE_RANKS_H
 
+#include "attribute.h"
 #include "cause_parts.h"
 
 /* Fills the ranks of causes that are not merged yet, and makes one cause of those that only moved. `sides` are

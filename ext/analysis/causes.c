@@ -16,14 +16,6 @@ struct finder {
     struct failure *failure;
 };
 
-const char *cause_kind_name(enum cause_kind kind)
-{
-    static const char *const names[] = {"changed", "replaced",     "communication", "host late",
-                                        "queued",  "synchronized", "not recorded", "moved",
-                                        "merged"};
-    return names[kind];
-}
-
 static const struct cause_place *place_of(const struct finder *finder,
                                           const struct cause_part *part)
 {

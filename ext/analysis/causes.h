@@ -20,6 +20,15 @@ enum cause_kind {
     CAUSE_MERGED
 };
 
+/* The name shown to users. */
+static inline const char *cause_kind_name(enum cause_kind kind)
+{
+    static const char *const names[] = {"changed", "replaced",     "communication", "host late",
+                                        "queued",  "synchronized", "not recorded", "moved",
+                                        "merged"};
+    return names[kind];
+}
+
 /* The part of a step that time of the host is in. */
 enum stage { STAGE_BACKWARD, STAGE_FORWARD, STAGE_LOADER, STAGE_OPTIMIZER, STAGE_NONE };
 
@@ -74,7 +83,5 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
                  const struct stopper *stopper, struct failure *failure);
 
 void causes_clear(struct causes *causes);
-
-const char *cause_kind_name(enum cause_kind kind);
 
 #endif

@@ -25,14 +25,6 @@ static int node_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-bool name_contains(const struct name *name, const char *word)
-{
-    size_t length = strlen(word), i = 0;
-    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
-        i++;
-    return i + length <= name->length;
-}
-
 bool is_graph_launch(const struct name *name)
 {
     return name_contains(name, "GraphLaunch");

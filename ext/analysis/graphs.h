@@ -24,9 +24,6 @@ struct replays {
     size_t row_count;
 };
 
-/* Whether a name contains a word. */
-bool name_contains(const struct name *name, const char *word);
-
 /* Whether a call launches a graph. */
 bool is_graph_launch(const struct name *name);
 

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_PART_NAMES_H
 #define TRACEDIFF_PART_NAMES_H
 
-#include "attribute.h"
+#include "parts.h"
 #include "known_file.h"
 
 /* The rows whose names explain an instant, or ROW_NONE. */

@@ -5,6 +5,14 @@
 #include "../reader/memory.h"
 #include "../trace/hash.h"
 
+const char *step_class_name(enum step_class step_class)
+{
+    static const char *const names[] = {
+        "compute",     "comm",      "memory", "idle_call", "idle_host",  "idle_unrecorded",
+        "idle_launch", "idle_wait", "call",   "host",      "unrecorded", NULL};
+    return names[step_class];
+}
+
 /* A12.4: the element of a part's names that is its name at a level. */
 static int name_at(const struct attributed *part, enum label_level level)
 {

@@ -162,7 +162,7 @@ static bool add_wait(const struct graph_builder *builder, const struct path_wait
 struct ordered {
     int64_t key;    /* correlation, or track */
     int64_t time;   /* ns */
-    int64_t second; /* ns */
+    int64_t second; /* of work its start, ns; of a wait or a launch, whether it launches work */
     uint32_t row;
 };
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "plotly.h"
+#include "plotly_json.h"
 #include "waterfall.h"
 
 /* The value at the end of a row's bars. */

@@ -96,13 +96,6 @@ void report_clear(struct report *report);
 
 /* For the files of the report. */
 
-/* Times: as decimals of the page, without a unit. */
-void report_time(const struct report *report, struct writer *to, double ms);
-
-/* A difference with its sign, and a colour if it does not round to 0; `arrow`: ▲ or ▼ before it. */
-void report_diff(const struct report *report, struct writer *to, const char *element, double ms,
-                 bool arrow);
-
 /* Rows of LAYOUT_TABLE. */
 void report_table_row(struct report *report, const char *const *columns,
                       const struct report_cell *cells, int count);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report.h"
+#include "report_format.h"
 
 enum path_column {
     PATH_LANE, /* which side and step, in words: rows of a lane follow each other */

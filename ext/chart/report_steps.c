@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "report.h"
+#include "report_format.h"
 
 enum { HEIGHT = 230, TOP = 26, BOTTOM = 204, LEFT = 9 /* % */, MOST_LABELS = 10 };
 

@@ -14,7 +14,7 @@
 
 #include "../reader/memory.h"
 #include "label_set.h"
-#include "report.h"
+#include "report_format.h"
 
 enum { MOST_PAGE_BYTES = 220000 }; /* rows that follow are left out */
 

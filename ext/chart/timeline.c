@@ -1,6 +1,6 @@
 #include "timeline.h"
 
-#include "plotly.h"
+#include "plotly_json.h"
 #include "ticks.h"
 
 enum { LANE = 34 /* px */ };

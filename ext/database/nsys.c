@@ -389,13 +389,6 @@ static bool copy_name(struct database_read *read, const struct table_scan *scan,
     return database_name(read, text, strlen(text), name);
 }
 
-const char *nsys_sync_name(int64_t type)
-{
-    static const char *const names[] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
-                                        "Stream Sync", "Context Sync"};
-    return names[type >= 1 && type <= 4 ? type : 0];
-}
-
 /* The device of a context (N11). */
 static int64_t device_of(const struct nsys *nsys, int64_t context, int64_t written)
 {

@@ -1,5 +1,12 @@
 #include "nsys.h"
 
+const char *nsys_sync_name(int64_t type)
+{
+    static const char *const names[] = {"Unknown Sync", "Event Sync", "Stream Wait Event",
+                                        "Stream Sync", "Context Sync"};
+    return names[type >= 1 && type <= 4 ? type : 0];
+}
+
 /* Writes the domain of a range: its name, else its number (N7). */
 static bool write_domain(struct database_read *read, const struct table_scan *scan,
                          sqlite3_str *json)

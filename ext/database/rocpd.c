@@ -5,11 +5,6 @@
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
 
-const char *const rocpd_table_names[ROCPD_TABLES] = {[ROCPD_REGION] = "rocpd_region",
-                                                     [ROCPD_DISPATCH] = "rocpd_kernel_dispatch",
-                                                     [ROCPD_COPY] = "rocpd_memory_copy",
-                                                     [ROCPD_SAMPLE] = "rocpd_sample"};
-
 enum { REGION_START, REGION_END, REGION_PROCESS, REGION_THREAD, REGION_NAME, REGION_EVENT };
 enum { WORK_START, WORK_END, WORK_STREAM, WORK_EVENT, WORK_OWN };
 enum { DISPATCH_AGENT = WORK_OWN, DISPATCH_KERNEL };

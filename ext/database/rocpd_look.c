@@ -10,6 +10,11 @@
 #include "../reader/scan.h"
 #include "../reader/text.h"
 
+const char *const rocpd_table_names[ROCPD_TABLES] = {[ROCPD_REGION] = "rocpd_region",
+                                                     [ROCPD_DISPATCH] = "rocpd_kernel_dispatch",
+                                                     [ROCPD_COPY] = "rocpd_memory_copy",
+                                                     [ROCPD_SAMPLE] = "rocpd_sample"};
+
 bool rocpd_table(struct database_read *read, size_t part, const char *name,
                  struct readonly_table **table)
 {

@@ -18,7 +18,7 @@
 #include "../analysis/statistics.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 #include "change_points.h"
 #include "comparisons.h"
 #include "job_schedule_rows.h"

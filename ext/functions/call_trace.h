@@ -7,7 +7,7 @@
 
 #include "../analysis/summary.h"
 #include "../sqlite/arguments.h"
-#include "../sqlite/registry.h"
+#include "../sqlite/table_function.h"
 #include "../trace/common_ranks.h"
 
 struct call_trace_request {

@@ -7,7 +7,7 @@
 #include "../chart/writer.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 
 const char change_points_name[] = "trace_change_points";
 

@@ -13,7 +13,7 @@
 
 #include "../chart/page.h"
 #include "../reader/memory.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 
 struct chart_group {
     bool begun, alone; /* alone: only the figure, format 'plotly' */

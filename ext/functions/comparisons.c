@@ -7,7 +7,7 @@
 #include "../chart/writer.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 
 const char mann_whitney_name[] = "trace_mannwhitney", shift_name[] = "trace_shift",
            t_test_name[] = "trace_ttest";

@@ -4,7 +4,7 @@
 */
 #include <string.h>
 
-#include "../sqlite/registry.h"
+#include "examples.h"
 
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"

@@ -7,7 +7,8 @@
 
 #include "../sqlite/arguments.h"
 #include "../sqlite/nearest.h"
-#include "../sqlite/registry.h"
+#include "examples.h"
+#include "registry.h"
 
 enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds it */
 

@@ -7,7 +7,7 @@
 #include "../chart/writer.h"
 #include "../reader/memory.h"
 #include "../sqlite/database.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 
 const char job_schedule_name[] = "trace_job_schedule";
 const char job_offsets_name[] = "trace_job_offsets";

@@ -9,7 +9,7 @@
 #include "../reader/memory.h"
 #include "../reader/source.h"
 #include "../sqlite/database.h"
-#include "../sqlite/registry.h"
+#include "aggregates.h"
 #include "../trace/short_name.h"
 #include "../version.h"
 

@@ -157,8 +157,7 @@ static const char *run_path(const struct ab *ab, size_t i, int *side)
 static void hint_at_files(struct call *call, const struct ab *ab)
 {
     struct failure failure = call->failure;
-    if (ab->files || failure.code != FAILURE_REQUEST || !failure.text ||
-        !strstr(failure.text, "both of rank"))
+    if (ab->files || failure.code != FAILURE_SAME_RANK || !failure.text)
         return;
     call->failure = (struct failure){.code = FAILURE_NONE};
     failure_set(&call->failure, FAILURE_REQUEST, "%s; if each file is a run, write runs = 'file'",

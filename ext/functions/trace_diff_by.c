@@ -34,7 +34,8 @@ static const struct column columns_of_diff_by[] = {
     {"control_self_time", "REAL", "us a step, self time of host events in control (T5)"},
     {"test_self_time", "REAL", "us a step, the same in test"},
     {"diff_self_time", "REAL", "us a step, test minus control"},
-    {"control_flops", "REAL", "FLOPs a step, of device work in control whose FLOPs are known (F7)"},
+    [BY_FLOPS] = {"control_flops", "REAL",
+                  "FLOPs a step, of device work in control whose FLOPs are known (F7)"},
     {"test_flops", "REAL", "the same in test"},
     {"control_tflops", "REAL", "TFLOP/s while that work runs in control"},
     {"test_tflops", "REAL", "the same in test"},
@@ -42,7 +43,8 @@ static const struct column columns_of_diff_by[] = {
      "us a step, the part of the difference of its device time that comes from more or fewer "
      "FLOPs"},
     {"diff_from_tflops", "REAL", "us a step, the rest: from fewer or more FLOPs a second"},
-    {"control_bytes", "REAL", "bytes a step, of device work in control whose bytes are known (F7)"},
+    [BY_BYTES] = {"control_bytes", "REAL",
+                  "bytes a step, of device work in control whose bytes are known (F7)"},
     {"test_bytes", "REAL", "the same in test"},
     {"control_gbs", "REAL", "GB/s while that work runs in control"},
     {"test_gbs", "REAL", "the same in test"},
@@ -50,7 +52,7 @@ static const struct column columns_of_diff_by[] = {
      "us a step, the part of the difference of its device time that comes from more or fewer "
      "bytes"},
     {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
-    {"control_events", "REAL", "host events a step in control"},
+    [BY_EVENTS] = {"control_events", "REAL", "host events a step in control"},
     {"test_events", "REAL", "the same in test"},
 };
 

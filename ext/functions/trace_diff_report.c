@@ -5,6 +5,7 @@
 
 #include "../chart/report.h"
 #include "../reader/memory.h"
+#include "../sqlite/sql_function.h"
 #include "call_trace.h"
 
 static const struct column columns_of_report[] = {

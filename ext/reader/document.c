@@ -554,7 +554,7 @@ static int after(struct document *document, struct failure *failure)
     return 0;
 }
 
-static int step(struct document *document, struct event *event, struct failure *failure)
+static int proceed(struct document *document, struct event *event, struct failure *failure)
 {
     switch (document->state) {
     case STATE_START:
@@ -572,7 +572,7 @@ bool document_begin(struct document *document, struct failure *failure)
 {
     while (document->state == STATE_START ||
            (document->state == STATE_KEYS && !document->events_seen))
-        if (step(document, NULL, failure) < 0)
+        if (proceed(document, NULL, failure) < 0)
             return false;
     return true;
 }
@@ -580,7 +580,7 @@ bool document_begin(struct document *document, struct failure *failure)
 int document_next(struct document *document, struct event *event, struct failure *failure)
 {
     while (document->state != STATE_END) {
-        int result = next_object(document, event) ? 1 : step(document, event, failure);
+        int result = next_object(document, event) ? 1 : proceed(document, event, failure);
         if (result < 0 || (result > 0 && !event->passed_over))
             return result;
     }

@@ -18,7 +18,8 @@ enum failure_code {
     FAILURE_READ,        /* a file cannot be opened or read */
     FAILURE_DAMAGE,      /* T15: damaged gzip, or a truncated document */
     FAILURE_NOT_TRACE,   /* T16: a file is not a trace */
-    FAILURE_REQUEST      /* something asked for does not exist or makes no sense */
+    FAILURE_REQUEST,     /* something asked for does not exist or makes no sense */
+    FAILURE_SAME_RANK    /* T8: files of one rank that are not one recording */
 };
 
 struct failure {

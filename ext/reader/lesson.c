@@ -408,6 +408,14 @@ static __attribute__((noinline)) void learn(struct memo *memo, struct lesson *le
     }
 }
 
+void memo_begin_anew(struct memo *memo)
+{
+    memo->nodes[0] = (struct memo_node){.follows = NOTHING};
+    memo->nodes_used = 1;
+    memo->text_used = memo->readings_used = 0;
+    memo->full = false;
+}
+
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
                 const struct event *event)
 {

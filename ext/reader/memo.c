@@ -4,14 +4,6 @@
 
 #include "memory.h"
 
-void memo_begin_anew(struct memo *memo)
-{
-    memo->nodes[0] = (struct memo_node){.follows = NOTHING};
-    memo->nodes_used = 1;
-    memo->text_used = memo->readings_used = 0;
-    memo->full = false;
-}
-
 struct memo *memo_new(void)
 {
     struct memo *memo = memory_allocate(sizeof *memo);

@@ -2,8 +2,8 @@
 ** Memory for every layer below SQLite.
 **
 ** Three functions are declared here and defined by the program that links the layer:
-** ext/sqlite/database.c uses sqlite3_malloc64, a unit test whatever it likes. So the layers
-** below do not depend on SQLite, and a test can make any allocation fail. All functions can be
+** ext/base/sqlite_memory.c uses sqlite3_malloc64, a unit test whatever it likes. So the layers
+** above it do not depend on SQLite, and a test can make any allocation fail. All functions can be
 ** called from several threads at once.
 */
 #ifndef TRACEDIFF_MEMORY_H

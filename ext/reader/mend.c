@@ -174,7 +174,7 @@ static bool string(struct mending *mending)
     return false;
 }
 
-static bool key(struct mending *mending)
+static bool mend_key(struct mending *mending)
 {
     if (peek_after_space(mending) != '"' || !string(mending) || peek_after_space(mending) != ':')
         return false;
@@ -194,7 +194,7 @@ static bool object(struct mending *mending)
         unsigned char c = peek_after_space(mending);
         if (!value && c == ',') {
             copy(mending, 1);
-            if (open[depth - 1] == '{' && !key(mending))
+            if (open[depth - 1] == '{' && !mend_key(mending))
                 return false;
             value = true;
         } else if (!value) {
@@ -208,7 +208,7 @@ static bool object(struct mending *mending)
             open[depth++] = (char)c;
             copy(mending, 1);
             value = peek_after_space(mending) != (c == '{' ? '}' : ']');
-            if (value && c == '{' && !key(mending))
+            if (value && c == '{' && !mend_key(mending))
                 return false;
         } else {
             if (c == '"' ? !string(mending) : !bare_word(mending))

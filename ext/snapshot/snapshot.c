@@ -50,17 +50,6 @@ static const struct frame_keys frame_keys = {KEY_NAME, KEY_FILENAME, KEY_LINE};
 
 enum { MOST_DEVICES = 128 /* PyTorch's own limit is 120 */ };
 
-int64_t event_time(const struct snapshot *snapshot, const struct memory_device *device,
-                   int64_t event)
-{
-    int64_t time;
-    return event >= 0 && values_number(&snapshot->pickle.values,
-                                       event_field(snapshot, device, (size_t)event, KEY_TIME_US),
-                                       &time)
-               ? time
-               : NUMBER_NONE;
-}
-
 int64_t event_reserves(const struct snapshot *snapshot, const struct memory_device *device,
                        size_t event)
 {

@@ -5,6 +5,7 @@
 #ifndef TRACEDIFF_SNAPSHOT_H
 #define TRACEDIFF_SNAPSHOT_H
 
+#include "../reader/number.h"
 #include "frames.h"
 #include "pickle.h"
 
@@ -114,13 +115,21 @@ static inline pickled event_field(const struct snapshot *snapshot,
                                   const struct memory_device *device, size_t event,
                                   enum snapshot_key key)
 {
-    return values_field(&snapshot->pickle.values,
-                        pickled_of(PICKLED_DICT, device->events[event]), key);
+    return values_field(&snapshot->pickle.values, pickled_of(PICKLED_DICT, device->events[event]),
+                        key);
 }
 
 /* The time of an event in us; NUMBER_NONE without. */
-int64_t event_time(const struct snapshot *snapshot, const struct memory_device *device,
-                   int64_t event);
+static inline int64_t event_time(const struct snapshot *snapshot,
+                                 const struct memory_device *device, int64_t event)
+{
+    int64_t time;
+    return event >= 0 &&
+                   values_number(&snapshot->pickle.values,
+                                 event_field(snapshot, device, (size_t)event, KEY_TIME_US), &time)
+               ? time
+               : NUMBER_NONE;
+}
 
 /* What an event adds to the memory that is reserved. */
 int64_t event_reserves(const struct snapshot *snapshot, const struct memory_device *device,

@@ -10,23 +10,6 @@
 #include "../reader/memory.h"
 #include "../reader/source.h"
 
-/* memory.h on SQLite's allocator, so that SQLite counts the memory and applies the host's limits.
- */
-void *memory_allocate(size_t size)
-{
-    return sqlite3_malloc64(size);
-}
-
-void *memory_resize(void *block, size_t size)
-{
-    return sqlite3_realloc64(block, size);
-}
-
-void memory_free(void *block)
-{
-    sqlite3_free(block);
-}
-
 /* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
 ** statement runs on the calling thread, at most every POLL_EVERY ns; it fails if either asks to
 ** stop. SQLite calls a progress handler every N steps of a statement, so this one takes a step

@@ -3,11 +3,12 @@
 ** parameters of the SELECT are the function's arguments. The build rewrites the table functions
 ** that it uses to `tracediff:NAME`, which no user's table can hide (S11).
 */
+#include "sql_function.h"
+
 #include <string.h>
 
 #include "../reader/ascii.h"
 #include "arguments.h"
-#include "registry.h"
 
 /* Binds the arguments by name (S18). */
 static int bind_arguments(sqlite3_stmt *statement, struct call *call)

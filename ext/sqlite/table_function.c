@@ -5,7 +5,6 @@
 #include "../reader/memory.h"
 #include "../reader/text.h"
 #include "arguments.h"
-#include "registry.h"
 
 #define UNUSED_MEMORY ((size_t)64 << 20)
 
@@ -514,7 +513,7 @@ static const char *module_name(const struct table_function *function, int which,
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
 }
 
-int table_function_find_all(struct database *database)
+int table_function_find_all(struct database *database, const struct table_function *(*at)(int i))
 {
     static const char prefix[] = "tracediff:";
     sqlite3_stmt *statement = NULL;
@@ -528,7 +527,7 @@ int table_function_find_all(struct database *database)
         }
         int which = sqlite3_strnicmp(name, prefix, sizeof prefix - 1) == 0 ? HIDDEN : PLAIN;
         name += which == HIDDEN ? sizeof prefix - 1 : 0;
-        for (int i = 0; i < MOST_FUNCTIONS && (function = table_function_at(i)) != NULL; i++)
+        for (int i = 0; i < MOST_FUNCTIONS && (function = at(i)) != NULL; i++)
             if (sqlite3_stricmp(name, function->name) == 0)
                 database->there[i][which] = true;
     }

@@ -88,9 +88,9 @@ static inline bool call_wants(const struct call *call, int column)
     return call->columns >> column & 1;
 }
 
-/* Finds out which modules are already registered, before the first is. Returns a SQLite result
-** code. */
-int table_function_find_all(struct database *database);
+/* Finds out which of the functions, of which `at` gives the ith, are already registered, before the first is.
+** Returns a SQLite result code. */
+int table_function_find_all(struct database *database, const struct table_function *(*at)(int i));
 
 /* Registers a function twice: under its name, and as `tracediff:NAME`, which no user's table can
 ** hide (S11). A name that is already a module's stays as it is (S16). `number` is unique for each

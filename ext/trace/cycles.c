@@ -57,7 +57,7 @@ static bool check_numbers(struct trace *trace, size_t count, bool check, struct 
             steps[i].number == steps[i - 1].number && steps[i].member != steps[i - 1].member &&
             mark_clash(&trace->members[steps[i - 1].member], &trace->members[steps[i].member],
                        check))
-            failure_set(failure, FAILURE_REQUEST,
+            failure_set(failure, FAILURE_SAME_RANK,
                         "'%s' and '%s' are both of rank %lld, and step %lld is in both: leave one "
                         "of them out",
                         trace->members[steps[i - 1].member].path,
@@ -83,7 +83,7 @@ static bool check_cycles(struct trace *trace, bool check, struct failure *failur
                            : trace->count;
         if (other < trace->count && mark_clash(member, &trace->members[other], check))
             return failure_set(
-                failure, FAILURE_REQUEST,
+                failure, FAILURE_SAME_RANK,
                 "'%s' and '%s' are both of rank %lld, but the first has no steps: leave "
                 "one of them out",
                 member->path, trace->members[other].path, (long long)member->rank);
@@ -156,7 +156,7 @@ static bool number_steps(struct trace *trace, bool check, struct failure *failur
             continue;
         member->first_step = before->first_step + (int64_t)before->steps->count;
         if (items[i].start < items[i - 1].end && mark_clash(before, member, check))
-            failure_set(failure, FAILURE_REQUEST,
+            failure_set(failure, FAILURE_SAME_RANK,
                         "'%s' and '%s' are both of rank %lld, and their steps overlap in time: "
                         "leave one of them out",
                         before->path, member->path, (long long)member->rank);

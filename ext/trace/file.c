@@ -8,7 +8,22 @@
 #include "order.h"
 #include "row_source.h"
 #include "stacks.h"
-#include "steps.h"
+
+static size_t steps_memory(const struct trace_file *file, const struct steps *steps)
+{
+    return sizeof *steps + (steps->of ? file->columns.count * sizeof *steps->of : 0) +
+           steps->count * sizeof *steps->items +
+           steps->iteration_count * (sizeof *steps->iterations + sizeof *steps->first);
+}
+
+void steps_clear(struct steps *steps)
+{
+    memory_free(steps->iterations);
+    memory_free(steps->first);
+    memory_free(steps->items);
+    memory_free(steps->of);
+    *steps = (struct steps){.by_annotation = false};
+}
 
 bool file_changed(const struct trace_file *file, struct failure *failure)
 {

@@ -143,4 +143,6 @@ void file_shrink(struct trace_file *file);
 /* The memory the file holds, in bytes. */
 size_t file_memory(const struct trace_file *file);
 
+void steps_clear(struct steps *steps);
+
 #endif

@@ -3,6 +3,7 @@
 #include "../reader/ascii.h"
 #include "../reader/memory.h"
 #include "kinds.h"
+#include "short_name.h"
 #include "signature.h"
 
 enum { LISTS = 3 };
@@ -55,16 +56,6 @@ struct head {
     struct signature rest;
     const char *p, *end; /* of the current piece */
 };
-
-bool is_copy_name(const char *name, size_t length)
-{
-    static const char *const copies[] = {"Memcpy", "Memset",       "hipMemcpy",  "hipMemset",
-                                         "dma",    "CopyDeviceTo", "CopyHostTo", "MEMCPY_ASYNC"};
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        if (begins(name, name + length, copies[i]))
-            return true;
-    return false;
-}
 
 /* Whether device work that the category does not call a copy or a fill is one. */
 static bool is_copy_kernel(enum category category, const char *name, size_t length)

@@ -62,9 +62,6 @@ enum kernel_type kernel_types_find(struct kernel_types *types, const char *name,
 enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace_file *file,
                                   size_t row);
 
-/* Whether a name without a category is that of a copy or a fill. */
-bool is_copy_name(const char *name, size_t length);
-
 void kernel_types_clear(struct kernel_types *types);
 
 #endif

@@ -8,7 +8,7 @@
 #include "kinds.h"
 #include "link.h"
 #include "row_source.h"
-#include "steps.h"
+#include "profiler_steps.h"
 
 /* Moves the time of a row from the profiler's own zero to ns since 1970 (T1). */
 static void add_base_to(struct trace_file *file, size_t row)

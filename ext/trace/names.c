@@ -155,6 +155,14 @@ int name_compare(const struct name *a, const struct name *b)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
+bool name_contains(const struct name *name, const char *word)
+{
+    size_t length = strlen(word), i = 0;
+    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
+        i++;
+    return i + length <= name->length;
+}
+
 size_t names_longest(const struct names *names)
 {
     size_t longest = 0;

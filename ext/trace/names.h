@@ -40,6 +40,9 @@ uint32_t names_find(const struct names *names, const void *text, size_t length);
 /* Compares names by bytes, as SQLite's BINARY collation does in a database in UTF-8. */
 int name_compare(const struct name *a, const struct name *b);
 
+/* Whether a word occurs in a name. */
+bool name_contains(const struct name *name, const char *word);
+
 /* The length of the longest name, in bytes. */
 size_t names_longest(const struct names *names);
 

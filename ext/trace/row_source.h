@@ -5,7 +5,9 @@
 #ifndef TRACEDIFF_ROW_SOURCE_H
 #define TRACEDIFF_ROW_SOURCE_H
 
-#include "loading.h"
+#include "file.h"
+
+struct loading;
 
 struct row_source {
     /* Whether a path is such a file. It is opened in a way that keeps the locks that this process may

@@ -1,11 +1,9 @@
 #include "select.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../reader/memory.h"
-#include "sort.h"
 
 enum { LIST_LENGTH = 400 /* bytes of a list in an error */ };
 
@@ -14,32 +12,6 @@ void selection_clear(struct selection *selection)
     memory_free(selection->values);
     memory_free(selection->phase);
     *selection = (struct selection){.kind = SELECT_DEFAULT};
-}
-
-int integer_order(const void *a, const void *b)
-{
-    return COMPARE(*(const int64_t *)a, *(const int64_t *)b);
-}
-
-size_t sort_integers(int64_t *values, size_t count)
-{
-    if (count > 0)
-        qsort(values, count, sizeof *values, integer_order);
-    return drop_doubles(values, count);
-}
-
-size_t drop_doubles(int64_t *values, size_t count)
-{
-    size_t distinct = 0;
-    for (size_t i = 0; i < count; i++)
-        if (distinct == 0 || values[i] != values[distinct - 1])
-            values[distinct++] = values[i];
-    return distinct;
-}
-
-bool has_integer(const int64_t *values, size_t count, int64_t value)
-{
-    return count > 0 && bsearch(&value, values, count, sizeof *values, integer_order) != NULL;
 }
 
 bool selection_check(const struct selection *selection, const int64_t *there, size_t there_count,

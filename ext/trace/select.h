@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "../reader/failure.h"
+#include "integers.h"
 
 struct selection {
     enum selection_kind {
@@ -33,18 +34,6 @@ enum device_type {
     DEVICE_CPU, /* host events */
     DEVICE_GPU  /* device work, without annotations and syncs */
 };
-
-/* The order of integers, for sort_items() and bsearch(). */
-int integer_order(const void *a, const void *b);
-
-/* Removes doubles from an ascending list; returns the new count. */
-size_t drop_doubles(int64_t *values, size_t count);
-
-/* Sorts in ascending order and removes doubles; returns the new count. */
-size_t sort_integers(int64_t *values, size_t count);
-
-/* Whether an ascending list has a value. */
-bool has_integer(const int64_t *values, size_t count, int64_t value);
 
 /* Sets a FAILURE_REQUEST for the first value of a selection that an ascending list lacks:
 ** `<subject> has no <what> 7 (<what>s: 0, 1, 2)`. */

@@ -1,7 +1,6 @@
 #include "short_name.h"
 
 #include "../reader/ascii.h"
-#include "kernel_type.h"
 #include "signature.h"
 #include "step_form.h"
 
@@ -343,6 +342,16 @@ static const char *after_prefix(const char *name, const char *end)
             return p + 2;
     }
     return name;
+}
+
+bool is_copy_name(const char *name, size_t length)
+{
+    static const char *const copies[] = {"Memcpy", "Memset",       "hipMemcpy",  "hipMemset",
+                                         "dma",    "CopyDeviceTo", "CopyHostTo", "MEMCPY_ASYNC"};
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (begins(name, name + length, copies[i]))
+            return true;
+    return false;
 }
 
 size_t name_short(const char *name, size_t length, char *to)

@@ -37,6 +37,7 @@
 #ifndef TRACEDIFF_SHORT_NAME_H
 #define TRACEDIFF_SHORT_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Both write to `to`, which must have room for `length` + 1 bytes, and return the number of
@@ -45,5 +46,8 @@
 ** UTF-8 stays valid. */
 size_t name_stable(const char *name, size_t length, char *to);
 size_t name_short(const char *name, size_t length, char *to);
+
+/* Whether a name without a category is that of a copy or a fill. */
+bool is_copy_name(const char *name, size_t length);
 
 #endif

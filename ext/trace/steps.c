@@ -3,10 +3,7 @@
 #include <stdlib.h>
 
 #include "../reader/memory.h"
-#include "../reader/number.h"
-#include "annotation_steps.h"
-#include "select.h"
-#include "step_form.h"
+#include "integers.h"
 
 struct step_finder {
     struct trace_file *file;
@@ -18,72 +15,13 @@ struct step_finder {
     uint32_t iteration;
 };
 
-/* N of a step's name, or NUMBER_NONE. */
-static int64_t step_number(const struct name *name)
-{
-    const char *end = name->text + name->length, *digits = step_digits(name->text, end);
-    int64_t number = NUMBER_NONE;
-    while (digits && digits + 1 < end && *digits == '0')
-        digits++;
-    if (digits)
-        number_integer((const unsigned char *)digits, (size_t)(end - digits), &number);
-    return number;
-}
-
-/* N if a row is a step (rule 1) or an annotation with the name of one (rule 4). */
-static int64_t row_number(const struct trace_file *file, const int64_t *number, size_t row)
-{
-    uint32_t name = file->columns.name[row];
-    return number && name != NAME_NONE ? number[name] : NUMBER_NONE;
-}
-
-static bool row_is_step(const struct columns *columns, size_t row)
-{
-    return !kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
-           columns->dur[row] >= 0;
-}
-
-static uint32_t iteration_of(const struct steps *steps, int64_t number)
+uint32_t steps_iteration(const struct steps *steps, int64_t number)
 {
     const int64_t *found = steps->iteration_count == 0
                                ? NULL
                                : bsearch(&number, steps->iterations, steps->iteration_count,
                                          sizeof number, integer_order);
     return found ? (uint32_t)(found - steps->iterations) : STEP_NONE;
-}
-
-/* Collects the steps of the profiler, and the distinct numbers. */
-static bool collect_steps(struct steps *steps, const struct trace_file *file, const int64_t *number,
-                          const struct stopper *stopper, struct failure *failure)
-{
-    const struct columns *columns = &file->columns;
-    size_t step_capacity = 0, number_capacity = 0;
-    for (size_t row = 0; row < columns->count; row++) {
-        if (!stopper_goes_on(stopper, row, failure))
-            return false;
-        int64_t its = row_number(file, number, row);
-        if (its == NUMBER_NONE)
-            continue;
-        bool step = row_is_step(columns, row);
-        if (!step && columns->kind[row] != KIND_ANNOTATION)
-            continue;
-        if (!MEMORY_GROW(steps->iterations, number_capacity, steps->iteration_count + 1) ||
-            !MEMORY_GROW(steps->items, step_capacity, steps->count + 1))
-            return failure_memory(failure);
-        steps->iterations[steps->iteration_count++] = its;
-        if (step)
-            steps->items[steps->count++] =
-                (struct step){(uint32_t)row, 0, columns->ts[row],
-                              columns->ts[row] + columns->dur[row], NAME_NONE};
-    }
-    if (!sort_items(steps->iterations, steps->iteration_count, sizeof(int64_t), integer_order,
-                    stopper, failure))
-        return false;
-    steps->iteration_count = drop_doubles(steps->iterations, steps->iteration_count);
-    for (size_t i = 0; i < steps->count; i++)
-        steps->items[i].iteration =
-            iteration_of(steps, row_number(file, number, steps->items[i].row));
-    return true;
 }
 
 static int step_order(const void *a, const void *b)
@@ -131,10 +69,10 @@ static uint32_t iteration_at(struct step_finder *finder, int64_t ts)
 static uint32_t annotation_iteration(struct step_finder *finder, struct annotation *annotation)
 {
     const struct steps *steps = finder->steps;
-    int64_t number = row_number(finder->file, finder->number, annotation->row);
+    int64_t number = step_number_of_row(finder->file, finder->number, annotation->row);
     if (number == NUMBER_NONE)
         return iteration_at(finder, finder->file->columns.ts[annotation->by]);
-    uint32_t iteration = iteration_of(steps, number), first = steps->first[iteration];
+    uint32_t iteration = steps_iteration(steps, number), first = steps->first[iteration];
     annotation->named = first == ROW_NONE ? annotation->row : steps->items[first].row;
     return iteration;
 }
@@ -181,67 +119,4 @@ bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *nu
            assign_steps(&finder, failure);
     memory_free(finder.line.items);
     return done;
-}
-
-/* How many distinct steps there are. */
-static size_t count_steps(const struct steps *steps)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < steps->iteration_count; i++)
-        count += steps->first[i] != ROW_NONE;
-    return count;
-}
-
-/* Makes the known steps, if they are more than those of the profiler (T20). */
-static bool find_known_steps(struct trace_file *file, const unsigned char *known,
-                             const struct stopper *stopper, struct failure *failure)
-{
-    struct steps *steps = memory_zeroed(1, sizeof *steps);
-    if (!steps)
-        return failure_memory(failure);
-    bool done = annotation_steps_make(steps, file, known, KNOWN_STEP, false, stopper, failure) &&
-                step_forms_find(steps, file, known, stopper, failure);
-    if (done && steps->count > count_steps(&file->profiler_steps)) {
-        file->known_steps = steps;
-        return true;
-    }
-    steps_clear(steps);
-    memory_free(steps);
-    return done;
-}
-
-bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
-{
-    struct steps *steps = &file->profiler_steps;
-    unsigned char *known = NULL;
-    int64_t *number = memory_allocate((file->names.count + 1) * sizeof *number);
-    bool done = number || failure_memory(failure);
-    for (size_t id = 0; done && id < file->names.count; id++) {
-        number[id] = step_number(&file->names.items[id]);
-        done = stopper_goes_on(stopper, id, failure);
-    }
-    done = done && collect_steps(steps, file, number, stopper, failure) &&
-           steps_place(steps, file, number, stopper, failure) &&
-           known_names(file, &known, stopper, failure) &&
-           step_forms_find(steps, file, known, stopper, failure) &&
-           (!known || find_known_steps(file, known, stopper, failure));
-    memory_free(number);
-    memory_free(known);
-    return done;
-}
-
-size_t steps_memory(const struct trace_file *file, const struct steps *steps)
-{
-    return sizeof *steps + (steps->of ? file->columns.count * sizeof *steps->of : 0) +
-           steps->count * sizeof *steps->items +
-           steps->iteration_count * (sizeof *steps->iterations + sizeof *steps->first);
-}
-
-void steps_clear(struct steps *steps)
-{
-    memory_free(steps->iterations);
-    memory_free(steps->first);
-    memory_free(steps->items);
-    memory_free(steps->of);
-    *steps = (struct steps){.by_annotation = false};
 }

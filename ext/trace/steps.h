@@ -6,17 +6,6 @@
 
 #include "spans.h"
 
-/* Fills file->profiler_steps and file->known_steps, and completes the annotations (annotations.h).
-** The links and annotations of the file must be known.
-** 1. A step of the profiler is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`.
-** 2. A host event is in the step whose [start, end) holds its start. Among several, in the step
-**    with the latest start; ties: later in the file.
-** 3. Device work and syncs are in the iteration of their launch.
-** 4. A gpu_user_annotation named like a step of the profiler is in the iteration it names. Any
-**    other is in the step that holds the start of the event that places it (annotations.h).
-** 5. Known steps are those of annotation_steps.h by known names, if they are more. */
-bool steps_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
-
 /* The steps that a file has if nobody says which (T20). */
 static inline const struct steps *steps_of_file(const struct trace_file *file)
 {
@@ -24,18 +13,24 @@ static inline const struct steps *steps_of_file(const struct trace_file *file)
 }
 
 /* Fills `first` and `of` of steps whose items and iterations are there. `number` gives, by name id, the
-** step that an annotation of the device names, or NUMBER_NONE (rule 4); NULL: none names one. */
+** step that an annotation of the device names, or NUMBER_NONE; NULL: none names one (profiler_steps.h, rule 4). */
 bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *number,
                  const struct stopper *stopper, struct failure *failure);
 
-/* Finds the step at each instant (rule 2): rows of the line are indices into `iterations`, or STEP_NONE.
+/* The index of a step's number, or STEP_NONE. */
+uint32_t steps_iteration(const struct steps *steps, int64_t number);
+
+/* N if a row is named like step N of the profiler, by name id in `number`; else NUMBER_NONE. */
+static inline int64_t step_number_of_row(const struct trace_file *file, const int64_t *number,
+                                         size_t row)
+{
+    uint32_t name = file->columns.name[row];
+    return number && name != NAME_NONE ? number[name] : NUMBER_NONE;
+}
+
+/* Finds the step at each instant (profiler_steps.h, rule 2): rows of the line are indices into `iterations`, or STEP_NONE.
 ** The line begins before all events; it is the caller's. */
 bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
                 struct failure *failure);
-
-/* The memory that steps hold, in bytes. */
-size_t steps_memory(const struct trace_file *file, const struct steps *steps);
-
-void steps_clear(struct steps *steps);
 
 #endif

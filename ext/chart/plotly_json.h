@@ -1,8 +1,8 @@
 /*
 ** Parts of Plotly's JSON.
 */
-#ifndef TRACEDIFF_PLOTLY_H
-#define TRACEDIFF_PLOTLY_H
+#ifndef TRACEDIFF_PLOTLY_JSON_H
+#define TRACEDIFF_PLOTLY_JSON_H
 
 #include "figure.h"
 

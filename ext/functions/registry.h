@@ -1,0 +1,61 @@
+/*
+** The functions that SQL sees. Each table function in C is a file of ext/functions/ and a line
+** here. sql/embed.awk reads the names from this file.
+*/
+#ifndef TRACEDIFF_REGISTRY_H
+#define TRACEDIFF_REGISTRY_H
+
+#include "aggregates.h"
+#include "../sqlite/table_function.h"
+
+/* clang-format off */
+#define TABLE_FUNCTIONS(FUNCTION) \
+    FUNCTION(trace_events) \
+    FUNCTION(trace_files) \
+    FUNCTION(trace_metadata) \
+    FUNCTION(trace_steps) \
+    FUNCTION(trace_ops) \
+    FUNCTION(trace_diff) \
+    FUNCTION(trace_step_time) \
+    FUNCTION(trace_step_path) \
+    FUNCTION(trace_step_causes) \
+    FUNCTION(trace_job_path) \
+    FUNCTION(trace_job_ranks) \
+    FUNCTION(trace_job_parts) \
+    FUNCTION(trace_job_clocks) \
+    FUNCTION(trace_compared_ranks) \
+    FUNCTION(trace_work_diff) \
+    FUNCTION(critical_path) \
+    FUNCTION(trace_kernel_owners) \
+    FUNCTION(trace_subtree) \
+    FUNCTION(trace_diff_by) \
+    FUNCTION(trace_graph_diff) \
+    FUNCTION(trace_ab) \
+    FUNCTION(trace_diff_report) \
+    FUNCTION(memory_timeline) \
+    FUNCTION(memory_files) \
+    FUNCTION(memory_events) \
+    FUNCTION(memory_allocations) \
+    FUNCTION(memory_segments) \
+    FUNCTION(memory_peak) \
+    FUNCTION(execution_trace) \
+    FUNCTION(tracediff_help)
+/* clang-format on */
+
+/* The descriptor of NAME is `NAME_function`. */
+#define DECLARE_FUNCTION(name) extern const struct table_function name##_function;
+TABLE_FUNCTIONS(DECLARE_FUNCTION)
+#undef DECLARE_FUNCTION
+
+/* The functions written in SQL, generated from sql/ by the build. */
+extern const struct table_function sql_functions[];
+extern const int sql_function_count;
+
+/* The ith table function; NULL after the last. Those in C come first, then those in SQL. */
+const struct table_function *table_function_at(int i);
+
+/* The ith function: scalars, then aggregates, then the aggregates that make charts. False after
+** the last. */
+bool function_at(int i, struct function *function);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+** Scalar functions and aggregates, as SQL sees them.
+*/
+#ifndef TRACEDIFF_FUNCTION_H
+#define TRACEDIFF_FUNCTION_H
+
+#include "table_function.h"
+
+enum { MOST_FUNCTION_ARGUMENTS = 12 };
+
+struct function {
+    const char *name, *type, *text;
+    struct argument arguments[MOST_FUNCTION_ARGUMENTS]; /* end at the first without a name */
+    void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
+    void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
+    void (*final)(sqlite3_context *context);
+    const void *data; /* SQLite's user data; NULL: the struct database */
+};
+
+/* How many arguments a function has; the first `*required` must be given. */
+int function_arguments(const struct function *function, int *required);
+
+/* Reports an error of a scalar or an aggregate; its name begins the text. */
+void function_fail(sqlite3_context *context, const char *name, const char *format, ...);
+
+/* Ends work that began with database_begin_work(). Returns `done`; if it is false, reports the
+** failure, which is of memory or an interrupt. */
+struct database;
+bool function_end_work(sqlite3_context *context, struct database *database, bool done,
+                       struct failure *failure);
+
+#endif
