@@ -19,15 +19,17 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 
-QUERIES = $(sort $(filter-out sql/to_database.sql,$(wildcard sql/*.sql)))
+QUERIES = $(sort $(wildcard sql/tracediff/*.sql sql/hta/*.sql))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
-SOURCES = $(sort $(wildcard ext/*.c ext/*/*.c))
+SOURCES = $(sort $(filter-out ext/packages/%,$(wildcard ext/*.c ext/*/*.c ext/*/*/*.c)))
 COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
-UNIT_TESTS = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
-FAULT_TESTS = $(patsubst tests/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/fault/*.c))
-FUZZ_TARGETS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-LOWER_OBJECTS = $(filter $(BUILD)/ext/reader/% $(BUILD)/ext/trace/% $(BUILD)/ext/snapshot/% $(BUILD)/ext/analysis/%,$(OBJECTS))
+UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit/*_test.c))
+FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
+FUZZ_TARGETS = $(patsubst tests/c/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/c/fuzz/*.c))
+# What does not use SQLite; its memory is that of the program.
+LOWER = base text naming source reader file loading trace snapshot analysis
+LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%),$(OBJECTS)))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
 # without; so does `make` as long as no target that sets up has fetched it.
@@ -147,7 +149,7 @@ $(BUILD)/unit/%.log: $(BUILD)/unit/% always | needed
 
 sqlites: needed all unit ## run the tests on other versions of SQLite, from npm
 	@TRACEDIFF=$(DIST)/tracediff.so UNIT=$(BUILD)/unit CC='$(CC)' PYTHON=$(PYTHON) \
-	sh tests/sqlites.sh $(BUILD)/sqlite
+	sh tests/hosts/sqlites.sh $(BUILD)/sqlite
 
 FUZZ_SECONDS ?= 30
 FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
@@ -157,11 +159,11 @@ FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
 fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	$(MAKE) --no-print-directory $(FUZZED) replay
 	@mkdir -p build/fuzzed/corpus
-	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/fuzz/trace.dict \
-	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/fuzz/seeds tests/fuzz/found
+	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/c/fuzz/trace.dict \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/c/fuzz/seeds tests/c/fuzz/found
 	@mkdir -p build/fuzzed/snapshots
 	build/fuzzed/fuzz/snapshot_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
-	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/fuzz/snapshot_seeds
+	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/c/fuzz/snapshot_seeds
 
 # The generated traces are kept in $(BUILD)/bench.
 bench: SIZE ?= medium
@@ -174,19 +176,19 @@ db: export DB_TEST := $(value TEST)
 db: export DB_OUT := $(value OUT)
 db: export DB_ARGS := $(value ARGS)
 db: needed all ## write traces into ordinary tables: CONTROL=traces/a TEST=traces/b OUT=perf.db [ARGS=yes]
-	@TRACEDIFF=$(DIST)/tracediff.so sh sql/database.sh "$$DB_CONTROL" "$$DB_TEST" "$$DB_OUT" "$$DB_ARGS"
+	@TRACEDIFF=$(DIST)/tracediff.so sh sql/database/database.sh "$$DB_CONTROL" "$$DB_TEST" "$$DB_OUT" "$$DB_ARGS"
 
 examples: ## make the generated example traces again
-	$(PYTHON) tests/generate_gpu_pair.py
-	$(PYTHON) tests/generate_joins.py
-	$(PYTHON) tests/generate_history.py
-	$(PYTHON) tests/generate_counters.py
+	$(PYTHON) tests/generators/generate_gpu_pair.py
+	$(PYTHON) tests/generators/generate_joins.py
+	$(PYTHON) tests/generators/generate_history.py
+	$(PYTHON) tests/generators/generate_counters.py
 
 reference: needed all ## write the reference in sql/README.md from tracediff_help
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py
 
 format: ## lay out the C code
-	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] ext/*/*/*.[ch] tests/c/*/*.[ch])
 
 # ldconfig only knows files named lib*, and links their soname to them. Where it does not look, a program finds the
 # library by its path alone. Users who are not root do not have /sbin in their PATH.
@@ -195,7 +197,7 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how s
 	install -d "$$to/lib" "$$to/share/tracediff" 2>/dev/null && \
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
-	install -m 644 $(QUERIES) sql/to_database.sql "$$to/share/tracediff" && \
+	install -m 644 $(QUERIES) "$$to/share/tracediff" && \
 	install -d "$$to/share/tracediff/database" && \
 	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
@@ -251,7 +253,7 @@ setup-pages: charts ## install what `make pages` needs: a browser, and Plotly fo
 # The programs that examples/hosts is tested in. What cannot be had is said, and its tests are skipped.
 setup-hosts: ## install the programs that examples/hosts is tested in
 	-@$(find_needed) setup-hosts
-	@PYTHON=$(PYTHON) sh tests/hosts.sh build/hosts
+	@PYTHON=$(PYTHON) sh tests/hosts/hosts.sh build/hosts
 
 # What the goals need and is not here.
 needed:
@@ -265,8 +267,8 @@ $(DIST)/tracediff.so: $(OBJECTS)
 	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
 
 # The only file that names the commit is compiled again when there is a new one.
-$(BUILD)/ext/functions/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
-$(BUILD)/ext/functions/scalars.o: $(BUILD)/commit
+$(BUILD)/ext/functions/aggregates/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
+$(BUILD)/ext/functions/aggregates/scalars.o: $(BUILD)/commit
 
 .PHONY: always
 $(BUILD)/commit: always
@@ -283,7 +285,7 @@ $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@echo "  LINK $@"
 	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
-ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js ext/chart/report.css ext/chart/report.js
+ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js ext/report/report.css ext/report/report.js
 assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter $(FETCHED)/%,$^)"' -c -o $@ $<
 
 $(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
@@ -332,7 +334,7 @@ $(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 GIVEN = control test control_rank test_rank control_iteration test_iteration level clock steps
 
 # What embed.awk learns the names of functions from.
-NAMED = ext/functions/registry.h ext/functions/scalars.c ext/functions/aggregates.c
+NAMED = ext/functions/registry.h ext/functions/aggregates/scalars.c ext/functions/aggregates/aggregates.c
 
 $(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
 	@mkdir -p $(@D)
@@ -342,7 +344,7 @@ $(BUILD)/sections.c: sql/embed.awk $(NAMED) $(wildcard sql/report/*.sql) $(QUERI
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 
-$(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
+$(BUILD)/unit/%: tests/c/unit/%.c tests/c/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl
@@ -350,13 +352,13 @@ $(BUILD)/unit/%: tests/unit/%.c tests/unit/unit.h $(LOWER_OBJECTS)
 # A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
 FUZZ_FLAGS ?= -DREPLAY
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(LOWER_OBJECTS)
+$(BUILD)/fuzz/%: tests/c/fuzz/%.c $(wildcard tests/c/fuzz/*.h) $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
-$(BUILD)/fault/%: tests/fault/%.c | needed
+$(BUILD)/fault/%: tests/c/fault/%.c | needed
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl

@@ -1,5 +1,5 @@
 -- What `make demo` prints: why a step of the test run is slower than one of the control run.
--- examples/gpu is generated (tests/generate_gpu_pair.py plants the differences); with your own
+-- examples/gpu is generated (tests/generators/generate_gpu_pair.py plants the differences); with your own
 -- traces, name their directories in the two statements below.
 CREATE TEMP TABLE kernel AS
 SELECT * FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU');

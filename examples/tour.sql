@@ -259,7 +259,7 @@ FROM changes;
 CREATE TEMP TABLE input (side TEXT, path TEXT, with_args INTEGER);
 INSERT INTO input VALUES ('control', 'examples/gpu/control', 0), ('test', 'examples/gpu/test', 0);
 .read sql/database/summaries.sql
-.read sql/to_database.sql
+.read sql/database/to_database.sql
 .read sql/database/diffs.sql
 .read sql/database/views.sql
 

@@ -96,8 +96,8 @@ function finish() {
     printf "static const struct column %s_columns[] = {\n%s};\n\n", name, columns
     functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .columns = %s_columns, " \
         ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
-        ".reads_files = true, .produce = sql_function_produce, .sql =\n", name, quoted(summary), name, \
-        column_count, name, argument_count) sql "    },\n" # sprintf has room for little in some awks
+        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", .sql =\n", name, quoted(summary), name, \
+        column_count, name, argument_count, source) sql "    },\n" # sprintf has room for little in some awks
     function_count++
 }
 
@@ -105,13 +105,13 @@ BEGIN {
     MOST_ARGUMENTS = 30 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
-    print "#include \"" (report ? "chart/report.h" : "functions/registry.h") "\""
+    print "#include \"" (report ? "report/report.h" : "functions/registry.h") "\""
     print report ? "" : "#include \"sqlite/sql_function.h\"\n"
     print "/* The standard promises room for 4,095 characters, compilers have more. */"
     print "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
     learn("ext/functions/registry.h", "FUNCTION[(][a-z_]+[)]", functions_known)
-    learn("ext/functions/scalars.c", "\"trace_[a-z_]+\"", scalars_known)
-    learn("ext/functions/aggregates.c", "\"trace_[a-z_]+\"", scalars_known)
+    learn("ext/functions/aggregates/scalars.c", "\"trace_[a-z_]+\"", scalars_known)
+    learn("ext/functions/aggregates/aggregates.c", "\"trace_[a-z_]+\"", scalars_known)
     for (i = 1; i < ARGC; i++)
         functions_known[base_name(ARGV[i])] = 1
     count = split(queries, words, " ")
@@ -122,6 +122,7 @@ BEGIN {
 FNR == 1 {
     finish()
     name = base_name(FILENAME)
+    source = FILENAME
     if (index($0, "-- " name ": ") != 1)
         fail("the first line must be `-- " name ": what it gives`")
     summary = substr($0, length(name) + 6)

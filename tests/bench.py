@@ -28,7 +28,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-GENERATOR = os.path.join(ROOT, "tests", "generate_bench.py")
+GENERATOR = os.path.join(ROOT, "tests", "generators", "generate_bench.py")
 EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
 AWKWARD = ("line", "pretty", "shuffled", "escaped", "tids")
 MOST = 3            # times the CPU time of `plain` that an awkward case may take

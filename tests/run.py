@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the tests: tests/test_*.py, each test method one test.
+"""Runs the tests: test_*.py in the folders of tests/, each test method one test.
 
 usage: run.py [-s] [-t] [-v] [NAME ...] [-x NAME ...]      NAME: test_diff, test_diff.Case, ...
 
@@ -20,6 +20,7 @@ a tenth of the processor time on a disk. TMPDIR asks for another folder.
 """
 import contextlib
 import gc
+import glob
 import itertools
 import multiprocessing
 import multiprocessing.connection
@@ -175,6 +176,10 @@ def tests_of(suite):
             yield item
 
 
+def all_names():
+    return sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(HERE, "*", "test_*.py")))
+
+
 def has_mark(mark, test):
     return True in (getattr(test, mark, None), getattr(getattr(test, test._testMethodName), mark, None))
 
@@ -210,13 +215,13 @@ def list_skipped(skipped, left_out, shortened):
 
 
 def main(arguments):
-    sys.path.insert(0, HERE)
+    sys.path[:0] = [HERE, *sorted(glob.glob(os.path.join(HERE, "*", "")))]
     from support import LEFT_OUT, SHORTENED, SLOW  # which tells where the extension is
     at = arguments.index("-x") if "-x" in arguments else len(arguments)
     arguments, without = arguments[:at], arguments[at + 1:]
     names = [a for a in arguments if a not in ("-s", "-t", "-v")]
     loader = unittest.defaultTestLoader
-    tests = list(tests_of(loader.loadTestsFromNames(names) if names else loader.discover(HERE, "test_*.py")))
+    tests = list(tests_of(loader.loadTestsFromNames(names or all_names())))
     if without:
         loader = unittest.TestLoader()
         excluded = {test.id() for test in tests_of(loader.loadTestsFromNames(without))}

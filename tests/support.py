@@ -7,6 +7,7 @@ GOLDEN     HTA's outputs for them     (likewise)
 SLOW       skip: without the tests marked as slow or slowest; some: without the slowest.
            build/skipped.txt names them then, as all that is skipped
 """
+import glob
 import os
 import sqlite3
 import sys
@@ -16,6 +17,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
 EXAMPLES = os.path.join(ROOT, "examples")
 DATA = os.path.join(ROOT, "tests", "data")
+
+
+def queries():
+    """The files of the functions written in SQL, by name."""
+    return {os.path.basename(path)[:-4]: path for folder in ("tracediff", "hta")
+            for path in sorted(glob.glob(os.path.join(ROOT, "sql", folder, "*.sql")))}
+
 
 LEFT_OUT = "it is slow"
 SLOW = os.environ.get("SLOW") or "run"

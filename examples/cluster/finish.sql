@@ -116,7 +116,7 @@ UPDATE aside.job_rows SET start_ns = start_ns - c.offset_ns, end_ns = end_ns - c
 FROM clock AS c
 WHERE kind = 'collective' AND c.side = job_rows.side AND c.rank = job_rows.rank AND c.iteration IS job_rows.iteration;
 
--- W2 to W4, as sql/trace_collectives.sql has them. The index serves the groups and the two look-ups.
+-- W2 to W4, as sql/tracediff/trace_collectives.sql has them. The index serves the groups and the two look-ups.
 CREATE INDEX aside.part_of ON job_rows (side, iteration, process_group, seq, rank) WHERE kind = 'collective';
 INSERT INTO collectives
 SELECT side, iteration, process_group,

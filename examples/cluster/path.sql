@@ -17,7 +17,7 @@ CREATE TEMP TABLE step_diff AS SELECT * FROM main.step_diff WHERE 0;
 
 -- diffs.sql
 
--- Q8, as sql/trace_step_diff.sql has it: the own steps of the ranks that both jobs have.
+-- Q8, as sql/tracediff/trace_step_diff.sql has it: the own steps of the ranks that both jobs have.
 CREATE TEMP TABLE shared AS
 SELECT rank, max(windows) FILTER (WHERE side = 'control') AS control_windows,
        max(windows) FILTER (WHERE side = 'test') AS test_windows

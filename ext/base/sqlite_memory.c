@@ -4,7 +4,7 @@
 */
 #include <sqlite3ext.h>
 
-#include "../reader/memory.h"
+#include "memory.h"
 
 SQLITE_EXTENSION_INIT1
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 #include "waterfall.h"
 
 enum {

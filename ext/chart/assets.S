@@ -11,7 +11,7 @@
     asset chart_style, "ext/chart/page.css"
     asset chart_script, "ext/chart/page.js"
     asset chart_library, LIBRARY
-    asset report_style, "ext/chart/report.css"
-    asset report_script, "ext/chart/report.js"
+    asset report_style, "ext/report/report.css"
+    asset report_script, "ext/report/report.js"
 
     .section .note.GNU-stack, "", %progbits

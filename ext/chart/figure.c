@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 
 enum {
     MOST_COST = 800 * 1000, /* bytes that rows may take in a page */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/ascii.h"
-#include "../trace/short_name.h"
+#include "text/ascii.h"
+#include "naming/short_name.h"
 
 static size_t copy_literal(const char *text, char *to)
 {

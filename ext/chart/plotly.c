@@ -5,7 +5,7 @@
 */
 #include <math.h>
 
-#include "../reader/ascii.h"
+#include "text/ascii.h"
 #include "ends.h"
 #include "plotly_json.h"
 #include "ticks.h"

@@ -1,8 +1,8 @@
 #include "ticks.h"
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "../trace/short_name.h"
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "naming/short_name.h"
 
 enum { ROOM = 108, OWN = 36, OTHERS = 64, DROPPED = 5, FRAMED = 4 };
 

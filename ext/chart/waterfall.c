@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 
 enum { MOST_PARTS = 10, CONTROL = 0, TEST = 1, DIFFERENCE = 2 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/text.h"
+#include "base/memory.h"
+#include "text/text.h"
 
 enum { REPLACEMENT = 0xfffd };
 

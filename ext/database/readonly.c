@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 
 enum {
     LONGEST = 16 * 1024 * 1024, /* bytes of a row */

@@ -9,8 +9,8 @@
 
 #include <sqlite3ext.h>
 
-#include "../reader/source.h"
-#include "../reader/stopper.h"
+#include "source/source.h"
+#include "base/stopper.h"
 
 SQLITE_EXTENSION_INIT3
 

@@ -1,9 +1,9 @@
 #include "string_table.h"
 
-#include "../reader/memory.h"
-#include "../trace/columns.h"
-#include "../trace/hash.h"
-#include "../trace/sort.h"
+#include "base/memory.h"
+#include "file/columns.h"
+#include "base/hash.h"
+#include "base/sort.h"
 
 enum { COLUMN_ID, COLUMN_TEXT };
 

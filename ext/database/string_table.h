@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_STRING_TABLE_H
 #define TRACEDIFF_STRING_TABLE_H
 
-#include "../trace/table.h"
+#include "base/table.h"
 #include "table_scan.h"
 
 /* What a string was made into, once for each use that is made of it. */

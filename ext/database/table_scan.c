@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/number.h"
-#include "../trace/columns.h"
+#include "text/number.h"
+#include "file/columns.h"
 
 bool scan_open(struct table_scan *scan, struct readonly *readonly, struct readonly_table *table,
                const char *const *columns, const char *only, struct failure *failure)

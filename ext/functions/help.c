@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../sqlite/arguments.h"
-#include "../sqlite/nearest.h"
+#include "sqlite/arguments.h"
+#include "sqlite/nearest.h"
 #include "examples.h"
 #include "registry.h"
 
@@ -38,7 +38,7 @@ struct help_entry {
     int argument_count;
     const struct column *columns;
     int column_count;
-    bool is_sql;
+    const char *source;
     struct function function; /* the pointers above point into it, unless it is a table function */
 };
 
@@ -57,7 +57,7 @@ static bool help_entry_at(int i, struct help_entry *entry)
                                      .argument_count = table->argument_count,
                                      .columns = table->columns,
                                      .column_count = table->column_count,
-                                     .is_sql = table->sql != NULL};
+                                     .source = table->source};
         return true;
     }
     while (table_function_at(tables))
@@ -261,8 +261,8 @@ static void add_page(struct help *help)
                 entry->text);
     add_usage(help);
     add_lists(help);
-    if (entry->is_sql) { /* before the example, which users paste up to the end of the page */
-        char *source = formatted(help, "Source, with its rules: sql/%s.sql", entry->name);
+    if (entry->source) { /* before the example, which users paste up to the end of the page */
+        char *source = formatted(help, "Source, with its rules: %s", entry->source);
         add_line(help, "source", source);
         sqlite3_free(source);
     }

@@ -1,6 +1,6 @@
 #include "registry.h"
 
-#include "../sqlite/database.h"
+#include "sqlite/database.h"
 
 #define ADDRESS_OF(name) &name##_function,
 static const struct table_function *const c_functions[] = {TABLE_FUNCTIONS(ADDRESS_OF)};

@@ -5,8 +5,8 @@
 #ifndef TRACEDIFF_REGISTRY_H
 #define TRACEDIFF_REGISTRY_H
 
-#include "aggregates.h"
-#include "../sqlite/table_function.h"
+#include "functions/aggregates/aggregates.h"
+#include "sqlite/table_function.h"
 
 /* clang-format off */
 #define TABLE_FUNCTIONS(FUNCTION) \

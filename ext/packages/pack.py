@@ -155,9 +155,8 @@ def npm(library, values, folder):
 
 def sql():
     """{name: bytes} of the queries, which are installed to be read, and of the script that writes a database."""
-    folder = os.path.join(ROOT, "sql")
-    return {name: read(folder, name) for pattern in ("*.sql", os.path.join("database", "*.sql"))
-            for name in glob.glob(pattern, root_dir=folder)}
+    return {part + os.path.basename(path): read(path) for folder, part in (("tracediff", ""), ("hta", ""), ("database", "database/"))
+            for path in glob.glob(os.path.join(ROOT, "sql", folder, "*.sql"))}
 
 
 def tarball(library, values, folder):

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "foreign.h"
+#include "source/foreign.h"
 #include "gap.h"
 #include "memo.h"
-#include "memory.h"
+#include "base/memory.h"
 #include "resync.h"
 #include "window.h"
 

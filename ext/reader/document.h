@@ -22,10 +22,10 @@
 #define TRACEDIFF_DOCUMENT_H
 
 #include "event.h"
-#include "failure.h"
+#include "base/failure.h"
 #include "metadata.h"
-#include "source.h"
-#include "stopper.h"
+#include "source/source.h"
+#include "base/stopper.h"
 
 enum document_outcome { DOCUMENT_WHOLE, DOCUMENT_DAMAGED, DOCUMENT_NOT_TRACE };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "text.h"
+#include "text/text.h"
 
 /* What a key is, beside a field. */
 enum { KEY_PHASE = EVENT_FIELDS, KEY_ID, KEY_OTHER };

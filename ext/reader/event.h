@@ -7,8 +7,8 @@
 #ifndef TRACEDIFF_EVENT_H
 #define TRACEDIFF_EVENT_H
 
-#include "problems.h"
-#include "scan.h"
+#include "text/problems.h"
+#include "text/scan.h"
 
 enum event_field {
     EVENT_NAME,

@@ -4,8 +4,8 @@
 #ifndef TRACEDIFF_GAP_H
 #define TRACEDIFF_GAP_H
 
-#include "bytes16.h"
-#include "scan.h"
+#include "text/bytes16.h"
+#include "text/scan.h"
 
 /* The one met last. */
 struct gap {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ascii.h"
+#include "text/ascii.h"
 
 enum {
     MOST_CHILDREN = 128,

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "foreign.h"
-#include "memory.h"
+#include "source/foreign.h"
+#include "base/memory.h"
 #include "window.h"
 
 enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024 };

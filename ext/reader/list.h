@@ -7,9 +7,9 @@
 #ifndef TRACEDIFF_LIST_H
 #define TRACEDIFF_LIST_H
 
-#include "failure.h"
-#include "scan.h"
-#include "stopper.h"
+#include "base/failure.h"
+#include "text/scan.h"
+#include "base/stopper.h"
 
 struct list;
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "memory.h"
+#include "base/memory.h"
 
 struct memo *memo_new(void)
 {

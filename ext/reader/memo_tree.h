@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-#include "bytes16.h"
+#include "text/bytes16.h"
 #include "memo.h"
 
 enum {

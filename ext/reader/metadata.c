@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "memory.h"
-#include "mend.h"
-#include "number.h"
+#include "base/memory.h"
+#include "text/mend.h"
+#include "text/number.h"
 
 enum { LONGEST = 1024 * 1024 };
 

@@ -5,9 +5,9 @@
 #ifndef TRACEDIFF_METADATA_H
 #define TRACEDIFF_METADATA_H
 
-#include "failure.h"
-#include "problems.h"
-#include "scan.h"
+#include "base/failure.h"
+#include "text/problems.h"
+#include "text/scan.h"
 
 struct metadata {
     int64_t rank; /* distributedInfo.rank; -1 if there is none */

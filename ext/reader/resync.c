@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "scan.h"
+#include "text/scan.h"
 
 /* How far to look back from a place where reading may resume, and how far ahead. That many bytes
 ** are in memory there, or all that exist. A decision must not depend on bytes beyond these, even

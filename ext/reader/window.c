@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "memory.h"
-#include "scan.h"
+#include "base/memory.h"
+#include "text/scan.h"
 
 void window_clear(struct window *window)
 {

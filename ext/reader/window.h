@@ -8,9 +8,9 @@
 #ifndef TRACEDIFF_WINDOW_H
 #define TRACEDIFF_WINDOW_H
 
-#include "failure.h"
-#include "source.h"
-#include "stopper.h"
+#include "base/failure.h"
+#include "source/source.h"
+#include "base/stopper.h"
 
 struct window {
     struct source *source; /* owned */

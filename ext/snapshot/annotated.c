@@ -1,8 +1,8 @@
 #include "annotated.h"
 
-#include "../reader/memory.h"
-#include "../reader/number.h"
-#include "../trace/sort.h"
+#include "base/memory.h"
+#include "text/number.h"
+#include "base/sort.h"
 
 /* The beginning or end of an annotation. */
 struct edge {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
+#include "text/ascii.h"
+#include "base/memory.h"
 
 struct frame_label {
     uint32_t op;              /* of at::_ops */

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_FRAMES_H
 #define TRACEDIFF_FRAMES_H
 
-#include "../reader/failure.h"
+#include "base/failure.h"
 #include "values.h"
 
 enum memory_phase {

@@ -1,8 +1,8 @@
 #include "lifetimes.h"
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "../trace/hash.h"
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "base/hash.h"
 
 /* The work on a device. */
 struct lifetimes {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 
 /* Bounds of memory (pickle.h, rule 3). Real snapshots take as many bytes as their files, or less. */
 enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8 };

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/foreign.h"
-#include "../reader/memory.h"
+#include "source/foreign.h"
+#include "base/memory.h"
 #include "machine.h"
 
 /* The opcodes of protocols 2 to 5, by the names of Python's pickletools. */

@@ -11,8 +11,8 @@
 #ifndef TRACEDIFF_PICKLE_H
 #define TRACEDIFF_PICKLE_H
 
-#include "../reader/source.h"
-#include "../reader/stopper.h"
+#include "source/source.h"
+#include "base/stopper.h"
 #include "values.h"
 
 struct pickle {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/number.h"
+#include "base/memory.h"
+#include "text/number.h"
 #include "annotated.h"
 #include "lifetimes.h"
 

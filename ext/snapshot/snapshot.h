@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_SNAPSHOT_H
 #define TRACEDIFF_SNAPSHOT_H
 
-#include "../reader/number.h"
+#include "text/number.h"
 #include "frames.h"
 #include "pickle.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 #include "snapshot.h"
 
 /* While a query runs: two large snapshots that it compares are read once. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../reader/stopper.h"
+#include "base/stopper.h"
 
 struct snapshot;
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/text.h"
-#include "../trace/hash.h"
+#include "base/memory.h"
+#include "text/text.h"
+#include "base/hash.h"
 
 bool values_begin(struct values *values, const char *const *keys, size_t count)
 {

@@ -11,7 +11,7 @@
 #ifndef TRACEDIFF_VALUES_H
 #define TRACEDIFF_VALUES_H
 
-#include "../trace/names.h"
+#include "base/names.h"
 
 /* The kind is in the upper 4 bits. */
 typedef uint64_t pickled;

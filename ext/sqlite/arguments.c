@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "../reader/number.h"
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "text/number.h"
 #include "json_array.h"
 
 /* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL

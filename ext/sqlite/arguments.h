@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_ARGUMENTS_H
 #define TRACEDIFF_ARGUMENTS_H
 
-#include "../trace/trace.h"
+#include "trace/trace.h"
 #include "json_array.h"
 
 /* Reads the arguments of CREATE VIRTUAL TABLE, which are SQL literals, by position or as

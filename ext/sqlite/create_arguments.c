@@ -1,4 +1,4 @@
-#include "../reader/ascii.h"
+#include "text/ascii.h"
 #include "arguments.h"
 #include "nearest.h"
 

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../database/database_rows.h"
-#include "../reader/memory.h"
-#include "../reader/source.h"
+#include "profilers/database_rows.h"
+#include "base/memory.h"
+#include "source/source.h"
 
 /* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
 ** statement runs on the calling thread, at most every POLL_EVERY ns; it fails if either asks to

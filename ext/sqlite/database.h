@@ -5,9 +5,9 @@
 #ifndef TRACEDIFF_DATABASE_H
 #define TRACEDIFF_DATABASE_H
 
-#include "../snapshot/snapshot_cache.h"
-#include "../trace/cache.h"
-#include "../trace/kernel_type.h"
+#include "snapshot/snapshot_cache.h"
+#include "trace/cache.h"
+#include "file/kernel_type.h"
 #include "api.h"
 
 enum {

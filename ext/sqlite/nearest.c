@@ -1,6 +1,6 @@
 #include "nearest.h"
 
-#include "../reader/ascii.h"
+#include "text/ascii.h"
 
 enum { LONGEST = 63, SHORTEST = 2, CONTAINED = 2 };
 

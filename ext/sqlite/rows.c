@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/text.h"
+#include "base/memory.h"
+#include "text/text.h"
 
 enum { TEXT_BLOCK = 16 * 1024 };
 

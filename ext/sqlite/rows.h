@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../reader/failure.h"
-#include "../trace/columns.h"
+#include "base/failure.h"
+#include "file/columns.h"
 #include "plan.h"
 
 struct rows;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "../reader/ascii.h"
+#include "text/ascii.h"
 #include "arguments.h"
 
 /* Binds the arguments by name (S18). */

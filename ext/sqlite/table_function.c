@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/text.h"
+#include "base/memory.h"
+#include "text/text.h"
 #include "arguments.h"
 
 #define UNUSED_MEMORY ((size_t)64 << 20)

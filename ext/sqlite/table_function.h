@@ -21,7 +21,7 @@
 #ifndef TRACEDIFF_TABLE_FUNCTION_H
 #define TRACEDIFF_TABLE_FUNCTION_H
 
-#include "../reader/failure.h"
+#include "base/failure.h"
 #include "database.h"
 #include "rows.h"
 
@@ -65,7 +65,8 @@ struct table_function {
     int typical_rows;            /* rows of a call, for the planner; 0: 1000 */
     /* Computes the rows. Returns SQLITE_OK, or an error code with call->failure filled. */
     int (*produce)(struct call *call, struct rows **rows);
-    const char *sql; /* the SELECT of a function written in SQL; else NULL */
+    const char *sql;    /* the SELECT of a function written in SQL; else NULL */
+    const char *source; /* its file */
 };
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
-#include "../reader/mend.h"
-#include "row_source.h"
+#include "base/memory.h"
+#include "text/mend.h"
+#include "file/row_source.h"
 
 /* Ends the reader of a database. */
 static void close_rows(struct rows_reader *rows)

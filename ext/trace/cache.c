@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reader/memo.h"
-#include "../reader/memory.h"
-#include "../reader/thread.h"
-#include "hash.h"
-#include "load.h"
+#include "reader/memo.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "base/hash.h"
+#include "loading/load.h"
 #include "progress.h"
-#include "row_source.h"
-#include "sort.h"
+#include "file/row_source.h"
+#include "base/sort.h"
 
 enum {
     MOST_THREADS = 64,

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "file.h"
+#include "file/file.h"
 
 #define CACHE_LIMIT ((size_t)1 << 30)
 

@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "step_form.h"
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "naming/step_form.h"
 #include "trace.h"
 
 /* The distinct step numbers of a file, ascending. */

@@ -1,7 +1,7 @@
 #include "common_ranks.h"
 
-#include "../reader/memory.h"
-#include "sort.h"
+#include "base/memory.h"
+#include "base/sort.h"
 
 /* What the files of a rank are, on one side. */
 struct rank_files {

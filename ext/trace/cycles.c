@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "../reader/memory.h"
-#include "sort.h"
+#include "base/memory.h"
+#include "base/sort.h"
 
 /* A step of a file, for finding steps that are in two files of a rank. */
 struct placed_step {

@@ -7,10 +7,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "../reader/ascii.h"
-#include "../reader/memory.h"
-#include "../reader/number.h"
-#include "sort.h"
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "text/number.h"
+#include "base/sort.h"
 
 static char *joined(const char *a, const char *between, const char *b)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../reader/failure.h"
+#include "base/failure.h"
 
 /* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES "*.json, *.gz, *.sqlite, *.sqlite3 or *.db file"

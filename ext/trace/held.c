@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../reader/decoder.h"
-#include "../reader/memory.h"
+#include "source/decoder.h"
+#include "base/memory.h"
 
 enum { BLOCK_ROWS = 64, LONGEST_BLOCK = 32 << 20, LONGEST_PACKED = 1 << 20 /* bytes */ };
 

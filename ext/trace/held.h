@@ -8,7 +8,7 @@
 #ifndef TRACEDIFF_HELD_H
 #define TRACEDIFF_HELD_H
 
-#include "file.h"
+#include "file/file.h"
 
 #define HELD_PLAIN ((size_t)64 << 20)
 #define HELD_MOST ((size_t)256 << 20)

@@ -6,7 +6,7 @@
 #ifndef TRACEDIFF_PROGRESS_H
 #define TRACEDIFF_PROGRESS_H
 
-#include "../reader/stopper.h"
+#include "base/stopper.h"
 
 struct cache_request;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 
 enum { LIST_LENGTH = 400 /* bytes of a list in an error */ };
 

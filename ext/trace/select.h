@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../reader/failure.h"
-#include "integers.h"
+#include "base/failure.h"
+#include "base/integers.h"
 
 struct selection {
     enum selection_kind {

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../reader/memory.h"
+#include "base/memory.h"
 #include "cycles.h"
-#include "sort.h"
+#include "base/sort.h"
 
 /* Traces that are opened together. */
 struct opening {

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_TRACE_H
 #define TRACEDIFF_TRACE_H
 
-#include "annotation_steps.h"
+#include "loading/annotation_steps.h"
 #include "cache.h"
 #include "directory.h"
 #include "select.h"

@@ -1,0 +1,272 @@
+#include "cause_merges.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "cause_parts.h"
+
+/* A cause, while causes are merged or ordered. */
+struct candidate {
+    const struct causes *causes;
+    const struct cause *cause;
+    enum merge_by by; /* what it is grouped by */
+};
+
+/* Causes that may be merged. */
+struct merge {
+    const struct causes *causes;
+    enum merge_by by;
+    size_t first, count; /* candidates */
+    wide_time diff, changes;
+};
+
+static int text_order(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) : COMPARE(a != NULL, b != NULL);
+}
+
+/* The order of rows. */
+static int cause_order(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    const struct cause *left = x->cause, *right = y->cause;
+    int order = COMPARE(wide_size(right->diff), wide_size(left->diff));
+    order = order ? order : strcmp(cause_kind_name(left->kind), cause_kind_name(right->kind));
+    order = order ? order
+                  : text_order(step_class_name(left->step_class), step_class_name(right->step_class));
+    order = order ? order : cause_name_order(x->causes, left->area, right->area);
+    order = order ? order : cause_name_order(x->causes, left->name, right->name);
+    return order ? order : COMPARE(left->merge, right->merge);
+}
+
+/* What causes of one merge have in common. */
+static int key_order(const struct candidate *x, const struct candidate *y)
+{
+    if (x->by == MERGE_BY_STAGE)
+        return COMPARE(x->cause->stage, y->cause->stage);
+    int order = COMPARE(x->cause->step_class, y->cause->step_class);
+    return order                    ? order
+           : x->by == MERGE_BY_NAME ? cause_name_order(x->causes, x->cause->name, y->cause->name)
+                                    : cause_name_order(x->causes, x->cause->family, y->cause->family);
+}
+
+static int candidate_order(const void *a, const void *b)
+{
+    int order = key_order(a, b);
+    return order ? order : cause_order(a, b);
+}
+
+/* Those that cancel least first. The sums are below 2^100, so they are compared as fractions of 2^53. */
+static int merge_order(const void *a, const void *b)
+{
+    const struct merge *x = a, *y = b;
+    double left = (double)wide_size(x->diff) / (double)x->changes;
+    double right = (double)wide_size(y->diff) / (double)y->changes;
+    int order = COMPARE(x->by, y->by);
+    order = order ? order : COMPARE(right, left);
+    order = order ? order : COMPARE(wide_size(y->diff), wide_size(x->diff));
+    return order ? order : COMPARE(x->first, y->first); /* which are in the order of their keys */
+}
+
+static bool may_merge(const struct cause *cause, enum merge_by by)
+{
+    bool works = cause->kind == CAUSE_CHANGED &&
+                 (cause->step_class == CLASS_COMPUTE || cause->step_class == CLASS_MEMORY);
+    if (by == MERGE_BY_STAGE)
+        return cause->single && cause->stage != STAGE_NONE &&
+               (cause->kind == CAUSE_CHANGED || cause->kind == CAUSE_HOST_LATE);
+    return works && (by == MERGE_BY_NAME ? cause->name : cause->family) != NAME_NONE;
+}
+
+/* While causes are merged. */
+struct merger {
+    struct causes *causes;
+    struct candidate *order;      /* all causes, the largest first */
+    struct candidate *candidates; /* in the merges, one after the other */
+    size_t candidate_count;
+    struct merge *merges;
+    size_t merge_count;
+    bool *taken; /* by index of the cause: whether it is in a merge */
+    const struct stopper *stopper;
+    struct failure *failure;
+};
+
+/* Adds the merges of a round, of causes from `shown` on that are in none of an earlier round. */
+static bool add_round(struct merger *merger, size_t shown, enum merge_by by)
+{
+    struct causes *causes = merger->causes;
+    struct candidate *found = &merger->candidates[merger->candidate_count];
+    size_t count = 0, kept = 0, first_merge = merger->merge_count;
+    for (size_t i = shown; i < causes->count; i++) {
+        const struct cause *cause = merger->order[i].cause;
+        if (!merger->taken[cause - causes->items] && may_merge(cause, by))
+            found[count++] = (struct candidate){causes, cause, by};
+    }
+    if (!sort_items(found, count, sizeof *found, candidate_order, merger->stopper, merger->failure))
+        return false;
+    for (size_t i = 0, from = 0; i < count; from = i) {
+        struct merge merge = {
+            .causes = causes, .by = by, .first = merger->candidate_count + kept};
+        for (; i < count && key_order(&found[from], &found[i]) == 0; i++) {
+            merge.diff += found[i].cause->diff;
+            merge.changes += wide_size(found[i].cause->diff);
+        }
+        merge.count = i - from;
+        if (merge.count < 2 || merge.changes == 0 || 2 * wide_size(merge.diff) < merge.changes)
+            continue;
+        for (size_t j = from; j < i; j++) {
+            merger->taken[found[j].cause - causes->items] = true;
+            found[kept++] = found[j];
+        }
+        merger->merges[merger->merge_count++] = merge;
+    }
+    merger->candidate_count += kept;
+    return sort_items(merger->merges + first_merge, merger->merge_count - first_merge,
+                      sizeof *merger->merges, merge_order, merger->stopper, merger->failure);
+}
+
+static int size_order(const void *a, const void *b)
+{
+    const wide_time *x = a, *y = b;
+    return COMPARE(*y, *x);
+}
+
+/* How many merges it takes until the `shown` largest causes hold three quarters of the changes. Of the causes that are
+** not merged, only the first `shown` can be among the largest. */
+static bool count_needed(const struct merger *merger, size_t shown, size_t *needed)
+{
+    wide_time all = 0;
+    wide_time *sizes = memory_allocate((shown + merger->merge_count + 1) * sizeof *sizes);
+    if (!sizes)
+        return failure_memory(merger->failure);
+    for (size_t i = 0; i < merger->causes->count; i++)
+        all += merger->order[i].cause->changes;
+    for (size_t i = 0; i < shown; i++)
+        sizes[i] = wide_size(merger->order[i].cause->diff);
+    bool done = true;
+    for (*needed = 0;; ++*needed) {
+        wide_time held = 0;
+        size_t count = shown + *needed;
+        done = sort_items(sizes, count, sizeof *sizes, size_order, merger->stopper, merger->failure);
+        for (size_t i = 0; i < shown; i++)
+            held += sizes[i];
+        if (!done || 4 * held >= 3 * all || *needed == merger->merge_count)
+            break;
+        sizes[count] = wide_size(merger->merges[*needed].diff);
+    }
+    memory_free(sizes);
+    return done;
+}
+
+/* Whether one of the `shown` largest causes has what the causes of a merge have in common. */
+static bool is_beside(const struct merger *merger, size_t shown, const struct merge *merge)
+{
+    const struct candidate *first = &merger->candidates[merge->first];
+    for (size_t i = 0; i < shown; i++) {
+        const struct candidate other = {merger->causes, merger->order[i].cause, merge->by};
+        if (may_merge(other.cause, merge->by) && key_order(first, &other) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Replaces causes by the first `count` merges. */
+static void apply(struct merger *merger, size_t shown, size_t count)
+{
+    struct causes *causes = merger->causes;
+    for (size_t i = 0; i < count; i++) {
+        const struct merge *merge = &merger->merges[i];
+        const struct cause *first = merger->candidates[merge->first].cause;
+        struct cause sum = {.kind = CAUSE_MERGED,
+                            .step_class = first->step_class,
+                            .family = first->family,
+                            .area = first->area,
+                            .name = first->name,
+                            .stage = first->stage,
+                            .rank = first->rank,
+                            .merge = merge->by,
+                            .beside = is_beside(merger, shown, merge),
+                            .merged = merge->count};
+        for (size_t j = merge->first; j < merge->first + merge->count; j++) {
+            const struct cause *cause = merger->candidates[j].cause;
+            sum.step_class = cause->step_class == sum.step_class ? sum.step_class : CLASS_NONE;
+            sum.area = cause->area == sum.area ? sum.area : NAME_NONE;
+            sum.name = cause->name == sum.name ? sum.name : NAME_NONE;
+            sum.rank = cause->rank == sum.rank ? sum.rank : NUMBER_NONE;
+            sum.names += cause->names;
+            sum.added += cause->added;
+            sum.removed += cause->removed;
+            sum.instances += cause->instances;
+            for (int side = 0; side < 2; side++)
+                sum.time[side] += cause->time[side];
+            sum.diff += cause->diff;
+            sum.changes += cause->changes;
+        }
+        if (merge->by == MERGE_BY_FAMILY && sum.area == NAME_NONE)
+            sum.area = sum.family;
+        causes->items[first - causes->items] = sum;
+        for (size_t j = merge->first + 1; j < merge->first + merge->count; j++)
+            causes->items[merger->candidates[j].cause - causes->items].names = 0; /* gone */
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->items[i].names > 0)
+            causes->items[kept++] = causes->items[i];
+    causes->count = kept;
+}
+
+static bool merge_all(struct merger *merger, size_t shown)
+{
+    size_t needed = 0;
+    for (int by = 0; by < MERGE_ROUNDS; by++)
+        if (!add_round(merger, shown, (enum merge_by)by))
+            return false;
+    if (!count_needed(merger, shown, &needed))
+        return false;
+    apply(merger, shown, needed);
+    return true;
+}
+
+/* Orders the causes into `order`; with `in_place`, also the causes themselves. */
+static bool order_causes(struct causes *causes, struct candidate *order, bool in_place,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    for (size_t i = 0; i < causes->count; i++)
+        order[i] = (struct candidate){causes, &causes->items[i], MERGE_ROUNDS};
+    if (!sort_items(order, causes->count, sizeof *order, cause_order, stopper, failure))
+        return false;
+    if (!in_place)
+        return true;
+    struct cause *items = memory_allocate((causes->count + 1) * sizeof *items);
+    if (!items)
+        return failure_memory(failure);
+    for (size_t i = 0; i < causes->count; i++)
+        items[i] = *order[i].cause;
+    memory_free(causes->items);
+    causes->items = items;
+    causes->capacity = causes->count;
+    return true;
+}
+
+bool causes_merge(struct causes *causes, size_t shown, const struct stopper *stopper,
+                  struct failure *failure)
+{
+    size_t count = causes->count + 1;
+    struct merger merger = {.causes = causes, .stopper = stopper, .failure = failure};
+    merger.order = memory_allocate(count * sizeof *merger.order);
+    merger.candidates = memory_allocate(count * sizeof *merger.candidates);
+    merger.merges = memory_allocate(count * sizeof *merger.merges);
+    merger.taken = memory_zeroed(count, sizeof *merger.taken);
+    bool done = (merger.order && merger.candidates && merger.merges && merger.taken) ||
+                failure_memory(failure);
+    if (done && shown > 0 && shown < causes->count)
+        done = order_causes(causes, merger.order, false, stopper, failure) &&
+               merge_all(&merger, shown);
+    done = done && order_causes(causes, merger.order, true, stopper, failure);
+    memory_free(merger.order);
+    memory_free(merger.candidates);
+    memory_free(merger.merges);
+    memory_free(merger.taken);
+    return done;
+}

@@ -1,0 +1,273 @@
+#include "cause_parts.h"
+
+#include <string.h>
+
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "base/sort.h"
+
+int cause_name_order(const struct causes *causes, uint32_t a, uint32_t b)
+{
+    if (a == b || a == NAME_NONE || b == NAME_NONE)
+        return COMPARE(a != NAME_NONE, b != NAME_NONE);
+    return name_compare(&causes->names.items[a], &causes->names.items[b]);
+}
+
+static bool adopt(struct causes *causes, const struct name *name, uint32_t *id)
+{
+    *id = name ? names_adopt(&causes->names, name) : NAME_NONE;
+    return !name || *id != NAME_NONE;
+}
+
+static bool starts(const struct name *name, const char *with)
+{
+    return name && begins(name->text, name->text + name->length, with);
+}
+
+static bool is_loader(const struct name *annotation)
+{
+    return starts(annotation, "enumerate(DataLoader)");
+}
+
+static enum stage stage_of(const struct name *annotation, const struct name *top_op)
+{
+    if (starts(annotation, "Optimizer."))
+        return STAGE_OPTIMIZER;
+    if (is_loader(annotation))
+        return STAGE_LOADER;
+    return top_op && name_is_backward(top_op) ? STAGE_BACKWARD : STAGE_FORWARD;
+}
+
+static const struct name *name_at(const struct cause_side *side, uint32_t id)
+{
+    return id == NAME_NONE ? NULL : &side->names->items[id];
+}
+
+/* The id of the name of a part on its side (L2.1). */
+static uint32_t name_of(const struct cause_side *side, const struct attributed *row)
+{
+    uint32_t top_name = top_name_of(row);
+    switch (row->step_class) {
+    case CLASS_COMM:
+        return row->name[LEVEL_KERNEL];
+    case CLASS_IDLE_CALL:
+    case CLASS_IDLE_LAUNCH:
+    case CLASS_IDLE_UNRECORDED:
+    case CLASS_CALL:
+    case CLASS_UNRECORDED:
+        return row->name[LEVEL_OP];
+    case CLASS_COMPUTE:
+    case CLASS_MEMORY:
+        return top_name == NAME_NONE ? row->name[LEVEL_KERNEL] : top_name;
+    default:
+        return is_loader(name_at(side, row->name[LEVEL_ANNOTATION])) ? row->name[LEVEL_ANNOTATION]
+                                                                    : top_name;
+    }
+}
+
+/* Whether a word of the runtime of HIP or of CUDA begins at `p`: the prefix and a capital. */
+static bool is_of_runtime(const char *p, const char *end, const char *prefix)
+{
+    return begins(p, end, prefix) && p + strlen(prefix) < end && is_capital(p[strlen(prefix)]);
+}
+
+/* Whether a part of a side is a call of a runtime. */
+static bool calls(const struct cause_side *side, const char *prefix)
+{
+    for (size_t i = 0; i < side->total->count; i++) {
+        const struct attributed *row = &side->total->rows[i];
+        const struct name *op = name_at(side, row->name[LEVEL_OP]);
+        if (op && (row->step_class == CLASS_IDLE_CALL || row->step_class == CLASS_IDLE_LAUNCH) &&
+            is_of_runtime(op->text, op->text + op->length, prefix))
+            return true;
+    }
+    return false;
+}
+
+/* The same name with `cudaX` for each word `hipX` (L2.1). `text` has room for it. */
+static size_t write_as_cuda(const struct name *name, char *text)
+{
+    const char *p = name->text, *end = p + name->length;
+    char *to = text;
+    while (p < end)
+        if (is_of_runtime(p, end, "hip") && (p == name->text || p[-1] == ' ')) {
+            memcpy(to, "cuda", 4);
+            to += 4;
+            p += 3;
+        } else {
+            *to++ = *p++;
+        }
+    return (size_t)(to - text);
+}
+
+static bool adopt_name(struct causes *causes, const struct name *name, bool as_cuda, char *text,
+                       uint32_t *id)
+{
+    if (!as_cuda || !name)
+        return adopt(causes, name, id);
+    *id = names_intern(&causes->names, text, write_as_cuda(name, text));
+    return *id != NAME_NONE;
+}
+
+/* Makes the place of a row. `text` has room for its area and its name. */
+static bool place_of(struct causes *causes, const struct cause_side *side,
+                     const struct families *families, bool as_cuda, const struct attributed *row,
+                     struct cause_place *place, char *text)
+{
+    *place = (struct cause_place){.step_class = row->step_class,
+                                  .family = NAME_NONE,
+                                  .area = NAME_NONE,
+                                  .stage = STAGE_NONE};
+    if (!adopt_name(causes, name_at(side, name_of(side, row)), as_cuda, text, &place->name))
+        return false;
+    if (!class_has_areas(row->step_class)) {
+        place->stage = stage_of(name_at(side, row->name[LEVEL_ANNOTATION]),
+                                name_at(side, row->name[LEVEL_TOP_OP]));
+        return true;
+    }
+    const struct name *area = area_of(side->names, row);
+    if (!area)
+        return true;
+    size_t length = family_write(families, area, text);
+    place->family = names_intern(&causes->names, text, length);
+    return place->family != NAME_NONE && adopt(causes, area, &place->area);
+}
+
+size_t cause_text_room(const struct cause_side *side)
+{
+    return names_longest(side->names) * 4 / 3 + sizeof "backward";
+}
+
+static bool add_side(struct cause_parts *parts, struct causes *causes,
+                     const struct cause_side *sides, const struct families *families, int number,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    const struct cause_side *side = &sides[number], *other = &sides[1 - number];
+    bool as_cuda = calls(side, "hip") && !calls(side, "cuda") && calls(other, "cuda") &&
+                   !calls(other, "hip");
+    char *text = memory_allocate(cause_text_room(side));
+    parts->as_cuda[number] = as_cuda;
+    bool done = text;
+    causes->windows[number] = (int64_t)side->total->steps;
+    for (size_t i = 0; i < side->total->count && done; i++) {
+        const struct attributed *row = &side->total->rows[i];
+        struct cause_place place;
+        if (!stopper_goes_on(stopper, i, failure))
+            break;
+        if (row->time <= 0)
+            continue;
+        done = place_of(causes, side, families, as_cuda, row, &place, text) &&
+               MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
+        if (done) {
+            place.time[number] = row->time;
+            place.drained[number] = row->drained ? row->time : 0;
+            parts->places[parts->place_count++] = place;
+        }
+    }
+    memory_free(text);
+    return done ? failure->code == FAILURE_NONE : failure_memory(failure);
+}
+
+static int part_order(const struct cause_place *x, const struct cause_place *y)
+{
+    int order = COMPARE(x->step_class, y->step_class);
+    order = order ? order : COMPARE(x->family, y->family);
+    return order ? order : COMPARE(x->name, y->name);
+}
+
+static int place_order(const void *a, const void *b)
+{
+    const struct cause_place *x = a, *y = b;
+    int order = part_order(x, y);
+    order = order ? order : COMPARE(x->area, y->area);
+    return order ? order : COMPARE(x->stage, y->stage);
+}
+
+/* Adds up places that are the same. */
+static void join_places(struct cause_parts *parts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < parts->place_count; i++) {
+        struct cause_place *last = &parts->places[kept - (kept > 0)];
+        if (kept > 0 && place_order(last, &parts->places[i]) == 0)
+            for (int side = 0; side < 2; side++) {
+                last->time[side] += parts->places[i].time[side];
+                last->drained[side] += parts->places[i].drained[side];
+            }
+        else
+            parts->places[kept++] = parts->places[i];
+    }
+    parts->place_count = kept;
+}
+
+/* Adds up the places of a part. */
+static void sum_up(const struct causes *causes, const struct cause_parts *parts,
+                   struct cause_part *part)
+{
+    wide_time most = -1;
+    for (size_t i = part->first; i < part->first + part->count; i++) {
+        const struct cause_place *place = &parts->places[i];
+        wide_time both =
+            place->time[0] * causes->windows[1] + place->time[1] * causes->windows[0];
+        for (int side = 0; side < 2; side++) {
+            part->time[side] += place->time[side];
+            part->drained[side] += place->drained[side];
+        }
+        if (both > most) {
+            most = both;
+            part->stage = place->stage;
+        }
+    }
+    part->diff = part->time[1] * causes->windows[0] - part->time[0] * causes->windows[1];
+}
+
+bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
+                      const struct cause_side *sides, const struct families *families,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    *parts = (struct cause_parts){.places = NULL};
+    bool done = true;
+    for (int i = 0; i < 2 && done; i++)
+        done = add_side(parts, causes, sides, families, i, stopper, failure);
+    done = done && sort_items(parts->places, parts->place_count, sizeof *parts->places, place_order,
+                              stopper, failure);
+    if (done) {
+        join_places(parts);
+        parts->items = memory_allocate((parts->place_count + 1) * sizeof *parts->items);
+        done = parts->items || failure_memory(failure);
+    }
+    for (size_t i = 0; i < parts->place_count && done;) {
+        struct cause_part *part = &parts->items[parts->count++];
+        *part = (struct cause_part){.first = i};
+        while (i < parts->place_count &&
+               part_order(&parts->places[part->first], &parts->places[i]) == 0)
+            i++;
+        part->count = i - part->first;
+        sum_up(causes, parts, part);
+    }
+    if (!done)
+        cause_parts_clear(parts);
+    return done;
+}
+
+bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
+                        const struct cause_side *side, const struct families *families, int number,
+                        const struct attributed *row, char *text, size_t *part)
+{
+    struct cause_place place;
+    if (!place_of(causes, side, families, parts->as_cuda[number], row, &place, text))
+        return false;
+    size_t i = 0;
+    LOWER_BOUND(i, parts->count, part_order(&parts->places[parts->items[i].first], &place) < 0);
+    bool found =
+        i < parts->count && part_order(&parts->places[parts->items[i].first], &place) == 0;
+    *part = found ? i : parts->count;
+    return true;
+}
+
+void cause_parts_clear(struct cause_parts *parts)
+{
+    memory_free(parts->places);
+    memory_free(parts->items);
+    *parts = (struct cause_parts){.places = NULL};
+}

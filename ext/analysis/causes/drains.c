@@ -1,0 +1,421 @@
+#include "drains.h"
+
+#include <string.h>
+
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "naming/short_name.h"
+#include "file/spans.h"
+#include "analysis/parts/busy.h"
+
+#define NOT_CHOSEN UINT32_MAX
+
+/* A call that waits for the device (L8.1). */
+struct wait {
+    int64_t start, end; /* ns */
+    uint32_t operator_id; /* id in drains.names */
+    uint32_t slot;      /* of its rank */
+    uint32_t window;    /* its step, among the chosen ones of its slot and side; NOT_CHOSEN */
+    uint32_t member;
+    int side;
+    bool more; /* its operator waits more often on its side than on the other */
+};
+
+struct drain_finder {
+    struct drains *drains;
+    const struct drain_side *sides;
+    const struct stopper *stopper;
+    struct failure *failure;
+    struct wait *waits;
+    size_t count, capacity;
+    size_t slots;
+    uint32_t (*windows)[2]; /* chosen steps by slot and side */
+    bool calls[2][2];       /* by side: calls that wait are of CUDA, of HIP */
+    double *numbers;        /* scratch, for all windows */
+};
+
+/* While the waits of a member are collected. */
+struct wait_collector {
+    struct drain_finder *finder;
+    const struct trace_member *member;
+    unsigned char *waits; /* by name id: whether a call of the name waits */
+    uint32_t *windows;    /* by iteration */
+    char *scratch;        /* room for the longest name */
+    struct wait wait;     /* what waits of the member have in common */
+};
+
+static bool is_call(const struct columns *columns, size_t row)
+{
+    return columns->kind[row] == KIND_CALL || columns->kind[row] == KIND_DRIVER_CALL;
+}
+
+static bool waits_by_name(const struct name *name)
+{
+    static const char *const copies[] = {"cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream"};
+    static const char word[] = "Synchronize";
+    size_t length = sizeof word - 1;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (name->length == strlen(copies[i]) && memcmp(name->text, copies[i], name->length) == 0)
+            return true;
+    for (size_t i = 0; i + length <= name->length; i++)
+        if (memcmp(name->text + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool waits(const struct wait_collector *collector, size_t row)
+{
+    const struct columns *columns = &collector->member->file->columns;
+    return is_call(columns, row) && columns->name[row] != NAME_NONE &&
+           collector->waits[columns->name[row]];
+}
+
+static bool takes_part(void *argument, size_t row)
+{
+    const struct wait_collector *collector = argument;
+    const struct trace_file *file = collector->member->file;
+    const struct columns *columns = &file->columns;
+    return columns->ts[row] != NUMBER_NONE && columns->dur[row] > 0 &&
+           (waits(collector, row) || (columns->kind[row] == KIND_HOST && row_counts(columns, row) &&
+                                      row_is(file, row, CATEGORY_OPERATOR)));
+}
+
+/* Writes the stable name of a wait. L2.1: if the other side calls CUDA, hipX counts as cudaX. */
+static size_t write_name(const struct wait_collector *collector, const struct name *name)
+{
+    const bool *own = collector->finder->calls[collector->wait.side];
+    const bool *other = collector->finder->calls[1 - collector->wait.side];
+    const char *end = name->text + name->length;
+    bool as_cuda = !own[0] && own[1] && other[0] && !other[1] && begins(name->text, end, "hip");
+    if (!as_cuda)
+        return name_stable(name->text, name->length, collector->scratch);
+    memcpy(collector->scratch, "cuda", 4);
+    return 4 + name_stable(name->text + 3, name->length - 3, collector->scratch + 4);
+}
+
+static bool add_wait(struct wait_collector *collector, const struct span *span, uint32_t named)
+{
+    struct drain_finder *finder = collector->finder;
+    const struct trace_file *file = collector->member->file;
+    const struct steps *steps = collector->member->steps;
+    const struct name *name = &file->names.items[file->columns.name[named]];
+    uint32_t iteration = steps->count > 0 ? step_of(steps, span->row) : 0;
+    struct wait wait = collector->wait;
+    wait.start = span->start;
+    wait.end = span_end(span);
+    wait.window = iteration == STEP_NONE ? NOT_CHOSEN : collector->windows[iteration];
+    wait.operator_id =
+        names_intern(&finder->drains->names, collector->scratch, write_name(collector, name));
+    if (wait.operator_id == NAME_NONE ||
+        !MEMORY_GROW(finder->waits, finder->capacity, finder->count + 1))
+        return failure_memory(finder->failure);
+    finder->waits[finder->count++] = wait;
+    return true;
+}
+
+static bool holds(const struct span *span, int64_t instant)
+{
+    return span && span_end(span) > instant;
+}
+
+/* Adds the waits of a thread, whose spans are sorted from outer to inner. The operator of a wait is the
+** outermost one of ATen around it, else the outermost of all, else the call is named itself. */
+static bool add_thread(struct wait_collector *collector, const struct span *spans, size_t count)
+{
+    const struct trace_file *file = collector->member->file;
+    const struct span *aten = NULL, *outer = NULL, *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct span *span = &spans[i];
+        const struct name *name = &file->names.items[file->columns.name[span->row]];
+        if (!stopper_goes_on(collector->finder->stopper, i, collector->finder->failure))
+            return false;
+        if (!waits(collector, span->row)) {
+            const char *end = name->text + name->length;
+            if (!holds(aten, span->start) && begins(name->text, end, "aten::"))
+                aten = span;
+            if (!holds(outer, span->start) && !begins(name->text, end, "ProfilerStep"))
+                outer = span;
+            continue;
+        }
+        if (holds(last, span->start))
+            continue; /* the driver's call in that of the runtime */
+        last = span;
+        const struct span *named = holds(aten, span->start)    ? aten
+                                   : holds(outer, span->start) ? outer
+                                                               : span;
+        if (!add_wait(collector, span, named->row))
+            return false;
+    }
+    return true;
+}
+
+/* Marks the names of calls that wait. Returns whether there are any. */
+static bool mark_names(struct wait_collector *collector)
+{
+    const struct trace_file *file = collector->member->file;
+    bool any = false;
+    for (size_t i = 0; i < file->names.count; i++)
+        if (waits_by_name(&file->names.items[i])) {
+            collector->waits[i] = true;
+            any = true;
+        }
+    return any;
+}
+
+static void number_windows(struct wait_collector *collector, const struct step_choice *choice)
+{
+    const struct steps *steps = collector->member->steps;
+    const struct wait *wait = &collector->wait;
+    uint32_t *next = &collector->finder->windows[wait->slot][wait->side];
+    if (steps->count == 0)
+        collector->windows[0] = (*next)++;
+    for (size_t i = 0; steps->count > 0 && i < steps->iteration_count; i++)
+        if (choice->chosen && choice->chosen[wait->member] && choice->chosen[wait->member][i])
+            collector->windows[i] = (*next)++;
+}
+
+static bool add_member(struct drain_finder *finder, int side, size_t index, bool by_rank)
+{
+    const struct trace_member *member = &finder->sides[side].trace->members[index];
+    const struct trace_file *file = member->file;
+    struct wait_collector collector = {.finder = finder, .member = member};
+    struct spans spans = {.items = NULL};
+    collector.wait = (struct wait){.slot = by_rank ? (uint32_t)member->rank_index : 0,
+                                   .member = (uint32_t)index,
+                                   .side = side};
+    collector.waits = memory_zeroed(file->names.count, sizeof *collector.waits);
+    collector.windows =
+        memory_filled(member->steps->iteration_count + 1, sizeof *collector.windows);
+    collector.scratch = memory_allocate(names_longest(&file->names) + 2);
+    bool done = (collector.waits && collector.windows && collector.scratch) ||
+                failure_memory(finder->failure);
+    if (done)
+        number_windows(&collector, finder->sides[side].choice);
+    if (done && mark_names(&collector)) {
+        done = spans_make(&spans, file, takes_part, &collector, finder->stopper, finder->failure);
+        for (uint32_t track = 0; done && track < file->tracks.count; track++)
+            done = add_thread(&collector, spans.items + spans.first[track],
+                              spans.first[track + 1] - spans.first[track]);
+    }
+    spans_clear(&spans);
+    memory_free(collector.waits);
+    memory_free(collector.windows);
+    memory_free(collector.scratch);
+    return done;
+}
+
+static int wait_order(const void *a, const void *b)
+{
+    const struct wait *x = a, *y = b;
+    int order = COMPARE(x->operator_id, y->operator_id);
+    order = order ? order : COMPARE(x->slot, y->slot);
+    order = order ? order : COMPARE(x->side, y->side);
+    return order ? order : COMPARE(x->window, y->window);
+}
+
+static int number_order(const void *a, const void *b)
+{
+    return COMPARE(*(const double *)a, *(const double *)b);
+}
+
+/* The waits of an operator in each step of a rank. */
+struct counted {
+    double low, high;
+    int64_t time; /* ns */
+};
+
+static bool count_waits(struct drain_finder *finder, const struct wait *waits, size_t count,
+                        uint32_t windows, struct counted *found)
+{
+    double *numbers = finder->numbers;
+    *found = (struct counted){.low = 0};
+    memset(numbers, 0, (windows + 1) * sizeof *numbers);
+    for (size_t i = 0; i < count; i++)
+        if (waits[i].window != NOT_CHOSEN) {
+            numbers[waits[i].window]++;
+            found->time += waits[i].end - waits[i].start;
+        }
+    if (windows == 0)
+        return true;
+    if (!sort_items(numbers, windows, sizeof *numbers, number_order, finder->stopper,
+                    finder->failure))
+        return false;
+    found->low = numbers[0];
+    found->high = numbers[windows - 1];
+    return true;
+}
+
+/* L8.2: marks the waits of operators that wait more often on a side, on one rank or more. */
+static bool compare_waits(struct drain_finder *finder)
+{
+    struct wait *waits = finder->waits;
+    struct drains *drains = finder->drains;
+    int64_t longest = -1;
+    uint32_t last = NAME_NONE;
+    for (size_t from = 0, middle, to; from < finder->count; from = to) {
+        struct counted found[2];
+        const struct wait *first = &waits[from];
+        for (middle = from; middle < finder->count && waits[middle].operator_id == first->operator_id &&
+                            waits[middle].slot == first->slot && waits[middle].side == 0;)
+            middle++;
+        for (to = middle; to < finder->count && waits[to].operator_id == first->operator_id &&
+                          waits[to].slot == first->slot;)
+            to++;
+        const uint32_t *windows = finder->windows[first->slot];
+        if (windows[0] == 0 || windows[1] == 0)
+            continue;
+        if (!count_waits(finder, first, middle - from, windows[0], &found[0]) ||
+            !count_waits(finder, &waits[middle], to - middle, windows[1], &found[1]))
+            return false;
+        int side = found[0].high < found[1].low ? 1 : found[1].high < found[0].low ? 0 : -1;
+        for (size_t i = from; i < to; i++)
+            waits[i].more = waits[i].side == side;
+        if (side < 0)
+            continue;
+        drains->operators += first->operator_id != last;
+        last = first->operator_id;
+        if (found[side].time <= longest)
+            continue;
+        longest = found[side].time;
+        drains->name = first->operator_id;
+    }
+    return true;
+}
+
+static int end_order(const void *a, const void *b)
+{
+    const struct wait *x = a, *y = b;
+    int order = COMPARE(x->side, y->side);
+    order = order ? order : COMPARE(x->member, y->member);
+    order = order ? order : COMPARE(x->end, y->end);
+    return order ? order : COMPARE(x->more, y->more);
+}
+
+/* L8.3, of a member: `waits` are its own, by their end. */
+static bool add_times(struct drain_finder *finder, const struct wait *waits, size_t count,
+                      struct intervals *times)
+{
+    const struct trace *trace = finder->sides[waits->side].trace;
+    struct busy busy = {.items = NULL};
+    size_t next = 0;
+    wide_time lead = 0; /* by how much the host would be further ahead */
+    if (!busy_make(&busy, trace->members[waits->member].file, finder->stopper, finder->failure))
+        return false;
+    bool done = true;
+    for (size_t i = 0; done && i + 1 < busy.count; i++) {
+        wide_time from = busy.items[i].start, to = busy.items[i + 1].start;
+        bool idle = busy.items[i].type == KERNEL_NONE;
+        done = stopper_goes_on(finder->stopper, i, finder->failure);
+        while (done && from < to) {
+            const struct wait *wait = next < count && waits[next].end < to ? &waits[next++] : NULL;
+            wide_time until = !wait ? to : wait->end > from ? wait->end : from;
+            wide_time part = lead < until - from ? lead : until - from;
+            if (idle && part > 0) {
+                done = intervals_add(times, from, from + part) || failure_memory(finder->failure);
+                lead -= part;
+            }
+            if (wait)
+                lead = wait->more ? lead + wait->end - wait->start : 0;
+            from = until;
+        }
+    }
+    for (size_t i = 0; done && i < count; i++)
+        if (waits[i].more)
+            done = intervals_add(times, waits[i].start, waits[i].end) ||
+                   failure_memory(finder->failure);
+    busy_clear(&busy);
+    return done && intervals_merge(times, finder->stopper, finder->failure);
+}
+
+static bool find_times(struct drain_finder *finder)
+{
+    if (!sort_items(finder->waits, finder->count, sizeof *finder->waits, end_order, finder->stopper,
+                    finder->failure))
+        return false;
+    for (size_t from = 0, to; from < finder->count; from = to) {
+        const struct wait *first = &finder->waits[from];
+        struct intervals **times = &finder->drains->times[first->side];
+        bool any = false;
+        for (to = from; to < finder->count && finder->waits[to].side == first->side &&
+                        finder->waits[to].member == first->member;
+             to++)
+            any = any || finder->waits[to].more;
+        if (!any)
+            continue;
+        if (!*times)
+            *times = memory_zeroed(finder->sides[first->side].trace->count, sizeof **times);
+        if (!*times)
+            return failure_memory(finder->failure);
+        if (!add_times(finder, first, to - from, &(*times)[first->member]))
+            return false;
+    }
+    return true;
+}
+
+/* Notes the runtimes that a side calls to wait. */
+static void note_calls(struct drain_finder *finder, int side)
+{
+    const struct trace *trace = finder->sides[side].trace;
+    for (size_t i = 0; i < trace->count; i++)
+        for (size_t j = 0; trace->members[i].chosen && j < trace->members[i].file->names.count; j++) {
+            const struct name *name = &trace->members[i].file->names.items[j];
+            const char *end = name->text + name->length;
+            if (!waits_by_name(name))
+                continue;
+            finder->calls[side][0] |= begins(name->text, end, "cuda");
+            finder->calls[side][1] |= begins(name->text, end, "hip");
+        }
+}
+
+static bool same_ranks(const struct drain_side *sides)
+{
+    const struct trace *control = sides[0].trace, *test = sides[1].trace;
+    return control->rank_count == test->rank_count &&
+           memcmp(control->ranks, test->ranks, test->rank_count * sizeof *test->ranks) == 0;
+}
+
+bool drains_find(struct drains *drains, const struct drain_side *sides,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    struct drain_finder finder = {
+        .drains = drains, .sides = sides, .stopper = stopper, .failure = failure};
+    bool by_rank = same_ranks(sides);
+    size_t windows = 0;
+    *drains = (struct drains){.name = NAME_NONE};
+    finder.slots = by_rank ? sides[0].trace->rank_count + 1 : 1;
+    finder.windows = memory_zeroed(finder.slots, sizeof *finder.windows);
+    bool done = finder.windows || failure_memory(failure);
+    note_calls(&finder, 0);
+    note_calls(&finder, 1);
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; done && i < sides[side].trace->count; i++)
+            if (sides[side].trace->members[i].chosen)
+                done = add_member(&finder, side, i, by_rank);
+    for (size_t i = 0; done && i < finder.slots; i++)
+        for (int side = 0; side < 2; side++)
+            windows = finder.windows[i][side] > windows ? finder.windows[i][side] : windows;
+    if (done && finder.count > 0) {
+        finder.numbers = memory_allocate((windows + 1) * sizeof *finder.numbers);
+        done = (finder.numbers || failure_memory(failure)) &&
+               sort_items(finder.waits, finder.count, sizeof *finder.waits, wait_order, stopper,
+                          failure) &&
+               compare_waits(&finder) && (drains->name == NAME_NONE || find_times(&finder));
+    }
+    memory_free(finder.waits);
+    memory_free(finder.windows);
+    memory_free(finder.numbers);
+    if (!done)
+        drains_clear(drains, sides);
+    return done;
+}
+
+void drains_clear(struct drains *drains, const struct drain_side *sides)
+{
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; drains->times[side] && i < sides[side].trace->count; i++)
+            intervals_clear(&drains->times[side][i]);
+        memory_free(drains->times[side]);
+    }
+    names_clear(&drains->names);
+    *drains = (struct drains){.name = NAME_NONE};
+}

@@ -1,0 +1,25 @@
+/*
+** When a thread of the host may wait for a collective, in files without device work (Q10.3).
+*/
+#ifndef TRACEDIFF_HOST_WAITS_H
+#define TRACEDIFF_HOST_WAITS_H
+
+#include "analysis/names/labels.h"
+
+struct host_waits {
+    const struct trace_file *file;
+    struct labels labels;
+};
+
+/* Makes what is needed of the threads that are `wanted`, by track; `steps` are those of the file. */
+bool host_waits_make(struct host_waits *waits, const struct trace_file *file,
+                     const struct steps *steps, const bool *wanted, const struct stopper *stopper,
+                     struct failure *failure);
+
+/* Finds the first time in [*from, *to), which has a length, that a thread may wait, as far as it is in there. */
+bool host_waits_find(struct host_waits *waits, uint32_t track, int64_t *from, int64_t *to);
+
+/* Does nothing to a zeroed struct. */
+void host_waits_clear(struct host_waits *waits);
+
+#endif

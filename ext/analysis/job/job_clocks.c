@@ -1,0 +1,338 @@
+#include "job_clocks.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* A collective to match, with what tells it. */
+struct candidate {
+    int64_t step;
+    uint32_t group, ranks, seq;
+    struct job_member member;
+};
+
+/* How much later a collective ended by the clock of a rank than by that of another. */
+struct clock_sample {
+    wide_time later; /* ns */
+    uint32_t rank;
+};
+
+/* The first collective of a rank by step that `candidates` leaves out: those in no step come last. */
+static size_t inside_count(const struct job_rank *rank)
+{
+    size_t count = 0;
+    LOWER_BOUND(count, rank->collective_count, !rank->collectives[rank->by_step[count]].outside);
+    return count;
+}
+
+static int group_order(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    int order = COMPARE(x->step, y->step);
+    order = order ? order : COMPARE(x->group, y->group);
+    return order ? order : COMPARE(x->ranks, y->ranks);
+}
+
+static int candidate_order(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    int order = group_order(a, b);
+    order = order ? order : COMPARE(x->seq, y->seq);
+    return order ? order : COMPARE(x->member.rank, y->member.rank);
+}
+
+/* Adds a match of the candidates from one on, which have one seq. */
+static void add_match(struct job *job, const struct candidate *items, size_t count)
+{
+    struct job_match *match = &job->matches[job->match_count];
+    *match = (struct job_match){job->member_count, (uint32_t)count, false};
+    for (size_t i = 0; i < count; i++) {
+        const struct job_member *member = &items[i].member;
+        struct job_collective *collective =
+            &job->ranks[member->rank].collectives[member->collective];
+        collective->match = (uint32_t)job->match_count;
+        match->by_all = i == 0 ? collective->by_all : match->by_all;
+        job->members[job->member_count++] = *member;
+    }
+    job->match_count++;
+}
+
+/* Adds the matches of a group in a step, unless the ranks have different numbers of them (Q2.3). */
+static void match_group(struct job *job, const struct candidate *items, size_t count)
+{
+    size_t ranks = 0, like_first = 0;
+    while (ranks < count && items[ranks].seq == 0)
+        ranks++;
+    while (like_first < count && items[like_first].seq == like_first / ranks &&
+           items[like_first].member.rank == items[like_first % ranks].member.rank)
+        like_first++;
+    if (like_first < count || count % ranks != 0) {
+        job->not_matched += count;
+        return;
+    }
+    for (size_t i = 0; i < count; i += ranks)
+        add_match(job, items + i, ranks);
+}
+
+static bool match_candidates(struct job *job, struct candidate *items, size_t count,
+                             struct failure *failure)
+{
+    job->members = memory_allocate((count + 1) * sizeof *job->members);
+    job->matches = memory_allocate((count + 1) * sizeof *job->matches);
+    if (!job->members || !job->matches)
+        return failure_memory(failure);
+    if (!sort_items(items, count, sizeof *items, candidate_order, job->stopper, failure))
+        return false;
+    for (size_t first = 0, next = 0; first < count; first = next) {
+        while (next < count && group_order(&items[first], &items[next]) == 0)
+            if (!stopper_goes_on(job->stopper, next++, failure))
+                return false;
+        match_group(job, items + first, next - first);
+    }
+    return true;
+}
+
+bool job_match(struct job *job, struct failure *failure)
+{
+    size_t count = 0, used = 0;
+    for (size_t r = 0; r < job->rank_count; r++)
+        count += inside_count(&job->ranks[r]);
+    struct candidate *items = memory_zeroed(count, sizeof *items);
+    if (!items)
+        return failure_memory(failure);
+    for (size_t r = 0; r < job->rank_count; r++) {
+        const struct job_rank *rank = &job->ranks[r];
+        size_t inside = inside_count(rank);
+        for (size_t i = 0; i < inside; i++) {
+            const struct job_collective *collective = &rank->collectives[rank->by_step[i]];
+            items[used++] = (struct candidate){collective->step, collective->group,
+                                               collective->ranks, collective->seq,
+                                               {(uint32_t)r, rank->by_step[i]}};
+        }
+        job->not_matched += rank->collective_count - inside;
+    }
+    bool done = match_candidates(job, items, count, failure);
+    memory_free(items);
+    return done;
+}
+
+bool job_make(struct job *job, const struct trace *trace, bool device_clock,
+              const struct stopper *stopper, struct failure *failure)
+{
+    const struct trace_member *reference = trace_reference(trace);
+    size_t count = 0;
+    *job = (struct job){.trace = trace, .stopper = stopper};
+    job->ranks = memory_zeroed(trace->rank_count, sizeof *job->ranks);
+    size_t *members = memory_zeroed(trace->rank_count, sizeof *members);
+    bool done = (job->ranks && members) || failure_memory(failure);
+    for (size_t i = 0; done && i < trace->count; i++) { /* Q1.2 */
+        const struct trace_member *member = &trace->members[i];
+        if (member->chosen && (member->steps->count > 0) == (reference->steps->count > 0))
+            count += members[member->rank_index]++ == 0;
+    }
+    for (size_t r = 0; done && r < trace->rank_count; r++) {
+        if (members[r] == 0)
+            continue;
+        done = job_rank_make(&job->ranks[job->rank_count], trace, r, device_clock, count == 1,
+                             &job->texts, stopper, failure);
+        job->rank_count += done;
+    }
+    memory_free(members);
+    done = done && job_match(job, failure);
+    if (!done)
+        job_clear(job);
+    return done;
+}
+
+int64_t *job_list_steps(const struct job *job, const struct step_choice *choice, size_t *count)
+{
+    bool everything = !choice || choice->everything;
+    const struct job_rank *reference = job->ranks;
+    size_t windows = job->rank_count > 0 ? reference->window_count : 0, most = windows + 1;
+    for (size_t r = 0; r < job->rank_count; r++)
+        most += job->ranks[r].collective_count;
+    int64_t *steps = memory_zeroed(most, sizeof *steps);
+    *count = 0;
+    for (size_t i = 0; steps && i < windows; i++) {
+        const struct job_window *of = &reference->windows[i];
+        if (everything || choice->chosen[of->member][of->window.step])
+            steps[(*count)++] = of->window.iteration;
+    }
+    if (!steps || !everything || job->rank_count == 0)
+        return steps;
+    steps[(*count)++] = NUMBER_NONE;
+    for (size_t r = 0; r < job->rank_count; r++)
+        for (size_t i = 0; i < job->ranks[r].collective_count; i++)
+            steps[(*count)++] = job->ranks[r].collectives[i].step;
+    *count = sort_integers(steps, *count);
+    return steps;
+}
+
+void job_clear(struct job *job)
+{
+    for (size_t r = 0; job->ranks && r < job->rank_count; r++)
+        job_rank_clear(&job->ranks[r]);
+    memory_free(job->ranks);
+    memory_free(job->members);
+    memory_free(job->matches);
+    names_clear(&job->texts);
+    *job = (struct job){.trace = NULL};
+}
+
+bool job_clocks_make(struct job_clocks *clocks, const struct job *job, struct failure *failure)
+{
+    size_t ranks = job->rank_count;
+    *clocks = (struct job_clocks){.job = job};
+    clocks->offset = memory_zeroed(ranks, sizeof *clocks->offset);
+    clocks->of_all = memory_zeroed(ranks, sizeof *clocks->of_all);
+    clocks->other = memory_zeroed(ranks, sizeof *clocks->other);
+    clocks->tied = memory_zeroed(ranks, sizeof *clocks->tied);
+    clocks->tied_of_all = memory_zeroed(ranks, sizeof *clocks->tied_of_all);
+    clocks->tied_by_other = memory_zeroed(ranks, sizeof *clocks->tied_by_other);
+    clocks->queue = memory_zeroed(ranks, sizeof *clocks->queue);
+    clocks->met = memory_zeroed(job->match_count, sizeof *clocks->met);
+    if (clocks->offset && clocks->of_all && clocks->other && clocks->tied && clocks->tied_of_all &&
+        clocks->tied_by_other && clocks->queue && clocks->met)
+        return true;
+    job_clocks_clear(clocks);
+    return failure_memory(failure);
+}
+
+static int sample_order(const void *a, const void *b)
+{
+    const struct clock_sample *x = a, *y = b;
+    int order = COMPARE(x->rank, y->rank);
+    return order ? order : COMPARE(x->later, y->later);
+}
+
+/* Adds samples of the collectives that a rank has in the matches of a search, for ranks that are not tied.
+** Every match is met once: afterwards all its ranks are tied. */
+static bool add_samples(struct job_clocks *clocks, uint32_t from, const int64_t *step, bool by_all,
+                        const bool *tied, size_t *count, struct failure *failure)
+{
+    const struct job *job = clocks->job;
+    const struct job_rank *rank = &job->ranks[from];
+    size_t i = 0;
+    *count = 0;
+    if (step)
+        LOWER_BOUND(i, rank->collective_count,
+                    !rank->collectives[rank->by_step[i]].outside &&
+                        rank->collectives[rank->by_step[i]].step < *step);
+    for (; i < rank->collective_count; i++) {
+        const struct job_collective *own = &rank->collectives[rank->by_step[i]];
+        if (own->outside || (step && own->step != *step))
+            break;
+        if (own->match == JOB_NONE || clocks->met[own->match] == clocks->search ||
+            (by_all && !job->matches[own->match].by_all))
+            continue;
+        const struct job_match *match = &job->matches[own->match];
+        clocks->met[own->match] = clocks->search;
+        if (!MEMORY_GROW(clocks->samples, clocks->sample_capacity, *count + match->count))
+            return failure_memory(failure);
+        for (size_t m = match->first; m < match->first + match->count; m++) {
+            const struct job_member *member = &job->members[m];
+            int64_t end = job->ranks[member->rank].collectives[member->collective].end;
+            if (!stopper_goes_on(job->stopper, m, failure))
+                return false;
+            if (!tied[member->rank])
+                clocks->samples[(*count)++] =
+                    (struct clock_sample){(wide_time)end - own->end, member->rank};
+        }
+    }
+    return true;
+}
+
+/* Q3.1 and Q3.2: finds offsets by the matches of a step, or of all steps if `step` is NULL. */
+static bool search(struct job_clocks *clocks, const int64_t *step, bool by_all, wide_time *offset,
+                   bool *tied, struct failure *failure)
+{
+    size_t first = 0, found = 1;
+    memset(tied, 0, clocks->job->rank_count * sizeof *tied);
+    clocks->search++;
+    clocks->queue[0] = 0;
+    offset[0] = 0;
+    tied[0] = true;
+    while (first < found) {
+        uint32_t from = clocks->queue[first++];
+        size_t count;
+        if (!add_samples(clocks, from, step, by_all, tied, &count, failure) ||
+            !sort_items(clocks->samples, count, sizeof *clocks->samples, sample_order,
+                        clocks->job->stopper, failure))
+            return false;
+        for (size_t i = 0, next; i < count; i = next) {
+            uint32_t rank = clocks->samples[i].rank;
+            for (next = i + 1; next < count && clocks->samples[next].rank == rank;)
+                next++;
+            offset[rank] = offset[from] + clocks->samples[i + (next - i - 1) / 2].later;
+            tied[rank] = true;
+            clocks->queue[found++] = rank;
+        }
+    }
+    return true;
+}
+
+/* Gives ranks that are not tied the offsets of others. Returns whether all are tied then. */
+static bool fill_in(const struct job_clocks *clocks, wide_time *offset, bool *tied,
+                    const wide_time *other, const bool *tied_by_other)
+{
+    bool all = true;
+    for (size_t r = 0; r < clocks->job->rank_count; r++) {
+        if (!tied[r] && tied_by_other[r]) {
+            offset[r] = other[r];
+            tied[r] = true;
+        }
+        all = all && tied[r];
+    }
+    return all;
+}
+
+/* Q3.3, of a step or of all. `*all` says whether every rank is tied. */
+static bool search_both(struct job_clocks *clocks, const int64_t *step, wide_time *offset,
+                        bool *tied, bool *all, struct failure *failure)
+{
+    if (!search(clocks, step, true, offset, tied, failure))
+        return false;
+    *all = fill_in(clocks, offset, tied, offset, tied);
+    if (*all)
+        return true;
+    if (!search(clocks, step, false, clocks->other, clocks->tied_by_other, failure))
+        return false;
+    *all = fill_in(clocks, offset, tied, clocks->other, clocks->tied_by_other);
+    return true;
+}
+
+bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *failure)
+{
+    bool all;
+    if (!search_both(clocks, &step, clocks->offset, clocks->tied, &all, failure))
+        return false;
+    if (all)
+        return true;
+    if (!clocks->has_all &&
+        !search_both(clocks, NULL, clocks->of_all, clocks->tied_of_all, &clocks->has_all, failure))
+        return false;
+    clocks->has_all = true;
+    fill_in(clocks, clocks->offset, clocks->tied, clocks->of_all, clocks->tied_of_all);
+    return true;
+}
+
+int64_t job_clocks_offset(const struct job_clocks *clocks, size_t rank)
+{
+    wide_time offset = clocks->offset[rank];
+    bool told = clocks->tied[rank] && offset >= -INT64_MAX && offset <= INT64_MAX;
+    return told ? (int64_t)offset : NUMBER_NONE;
+}
+
+void job_clocks_clear(struct job_clocks *clocks)
+{
+    memory_free(clocks->offset);
+    memory_free(clocks->of_all);
+    memory_free(clocks->other);
+    memory_free(clocks->tied);
+    memory_free(clocks->tied_of_all);
+    memory_free(clocks->tied_by_other);
+    memory_free(clocks->queue);
+    memory_free(clocks->met);
+    memory_free(clocks->samples);
+    *clocks = (struct job_clocks){.job = NULL};
+}

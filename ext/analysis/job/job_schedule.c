@@ -1,0 +1,325 @@
+#include "job_schedule.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* A collective on a rank. */
+struct job_event {
+    uint32_t rank, collective;
+};
+
+static const struct job_event no_event = {JOB_NONE, JOB_NONE};
+
+struct walk {
+    const struct job *job;
+    struct job_clocks clocks;
+    struct job_schedule *to;
+    struct failure *failure;
+    uint32_t window;      /* of the reference */
+    uint32_t rank;        /* where the path is */
+    int64_t at;           /* when, by the clock of the reference */
+    struct job_event why; /* the collective in which the last rank waited for this one */
+    uint64_t *visited;    /* by rank: the last visit of an instant there (Q5.5) */
+    uint64_t visit;       /* counts instants */
+    size_t steps;         /* for the stopper */
+};
+
+static const struct job_collective *collective_of(const struct walk *walk, struct job_event event)
+{
+    return &walk->job->ranks[event.rank].collectives[event.collective];
+}
+
+/* An instant of a rank by the clock of the reference. */
+static wide_time shared(const struct walk *walk, uint32_t rank, int64_t own)
+{
+    return own - walk->clocks.offset[rank];
+}
+
+/* Goes back to an instant on the same rank, but not beyond the window. */
+static bool stay(struct walk *walk, wide_time until, uint32_t queued)
+{
+    struct job_schedule *to = walk->to;
+    int64_t start = walk->job->ranks[0].windows[walk->window].window.start;
+    if (until >= walk->at || start >= walk->at)
+        return true;
+    start = until > start ? (int64_t)until : start;
+    struct job_stretch *last = to->count > 0 ? &to->items[to->count - 1] : NULL;
+    bool same = last && last->window == walk->window && last->rank == walk->rank &&
+                last->start == walk->at && last->queued == queued && queued == JOB_NONE &&
+                walk->why.rank == JOB_NONE;
+    if (!same && !MEMORY_GROW(to->items, to->capacity, to->count + 1))
+        return failure_memory(walk->failure);
+    if (!same)
+        to->items[to->count++] = (struct job_stretch){.end = walk->at,
+                                                      .rank = walk->rank,
+                                                      .window = walk->window,
+                                                      .queued = queued,
+                                                      .waiting = walk->why.rank,
+                                                      .awaited = walk->why.collective};
+    last = &to->items[to->count - 1];
+    last->start = start;
+    last->own_start = (int64_t)(start + walk->clocks.offset[walk->rank]);
+    walk->at = start;
+    walk->why = no_event;
+    walk->visited[walk->rank] = ++walk->visit;
+    return true;
+}
+
+/* Goes on with another rank at the same instant. */
+static void hop(struct walk *walk, uint32_t rank, struct job_event why)
+{
+    walk->rank = rank;
+    walk->why = why;
+    walk->visited[rank] = walk->visit;
+}
+
+/* The collective that ends where a run ends, and began before an instant; of several, the one that
+** started last (Q5.2). */
+static bool ends_with_run(struct walk *walk, const struct job_run *run, int64_t at,
+                          struct job_event *event)
+{
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
+    const struct job_collective *found = NULL;
+    wide_time earliest = (wide_time)run->end - JOB_SLACK;
+    size_t i = 0;
+    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end < earliest);
+    *event = no_event;
+    for (; i < rank->collective_count; i++) {
+        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
+        if (collective->end > run->end)
+            break;
+        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
+            return false;
+        if (collective->start >= at || (found && collective->start < found->start))
+            continue;
+        found = collective;
+        *event = (struct job_event){walk->rank, rank->by_end[i]};
+    }
+    return true;
+}
+
+/* Whether another run ends where the owner of a part does (Q5.2). */
+static bool is_cut(const struct job_rank *rank, const struct job_part *part)
+{
+    const struct job_run *run = &rank->runs[part->run];
+    int64_t end = rank->collectives[part->owner].end;
+    size_t i = 0;
+    if ((wide_time)run->end - run->start <= JOB_SLACK)
+        return false;
+    LOWER_BOUND(i, rank->run_count, rank->runs[i].end < end);
+    i += i == part->run;
+    return i < rank->run_count && (wide_time)rank->runs[i].end - end <= JOB_SLACK;
+}
+
+/* The rank that started a collective last, of those that did before it ended on one; and when, by the
+** clock of the reference. JOB_NONE: it is not matched, or no rank did. */
+static uint32_t last_to_start(const struct walk *walk, struct job_event event, wide_time *when,
+                              struct job_event *its)
+{
+    const struct job *job = walk->job;
+    const struct job_collective *collective = collective_of(walk, event);
+    uint32_t last = JOB_NONE;
+    if (collective->match == JOB_NONE)
+        return last;
+    const struct job_match *match = &job->matches[collective->match];
+    wide_time end = shared(walk, event.rank, collective->end);
+    bool any = collective->on_host && match->by_all; /* Q10.5 */
+    for (size_t i = match->first; i < match->first + match->count; i++) {
+        const struct job_member *member = &job->members[i];
+        struct job_event other = {member->rank, member->collective};
+        wide_time start = shared(walk, member->rank, collective_of(walk, other)->start);
+        if (!walk->clocks.tied[member->rank] || (start >= end && !any) ||
+            (last != JOB_NONE && start <= *when))
+            continue;
+        last = member->rank;
+        *when = start;
+        *its = other;
+    }
+    return last;
+}
+
+/* Q5.4: while the collective with which the path came to a rank was queued behind another one, goes on with
+** that. */
+static bool follow_queue(struct walk *walk, struct job_event on)
+{
+    for (;;) {
+        uint32_t before = collective_of(walk, on)->before;
+        struct job_event queue = {on.rank, before}, its;
+        wide_time when;
+        if (before == JOB_NONE)
+            return true;
+        uint32_t last = last_to_start(walk, queue, &when, &its);
+        if (last == JOB_NONE ||
+            (when >= walk->at && last != walk->rank && walk->visited[last] == walk->visit))
+            return true;
+        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure) ||
+            !stay(walk, when, before))
+            return false;
+        if (walk->at > when)
+            return true; /* that was before the window */
+        if (last != walk->rank)
+            hop(walk, last, queue);
+        on = its;
+    }
+}
+
+/* Q5.2: goes back through a part of class comm, or on with the rank that it waits for. */
+static bool pass_part(struct walk *walk, const struct job_part *part, int64_t own)
+{
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
+    struct job_event awaited, its;
+    wide_time when, begin = shared(walk, walk->rank, part->start);
+    if (!ends_with_run(walk, &rank->runs[part->run], own, &awaited))
+        return false;
+    if (awaited.rank == JOB_NONE && is_cut(rank, part))
+        awaited = (struct job_event){walk->rank, part->owner};
+    uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
+    if (last == JOB_NONE || last == walk->rank || when < begin ||
+        (when >= walk->at && walk->visited[last] == walk->visit))
+        return stay(walk, begin, JOB_NONE);
+    if (!stay(walk, when, JOB_NONE))
+        return false;
+    if (walk->at > when)
+        return true; /* that was before the window */
+    hop(walk, last, awaited);
+    return follow_queue(walk, its);
+}
+
+/* The collective that a thread of a host waits for at an instant: of those that started before it, the one whose
+** end is nearest (Q10.4). */
+static bool ends_nearest(struct walk *walk, const struct job_part *wait, int64_t at,
+                         struct job_event *event)
+{
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
+    const struct job_collective *found = NULL;
+    wide_time least = ((wide_time)at - wait->start) / 2;
+    size_t i = 0;
+    *event = no_event;
+    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end <= at);
+    for (i -= i > 0; i < rank->collective_count; i++) {
+        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
+        wide_time away = (wide_time)collective->end - at;
+        if (away > least)
+            break;
+        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
+            return false;
+        away = away < 0 ? -away : away;
+        if (collective->start >= at || away > least ||
+            (found && away == least && collective->start < found->start))
+            continue;
+        found = collective;
+        least = away;
+        *event = (struct job_event){walk->rank, rank->by_end[i]};
+    }
+    return true;
+}
+
+/* Q10.5: goes back through a wait, or on with the rank for which the thread waits. */
+static bool pass_wait(struct walk *walk, const struct job_part *wait, int64_t own)
+{
+    struct job_event awaited, its;
+    wide_time when, begin = shared(walk, walk->rank, wait->start);
+    if (!ends_nearest(walk, wait, own, &awaited))
+        return false;
+    uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
+    if (last == JOB_NONE || when < begin ||
+        (when >= walk->at && walk->visited[last] == walk->visit))
+        return stay(walk, begin, JOB_NONE);
+    if (!stay(walk, when, JOB_NONE))
+        return false;
+    if (walk->at <= when && last != walk->rank)
+        hop(walk, last, awaited);
+    return true;
+}
+
+/* Goes on from where the path is, in the window of the reference. */
+static bool pass(struct walk *walk)
+{
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
+    wide_time own = walk->at + walk->clocks.offset[walk->rank];
+    int64_t from = INT64_MIN;
+    uint32_t window =
+        own > INT64_MIN && own <= INT64_MAX ? job_rank_window(rank, (int64_t)own, &from) : JOB_NONE;
+    if (window == JOB_NONE) { /* Q5.6 */
+        hop(walk, 0, no_event);
+        return true;
+    }
+    size_t before = job_rank_parts(rank, (int64_t)own);
+    const struct job_part *part = before > 0 ? &rank->parts[before - 1] : NULL;
+    if (part && part->end >= own)
+        return part->owner == JOB_NONE ? pass_wait(walk, part, (int64_t)own)
+                                       : pass_part(walk, part, (int64_t)own);
+    if (part && part->end > from)
+        from = part->end;
+    return stay(walk, shared(walk, walk->rank, from), JOB_NONE);
+}
+
+/* Walks through a window of the reference. */
+static bool walk_window(struct walk *walk)
+{
+    const struct window *window = &walk->job->ranks[0].windows[walk->window].window;
+    if (window->end <= window->start)
+        return true;
+    if (walk->at != window->end) {
+        walk->at = window->end;
+        walk->visited[walk->rank] = ++walk->visit;
+    }
+    if (!job_clocks_find(&walk->clocks, window->iteration, walk->failure))
+        return false;
+    while (walk->at > window->start)
+        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure) || !pass(walk))
+            return false;
+    return true;
+}
+
+bool job_schedule_make(struct job_schedule *schedule, const struct job *job,
+                       struct failure *failure)
+{
+    struct walk walk = {.job = job, .to = schedule, .failure = failure, .why = no_event};
+    *schedule = (struct job_schedule){.count = 0};
+    walk.visited = memory_zeroed(job->rank_count, sizeof *walk.visited);
+    bool done =
+        walk.visited ? job_clocks_make(&walk.clocks, job, failure) : failure_memory(failure);
+    if (done)
+        walk.visited[0] = walk.visit = 1;
+    size_t windows = job->rank_count > 0 ? job->ranks[0].window_count : 0;
+    for (size_t i = windows; done && i-- > 0;) {
+        walk.window = (uint32_t)i;
+        done = walk_window(&walk);
+    }
+    for (size_t r = 0; done && walk.clocks.search > 0 && r < job->rank_count; r++)
+        schedule->not_tied += !walk.clocks.tied[r];
+    job_clocks_clear(&walk.clocks);
+    memory_free(walk.visited);
+    if (!done)
+        job_schedule_clear(schedule);
+    return done;
+}
+
+bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
+                       struct job_piece *piece)
+{
+    const struct job_rank *rank = &job->ranks[stretch->rank];
+    const struct job_window *window = rank->windows;
+    int64_t from = stretch->own_start;
+    int64_t to = piece->window ? piece->start : from + (stretch->end - stretch->start), since = from;
+    if (to <= from)
+        return false;
+    if (stretch->queued != JOB_NONE) {
+        while (window->member != rank->collectives[stretch->queued].member)
+            window++;
+    } else if (stretch->rank == 0) {
+        window += stretch->window;
+    } else {
+        window += job_rank_window(rank, to, &since);
+    }
+    *piece = (struct job_piece){window, since > from ? since : from, to};
+    return true;
+}
+
+void job_schedule_clear(struct job_schedule *schedule)
+{
+    memory_free(schedule->items);
+    *schedule = (struct job_schedule){.count = 0};
+}

@@ -1,0 +1,82 @@
+#include "known_file.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "replays.h"
+
+static atomic_size_t files_made;
+
+/* Adds the threads of launches to those whose labels are needed. */
+static bool want_launches(const struct columns *columns, bool *wanted,
+                          const struct stopper *stopper, struct failure *failure)
+{
+    for (size_t row = 0; row < columns->count; row++) {
+        if (busy_takes(columns, row) && columns->link[row] != ROW_NONE)
+            wanted[row_place(columns, columns->link[row])->track] = true;
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the names of work in graphs. */
+static bool make_graphs(struct known_file *known, const struct known_request *request,
+                        const struct stopper *stopper, struct failure *failure)
+{
+    if (!graph_names_make(&known->graphs, request->member, &known->labels, ALL_LABELS,
+                          request->captures, request->nodes, stopper, failure))
+        return false;
+    known->graph_ids = memory_allocate((known->graphs.texts.count + 1) * sizeof *known->graph_ids);
+    for (size_t i = 0; known->graph_ids && i < known->graphs.texts.count; i++)
+        known->graph_ids[i] = NOT_KNOWN;
+    return known->graph_ids || failure_memory(failure);
+}
+
+static bool make_ids(struct known_file *known, const struct names *names, struct failure *failure)
+{
+    known->ids = memory_allocate((names->count + 1) * sizeof *known->ids);
+    known->scratch = memory_allocate(2 * (names_longest(names) + 1) + GAP_TEXT);
+    if (!known->ids || !known->scratch)
+        return failure_memory(failure);
+    for (size_t i = 0; i < names->count; i++)
+        known->ids[i] = NOT_KNOWN;
+    return true;
+}
+
+bool known_file_make(struct known_file *known, const struct known_request *request, bool *wanted,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    const struct trace_member *member = request->member;
+    const struct trace_file *file = member->file;
+    bool done = want_launches(&file->columns, wanted, stopper, failure) &&
+                busy_make(&known->busy, file, stopper, failure);
+    known->has_work = done && known->busy.count > 1;
+    known->made =
+        done && make_ids(known, &file->names, failure) &&
+        (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
+        labels_make(&known->labels, file, member->steps, ALL_LABELS | LABEL_GAPS | LABEL_FRAMES,
+                    wanted, stopper, failure) &&
+        (!known->has_work || make_graphs(known, request, stopper, failure));
+    if (!known->made)
+        known_file_clear(known);
+    atomic_fetch_add_explicit(&files_made, known->made, memory_order_relaxed);
+    return known->made;
+}
+
+size_t known_files_made(void)
+{
+    return atomic_load_explicit(&files_made, memory_order_relaxed);
+}
+
+void known_file_clear(struct known_file *known)
+{
+    graph_names_clear(&known->graphs);
+    memory_free(known->graph_ids);
+    memory_free(known->ids);
+    memory_free(known->scratch);
+    intervals_clear(&known->lost);
+    labels_clear(&known->labels);
+    busy_clear(&known->busy);
+    *known = (struct known_file){.made = false};
+}

@@ -1,0 +1,43 @@
+/*
+** What is known of one file while the time of its steps is attributed (A3 to A12).
+*/
+#ifndef TRACEDIFF_KNOWN_FILE_H
+#define TRACEDIFF_KNOWN_FILE_H
+
+#include "busy.h"
+#include "analysis/sums/graphs.h"
+#include "analysis/sums/intervals.h"
+
+#define NOT_KNOWN (NAME_NONE - 1)
+
+struct known_file {
+    bool made;
+    struct labels labels; /* with gaps */
+    struct busy busy;
+    bool has_work;
+    size_t stretch; /* the stretch of busy found last */
+    struct graph_names graphs;
+    uint32_t *graph_ids;   /* by id in graphs.texts: id of the part's name, or NOT_KNOWN */
+    struct intervals lost; /* A4: when unrecorded replays may have run */
+    size_t next_lost;      /* the interval of `lost` found last */
+    uint32_t *ids;         /* by name id of the file: id of the part's name, or NOT_KNOWN */
+    char *scratch;         /* room for the longest name of a gap */
+};
+
+struct known_request {
+    const struct trace_member *member;
+    const struct captures *captures; /* NULL: none */
+    const int64_t *nodes;            /* by row; NULL: none */
+};
+
+/* `wanted` are the threads of steps, by track; those of launches are added. */
+bool known_file_make(struct known_file *known, const struct known_request *request, bool *wanted,
+                     const struct stopper *stopper, struct failure *failure);
+
+/* How often that was done in this process. */
+size_t known_files_made(void);
+
+/* Does nothing to a zeroed struct. */
+void known_file_clear(struct known_file *known);
+
+#endif

@@ -1,0 +1,113 @@
+#include "part_names.h"
+
+#include "naming/python_frame.h"
+#include "naming/short_name.h"
+
+bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
+{
+    uint32_t own = row == ROW_NONE ? NAME_NONE : names->file->columns.name[row];
+    *name = NAME_NONE;
+    if (own == NAME_NONE)
+        return true;
+    uint32_t *id = &names->known->ids[own];
+    if (*id == NOT_KNOWN) {
+        const struct name *from = &names->file->names.items[own];
+        size_t length = name_stable(from->text, from->length, names->known->scratch);
+        uint32_t made = names_intern(names->names, names->known->scratch, length);
+        if (made == NAME_NONE)
+            return failure_memory(names->failure);
+        *id = made;
+    }
+    *name = *id;
+    return true;
+}
+
+bool part_name_in_graph(struct part_names *names, const struct origin *origin, int level,
+                        uint32_t *name)
+{
+    if (origin->work == ROW_NONE || level >= LABEL_LEVELS)
+        return false;
+    uint32_t id = graph_name(&names->known->graphs, level, origin->work);
+    if (id == GRAPH_LABEL)
+        return false;
+    *name = NAME_NONE;
+    if (id == NAME_NONE)
+        return true;
+    uint32_t *own = &names->known->graph_ids[id];
+    if (*own == NOT_KNOWN) {
+        *own = names_adopt(names->names, &names->known->graphs.texts.items[id]);
+        if (*own == NAME_NONE)
+            failure_memory(names->failure);
+    }
+    *name = *own;
+    return *name != NAME_NONE;
+}
+
+bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t *name)
+{
+    uint32_t before, after;
+    *name = NAME_NONE;
+    if (!part_name(names, gap->before, &before) || !part_name(names, gap->after, &after))
+        return false;
+    if (before == NAME_NONE && after == NAME_NONE)
+        return true;
+    const struct name *items = names->names->items;
+    size_t length = gap_name(names->known->scratch, before == NAME_NONE ? NULL : &items[before],
+                             after == NAME_NONE ? NULL : &items[after]);
+    *name = names_intern(names->names, names->known->scratch, length);
+    return *name != NAME_NONE || failure_memory(names->failure);
+}
+
+/* Whether the top_op of a path is a Python frame or a module, because no operator is around. */
+static bool is_in_frame(const struct part_names *names, const struct origin *origin)
+{
+    return origin->row[LEVEL_TOP_OP] != ROW_NONE &&
+           row_is(names->file, origin->row[LEVEL_TOP_OP], CATEGORY_PYTHON);
+}
+
+static bool is_module(const struct part_names *names, uint32_t row)
+{
+    return row != ROW_NONE &&
+           label_is_module(&names->file->names.items[names->file->columns.name[row]]);
+}
+
+/* L4.2: the id of the name of a module and the user's function in it, if there is one. */
+static bool name_of_method(struct part_names *names, uint32_t module, uint32_t frame, uint32_t *name)
+{
+    const struct columns *columns = &names->file->columns;
+    const struct name *items = names->file->names.items;
+    int order = 0; /* T5.2 */
+    if (frame != ROW_NONE) {
+        order = COMPARE(columns->ts[frame], columns->ts[module]);
+        order = order ? order : COMPARE(columns->dur[module], columns->dur[frame]);
+        order = order ? order : COMPARE(frame, module);
+    }
+    size_t length = frame_method(names->known->scratch, &items[columns->name[module]],
+                                 order > 0 ? &items[columns->name[frame]] : NULL);
+    *name = names_intern(names->names, names->known->scratch, length);
+    return *name != NAME_NONE || failure_memory(names->failure);
+}
+
+bool part_needs_gap(const struct part_names *names, const struct origin *origin)
+{
+    return is_in_frame(names, origin) && origin->row[LEVEL_ANNOTATION] == ROW_NONE &&
+           !is_module(names, origin->row[LEVEL_MODULE]) && origin->event == ROW_NONE;
+}
+
+bool part_name_for_frame(struct part_names *names, const struct origin *origin, uint32_t *name)
+{
+    static const char python[] = "Python";
+    uint32_t annotation = origin->row[LEVEL_ANNOTATION], module = origin->row[LEVEL_MODULE];
+    if (!is_in_frame(names, origin) || *name != NAME_NONE)
+        return true;
+    if (annotation != ROW_NONE)
+        return part_name(names, annotation, name);
+    if (is_module(names, module))
+        return name_of_method(names, module, origin->frame, name);
+    if (origin->row[LEVEL_KERNEL] != ROW_NONE)
+        return part_name(names, origin->row[LEVEL_KERNEL], name);
+    if (origin->event != ROW_NONE)
+        return part_name(names, origin->event, name);
+    *name = names_intern(names->names, python, sizeof python - 1);
+    return *name != NAME_NONE || failure_memory(names->failure);
+}

@@ -1,0 +1,30 @@
+/*
+** The window of time that is attributed to each step of a file: A2.
+*/
+#ifndef TRACEDIFF_WINDOWS_H
+#define TRACEDIFF_WINDOWS_H
+
+#include "base/sort.h"
+#include "trace/trace.h"
+
+#define TRACK_NONE UINT32_MAX
+
+struct window {
+    int64_t start, end; /* ns, [start, end); empty if end <= start */
+    int64_t iteration;  /* number of the step; NUMBER_NONE: the file has none */
+    uint32_t step;      /* index of steps->iterations; STEP_NONE */
+    uint32_t track;     /* the step's thread; TRACK_NONE */
+};
+
+struct windows {
+    struct window *items; /* sorted by the start of their steps; owned */
+    size_t count;
+};
+
+/* Makes the windows of a file by the device's clock, or by the host's. */
+bool windows_make(struct windows *windows, const struct trace_member *member, bool device_clock,
+                  const struct stopper *stopper, struct failure *failure);
+
+void windows_clear(struct windows *windows);
+
+#endif

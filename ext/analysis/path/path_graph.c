@@ -1,0 +1,545 @@
+#include "path_graph.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "analysis/parts/busy.h"
+#include "analysis/sums/graphs.h"
+
+struct graph_builder {
+    struct path_graph *graph;
+    const struct trace_file *file;
+    const struct stopper *stopper;
+    struct failure *failure;
+};
+
+static int work_order(const void *a, const void *b)
+{
+    const struct path_work *x = a, *y = b;
+    int order = COMPARE(x->end, y->end);
+    order = order ? order : COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+static bool collect_work(const struct graph_builder *builder)
+{
+    const struct columns *columns = &builder->file->columns;
+    struct path_graph *graph = builder->graph;
+    size_t count = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        count += busy_takes(columns, row);
+    graph->work = memory_allocate((count + 1) * sizeof *graph->work);
+    graph->launches = memory_zeroed(columns->count + 1, sizeof *graph->launches);
+    graph->threads = memory_zeroed(builder->file->tracks.count + 1, sizeof *graph->threads);
+    if (!graph->work || !graph->launches || !graph->threads)
+        return failure_memory(builder->failure);
+    for (size_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (!busy_takes(columns, row))
+            continue;
+        uint32_t launch = columns->link[row];
+        graph->work[graph->work_count++] =
+            (struct path_work){.start = columns->ts[row],
+                               .end = busy_end(columns, row),
+                               .launched = columns->ts[launch == ROW_NONE ? row : launch],
+                               .row = (uint32_t)row,
+                               .track = row_place(columns, row)->track,
+                               .launch = launch};
+        if (launch == ROW_NONE)
+            continue;
+        graph->launches[launch] = true;
+        graph->threads[row_place(columns, launch)->track] = true;
+        graph->launched_count++;
+    }
+    return sort_items(graph->work, graph->work_count, sizeof *graph->work, work_order,
+                      builder->stopper, builder->failure);
+}
+
+/* An index of work and what it is sorted by. */
+struct keyed_work {
+    uint32_t key, work;
+};
+
+static int keyed_order(const void *a, const void *b)
+{
+    const struct keyed_work *x = a, *y = b;
+    return COMPARE(x->key, y->key);
+}
+
+/* The indices of work by track, or by launch without the work that has none. NULL on failure. */
+static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
+{
+    const struct path_graph *graph = builder->graph;
+    size_t count = 0;
+    struct keyed_work *keyed = memory_allocate((graph->work_count + 1) * sizeof *keyed);
+    uint32_t *index = memory_allocate((graph->work_count + 1) * sizeof *index);
+    bool done = (keyed && index) || failure_memory(builder->failure);
+    for (size_t i = 0; done && i < graph->work_count; i++) {
+        uint32_t key = by_launch ? graph->work[i].launch : graph->work[i].track;
+        if (!by_launch || key != ROW_NONE)
+            keyed[count++] = (struct keyed_work){key, (uint32_t)i};
+        done = stopper_goes_on(builder->stopper, i, builder->failure);
+    }
+    done = done &&
+           sort_items(keyed, count, sizeof *keyed, keyed_order, builder->stopper, builder->failure);
+    for (size_t i = 0; done && i < count; i++)
+        index[i] = keyed[i].work;
+    memory_free(keyed);
+    if (done)
+        return index;
+    memory_free(index);
+    return NULL;
+}
+
+static unsigned char flags_of(const struct name *name)
+{
+    static const struct {
+        const char *word;
+        enum path_flag flag;
+    } words[] = {{"Synchronize", NAMED_SYNCHRONIZE},
+                 {"Memcpy", NAMED_MEMCPY},
+                 {"StreamWaitEvent", NAMED_WAIT},
+                 {"EventRecord", NAMED_RECORD}};
+    unsigned flags = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (name_contains(name, words[i].word))
+            flags |= words[i].flag;
+    return (unsigned char)flags;
+}
+
+static bool find_flags(const struct graph_builder *builder)
+{
+    const struct names *names = &builder->file->names;
+    builder->graph->flags = memory_zeroed(names->count + 1, sizeof *builder->graph->flags);
+    bool done = builder->graph->flags || failure_memory(builder->failure);
+    for (size_t i = 0; done && i < names->count; i++) {
+        builder->graph->flags[i] = flags_of(&names->items[i]);
+        done = stopper_goes_on(builder->stopper, i, builder->failure);
+    }
+    return done;
+}
+
+/* The flags of a call; 0 for another event. */
+static unsigned flags_of_call(const struct path_graph *graph, size_t row)
+{
+    const struct columns *columns = &graph->file->columns;
+    enum kind kind = columns->kind[row];
+    bool call = kind == KIND_CALL || kind == KIND_DRIVER_CALL;
+    return call && columns->name[row] != NAME_NONE && columns->ts[row] != NUMBER_NONE
+               ? graph->flags[columns->name[row]]
+               : 0;
+}
+
+static bool is_event_sync(const struct trace_file *file, size_t row)
+{
+    uint32_t name = file->columns.name[row];
+    return name != NAME_NONE &&
+           text_is(file->names.items[name].text, file->names.items[name].length, "Event Sync");
+}
+
+bool path_sync_wanted(const struct trace_file *file, size_t row)
+{
+    const struct columns *columns = &file->columns;
+    uint32_t call = columns->link[row];
+    if (columns->kind[row] != KIND_SYNC || call == ROW_NONE || columns->name[call] == NAME_NONE)
+        return false;
+    unsigned flags = flags_of(&file->names.items[columns->name[call]]);
+    return flags & NAMED_WAIT || (flags & NAMED_SYNCHRONIZE && is_event_sync(file, row));
+}
+
+static bool add_wait(const struct graph_builder *builder, const struct path_wait *wait)
+{
+    struct path_graph *graph = builder->graph;
+    if (!MEMORY_GROW(graph->waits, graph->wait_capacity, graph->wait_count + 1))
+        return failure_memory(builder->failure);
+    graph->waits[graph->wait_count++] = *wait;
+    return true;
+}
+
+/* A call that records an event, or work as its track orders it; or, for P6.2, a wait or a launch of
+** a thread. */
+struct ordered {
+    int64_t key;    /* correlation, or track */
+    int64_t time;   /* ns */
+    int64_t second; /* of work its start, ns; of a wait or a launch, whether it launches work */
+    uint32_t row;
+};
+
+static int ordered_order(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    int order = COMPARE(x->key, y->key);
+    order = order ? order : COMPARE(x->time, y->time);
+    order = order ? order : COMPARE(x->second, y->second);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+struct ordered_list {
+    struct ordered *items;
+    size_t count;
+};
+
+static bool sort_list(const struct graph_builder *builder, struct ordered_list *list)
+{
+    return sort_items(list->items, list->count, sizeof *list->items, ordered_order,
+                      builder->stopper, builder->failure);
+}
+
+/* The calls that record events by correlation, and the first in the file of each first. */
+static bool list_records(const struct graph_builder *builder, struct ordered_list *list)
+{
+    const struct columns *columns = &builder->file->columns;
+    list->items = memory_allocate((columns->count + 1) * sizeof *list->items);
+    bool done = list->items || failure_memory(builder->failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
+        if (flags_of_call(builder->graph, row) & NAMED_RECORD &&
+            columns->correlation[row] != NUMBER_NONE)
+            list->items[list->count++] =
+                (struct ordered){.key = columns->correlation[row], .row = (uint32_t)row};
+        done = stopper_goes_on(builder->stopper, row, builder->failure);
+    }
+    return done && sort_list(builder, list);
+}
+
+/* Work by track, then by its launch. */
+static bool list_launched(const struct graph_builder *builder, struct ordered_list *list)
+{
+    const struct path_graph *graph = builder->graph;
+    list->items = memory_allocate((graph->work_count + 1) * sizeof *list->items);
+    if (!list->items)
+        return failure_memory(builder->failure);
+    for (size_t i = 0; i < graph->work_count; i++) {
+        const struct path_work *work = &graph->work[i];
+        list->items[i] = (struct ordered){work->track, work->launched, work->start, work->row};
+    }
+    list->count = graph->work_count;
+    return sort_list(builder, list);
+}
+
+/* P6.1: adds the wait that a sync event tells of. */
+static bool add_sync(const struct graph_builder *builder, const struct path_sync *sync,
+                     const struct ordered_list *records, const struct ordered_list *launched)
+{
+    const struct columns *columns = &builder->file->columns;
+    uint32_t call = columns->link[sync->row], track = row_place(columns, sync->row)->track;
+    struct path_wait wait = {call, true, {AMONG_STREAM, track, sync->stream, columns->ts[call]}};
+    size_t i = 0;
+    if (sync->record != NUMBER_NONE) {
+        LOWER_BOUND(i, records->count, records->items[i].key < sync->record);
+        if (i < records->count && records->items[i].key == sync->record)
+            wait.source.limit = columns->ts[records->items[i].row];
+    }
+    if (flags_of_call(builder->graph, call) & NAMED_WAIT) {
+        struct ordered key = {track, columns->ts[call], INT64_MIN, 0};
+        i = 0;
+        LOWER_BOUND(i, launched->count, ordered_order(&launched->items[i], &key) < 0);
+        if (i == launched->count || launched->items[i].key != track)
+            return true;
+        wait.row = launched->items[i].row;
+        wait.host = false;
+    }
+    return add_wait(builder, &wait);
+}
+
+/* Whether work runs on a track. */
+static bool has_work(const struct path_graph *graph, uint32_t track)
+{
+    size_t i = 0;
+    LOWER_BOUND(i, graph->work_count, graph->work[graph->by_track[i]].track < track);
+    return i < graph->work_count && graph->work[graph->by_track[i]].track == track;
+}
+
+/* P6.1 and P7.1: the waits that sync events tell of. `told` marks the calls of P6.1. */
+static bool add_syncs(const struct graph_builder *builder, const struct path_syncs *syncs,
+                      bool *told)
+{
+    const struct columns *columns = &builder->file->columns;
+    struct ordered_list records = {0}, launched = {0};
+    bool done =
+        syncs->count == 0 || (list_records(builder, &records) && list_launched(builder, &launched));
+    size_t next = 0;
+    for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(builder->stopper, row, builder->failure);
+        if (columns->kind[row] != KIND_SYNC || columns->link[row] == ROW_NONE)
+            continue;
+        uint32_t call = columns->link[row], track = row_place(columns, row)->track;
+        struct path_wait wait = {call, true, {AMONG_TRACK, track, NUMBER_NONE, columns->ts[call]}};
+        if (next < syncs->count && syncs->items[next].row == row) {
+            told[call] = true;
+            done = done && add_sync(builder, &syncs->items[next++], &records, &launched);
+        } else if (flags_of_call(builder->graph, call) & NAMED_SYNCHRONIZE &&
+                   has_work(builder->graph, track)) {
+            done = done && add_wait(builder, &wait);
+        }
+    }
+    memory_free(records.items);
+    memory_free(launched.items);
+    return done;
+}
+
+/* P6.2: the waits of which no sync event tells. */
+static bool add_calls(const struct graph_builder *builder, const bool *told)
+{
+    const struct columns *columns = &builder->file->columns;
+    const struct path_graph *graph = builder->graph;
+    struct ordered_list list = {memory_allocate((columns->count + 1) * sizeof *list.items), 0};
+    bool done = list.items || failure_memory(builder->failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
+        bool wait = flags_of_call(graph, row) & NAMED_WAIT && !told[row];
+        if (wait || graph->launches[row])
+            list.items[list.count++] = (struct ordered){.key = row_place(columns, row)->track,
+                                                        .time = columns->ts[row],
+                                                        .second = graph->launches[row],
+                                                        .row = (uint32_t)row};
+        done = stopper_goes_on(builder->stopper, row, builder->failure);
+    }
+    done = done && sort_list(builder, &list);
+    for (size_t i = 1; done && i < list.count; i++) {
+        const struct ordered *last = &list.items[i - 1], *item = &list.items[i];
+        struct path_wait wait = {item->row, false, {.among = AMONG_OTHERS, .limit = last->time}};
+        if (item->second && !last->second && item->key == last->key)
+            done = add_wait(builder, &wait);
+        done = done && stopper_goes_on(builder->stopper, i, builder->failure);
+    }
+    memory_free(list.items);
+    return done;
+}
+
+static int place_of_wait(const void *a, const void *b)
+{
+    const struct path_wait *x = a, *y = b;
+    int order = COMPARE(x->host, y->host);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+/* Of work and a stream, the wait for most comes first. Those of a call stay in the order of the file. */
+static int wait_order(const void *a, const void *b)
+{
+    const struct path_wait *x = a, *y = b;
+    int order = place_of_wait(x, y);
+    order = order || x->host ? order : COMPARE(x->source.stream, y->source.stream);
+    return order || x->host ? order : COMPARE(y->source.limit, x->source.limit);
+}
+
+/* Keeps one wait of work for a stream, and one of a call. */
+static void join_waits(struct path_graph *graph)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->wait_count; i++) {
+        const struct path_wait *wait = &graph->waits[i], *last = &graph->waits[kept - (kept > 0)];
+        if (kept == 0 || place_of_wait(wait, last) != 0 ||
+            (!wait->host && wait->source.stream != last->source.stream))
+            graph->waits[kept++] = *wait;
+    }
+    graph->wait_count = kept;
+}
+
+static bool find_waits(const struct graph_builder *builder, const struct path_syncs *syncs)
+{
+    struct path_graph *graph = builder->graph;
+    bool *told = memory_zeroed(builder->file->columns.count + 1, sizeof *told);
+    bool done = (told || failure_memory(builder->failure)) && add_syncs(builder, syncs, told) &&
+                add_calls(builder, told) &&
+                sort_items(graph->waits, graph->wait_count, sizeof *graph->waits, wait_order,
+                           builder->stopper, builder->failure);
+    if (done)
+        join_waits(graph);
+    memory_free(told);
+    return done;
+}
+
+bool path_at_work(const struct path_graph *graph, const struct label_stretch *stretch)
+{
+    uint32_t label = stretch->label[LEVEL_OP];
+    return stretch->inside != IN_NOTHING &&
+           (stretch->inside != IN_EVENT || row_is(graph->file, label, CATEGORY_OPERATOR));
+}
+
+static int active_order(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    int order = COMPARE(x->start, y->start);
+    order = order ? order : COMPARE(y->dur, x->dur);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+/* Adds the stretches of time in which a thread is at work. */
+static void add_active(const struct path_graph *graph, uint32_t track, struct span *spans,
+                       size_t *count)
+{
+    const struct thread_labels *thread = &graph->labels.threads[track];
+    bool before = false;
+    for (size_t i = 0; i < thread->count; i++) {
+        bool now = path_at_work(graph, &thread->items[i]);
+        int64_t start = thread->items[i].start;
+        if (now && !before)
+            spans[(*count)++] = (struct span){start, 0, track};
+        else if (before && !now)
+            spans[*count - 1].dur = start - spans[*count - 1].start;
+        before = now;
+    }
+}
+
+/* P8 */
+static bool find_active(const struct graph_builder *builder)
+{
+    struct path_graph *graph = builder->graph;
+    size_t room = 1, count = 0;
+    for (size_t track = 0; track < graph->labels.count; track++)
+        room += graph->labels.threads[track].count;
+    struct span *spans = memory_allocate(room * sizeof *spans);
+    const struct span **open = memory_allocate(room * sizeof *open);
+    graph->active.items = memory_allocate((2 * room + 1) * sizeof *graph->active.items);
+    bool done = (spans && open && graph->active.items) || failure_memory(builder->failure);
+    for (size_t track = 0; done && track < graph->labels.count; track++) {
+        add_active(graph, (uint32_t)track, spans, &count);
+        done = stopper_ask(builder->stopper, builder->failure);
+    }
+    done =
+        done &&
+        sort_items(spans, count, sizeof *spans, active_order, builder->stopper, builder->failure) &&
+        span_line_innermost(&graph->active, spans, count, NULL, NULL, open, builder->stopper,
+                            builder->failure);
+    memory_free(spans);
+    memory_free(open);
+    return done;
+}
+
+bool path_graph_make(struct path_graph *graph, const struct trace_member *member,
+                     const struct windows *windows, const struct path_syncs *syncs,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    const struct graph_builder builder = {graph, member->file, stopper, failure};
+    *graph = (struct path_graph){.file = member->file};
+    bool done = collect_work(&builder);
+    for (size_t i = 0; done && i < windows->count; i++)
+        if (windows->items[i].track != TRACK_NONE)
+            graph->threads[windows->items[i].track] = true;
+    done = done && (graph->by_track = index_work(&builder, false)) &&
+           (graph->by_launch = index_work(&builder, true)) && find_flags(&builder) &&
+           find_waits(&builder, syncs) &&
+           labels_make(&graph->labels, member->file, member->steps, 1u << LEVEL_OP, graph->threads,
+                       stopper, failure) &&
+           find_active(&builder);
+    if (!done)
+        path_graph_clear(graph);
+    return done;
+}
+
+static bool same_process(const struct path_graph *graph, uint32_t track, uint32_t other)
+{
+    const struct track *tracks = graph->file->tracks.items;
+    return tracks[track].pid.kind == tracks[other].pid.kind &&
+           tracks[track].pid.value == tracks[other].pid.value;
+}
+
+bool path_place_is_of(const struct path_graph *graph, const struct path_source *source,
+                      const struct place *place)
+{
+    switch (source->among) {
+    case AMONG_TRACK:
+        return place->track == source->track;
+    case AMONG_STREAM:
+        return place->stream == source->stream && same_process(graph, place->track, source->track);
+    case AMONG_OTHERS:
+        return place->track != source->track && same_process(graph, place->track, source->track);
+    default:
+        return true;
+    }
+}
+
+static bool is_of(const struct path_graph *graph, const struct path_source *source,
+                  const struct path_work *work)
+{
+    return work->launched < source->limit &&
+           path_place_is_of(graph, source, row_place(&graph->file->columns, work->row));
+}
+
+size_t path_ended_work(const struct path_graph *graph, int64_t upto)
+{
+    size_t i = 0;
+    LOWER_BOUND(i, graph->work_count, graph->work[i].end <= upto);
+    return i > 0 ? i - 1 : WORK_NONE;
+}
+
+/* Whether one of some waits of a row is for work. */
+static bool is_waited_for(const struct path_graph *graph, const struct path_wait *waits,
+                          size_t count, const struct path_work *work)
+{
+    int64_t stream = row_place(&graph->file->columns, work->row)->stream;
+    size_t i = 0;
+    if (count > 1) /* all are for streams */
+        LOWER_BOUND(i, count, waits[i].source.stream < stream);
+    return i < count && is_of(graph, &waits[i].source, work);
+}
+
+size_t path_last_work(const struct path_graph *graph, const struct path_wait *waits, size_t count,
+                      int64_t after, int64_t upto)
+{
+    size_t i = count > 0 ? path_ended_work(graph, upto) : WORK_NONE;
+    while (i != WORK_NONE && graph->work[i].end > after) {
+        if (is_waited_for(graph, waits, count, &graph->work[i]))
+            return i;
+        i = i > 0 ? i - 1 : WORK_NONE;
+    }
+    return WORK_NONE;
+}
+
+size_t path_work_before(const struct path_graph *graph, const struct path_work *of)
+{
+    const struct path_work *work = graph->work;
+    const uint32_t *index = graph->by_track;
+    size_t i = 0, found = WORK_NONE;
+    LOWER_BOUND(i, graph->work_count,
+                work[index[i]].track < of->track ||
+                    (work[index[i]].track == of->track && work[index[i]].end <= of->start));
+    if (i > 0 && work[index[i - 1]].track == of->track)
+        found = index[i - 1];
+    if (of->launch == ROW_NONE)
+        return found;
+    index = graph->by_launch;
+    i = 0;
+    LOWER_BOUND(i, graph->launched_count,
+                work[index[i]].launch < of->launch ||
+                    (work[index[i]].launch == of->launch && work[index[i]].end <= of->start));
+    if (i > 0 && work[index[i - 1]].launch == of->launch &&
+        (found == WORK_NONE || index[i - 1] > found))
+        found = index[i - 1];
+    return found;
+}
+
+size_t path_work_of(const struct path_graph *graph, uint32_t row)
+{
+    const struct columns *columns = &graph->file->columns;
+    struct path_work key = {.start = columns->ts[row], .end = busy_end(columns, row), .row = row};
+    size_t i = 0;
+    LOWER_BOUND(i, graph->work_count, work_order(&graph->work[i], &key) < 0);
+    return i;
+}
+
+size_t path_waits_of(const struct path_graph *graph, uint32_t row, bool host, size_t *count)
+{
+    const struct path_wait key = {.row = row, .host = host};
+    size_t first = 0, end;
+    LOWER_BOUND(first, graph->wait_count, place_of_wait(&graph->waits[first], &key) < 0);
+    for (end = first; end < graph->wait_count && place_of_wait(&graph->waits[end], &key) == 0;
+         end++)
+        ;
+    *count = end - first;
+    return first;
+}
+
+void path_graph_clear(struct path_graph *graph)
+{
+    memory_free(graph->work);
+    memory_free(graph->by_track);
+    memory_free(graph->by_launch);
+    memory_free(graph->flags);
+    memory_free(graph->launches);
+    memory_free(graph->threads);
+    labels_clear(&graph->labels);
+    memory_free(graph->active.items);
+    memory_free(graph->waits);
+    *graph = (struct path_graph){.file = NULL};
+}

@@ -1,0 +1,371 @@
+#include "instants.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "analysis/parts/parts.h"
+
+#define LONGEST_WAIT 1000000 /* ns (A6) */
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Adds a part that has its names. */
+static bool add_part(struct instants *at, const struct attributed *part)
+{
+    struct attributed own = *part;
+    own.rank = at->rank;
+    own.drained = at->in_drain;
+    return stopper_goes_on(at->stopper, at->loops++, at->failure) &&
+           (parts_add(&at->parts, at->to, &own) || failure_memory(at->failure));
+}
+
+/* Adds a part to a class and to the names of some rows. */
+static bool add_named(struct instants *at, struct attributed part, const struct origin *origin)
+{
+    part.alone = origin->alone;
+    if (!part_name_for_frame(&at->names, origin, &part.name[NAME_FOR_FRAME]))
+        return false;
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (!part_name_in_graph(&at->names, origin, i, &part.name[i]) &&
+            (at->failure->code != FAILURE_NONE ||
+             !part_name(&at->names, origin->row[i], &part.name[i])))
+            return false;
+    return add_part(at, &part);
+}
+
+/* Adds the time from one instant to another, if there is any. */
+static bool add_time(struct instants *at, enum step_class step_class,
+                     const struct origin *origin, int64_t from, int64_t to)
+{
+    struct attributed part = {
+        .step_class = step_class, .time = (wide_time)to - from, .name = NO_NAMES};
+    return from >= to || add_named(at, part, origin);
+}
+
+/* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
+** which that or a label changes, if that is earlier. */
+static uint32_t find_labels(struct instants *at, uint32_t track, int64_t instant,
+                            struct origin *origin, int64_t *end)
+{
+    struct thread_labels *thread = &at->known->labels.threads[track];
+    size_t i = labels_find(thread, instant);
+    const struct label_stretch *stretch = &thread->items[i];
+    *origin = nowhere;
+    memcpy(origin->row, stretch->label, sizeof stretch->label);
+    origin->frame = stretch->frame;
+    origin->event = stretch->event;
+    if (i + 1 < thread->count && stretch[1].start < *end)
+        *end = stretch[1].start;
+    return stretch->inside;
+}
+
+/* A5.4: adds time in which the thread of the host's step is in nothing, too. */
+static bool add_gaps(struct instants *at, int64_t from, int64_t to)
+{
+    struct attributed part = {
+        .step_class = at->known->has_work ? CLASS_IDLE_UNRECORDED : CLASS_UNRECORDED,
+        .name = NO_NAMES};
+    uint32_t *name = &part.name[LEVEL_OP];
+    const struct gaps *gaps =
+        at->window->track == TRACK_NONE ? NULL : &at->known->labels.threads[at->window->track].gaps;
+    size_t i = gaps ? gaps_find(gaps, from) : 0;
+    for (int64_t end = to; from < to; from = end, end = to, i++) {
+        if (gaps && i + 1 < gaps->count)
+            end = earlier(end, gaps->items[i + 1].start);
+        part.time = (wide_time)end - from;
+        if ((gaps && !part_name_of_gap(&at->names, &gaps->items[i], name)) || !add_part(at, &part))
+            return false;
+    }
+    return true;
+}
+
+/* Adds time in which a thread is in an event. L4.5: in nothing but Python frames, it is named as a gap. */
+static bool add_event(struct instants *at, enum step_class step_class, const struct origin *origin,
+                      uint32_t track, int64_t from, int64_t to)
+{
+    const struct gaps *gaps = &at->known->labels.threads[track].gaps;
+    struct attributed part = {.step_class = step_class, .name = NO_NAMES};
+    if (!part_needs_gap(&at->names, origin))
+        return add_time(at, step_class, origin, from, to);
+    size_t i = gaps_find(gaps, from);
+    for (int64_t end = to; from < to; from = end, end = to, i++) {
+        if (i + 1 < gaps->count)
+            end = earlier(end, gaps->items[i + 1].start);
+        part.time = (wide_time)end - from;
+        if (!part_name_of_gap(&at->names, &gaps->items[i], &part.name[NAME_FOR_FRAME]) ||
+            !add_named(at, part, origin))
+            return false;
+    }
+    return true;
+}
+
+/* A5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
+** may be TRACK_NONE. The last of them is that of the host's step. */
+static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int64_t from,
+                       int64_t to)
+{
+    static const enum step_class idle[] = {CLASS_IDLE_CALL, CLASS_IDLE_HOST};
+    static const enum step_class host[] = {CLASS_CALL, CLASS_HOST}; /* A8 */
+    const enum step_class *classes = at->known->has_work ? idle : host;
+    if (from >= to)
+        return true;
+    if (track == TRACK_NONE)
+        return other == TRACK_NONE ? add_gaps(at, from, to)
+                                   : add_thread(at, other, TRACK_NONE, from, to);
+    for (int64_t end = to; from < to; from = end, end = to) {
+        struct origin origin;
+        uint32_t inside = find_labels(at, track, from, &origin, &end);
+        bool done;
+        if (inside == IN_NOTHING) {
+            done = add_thread(at, other == track ? TRACK_NONE : other, TRACK_NONE, from, end);
+        } else if (inside == IN_EVENT) {
+            done = add_event(at, classes[1], &origin, track, from, end);
+        } else {
+            origin.row[LEVEL_OP] = inside;
+            done = add_time(at, classes[0], &origin, from, end);
+        }
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* The labels of a launch. */
+static struct origin origin_of_launch(struct instants *at, uint32_t launch)
+{
+    const struct columns *columns = &at->file->columns;
+    struct origin origin;
+    int64_t end = INT64_MAX;
+    find_labels(at, row_place(columns, launch)->track, columns->ts[launch], &origin, &end);
+    return origin;
+}
+
+/* A5 to A7: adds a stretch, or part of one, in which the device is idle. */
+static bool add_waiting(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                        int64_t to)
+{
+    const struct columns *columns = &at->file->columns;
+    uint32_t next = stretch->row, launch = next == ROW_NONE ? ROW_NONE : columns->link[next];
+    if (launch == ROW_NONE || columns->ts[launch] >= at->window->end)
+        return add_thread(at, at->window->track, TRACK_NONE, from, to);
+    int64_t start = columns->ts[launch];
+    int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
+    struct origin origin = origin_of_launch(at, launch), call = origin;
+    call.row[LEVEL_OP] = launch;
+    if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
+                    earlier(to, start)) ||
+        !add_time(at, CLASS_IDLE_LAUNCH, &call, later(from, start), earlier(to, end)))
+        return false;
+    from = later(from, end);
+    if (from >= to)
+        return true;
+    wide_time wait = (wide_time)columns->ts[next] - later(stretch->start, end);
+    return wait > LONGEST_WAIT ? add_time(at, CLASS_IDLE_UNRECORDED, &nowhere, from, to)
+                               : add_time(at, CLASS_IDLE_WAIT, &origin, from, to);
+}
+
+/* A4 to A7: adds a stretch in which the device is idle. */
+static bool add_idle(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                     int64_t to)
+{
+    const struct intervals *lost = &at->known->lost;
+    size_t *at_lost = &at->known->next_lost;
+    while (from < to) {
+        while (*at_lost > 0 && lost->items[*at_lost - 1].end > from)
+            (*at_lost)--;
+        while (*at_lost < lost->count && lost->items[*at_lost].end <= from)
+            (*at_lost)++;
+        const struct interval *next = *at_lost < lost->count ? &lost->items[*at_lost] : NULL;
+        bool inside = next && next->start <= from;
+        wide_time change = !next ? to : inside ? next->end : next->start;
+        int64_t until = change < to ? (int64_t)change : to;
+        if (!(inside ? add_time(at, CLASS_IDLE_UNRECORDED, &nowhere, from, until)
+                     : add_waiting(at, stretch, from, until)))
+            return false;
+        from = until;
+    }
+    return true;
+}
+
+/* Adds a stretch in which the device is idle, divided by whether it is drained (L8). */
+static bool add_drained(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                        int64_t to)
+{
+    const struct interval *items = at->drains ? at->drains->items : NULL;
+    size_t count = at->drains ? at->drains->count : 0, i = 0;
+    bool done = true;
+    LOWER_BOUND(i, count, items[i].end <= from);
+    while (done && from < to) {
+        at->in_drain = i < count && items[i].start <= from;
+        wide_time change = i == count ? to : at->in_drain ? items[i].end : items[i].start;
+        int64_t until = change < to ? (int64_t)change : to;
+        i += at->in_drain;
+        done = add_idle(at, stretch, from, until);
+        from = until;
+    }
+    at->in_drain = false;
+    return done;
+}
+
+static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
+                                                [KERNEL_COMMUNICATION] = CLASS_COMM,
+                                                [KERNEL_MEMORY] = CLASS_MEMORY};
+
+/* A12: the rows whose names device work has. */
+static struct origin origin_of_work(struct instants *at, uint32_t row)
+{
+    uint32_t launch = at->file->columns.link[row];
+    struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
+    origin.row[LEVEL_KERNEL] = row;
+    origin.alone = launch == ROW_NONE;
+    if (!origin.alone)
+        origin.work = row;
+    return origin;
+}
+
+/* A3: adds a stretch in which the device is busy. */
+static bool add_busy(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                     int64_t to)
+{
+    struct origin origin = origin_of_work(at, stretch->row);
+    return add_time(at, class_of_type[stretch->type], &origin, from, to);
+}
+
+/* A12.5: counts the device work that starts in a stretch. */
+static bool add_kernels(struct instants *at, int64_t from, int64_t to)
+{
+    const struct busy *busy = &at->known->busy;
+    size_t i = 0;
+    LOWER_BOUND(i, busy->work_count, busy->work[i].start < from);
+    for (; i < busy->work_count && busy->work[i].start < to; i++) {
+        const struct busy_work *work = &busy->work[i];
+        struct attributed part = {
+            .step_class = class_of_type[work->type], .kernels = 1, .name = NO_NAMES};
+        struct origin origin = origin_of_work(at, work->row);
+        if (!add_named(at, part, &origin))
+            return false;
+    }
+    return true;
+}
+
+/* The index of the device's stretch that holds an instant. Windows mostly come in order, so the
+** search begins at the stretch found last. */
+static size_t find_stretch(struct instants *at, int64_t instant)
+{
+    const struct busy *busy = &at->known->busy;
+    size_t i = busy->items[at->known->stretch].start <= instant ? at->known->stretch + 1 : 1;
+    LOWER_BOUND(i, busy->count, busy->items[i].start <= instant);
+    return i - 1;
+}
+
+static bool add_stretch(struct instants *at, int64_t from, int64_t to)
+{
+    const struct busy *busy = &at->known->busy;
+    if (!at->known->has_work)
+        return add_thread(at, at->window->track, TRACK_NONE, from, to); /* A8 */
+    for (size_t i = find_stretch(at, from); from < to; i++) {
+        const struct busy_stretch *stretch = &busy->items[i];
+        int64_t end = i + 1 < busy->count ? earlier(to, stretch[1].start) : to;
+        if (!(stretch->type == KERNEL_NONE ? add_drained(at, stretch, from, end)
+                                           : add_busy(at, stretch, from, end)))
+            return false;
+        at->known->stretch = i;
+        from = end;
+    }
+    return true;
+}
+
+/* Computes the data of a member, unless that has been done already. Labels are needed of the threads of
+** its steps; without steps, of that of its window. */
+static bool know(struct instants *at, size_t index)
+{
+    const struct trace_member *member = &at->trace->members[index];
+    const struct known_request request = {
+        .member = member,
+        .captures = at->knowledge.captures,
+        .nodes = at->knowledge.nodes ? at->knowledge.nodes[index] : NULL};
+    if (at->known->made)
+        return true;
+    for (size_t i = 0; i < at->trace->count; i++)
+        if (at->files[i].made && at->trace->members[i].rank_index != member->rank_index)
+            known_file_clear(&at->files[i]);
+    bool *wanted = memory_zeroed(at->file->tracks.count, sizeof *wanted);
+    if (!wanted)
+        return failure_memory(at->failure);
+    if (at->window->track != TRACK_NONE)
+        wanted[at->window->track] = true;
+    for (size_t i = 0; i < member->steps->count; i++)
+        wanted[row_place(&at->file->columns, member->steps->items[i].row)->track] = true;
+    bool done = known_file_make(at->known, &request, wanted, at->stopper, at->failure);
+    memory_free(wanted);
+    return done;
+}
+
+/* Makes a member and a window of it current. */
+static bool enter(struct instants *at, size_t member, const struct window *window)
+{
+    at->file = at->trace->members[member].file;
+    at->window = window;
+    at->known = &at->files[member];
+    at->drains = at->drained ? &at->drained[member] : NULL;
+    at->names.file = at->file;
+    at->names.known = at->known;
+    at->names.failure = at->failure;
+    return know(at, member);
+}
+
+bool instants_make(struct instants *at, const struct trace *trace,
+                   struct graph_knowledge knowledge, const struct stopper *stopper,
+                   struct failure *failure)
+{
+    *at = (struct instants){.trace = trace, .knowledge = knowledge, .stopper = stopper};
+    at->files = memory_zeroed(trace->count, sizeof *at->files);
+    return at->files || failure_memory(failure);
+}
+
+void instants_begin(struct instants *at, struct attributed_step *to, struct names *names,
+                    uint32_t rank, struct failure *failure)
+{
+    at->to = to;
+    at->names.names = names;
+    at->rank = rank;
+    at->failure = failure;
+    table_clear(&at->parts);
+}
+
+bool instants_add(struct instants *at, size_t member, const struct window *window, int64_t from,
+                  int64_t to)
+{
+    return enter(at, member, window) && add_stretch(at, from, to) &&
+           (!at->known->has_work || add_kernels(at, from, to));
+}
+
+bool instants_add_row(struct instants *at, size_t member, const struct window *window, uint32_t row,
+                      int64_t from, int64_t to)
+{
+    if (!enter(at, member, window))
+        return false;
+    struct origin origin = origin_of_work(at, row);
+    return add_time(at, CLASS_COMM, &origin, from, to) && add_kernels(at, from, to);
+}
+
+bool instants_add_none(struct instants *at)
+{
+    return add_part(at, &(struct attributed){.step_class = CLASS_NONE, .name = NO_NAMES});
+}
+
+void instants_clear(struct instants *at)
+{
+    for (size_t i = 0; at->files && i < at->trace->count; i++)
+        known_file_clear(&at->files[i]);
+    memory_free(at->files);
+    table_clear(&at->parts);
+}

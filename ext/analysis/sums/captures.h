@@ -1,0 +1,54 @@
+/*
+** Captures of graphs: the launches on a thread between the begin and the end of a capture, and which
+** of them the work of a replay was (A15).
+*/
+#ifndef TRACEDIFF_CAPTURES_H
+#define TRACEDIFF_CAPTURES_H
+
+#include "trace/trace.h"
+#include "analysis/names/labels.h"
+
+struct replays;
+
+struct captured_launch {
+    uint32_t kernel; /* id in captures.names of what it launches; NAME_NONE: not known */
+    uint32_t label[LABEL_LEVELS]; /* ids in captures.names of stable names; NAME_NONE: none */
+};
+
+struct capture {
+    int64_t rank, start; /* start: ns */
+    uint32_t row;        /* of its begin */
+    size_t first, count; /* of captures.launches */
+    bool named;          /* the kernel of every launch is known */
+};
+
+struct captures {
+    struct names names;
+    struct captured_launch *launches; /* owned */
+    struct capture *items;            /* owned */
+    size_t launch_count, launch_capacity, count, capacity;
+};
+
+/* Marks the calls of a file whose args.kernel captures_add() needs, by 0. False if it has no capture. */
+bool captures_want(const struct trace_file *file, uint32_t *kernels);
+
+/* Adds the captures of a file. `kernels` has, by row of a call, the id in captures->names of its
+** args.kernel, or NAME_NONE. */
+bool captures_add(struct captures *captures, const struct trace_member *member,
+                  const uint32_t *kernels, const struct stopper *stopper, struct failure *failure);
+
+void captures_clear(struct captures *captures);
+
+/* The launches that the work of replays was. */
+struct capture_matches {
+    bool *matched;    /* by replay */
+    size_t *launches; /* by index of replays->rows: index of captures->launches, if matched */
+};
+
+bool captures_match(struct capture_matches *matches, const struct captures *captures,
+                    const struct trace_member *member, const struct replays *replays,
+                    const struct stopper *stopper, struct failure *failure);
+
+void capture_matches_clear(struct capture_matches *matches);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+** The graphs that two traces replay, and which of them are pairs (A16).
+*/
+#ifndef TRACEDIFF_GRAPH_SIDES_H
+#define TRACEDIFF_GRAPH_SIDES_H
+
+#include "base/wide.h"
+#include "graphs.h"
+
+/* The replays of one sequence of stable names. */
+struct graph_group {
+    size_t first, count; /* of graph_side.names and .times */
+    int64_t replays;
+    wide_time total;  /* ns, of all replays */
+    int64_t launched; /* ns: the launch of the first replay */
+    size_t member;    /* its file, and its launch */
+    uint32_t launch;
+};
+
+struct graph_side {
+    uint32_t *names;  /* ids in graph_sides.names, or NAME_NONE; owned */
+    wide_time *times; /* ns, over all replays; owned */
+    size_t used, name_capacity, time_capacity;
+    struct graph_group *groups; /* owned */
+    size_t count, capacity;
+    struct table table; /* finds groups */
+};
+
+/* A zeroed struct has none. */
+struct graph_sides {
+    struct names names;
+    struct graph_side sides[2];
+};
+
+/* A group of each side, or of one of them. */
+struct graph_pair {
+    const struct graph_group *group[2]; /* NULL: none */
+};
+
+/* Adds the replays of a file whose launches are in chosen steps (owners.h). */
+bool graph_sides_add(struct graph_sides *sides, int side, const struct trace *trace, size_t member,
+                     const unsigned char *chosen, const int64_t *nodes,
+                     const struct stopper *stopper, struct failure *failure);
+
+/* Makes the pairs, in the order of their total times. `*pairs` is owned by the caller. */
+bool graph_sides_pair(const struct graph_sides *sides, struct graph_pair **pairs, size_t *count,
+                      const struct stopper *stopper, struct failure *failure);
+
+void graph_sides_clear(struct graph_sides *sides);
+
+#endif

@@ -1,0 +1,436 @@
+#include "keyed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/hash.h"
+#include "file/kernel_type.h"
+#include "file/stacks.h"
+#include "analysis/names/labels.h"
+#include "owners.h"
+
+/* The labels of a host event, from the events around it and itself (B2): rows, or ROW_NONE. */
+struct around {
+    uint32_t op, event, top_op, top_event, module, annotation;
+    bool known;
+};
+
+struct keyed_builder {
+    struct keyed *keyed;
+    const struct keyed_request *request;
+    const struct stopper *stopper;
+    struct failure *failure;
+    const struct trace_file *file;
+    bool *is_step;         /* by row */
+    struct around *around; /* by row */
+    uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
+    uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
+    uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
+    uint32_t *path;        /* rows whose parents are not done yet */
+    size_t path_capacity;
+    char *scratch; /* room for the longest name and GRAPH_PREFIX */
+    struct kernel_types types;
+};
+
+static bool wanted(const struct keyed_builder *builder, size_t row)
+{
+    const struct columns *columns = &builder->file->columns;
+    uint32_t iteration = step_of(builder->request->member->steps, row);
+    const unsigned char *chosen = builder->request->chosen;
+    enum device_type type = builder->request->device_type;
+    bool device = kind_is_device(columns->kind[row]);
+    if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* B4 */
+        (type == DEVICE_CPU && device) || (type == DEVICE_GPU && !device))
+        return false;
+    return !chosen || (iteration != STEP_NONE && chosen[iteration]);
+}
+
+static uint64_t hash_of_ids(const struct keyed *keyed, const uint32_t *ids)
+{
+    uint64_t hash = hash_key();
+    for (size_t i = 0; i < keyed->width; i++)
+        hash = hash_mixed(hash ^ ids[i], UINT64_C(0x9e3779b97f4a7c15));
+    return hash;
+}
+
+static uint64_t hash_of_row(const void *keyed, uint32_t row)
+{
+    const struct keyed *of = keyed;
+    return hash_of_ids(of, of->ids + row * of->width);
+}
+
+struct wanted_ids {
+    const struct keyed *keyed;
+    const uint32_t *ids;
+};
+
+static bool has_ids(const void *wanted, uint32_t row)
+{
+    const struct wanted_ids *key = wanted;
+    size_t width = key->keyed->width;
+    return memcmp(key->keyed->ids + row * width, key->ids, width * sizeof *key->ids) == 0;
+}
+
+/* The row for some keys, which is added if it is new. */
+static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
+{
+    struct wanted_ids key = {keyed, ids};
+    if (!table_reserve(&keyed->table, keyed->count, hash_of_row, keyed))
+        return false;
+    uint32_t *slot = table_slot(&keyed->table, hash_of_ids(keyed, ids), has_ids, &key);
+    if (!*slot) {
+        if (!MEMORY_GROW(keyed->ids, keyed->id_capacity, (keyed->count + 1) * keyed->width) ||
+            !MEMORY_GROW(keyed->sums, keyed->sum_capacity, keyed->count + 1) ||
+            (keyed->wants_work &&
+             !MEMORY_GROW(keyed->work, keyed->work_capacity, keyed->count + 1)))
+            return false;
+        memcpy(keyed->ids + keyed->count * keyed->width, ids, keyed->width * sizeof *ids);
+        memset(&keyed->sums[keyed->count], 0, sizeof *keyed->sums);
+        if (keyed->wants_work)
+            memset(&keyed->work[keyed->count], 0, sizeof *keyed->work);
+        *slot = (uint32_t)++keyed->count;
+    }
+    *row = *slot - 1;
+    return true;
+}
+
+/* The id in keyed->names of a name of the file, renamed if asked for. */
+static bool put_name(struct keyed_builder *builder, uint32_t name, bool rename, uint32_t *id)
+{
+    *id = NAME_NONE;
+    if (name == NAME_NONE)
+        return true;
+    const struct name *from = &builder->file->names.items[name];
+    if (!rename || !builder->keyed->rename) {
+        *id = names_adopt(&builder->keyed->names, from);
+        return *id != NAME_NONE;
+    }
+    if (builder->renamed[name] == NAME_NONE)
+        builder->renamed[name] =
+            names_intern(&builder->keyed->names, builder->scratch,
+                         builder->keyed->rename(from->text, from->length, builder->scratch));
+    *id = builder->renamed[name];
+    return *id != NAME_NONE;
+}
+
+static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *id)
+{
+    *id = names_intern(&builder->keyed->names, text, strlen(text));
+    return *id != NAME_NONE;
+}
+
+static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    *id = NAME_NONE;
+    return value == NUMBER_NONE || put_text(builder, digits, id);
+}
+
+/* The id in keyed->names of the name that a row has in a graph. */
+static bool put_graph_name(struct keyed_builder *builder, uint32_t row, uint32_t *id)
+{
+    const struct name *from = &builder->file->names.items[builder->file->columns.name[row]];
+    uint32_t *made = &builder->in_graphs[builder->file->columns.name[row]];
+    size_t length = strlen(GRAPH_PREFIX);
+    memcpy(builder->scratch, GRAPH_PREFIX, length);
+    if (*made == NAME_NONE && builder->keyed->rename) {
+        length += builder->keyed->rename(from->text, from->length, builder->scratch + length);
+        *made = names_intern(&builder->keyed->names, builder->scratch, length);
+    } else if (*made == NAME_NONE) {
+        memcpy(builder->scratch + length, from->text, from->length);
+        *made = names_intern(&builder->keyed->names, builder->scratch, length + from->length);
+    }
+    *id = *made;
+    return *id != NAME_NONE;
+}
+
+/* B1 and B2: finds the keys of a row. `labels` are rows; `graphs` goes before them; NULL: none. */
+static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels,
+                    const struct graph_names *graphs)
+{
+    const struct columns *columns = &builder->file->columns;
+    bool device = columns->kind[row] == KIND_WORK;
+    uint32_t ids[KEY_COUNT];
+    for (size_t i = 0; i < builder->keyed->width; i++) {
+        enum key key = builder->keyed->keys[i];
+        uint32_t label = key < KEY_KERNEL ? labels[key] : labels[KEY_OP];
+        bool in_graph =
+            key < KEY_KERNEL && graphs && graph_name(graphs, (int)key, row) != GRAPH_LABEL;
+        bool done = true;
+        ids[i] = NAME_NONE;
+        if (in_graph)
+            done = put_graph_name(builder, row, &ids[i]);
+        else if (key < KEY_KERNEL)
+            done = put_name(builder, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
+                            &ids[i]);
+        else if (key == KEY_NAME || (key == KEY_KERNEL && device))
+            done = put_name(builder, columns->name[row], true, &ids[i]);
+        else if (key == KEY_CAT)
+            done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
+        else if (key == KEY_KERNEL_TYPE && device)
+            done = put_text(builder,
+                            kernel_type_name(kernel_types_row(&builder->types, builder->file, row)),
+                            &ids[i]);
+        else if (key == KEY_STREAM && device)
+            done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
+        else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
+                 row_is(builder->file, label, CATEGORY_OPERATOR))
+            ids[i] = key == KEY_SHAPES ? builder->request->shapes[label]
+                                       : builder->request->types[label];
+        if (!done)
+            return failure_memory(builder->failure);
+    }
+    return row_of(builder->keyed, ids, &builder->key_of[row]) || failure_memory(builder->failure);
+}
+
+static void add_around(const struct keyed_builder *builder, uint32_t row,
+                       const struct around *parent)
+{
+    static const struct around nothing = {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE,
+                                          ROW_NONE, ROW_NONE, true};
+    const struct columns *columns = &builder->file->columns;
+    struct around *around = &builder->around[row];
+    *around = parent ? *parent : nothing;
+    if (columns->kind[row] != KIND_HOST || columns->name[row] == NAME_NONE || builder->is_step[row])
+        return;
+    const struct name *name = &builder->file->names.items[columns->name[row]];
+    around->event = row;
+    around->top_event = around->top_event == ROW_NONE ? row : around->top_event;
+    if (row_is(builder->file, row, CATEGORY_OPERATOR)) {
+        around->op = row;
+        around->top_op = around->top_op == ROW_NONE ? row : around->top_op;
+    }
+    if (label_is_module(name))
+        around->module = row;
+    if (row_is(builder->file, row, CATEGORY_USER_ANNOTATION))
+        around->annotation = row;
+}
+
+/* Fills in `around` for a row and for all events that enclose it. */
+static bool find_around(struct keyed_builder *builder, uint32_t row)
+{
+    const uint32_t *parents = builder->file->stacks.parent;
+    size_t length = 0;
+    for (; row != ROW_NONE && !builder->around[row].known; row = parents[row]) {
+        if (!MEMORY_GROW(builder->path, builder->path_capacity, length + 1))
+            return failure_memory(builder->failure);
+        builder->path[length++] = row;
+        if (!stopper_goes_on(builder->stopper, length, builder->failure))
+            return false;
+    }
+    while (length > 0) {
+        if (!stopper_goes_on(builder->stopper, length, builder->failure))
+            return false;
+        uint32_t inner = builder->path[--length];
+        add_around(builder, inner, row == ROW_NONE ? NULL : &builder->around[row]);
+        row = inner;
+    }
+    return true;
+}
+
+static bool key_host(struct keyed_builder *builder)
+{
+    const struct columns *columns = &builder->file->columns;
+    for (uint32_t row = 0; row < columns->count; row++) {
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (kind_is_device(columns->kind[row]) || !wanted(builder, row))
+            continue;
+        if (!find_around(builder, row))
+            return false;
+        const struct around *around = &builder->around[row];
+        uint32_t labels[KEY_KERNEL];
+        labels[KEY_OP] = around->op != ROW_NONE ? around->op : around->event;
+        labels[KEY_TOP_OP] = around->top_op != ROW_NONE ? around->top_op : around->top_event;
+        labels[KEY_MODULE] = around->module != ROW_NONE ? around->module : labels[KEY_TOP_OP];
+        labels[KEY_ANNOTATION] = around->annotation;
+        if (!key_row(builder, row, labels, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* A host event and a row of keyed whose device work it launched. */
+struct run {
+    uint32_t key, event;
+};
+
+static int run_order(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    int order = COMPARE(x->key, y->key);
+    return order ? order : COMPARE(x->event, y->event);
+}
+
+/* The key whose labels are runs; KEY_KERNEL: no key is (B6). */
+static enum key run_key(const struct keyed *keyed)
+{
+    enum key best = KEY_KERNEL;
+    for (size_t i = 0; i < keyed->width; i++) {
+        enum key key = keyed->keys[i];
+        key = key == KEY_SHAPES || key == KEY_TYPES ? KEY_OP : key;
+        best = key < best ? key : best;
+    }
+    return best;
+}
+
+/* B5 and B6: counts each run once for each row. */
+static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
+{
+    enum key by = run_key(builder->keyed);
+    size_t count = 0;
+    struct run *runs = memory_allocate((owners->count + 1) * sizeof *runs);
+    bool done = runs || failure_memory(builder->failure);
+    for (size_t i = 0; done && i < owners->count; i++) {
+        const struct owner *owner = &owners->items[i];
+        uint32_t key = builder->key_of[owner->row];
+        uint32_t event =
+            by < KEY_KERNEL && graph_name(&owners->graphs, (int)by, owner->row) == GRAPH_LABEL
+                ? owner->label[by]
+                : ROW_NONE;
+        done = stopper_goes_on(builder->stopper, i, builder->failure);
+        if (key == ROW_NONE)
+            continue;
+        if (event == ROW_NONE)
+            builder->keyed->sums[key][builder->request->side].runs++;
+        else
+            runs[count++] = (struct run){key, event};
+    }
+    done = done &&
+           sort_items(runs, count, sizeof *runs, run_order, builder->stopper, builder->failure);
+    for (size_t i = 0; i < count && done; i++)
+        if (i == 0 || run_order(&runs[i - 1], &runs[i]) != 0)
+            builder->keyed->sums[runs[i].key][builder->request->side].runs++;
+    memory_free(runs);
+    return done;
+}
+
+static bool key_device(struct keyed_builder *builder)
+{
+    struct owners owners;
+    unsigned levels = 0;
+    for (size_t i = 0; i < builder->keyed->width; i++) {
+        enum key key = builder->keyed->keys[i];
+        bool of_op = key == KEY_SHAPES || key == KEY_TYPES;
+        levels |= key < KEY_KERNEL ? 1u << key : of_op ? 1u << KEY_OP : 0;
+    }
+    if (!owners_find(&owners, builder->request->member, builder->request->chosen, levels, NULL,
+                     NULL, builder->stopper, builder->failure))
+        return false;
+    bool done = true;
+    for (size_t i = 0; i < owners.count && done; i++)
+        if (wanted(builder, owners.items[i].row))
+            done = stopper_goes_on(builder->stopper, i, builder->failure) &&
+                   key_row(builder, owners.items[i].row, owners.items[i].label, &owners.graphs);
+    done = done && count_runs(builder, &owners);
+    owners_clear(&owners);
+    return done;
+}
+
+/* B3. */
+static bool add_up(const struct keyed_builder *builder)
+{
+    const struct columns *columns = &builder->file->columns;
+    const struct stacks *stacks = &builder->file->stacks;
+    for (uint32_t row = 0; row < columns->count; row++) {
+        uint32_t key = builder->key_of[row];
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (key == ROW_NONE)
+            continue;
+        struct keyed_sums *sums = &builder->keyed->sums[key][builder->request->side];
+        if (columns->kind[row] == KIND_WORK) {
+            sums->kernels++;
+            sums->device_time += columns->dur[row];
+            continue;
+        }
+        sums->events++;
+        uint32_t parent = stacks->parent[row];
+        if (parent == ROW_NONE || builder->key_of[parent] != key)
+            sums->host_time += columns->dur[row];
+        if (stacks->self[row] != NUMBER_NONE)
+            sums->self_time += stacks->self[row];
+    }
+    return true;
+}
+
+static void add_measure(struct keyed_measure *measure, int64_t amount, int64_t dur)
+{
+    if (amount == NUMBER_NONE)
+        return;
+    measure->kernels++;
+    measure->amount += amount;
+    measure->time += dur;
+}
+
+/* F7. */
+static bool add_work(const struct keyed_builder *builder)
+{
+    const struct columns *columns = &builder->file->columns;
+    const struct work *work = builder->request->work;
+    for (uint32_t row = 0; work && row < columns->count; row++) {
+        uint32_t key = builder->key_of[row];
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (key == ROW_NONE || columns->kind[row] != KIND_WORK)
+            continue;
+        struct keyed_work *sums = &builder->keyed->work[key][builder->request->side];
+        add_measure(&sums->flops, work[row].flops, columns->dur[row]);
+        add_measure(&sums->bytes, work[row].bytes, columns->dur[row]);
+    }
+    return true;
+}
+
+static bool prepare(struct keyed_builder *builder)
+{
+    const struct trace_file *file = builder->file;
+    size_t count = file->columns.count;
+    builder->is_step = memory_zeroed(count, sizeof *builder->is_step);
+    builder->around = memory_zeroed(count, sizeof *builder->around);
+    builder->key_of = memory_filled(count, sizeof *builder->key_of);
+    builder->renamed = memory_filled(file->names.count, sizeof *builder->renamed);
+    builder->in_graphs = memory_filled(file->names.count, sizeof *builder->in_graphs);
+    builder->scratch = memory_allocate(names_longest(&file->names) + sizeof GRAPH_PREFIX);
+    if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
+        !builder->in_graphs || !builder->scratch)
+        return failure_memory(builder->failure);
+    const struct steps *const both[] = {builder->request->member->steps, &file->profiler_steps};
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 0; i < both[which]->count; i++)
+            builder->is_step[both[which]->items[i].row] = true;
+    return true;
+}
+
+bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
+               const struct stopper *stopper, struct failure *failure)
+{
+    struct keyed_builder builder = {.keyed = keyed,
+                                    .request = request,
+                                    .stopper = stopper,
+                                    .failure = failure,
+                                    .file = request->member->file};
+    bool done = prepare(&builder) && stacks_find(request->member->file, stopper, failure) &&
+                key_host(&builder) && key_device(&builder) && add_up(&builder) &&
+                add_work(&builder);
+    memory_free(builder.is_step);
+    memory_free(builder.around);
+    memory_free(builder.key_of);
+    memory_free(builder.renamed);
+    memory_free(builder.in_graphs);
+    memory_free(builder.scratch);
+    memory_free(builder.path);
+    kernel_types_clear(&builder.types);
+    return done;
+}
+
+void keyed_clear(struct keyed *keyed)
+{
+    names_clear(&keyed->names);
+    memory_free(keyed->ids);
+    memory_free(keyed->sums);
+    memory_free(keyed->work);
+    table_clear(&keyed->table);
+    *keyed = (struct keyed){.width = 0};
+}

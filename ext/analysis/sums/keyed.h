@@ -1,0 +1,75 @@
+/*
+** Sums up device work and host events of two traces side by side, by the keys asked for and by
+** rules B1 to B6, and the work of device work by rule F7.
+*/
+#ifndef TRACEDIFF_KEYED_H
+#define TRACEDIFF_KEYED_H
+
+#include "trace/trace.h"
+#include "base/wide.h"
+#include "operator_work.h"
+
+enum key {
+    KEY_OP,
+    KEY_TOP_OP,
+    KEY_MODULE,
+    KEY_ANNOTATION,
+    KEY_KERNEL,
+    KEY_KERNEL_TYPE,
+    KEY_CAT,
+    KEY_STREAM,
+    KEY_SHAPES,
+    KEY_TYPES,
+    KEY_NAME,
+    KEY_COUNT
+};
+
+struct keyed_sums {
+    int64_t runs, kernels, events;               /* B3, B5 and B6; of the host */
+    wide_time device_time, host_time, self_time; /* ns */
+};
+
+/* Of the device work of which it is known (F7). */
+struct keyed_measure {
+    int64_t kernels;
+    wide_time amount; /* FLOPs or bytes */
+    wide_time time;   /* ns */
+};
+
+struct keyed_work {
+    struct keyed_measure flops, bytes;
+};
+
+struct keyed {
+    enum key keys[KEY_COUNT]; /* the keys asked for */
+    size_t width;             /* number of keys */
+    /* Changes names; NULL: they are kept. */
+    size_t (*rename)(const char *name, size_t length, char *to);
+    struct names names;
+    uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
+    struct keyed_sums (*sums)[2]; /* by row: for the two sides */
+    bool wants_work;
+    struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
+    size_t count;
+    /* private */
+    size_t id_capacity, sum_capacity, work_capacity;
+    struct table table;
+};
+
+struct keyed_request {
+    const struct trace_member *member;
+    const unsigned char *chosen; /* by index of steps->iterations; NULL: everything */
+    enum device_type device_type;
+    int side;                /* 0 or 1 */
+    const uint32_t *shapes;  /* by row of an operator: id in `names`; NULL: not asked for */
+    const uint32_t *types;   /* the same */
+    const struct work *work; /* by row of device work; NULL: not asked for */
+};
+
+/* Adds a file to one of the sides. */
+bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
+               const struct stopper *stopper, struct failure *failure);
+
+void keyed_clear(struct keyed *keyed);
+
+#endif

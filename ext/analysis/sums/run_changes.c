@@ -1,0 +1,427 @@
+#include "run_changes.h"
+
+#include "base/memory.h"
+#include "naming/short_name.h"
+#include "file/spans.h"
+
+#define WINDOW_NONE UINT32_MAX
+
+/* What runs: 2 times the id of a name, and 1 more if it is a kernel. */
+typedef uint32_t subject;
+
+static bool is_kernel(subject of)
+{
+    return of % 2 == 1;
+}
+
+struct run {
+    int64_t start, dur; /* ns */
+    subject of;
+    uint32_t window; /* index of its step among the chosen ones of its side */
+    bool begins;     /* it is the first of its thread */
+    bool inside;     /* it changed, and is in a run of another operator that did (L5.5) */
+};
+
+/* The runs of control or test. Operators come thread by thread, from outer to inner. */
+struct side_runs {
+    struct run *items;
+    size_t count, capacity;
+    uint32_t windows;
+    size_t *first;    /* by subject: index in `order`; one entry more at the end */
+    uint32_t *order;  /* indices of items, by subject */
+    uint32_t *counts; /* scratch, by window; all 0 */
+};
+
+struct run_finder {
+    struct run_changes *changes;
+    bool kernels;
+    const struct stopper *stopper;
+    struct failure *failure;
+    struct side_runs sides[2];
+    size_t subjects;
+    bool *changed;    /* by subject */
+    int64_t *numbers; /* scratch, for all runs and all windows */
+};
+
+/* The last end of the runs of a name on a thread. */
+struct reach {
+    int64_t end;
+    bool known;
+    uint32_t track;
+};
+
+/* While the runs of a file are collected. */
+struct run_collector {
+    struct run_finder *finder;
+    struct side_runs *side;
+    const struct trace_member *member;
+    uint32_t *names;     /* by name id of the file: id of its stable name; NAME_NONE: not yet */
+    uint32_t *windows;   /* by iteration; WINDOW_NONE: not chosen */
+    struct reach *reach; /* by name */
+    bool *in_operator;   /* by row of a launch or an operator */
+    char *scratch;       /* room for the longest name */
+};
+
+static uint32_t window_of(const struct run_collector *collector, size_t row)
+{
+    const struct steps *steps = collector->member->steps;
+    uint32_t iteration = steps->count > 0 ? step_of(steps, row) : 0;
+    return iteration == STEP_NONE ? WINDOW_NONE : collector->windows[iteration];
+}
+
+static bool is_operator(const struct trace_file *file, size_t row)
+{
+    return file->columns.kind[row] == KIND_HOST && row_is(file, row, CATEGORY_OPERATOR);
+}
+
+/* Selects operators, and launches if kernels are wanted. */
+static bool takes_part(void *argument, size_t row)
+{
+    const struct run_collector *collector = argument;
+    const struct trace_file *file = collector->member->file;
+    const struct columns *columns = &file->columns;
+    enum kind kind = columns->kind[row];
+    bool is_call = kind == KIND_CALL || kind == KIND_DRIVER_CALL;
+    return (is_call ? collector->finder->kernels && columns->link[row] != ROW_NONE
+                    : is_operator(file, row) && row_counts(columns, row)) &&
+           columns->ts[row] != NUMBER_NONE && window_of(collector, row) != WINDOW_NONE;
+}
+
+static bool add_run(struct run_collector *collector, const struct run *run)
+{
+    struct side_runs *side = collector->side;
+    if (!MEMORY_GROW(side->items, side->capacity, side->count + 1))
+        return failure_memory(collector->finder->failure);
+    side->items[side->count++] = *run;
+    return true;
+}
+
+/* The stable name of a row; NAME_NONE if out of memory. */
+static uint32_t stable_name(struct run_collector *collector, size_t row)
+{
+    const struct trace_file *file = collector->member->file;
+    uint32_t *id = &collector->names[file->columns.name[row]];
+    if (*id == NAME_NONE) {
+        const struct name *name = &file->names.items[file->columns.name[row]];
+        size_t length = name_stable(name->text, name->length, collector->scratch);
+        *id = names_intern(&collector->finder->changes->names, collector->scratch, length);
+        if (*id == NAME_NONE)
+            failure_memory(collector->finder->failure);
+    }
+    return *id;
+}
+
+/* L5.1. Spans are sorted from outer to inner, so one is in an earlier one that ends after its
+** start. */
+static bool collect_thread(struct run_collector *collector, uint32_t track,
+                           const struct span *spans, size_t count)
+{
+    struct run_finder *finder = collector->finder;
+    const struct trace_file *file = collector->member->file;
+    int64_t end = INT64_MIN; /* of all operators */
+    for (size_t i = 0; i < count; i++) {
+        const struct span *span = &spans[i];
+        bool operates = is_operator(file, span->row);
+        if (!stopper_goes_on(finder->stopper, i, finder->failure))
+            return false;
+        collector->in_operator[span->row] = operates || span->start < end;
+        if (!operates)
+            continue;
+        uint32_t name = stable_name(collector, span->row);
+        if (name == NAME_NONE)
+            return false;
+        struct reach *reach = &collector->reach[name];
+        bool known = reach->known && reach->track == track, first = end == INT64_MIN;
+        if ((!known || reach->end <= span->start) &&
+            !add_run(collector, &(struct run){span->start, span->dur, 2 * name,
+                                              window_of(collector, span->row), first, false}))
+            return false;
+        if (!known || span_end(span) > reach->end)
+            *reach = (struct reach){span_end(span), true, track};
+        end = span_end(span) > end ? span_end(span) : end;
+    }
+    return true;
+}
+
+/* L5.2. */
+static bool collect_kernels(struct run_collector *collector)
+{
+    const struct columns *columns = &collector->member->file->columns;
+    for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
+         row = columns_find(columns, row + 1, KIND_WORK)) {
+        uint32_t window = window_of(collector, row), launch = columns->link[row];
+        if (!stopper_goes_on(collector->finder->stopper, row, collector->finder->failure))
+            return false;
+        if (window == WINDOW_NONE || columns->ts[row] == NUMBER_NONE || !row_counts(columns, row) ||
+            (launch != ROW_NONE && collector->in_operator[launch]))
+            continue;
+        uint32_t name = stable_name(collector, row);
+        if (name == NAME_NONE ||
+            !add_run(collector, &(struct run){columns->ts[row], columns->dur[row], 2 * name + 1,
+                                              window, false, false}))
+            return false;
+    }
+    return true;
+}
+
+/* Gives numbers to the chosen steps of a file; one without steps is one. */
+static void number_windows(struct run_collector *collector, const unsigned char *chosen)
+{
+    const struct trace_member *member = collector->member;
+    uint32_t *next = &collector->side->windows;
+    if (member->steps->count == 0 && member->file->first != NUMBER_NONE)
+        collector->windows[0] = (*next)++;
+    for (size_t i = 0; member->steps->count > 0 && i < member->steps->iteration_count; i++)
+        if (chosen[i])
+            collector->windows[i] = (*next)++;
+}
+
+static bool collect_file(struct run_finder *finder, struct side_runs *side,
+                         const struct trace_member *member, const unsigned char *chosen)
+{
+    const struct trace_file *file = member->file;
+    struct run_collector collector = {.finder = finder, .side = side, .member = member};
+    struct spans spans = {.items = NULL};
+    collector.names = memory_filled(file->names.count, sizeof *collector.names);
+    collector.windows =
+        memory_filled(member->steps->iteration_count + 1, sizeof *collector.windows);
+    collector.reach = memory_zeroed(finder->changes->names.count + file->names.count,
+                                    sizeof *collector.reach);
+    collector.in_operator = memory_zeroed(file->columns.count, sizeof *collector.in_operator);
+    collector.scratch = memory_allocate(names_longest(&file->names) + 1);
+    bool done = (collector.names && collector.windows && collector.reach &&
+                 collector.in_operator && collector.scratch) ||
+                failure_memory(finder->failure);
+    if (done) {
+        number_windows(&collector, chosen);
+        done = spans_make(&spans, file, takes_part, &collector, finder->stopper, finder->failure);
+    }
+    for (uint32_t track = 0; done && track < file->tracks.count; track++)
+        done = collect_thread(&collector, track, spans.items + spans.first[track],
+                              spans.first[track + 1] - spans.first[track]);
+    done = done && (!finder->kernels || collect_kernels(&collector));
+    spans_clear(&spans);
+    memory_free(collector.names);
+    memory_free(collector.windows);
+    memory_free(collector.reach);
+    memory_free(collector.in_operator);
+    memory_free(collector.scratch);
+    return done;
+}
+
+/* Groups the runs of a side by subject. */
+static bool group_runs(struct run_finder *finder, struct side_runs *side)
+{
+    size_t total = 0;
+    side->first = memory_zeroed(finder->subjects + 2, sizeof *side->first);
+    side->order = memory_allocate((side->count + 1) * sizeof *side->order);
+    side->counts = memory_zeroed(side->windows, sizeof *side->counts);
+    if (!side->first || !side->order || !side->counts)
+        return failure_memory(finder->failure);
+    size_t *next = side->first + 1; /* by subject, while `order` is filled in */
+    for (size_t i = 0; i < side->count; i++)
+        next[side->items[i].of]++;
+    for (size_t i = 0; i <= finder->subjects; i++) {
+        size_t count = next[i];
+        next[i] = total;
+        total += count;
+    }
+    for (size_t i = 0; i < side->count; i++) {
+        if (!stopper_goes_on(finder->stopper, i, finder->failure))
+            return false;
+        side->order[next[side->items[i].of]++] = (uint32_t)i;
+    }
+    return true;
+}
+
+/* Finds the range of the runs in a step; `outside`: without those that are inside others. */
+static void find_range(struct side_runs *side, subject of, bool outside, uint32_t *low,
+                       uint32_t *high)
+{
+    uint32_t least = UINT32_MAX, most = 0, windows = 0;
+    for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
+        const struct run *run = &side->items[side->order[i]];
+        side->counts[run->window] += !outside || !run->inside;
+    }
+    for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
+        uint32_t *count = &side->counts[side->items[side->order[i]].window];
+        if (*count == 0)
+            continue;
+        least = *count < least ? *count : least;
+        most = *count > most ? *count : most;
+        windows++;
+        *count = 0;
+    }
+    *low = windows < side->windows ? 0 : least;
+    *high = most;
+}
+
+/* L5.4: whether a subject changed, with its ranges. */
+static bool changed_range(struct run_finder *finder, subject of, bool outside,
+                          struct run_change *change)
+{
+    for (int side = 0; side < 2; side++)
+        find_range(&finder->sides[side], of, outside, &change->low[side], &change->high[side]);
+    return change->high[0] < change->low[1] || change->high[1] < change->low[0];
+}
+
+static int number_order(const void *a, const void *b)
+{
+    return COMPARE(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* The median of the first `count` of finder->numbers, which are sorted for it. */
+static bool find_median(struct run_finder *finder, size_t count, double *median)
+{
+    int64_t *numbers = finder->numbers;
+    if (!sort_items(numbers, count, sizeof *numbers, number_order, finder->stopper,
+                    finder->failure))
+        return false;
+    *median = ((double)numbers[(count - 1) / 2] + (double)numbers[count / 2]) / 2;
+    return true;
+}
+
+/* L5.3 and L5.6. */
+static bool measure(struct run_finder *finder, subject of, struct run_change *change)
+{
+    size_t runs = 0;
+    for (int i = 0; i < 2; i++) {
+        struct side_runs *side = &finder->sides[i];
+        for (size_t at = side->first[of]; at < side->first[of + 1]; at++)
+            side->counts[side->items[side->order[at]].window]++;
+        for (size_t window = 0; window < side->windows; window++) {
+            finder->numbers[window] = side->counts[window];
+            side->counts[window] = 0;
+        }
+        if (!find_median(finder, side->windows, &change->runs[i]))
+            return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct side_runs *side = &finder->sides[i];
+        for (size_t at = side->first[of]; at < side->first[of + 1]; at++)
+            finder->numbers[runs++] = side->items[side->order[at]].dur;
+    }
+    if (!find_median(finder, runs, &change->duration))
+        return false;
+    double more = change->runs[1] - change->runs[0];
+    change->size = (more < 0 ? -more : more) * change->duration;
+    return true;
+}
+
+static bool find_changed(struct run_finder *finder)
+{
+    struct run_change unused;
+    for (subject of = 0; of < finder->subjects; of++) {
+        if (!stopper_goes_on(finder->stopper, of, finder->failure))
+            return false;
+        finder->changed[of] = changed_range(finder, of, false, &unused);
+    }
+    return true;
+}
+
+/* L5.5. */
+static bool find_inside(struct run_finder *finder, struct side_runs *side)
+{
+    int64_t end = INT64_MIN; /* of the operators that changed */
+    for (size_t i = 0; i < side->count; i++) {
+        struct run *run = &side->items[i];
+        if (!stopper_goes_on(finder->stopper, i, finder->failure))
+            return false;
+        if (run->begins)
+            end = INT64_MIN;
+        if (is_kernel(run->of) || !finder->changed[run->of])
+            continue;
+        run->inside = run->start < end;
+        end = run->start + run->dur > end ? run->start + run->dur : end;
+    }
+    return true;
+}
+
+/* A change with its name. qsort comparators take no context, so the pointer is copied in. */
+struct sortable_change {
+    struct run_change change;
+    const struct name *name;
+};
+
+static int change_order(const void *a, const void *b)
+{
+    const struct sortable_change *x = a, *y = b;
+    int order = COMPARE(y->change.size, x->change.size);
+    order = order ? order : COMPARE(x->change.is_kernel, y->change.is_kernel);
+    return order ? order : name_compare(x->name, y->name);
+}
+
+/* Adds what changed and is not inside others that did, sorted. */
+static bool add_changes(struct run_finder *finder)
+{
+    struct run_changes *changes = finder->changes;
+    struct sortable_change *found = memory_zeroed(finder->subjects, sizeof *found);
+    bool done = found || failure_memory(finder->failure);
+    size_t count = 0;
+    for (subject of = 0; done && of < finder->subjects; of++) {
+        struct run_change change = {.name = of / 2, .is_kernel = is_kernel(of)};
+        if (!finder->changed[of] || !changed_range(finder, of, true, &change))
+            continue;
+        changed_range(finder, of, false, &change);
+        done = measure(finder, of, &change);
+        found[count++] = (struct sortable_change){change, &changes->names.items[change.name]};
+    }
+    done = done &&
+           sort_items(found, count, sizeof *found, change_order, finder->stopper, finder->failure);
+    changes->items = done ? memory_zeroed(count, sizeof *changes->items) : NULL;
+    if (done && !changes->items)
+        done = failure_memory(finder->failure);
+    for (; done && changes->count < count; changes->count++)
+        changes->items[changes->count] = found[changes->count].change;
+    memory_free(found);
+    return done;
+}
+
+static bool compare_sides(struct run_finder *finder)
+{
+    struct side_runs *sides = finder->sides;
+    size_t runs = sides[0].count + sides[1].count;
+    size_t windows = (size_t)sides[0].windows + sides[1].windows;
+    finder->subjects = 2 * finder->changes->names.count;
+    finder->changed = memory_zeroed(finder->subjects, sizeof *finder->changed);
+    finder->numbers = memory_zeroed(runs + windows, sizeof *finder->numbers);
+    if (!finder->changed || !finder->numbers)
+        return failure_memory(finder->failure);
+    return group_runs(finder, &sides[0]) && group_runs(finder, &sides[1]) &&
+           find_changed(finder) && find_inside(finder, &sides[0]) &&
+           find_inside(finder, &sides[1]) && add_changes(finder);
+}
+
+bool run_changes_find(struct run_changes *changes, const struct run_side *sides, bool kernels,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    struct run_finder finder = {
+        .changes = changes, .kernels = kernels, .stopper = stopper, .failure = failure};
+    bool done = true;
+    *changes = (struct run_changes){.count = 0};
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; done && i < sides[side].trace->count; i++)
+            if (sides[side].trace->members[i].chosen)
+                done = collect_file(&finder, &finder.sides[side], &sides[side].trace->members[i],
+                                    sides[side].choice->chosen[i]);
+    if (finder.sides[0].windows > 0 && finder.sides[1].windows > 0)
+        done = done && compare_sides(&finder);
+    for (int side = 0; side < 2; side++) {
+        memory_free(finder.sides[side].items);
+        memory_free(finder.sides[side].first);
+        memory_free(finder.sides[side].order);
+        memory_free(finder.sides[side].counts);
+    }
+    memory_free(finder.changed);
+    memory_free(finder.numbers);
+    if (!done)
+        run_changes_clear(changes);
+    return done;
+}
+
+void run_changes_clear(struct run_changes *changes)
+{
+    names_clear(&changes->names);
+    memory_free(changes->items);
+    *changes = (struct run_changes){.count = 0};
+}

@@ -1,0 +1,121 @@
+#include "sort.h"
+
+#include <string.h>
+
+#include "memory.h"
+
+enum { RUN = 24 /* items sorted by insertion */ };
+
+/* A sort: items, and where their sorted runs end. */
+struct sort {
+    size_t size;
+    int (*order)(const void *, const void *);
+    const struct stopper *stopper;
+    struct failure *failure;
+    size_t *ends; /* indexes after the last item of each run */
+    size_t runs;
+    size_t steps; /* for the stopper */
+};
+
+/* Insertion sort, in place, for a few items. */
+static bool insert(struct sort *sort, char *items, size_t count, char *spare)
+{
+    size_t size = sort->size;
+    for (size_t i = 1; i < count; i++) {
+        size_t to = i;
+        if (!stopper_goes_on(sort->stopper, sort->steps++, sort->failure))
+            return false;
+        while (to > 0 && sort->order(items + (to - 1) * size, items + i * size) > 0)
+            to--;
+        if (to == i)
+            continue;
+        memcpy(spare, items + i * size, size);
+        memmove(items + (to + 1) * size, items + to * size, (i - to) * size);
+        memcpy(items + to * size, spare, size);
+    }
+    return true;
+}
+
+/* Finds the runs that are in order already. Makes short ones longer. */
+static bool find_runs(struct sort *sort, char *items, size_t count, char *spare)
+{
+    size_t size = sort->size, end;
+    for (size_t first = 0; first < count; first = end) {
+        for (end = first + 1; end < count; end++)
+            if (!stopper_goes_on(sort->stopper, sort->steps++, sort->failure))
+                return false;
+            else if (sort->order(items + (end - 1) * size, items + end * size) > 0)
+                break;
+        if (end - first < RUN) {
+            end = count - first < RUN ? count : first + RUN;
+            if (!insert(sort, items + first * size, end - first, spare))
+                return false;
+        }
+        sort->ends[sort->runs++] = end;
+    }
+    return true;
+}
+
+/* Merges two adjacent runs. Inlined, so that copies of a known size are moves. */
+static inline __attribute__((always_inline)) bool
+merge(struct sort *sort, const char *a, const char *b, const char *b_end, char *to, size_t size)
+{
+    const char *a_end = b;
+    while (a < a_end && b < b_end) {
+        const char **least = sort->order(b, a) < 0 ? &b : &a;
+        memcpy(to, *least, size);
+        *least += size;
+        to += size;
+        if (!stopper_goes_on(sort->stopper, sort->steps++, sort->failure))
+            return false;
+    }
+    memcpy(to, a, (size_t)(a_end - a));
+    memcpy(to + (a_end - a), b, (size_t)(b_end - b));
+    return true;
+}
+
+/* Merges each run with the next one. */
+static bool merge_runs(struct sort *sort, const char *from, char *to)
+{
+    size_t size = sort->size, first = 0, made = 0;
+    bool done = true;
+    for (size_t i = 0; i < sort->runs && done; i += 2) {
+        size_t middle = sort->ends[i], end = sort->ends[i + 1 < sort->runs ? i + 1 : i];
+        const char *a = from + first * size, *b = from + middle * size, *b_end = from + end * size;
+        done = size == 24 ? merge(sort, a, b, b_end, to + first * size, 24)
+                          : merge(sort, a, b, b_end, to + first * size, size);
+        sort->ends[made++] = first = end;
+    }
+    sort->runs = made;
+    return done;
+}
+
+bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
+                const struct stopper *stopper, struct failure *failure)
+{
+    struct sort sort = {.size = size, .order = order, .stopper = stopper, .failure = failure};
+    size_t ordered = 1;
+    for (const char *p = items; ordered < count && order(p, p + size) <= 0; p += size)
+        if (!stopper_goes_on(stopper, ordered++, failure))
+            return false;
+    if (ordered >= count)
+        return true;
+    char *spare = memory_allocate(count * size); /* cannot overflow: there are as many items */
+    sort.ends = memory_allocate((count / RUN + 1) * sizeof *sort.ends);
+    char *from = items, *to = spare;
+    bool done = (spare && sort.ends) || failure_memory(failure);
+    done = done && find_runs(&sort, items, count, spare);
+    while (done && sort.runs > 1) {
+        done = merge_runs(&sort, from, to);
+        if (done) {
+            char *next = from;
+            from = to;
+            to = next;
+        }
+    }
+    if (spare && from != (char *)items)
+        memcpy(items, from, count * size);
+    memory_free(spare);
+    memory_free(sort.ends);
+    return done;
+}

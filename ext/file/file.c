@@ -1,0 +1,128 @@
+#include "file.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "text/text.h"
+#include "order.h"
+#include "row_source.h"
+#include "stacks.h"
+
+static size_t steps_memory(const struct trace_file *file, const struct steps *steps)
+{
+    return sizeof *steps + (steps->of ? file->columns.count * sizeof *steps->of : 0) +
+           steps->count * sizeof *steps->items +
+           steps->iteration_count * (sizeof *steps->iterations + sizeof *steps->first);
+}
+
+void steps_clear(struct steps *steps)
+{
+    memory_free(steps->iterations);
+    memory_free(steps->first);
+    memory_free(steps->items);
+    memory_free(steps->of);
+    *steps = (struct steps){.by_annotation = false};
+}
+
+bool file_changed(const struct trace_file *file, struct failure *failure)
+{
+    return failure_set(failure, FAILURE_READ,
+                       "'%s' has changed while it was read: run the query again", file->path);
+}
+
+struct trace_file *file_new(const char *path, struct failure *failure)
+{
+    size_t length = strlen(path);
+    static atomic_uint_fast64_t serials;
+    struct trace_file *file = memory_zeroed(1, sizeof *file);
+    if (file) {
+        *file = (struct trace_file){.references = 1,
+                                    .serial = atomic_fetch_add(&serials, 1),
+                                    .rank = -1,
+                                    .part_count = 1,
+                                    .first = NUMBER_NONE,
+                                    .last = NUMBER_NONE};
+        file->path = memory_allocate(length + 1);
+        file->shown = text_repaired(path, &length);
+    }
+    if (!file || !file->path || !file->shown) {
+        failure_memory(failure);
+        file_release(file);
+        return NULL;
+    }
+    strcpy(file->path, path);
+    return file;
+}
+
+void file_shrink(struct trace_file *file)
+{
+    columns_clear(&file->columns);
+    tracks_clear(&file->tracks);
+    stacks_clear(&file->stacks);
+    orders_clear(file);
+    while (file->derived) {
+        struct derived *next = file->derived->next;
+        file->derived->free(file->derived);
+        file->derived = next;
+    }
+    memory_free(file->args_counted);
+    memory_free(file->categories);
+    file->args_counted = NULL;
+    file->categories = NULL;
+    steps_clear(&file->profiler_steps);
+    if (file->known_steps)
+        steps_clear(file->known_steps);
+    memory_free(file->known_steps);
+    memory_free(file->annotations);
+    memory_free(file->groups);
+    if (file->source)
+        file->source->release(file->origin);
+    file->origin = NULL;
+    file->origin_size = 0;
+    file->known_steps = NULL;
+    file->annotations = NULL;
+    file->annotation_count = 0;
+    file->groups = NULL;
+    file->group_count = file->group_capacity = 0;
+    file->loaded = false;
+}
+
+bool file_has_phases(const struct trace_file *file, const bool *phases)
+{
+    for (int c = 0; c < 256; c++) {
+        bool wanted = c == 'X' || c == 'B' || (c != 'E' && phases && phases[c]);
+        if (file->phases[c] != wanted)
+            return false;
+    }
+    return true;
+}
+
+void file_release(struct trace_file *file)
+{
+    if (!file || --file->references > 0)
+        return;
+    file_shrink(file);
+    memory_free(file->shown);
+    memory_free(file->path);
+    memory_free(file->metadata);
+    memory_free(file->parts);
+    failure_clear(&file->trouble);
+    names_clear(&file->names);
+    memory_free(file);
+}
+
+size_t file_memory(const struct trace_file *file)
+{
+    size_t derived = 0;
+    for (const struct derived *each = file->derived; each; each = each->next)
+        derived += each->memory;
+    return derived + sizeof *file + columns_memory(&file->columns) + names_memory(&file->names) +
+           steps_memory(file, &file->profiler_steps) +
+           (file->known_steps ? steps_memory(file, file->known_steps) : 0) + stacks_memory(file) +
+           orders_memory(file) + file->names.count * sizeof *file->categories +
+           file->annotation_count * sizeof *file->annotations +
+           file->group_capacity * sizeof *file->groups +
+           file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
+           file->origin_size + file->part_count * sizeof *file->parts;
+}

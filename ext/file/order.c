@@ -1,0 +1,167 @@
+#include "order.h"
+
+#include "base/memory.h"
+
+enum { DIGIT = 11 /* bits */ };
+
+struct order_item {
+    uint64_t key;
+    uint32_t row;
+};
+
+/* Stable radix sort, the lowest digit first. No key may be greater than `largest`. Returns the
+** array that has the result: `items` or `spare`. */
+static struct order_item *sort_digits(struct order_item *items, struct order_item *spare,
+                                      size_t count, uint64_t largest, const struct stopper *stopper,
+                                      struct failure *failure)
+{
+    for (int shift = 0; shift < 64 && largest >> shift > 0; shift += DIGIT) {
+        size_t next[1 << DIGIT] = {0}, total = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (!stopper_goes_on(stopper, i, failure))
+                return NULL;
+            next[items[i].key >> shift & ((1 << DIGIT) - 1)]++;
+        }
+        for (size_t digit = 0; digit < 1 << DIGIT; digit++) {
+            size_t here = next[digit];
+            next[digit] = total;
+            total += here;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (!stopper_goes_on(stopper, i, failure))
+                return NULL;
+            spare[next[items[i].key >> shift & ((1 << DIGIT) - 1)]++] = items[i];
+        }
+        struct order_item *sorted = spare;
+        spare = items;
+        items = sorted;
+    }
+    return items;
+}
+
+static int name_order(const void *a, const void *b)
+{
+    return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
+}
+
+/* By name id: the position of the name in the order of names, from 1. */
+static uint32_t *places_of_names(const struct names *names, const struct stopper *stopper,
+                                 struct failure *failure)
+{
+    const struct name **sorted = memory_allocate((names->count + 1) * sizeof *sorted);
+    uint32_t *places = memory_allocate((names->count + 1) * sizeof *places);
+    bool done = sorted && places;
+    for (size_t id = 0; done && id < names->count; id++)
+        sorted[id] = &names->items[id];
+    if (!done)
+        failure_memory(failure);
+    else
+        done = sort_items(sorted, names->count, sizeof *sorted, name_order, stopper, failure);
+    for (size_t i = 0; done && i < names->count; i++)
+        places[sorted[i] - names->items] = (uint32_t)i + 1;
+    memory_free(sorted);
+    if (done)
+        return places;
+    memory_free(places);
+    return NULL;
+}
+
+/* Sets the keys of the rows: a later row has a higher key. A missing value is 0. */
+static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
+                     struct order_item *items, uint64_t *largest, const struct stopper *stopper,
+                     struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    const int64_t *times = order == ORDER_TS ? columns->ts : columns->dur;
+    int64_t least = INT64_MAX;
+    *largest = 0;
+    for (size_t row = 0; row < columns->count && !places; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+        if (times[row] != NUMBER_NONE && times[row] < least)
+            least = times[row];
+    }
+    for (size_t row = 0; row < columns->count; row++) {
+        uint64_t key = 0;
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+        if (places)
+            key = columns->name[row] == NAME_NONE ? 0 : places[columns->name[row]];
+        else if (times[row] != NUMBER_NONE)
+            key = (uint64_t)times[row] - (uint64_t)least + 1;
+        items[row] = (struct order_item){key, (uint32_t)row};
+        *largest = key > *largest ? key : *largest;
+    }
+    return true;
+}
+
+static uint32_t *make_order(const struct trace_file *file, enum order order,
+                            const struct stopper *stopper, struct failure *failure)
+{
+    size_t count = file->columns.count;
+    uint32_t *places = NULL, *rows = NULL;
+    struct order_item *items = memory_allocate((count + 1) * sizeof *items);
+    struct order_item *spare = memory_allocate((count + 1) * sizeof *spare), *sorted = NULL;
+    uint64_t largest;
+    if (!items || !spare)
+        failure_memory(failure);
+    else if ((order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure))) &&
+             put_keys(file, order, places, items, &largest, stopper, failure))
+        sorted = sort_digits(items, spare, count, largest, stopper, failure);
+    if (sorted && !(rows = memory_allocate((count + 1) * sizeof *rows)))
+        failure_memory(failure);
+    for (size_t i = 0; rows && i < count; i++) {
+        rows[i] = sorted[i].row;
+        if (!stopper_goes_on(stopper, i, failure)) {
+            memory_free(rows);
+            rows = NULL;
+        }
+    }
+    memory_free(items);
+    memory_free(spare);
+    memory_free(places);
+    return rows;
+}
+
+const uint32_t *order_rows(struct trace_file *file, enum order order, const struct stopper *stopper,
+                           struct failure *failure)
+{
+    if (!file->orders[order])
+        file->orders[order] = make_order(file, order, stopper, failure);
+    return file->orders[order];
+}
+
+/* The number of rows whose name is before `name`, or, if `itself`, equal to it too. */
+static size_t rows_before(const struct trace_file *file, const uint32_t *rows,
+                          const struct name *name, bool itself)
+{
+    const uint32_t *names = file->columns.name;
+    size_t i = 0;
+    LOWER_BOUND(i, file->columns.count,
+                names[rows[i]] == NAME_NONE ||
+                    name_compare(&file->names.items[names[rows[i]]], name) < itself);
+    return i;
+}
+
+void order_of_name(const struct trace_file *file, const uint32_t *rows, uint32_t name,
+                   size_t *first, size_t *end)
+{
+    *first = rows_before(file, rows, &file->names.items[name], false);
+    *end = rows_before(file, rows, &file->names.items[name], true);
+}
+
+size_t orders_memory(const struct trace_file *file)
+{
+    size_t made = 0;
+    for (int order = 0; order < ORDER_COUNT; order++)
+        made += file->orders[order] != NULL;
+    return made * file->columns.count * sizeof **file->orders;
+}
+
+void orders_clear(struct trace_file *file)
+{
+    for (int order = 0; order < ORDER_COUNT; order++) {
+        memory_free(file->orders[order]);
+        file->orders[order] = NULL;
+    }
+}

@@ -1,0 +1,26 @@
+/*
+** The rows of a file in another order than the file's. An order is made when it is first needed
+** and kept with the file: 4 bytes a row.
+*/
+#ifndef TRACEDIFF_ORDER_H
+#define TRACEDIFF_ORDER_H
+
+#include "file.h"
+#include "base/sort.h"
+
+enum order { ORDER_NAME, ORDER_TS, ORDER_DUR, ORDER_COUNT };
+
+/* The rows in ascending order, names by their bytes. Rows without a value come first; ties:
+** order of the file. NULL on failure. */
+const uint32_t *order_rows(struct trace_file *file, enum order order, const struct stopper *stopper,
+                           struct failure *failure);
+
+/* Finds the rows of a name in an ORDER_NAME array: [*first, *end). */
+void order_of_name(const struct trace_file *file, const uint32_t *rows, uint32_t name,
+                   size_t *first, size_t *end);
+
+size_t orders_memory(const struct trace_file *file);
+
+void orders_clear(struct trace_file *file);
+
+#endif

@@ -1,0 +1,109 @@
+#include "spans.h"
+
+#include "base/memory.h"
+
+static int span_order(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    int order = COMPARE(x->start, y->start);
+    return order ? order : COMPARE(y->dur, x->dur);
+}
+
+/* Groups the events by thread, each thread in the order of the file. */
+static bool collect_spans(struct spans *spans, const struct trace_file *file,
+                          bool (*takes_part)(void *argument, size_t row), void *argument,
+                          const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t total = 0, *next = spans->first + 1; /* by track, while spans are filled in */
+    bool *taken = memory_zeroed(columns->count, sizeof *taken);
+    bool done = taken || failure_memory(failure);
+    for (size_t row = 0; row < columns->count && done; row++) {
+        taken[row] = takes_part(argument, row);
+        next[row_place(columns, row)->track] += taken[row];
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    for (size_t track = 0; track <= file->tracks.count; track++) {
+        size_t count = next[track];
+        next[track] = total;
+        total += count;
+    }
+    if (done)
+        spans->items = memory_allocate((total + 1) * sizeof *spans->items);
+    done = done && (spans->items || failure_memory(failure));
+    for (size_t row = 0; row < columns->count && done; row++) {
+        done = stopper_goes_on(stopper, row, failure);
+        if (!taken[row])
+            continue;
+        int64_t dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
+        spans->items[next[row_place(columns, row)->track]++] =
+            (struct span){columns->ts[row], dur, (uint32_t)row};
+    }
+    memory_free(taken);
+    return done;
+}
+
+bool spans_make(struct spans *spans, const struct trace_file *file,
+                bool (*takes_part)(void *argument, size_t row), void *argument,
+                const struct stopper *stopper, struct failure *failure)
+{
+    *spans = (struct spans){.first = memory_zeroed(file->tracks.count + 2, sizeof *spans->first)};
+    if (!spans->first)
+        return failure_memory(failure);
+    bool done = collect_spans(spans, file, takes_part, argument, stopper, failure);
+    for (size_t track = 0; track < file->tracks.count && done; track++)
+        done = stopper_ask(stopper, failure) &&
+               sort_items(spans->items + spans->first[track],
+                          spans->first[track + 1] - spans->first[track], sizeof *spans->items,
+                          span_order, stopper, failure);
+    return done;
+}
+
+void span_line_add(struct span_line *line, int64_t start, uint32_t row)
+{
+    struct span_change *last = line->count > 0 ? &line->items[line->count - 1] : NULL;
+    if (last && last->start == start)
+        last->row = row;
+    else
+        line->items[line->count++] = (struct span_change){start, row};
+}
+
+/* Ends the open spans that have ended by `now`; the innermost is the last one. An outer span that
+** has ended is dropped only when it becomes the last. */
+static size_t close_open(struct span_line *line, const struct span **open, size_t count,
+                         int64_t now)
+{
+    while (count > 0 && span_end(open[count - 1]) <= now) {
+        int64_t end = span_end(open[--count]);
+        while (count > 0 && span_end(open[count - 1]) <= end)
+            count--;
+        span_line_add(line, end, count > 0 ? open[count - 1]->row : ROW_NONE);
+    }
+    return count;
+}
+
+bool span_line_innermost(struct span_line *line, const struct span *spans, size_t count,
+                         bool (*takes_part)(const void *argument, uint32_t row),
+                         const void *argument, const struct span **open,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    size_t open_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+        if (takes_part && !takes_part(argument, spans[i].row))
+            continue;
+        open_count = close_open(line, open, open_count, spans[i].start);
+        open[open_count++] = &spans[i];
+        span_line_add(line, spans[i].start, spans[i].row);
+    }
+    (void)close_open(line, open, open_count, INT64_MAX);
+    return true;
+}
+
+void spans_clear(struct spans *spans)
+{
+    memory_free(spans->items);
+    memory_free(spans->first);
+    *spans = (struct spans){NULL, NULL};
+}

@@ -1,0 +1,412 @@
+/*
+** Aggregates over events. All are plain aggregates; none is a window function (S21).
+**
+** 1. A row with a NULL is left out. Without rows, a length is 0 and a quantile is NULL. A
+**    standard deviation of fewer than two values is NULL.
+** 2. Errors are: an argument that is not a number, a negative duration, a side that is not
+**    0 or 1, a q outside 0 to 1, a count below the number of rows, and a q or a count that
+**    differs between rows.
+** 3. Lengths of integers are exact integers, or an error if they exceed 64 bits. Lengths of
+**    reals are exact to a millionth of their unit.
+** 4. Quantiles and standard deviations overflow only if the result itself overflows.
+** 5. SQLite asks for the result of a group even after an error in one of its rows.
+*/
+#include <math.h>
+
+#include "analysis/sums/intervals.h"
+#include "analysis/causes/only_rank.h"
+#include "analysis/samples/statistics.h"
+#include "base/memory.h"
+#include "sqlite/database.h"
+#include "aggregates.h"
+#include "change_points.h"
+#include "comparisons.h"
+#include "job_schedule_rows.h"
+
+enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
+
+/* The state of an aggregate for one group. */
+struct statistics {
+    const char *name; /* of the aggregate */
+    bool common;      /* the result is the length of what both sides have in common */
+    struct intervals side[2];
+    bool real; /* at least one time was not an integer */
+    double *values;
+    size_t count, capacity;
+    double q;
+    double total;       /* how many values there are, those without a row too; 0: not given */
+    wide_number origin; /* the first value: `mean` is from there, so equal values differ by 0 */
+    wide_number mean, squares;
+};
+
+/* Whether no argument is NULL (rule 1) and all are numbers (rule 2). */
+static bool has_numbers(sqlite3_context *context, const char *name, int count,
+                        sqlite3_value **values)
+{
+    for (int i = 0; i < count; i++)
+        if (sqlite3_value_type(values[i]) == SQLITE_NULL)
+            return false;
+    for (int i = 0; i < count; i++) {
+        int type = sqlite3_value_type(values[i]);
+        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+            continue;
+        function_fail(context, name, "arguments must be numbers");
+        return false;
+    }
+    return true;
+}
+
+/* Converts a time to fractions; false if it is too large. */
+static bool take_time(struct statistics *group, sqlite3_value *value, wide_time *time)
+{
+    if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+        *time = (wide_time)sqlite3_value_int64(value) * FRACTIONS;
+        return true;
+    }
+    double fractions = sqlite3_value_double(value) * FRACTIONS;
+    group->real = true;
+    if (!(fabs(fractions) < 1e36))
+        return false;
+    double whole = nearbyint(fractions);
+    *time = (wide_time)whole;
+    return true;
+}
+
+static void put_length(sqlite3_context *context, const struct statistics *group)
+{
+    wide_time length = group->common ? intervals_common(&group->side[0], &group->side[1])
+                                     : intervals_length(&group->side[0]);
+    if (group->real)
+        sqlite3_result_double(context, (double)length / FRACTIONS);
+    else if (length / FRACTIONS > INT64_MAX)
+        function_fail(context, group->name, "the length is beyond 64 bits");
+    else
+        sqlite3_result_int64(context, (sqlite3_int64)(length / FRACTIONS));
+}
+
+/* The group of a row. NULL if the row is left out, or after an error. */
+static struct statistics *group_of(sqlite3_context *context, const char *name, int count,
+                                   sqlite3_value **values)
+{
+    if (!has_numbers(context, name, count, values))
+        return NULL;
+    struct statistics *group = sqlite3_aggregate_context(context, sizeof *group);
+    if (group)
+        group->name = name;
+    else
+        sqlite3_result_error_nomem(context);
+    return group;
+}
+
+static void add_interval(sqlite3_context *context, struct statistics *group, sqlite3_value **values,
+                         int side)
+{
+    wide_time start, length;
+    if (!take_time(group, values[0], &start) || !take_time(group, values[1], &length))
+        function_fail(context, group->name, "ts and dur must be less than 1e30");
+    else if (length < 0)
+        function_fail(context, group->name, "dur must not be negative");
+    else if (!intervals_add(&group->side[side], start, start + length))
+        sqlite3_result_error_nomem(context);
+}
+
+static void clear_statistics(struct statistics *group)
+{
+    intervals_clear(&group->side[0]);
+    intervals_clear(&group->side[1]);
+    memory_free(group->values);
+}
+
+static void lengthFinal(sqlite3_context *context)
+{
+    struct database *database = sqlite3_user_data(context);
+    const struct stopper *stopper = &database->cache.stopper;
+    struct statistics *group = sqlite3_aggregate_context(context, 0);
+    struct failure failure = {0};
+    if (!group) {
+        sqlite3_result_int64(context, 0);
+        return;
+    }
+    database_begin_work(database);
+    bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
+                  intervals_merge(&group->side[1], stopper, &failure);
+    if (function_end_work(context, database, merged, &failure))
+        put_length(context, group);
+    clear_statistics(group);
+}
+
+static const char busy_time[] = "trace_busy_time", overlap_time[] = "trace_overlap_time",
+                  quantile[] = "trace_quantile", stddev[] = "trace_stddev";
+
+static void busyTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct statistics *group = group_of(context, busy_time, count, values);
+    if (group)
+        add_interval(context, group, values, 0);
+}
+
+static void overlapTimeStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct statistics *group = group_of(context, overlap_time, count, values);
+    double side = sqlite3_value_double(values[2]);
+    if (!group)
+        return;
+    group->common = true;
+    if (side == 0 || side == 1)
+        add_interval(context, group, values, (int)side);
+    else
+        function_fail(context, overlap_time, "side must be 0 or 1");
+}
+
+static void quantileStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct statistics *group = group_of(context, quantile, count, values);
+    double q = sqlite3_value_double(values[1]);
+    if (!group)
+        return;
+    if (!(q >= 0 && q <= 1))
+        function_fail(context, quantile, "q must be from 0 to 1");
+    else if (group->count > 0 && q != group->q)
+        function_fail(context, quantile, "q must be the same in every row");
+    else if (!MEMORY_GROW(group->values, group->capacity, group->count + 1))
+        sqlite3_result_error_nomem(context);
+    else {
+        group->values[group->count++] = sqlite3_value_double(values[0]);
+        group->q = q;
+    }
+}
+
+static int number_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void quantileFinal(sqlite3_context *context)
+{
+    struct statistics *group = sqlite3_aggregate_context(context, 0);
+    struct database *database = sqlite3_user_data(context);
+    struct failure failure = {0};
+    if (!group || group->count == 0)
+        return;
+    database_begin_work(database);
+    bool sorted = sort_items(group->values, group->count, sizeof(double), number_order,
+                             &database->cache.stopper, &failure);
+    if (function_end_work(context, database, sorted, &failure)) {
+        double position = group->q * (double)(group->count - 1);
+        size_t below = (size_t)position, above = below + (below + 1 < group->count);
+        double low = group->values[below], high = group->values[above];
+        wide_number part = position - (double)below;
+        sqlite3_result_double(context, part > 0 && low < high
+                                           ? (double)(low + ((wide_number)high - low) * part)
+                                           : low);
+    }
+    clear_statistics(group);
+}
+
+static wide_number take_number(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_INTEGER ? (wide_number)sqlite3_value_int64(value)
+                                                       : (wide_number)sqlite3_value_double(value);
+}
+
+/* Welford's online algorithm. */
+static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct statistics *group = group_of(context, stddev, count, values);
+    double total = count > 1 ? sqlite3_value_double(values[1]) : 0;
+    if (!group)
+        return;
+    if (count > 1 && !(total > (double)group->count)) {
+        function_fail(context, stddev, "count must be at least the number of rows");
+        return;
+    }
+    if (group->count > 0 && total != group->total) {
+        function_fail(context, stddev, "count must be the same in every row");
+        return;
+    }
+    if (group->count == 0)
+        group->origin = take_number(values[0]);
+    group->total = total;
+    wide_number value = take_number(values[0]) - group->origin;
+    wide_number difference = value - group->mean;
+    group->mean += difference / (wide_number)++group->count;
+    group->squares += difference * (value - group->mean);
+}
+
+/* The values without a row are 0: they are one group, the rows another. */
+static void stddevFinal(sqlite3_context *context)
+{
+    const struct statistics *group = sqlite3_aggregate_context(context, 0);
+    if (!group || group->count == 0)
+        return;
+    wide_number rows = (wide_number)group->count;
+    wide_number total = group->total > 0 ? (wide_number)group->total : rows;
+    wide_number mean = group->origin + group->mean;
+    wide_number squares = group->squares + mean * mean * ((total - rows) * rows / total);
+    if (total > 1)
+        sqlite3_result_double(context, (double)sqrtl(squares / (total - 1)));
+}
+
+static const char only_rank[] = "trace_only_rank";
+
+/* The own differences of ranks, and the difference that the last of them is for. */
+struct rank_group {
+    struct only_rank ranks;
+    double whole;
+};
+
+static void onlyRankStep(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    if (!has_numbers(context, only_rank, count, values))
+        return;
+    struct rank_group *group = sqlite3_aggregate_context(context, sizeof *group);
+    double whole = sqlite3_value_double(values[2]);
+    if (!group)
+        sqlite3_result_error_nomem(context);
+    else if (group->ranks.ranks > 0 && whole != group->whole)
+        function_fail(context, only_rank, "diff must be the same in every row");
+    else {
+        group->whole = whole;
+        only_rank_add(&group->ranks, sqlite3_value_int64(values[0]),
+                      sqlite3_value_double(values[1]) * (whole < 0 ? -1 : 1));
+    }
+}
+
+static void onlyRankFinal(sqlite3_context *context)
+{
+    const struct rank_group *group = sqlite3_aggregate_context(context, 0);
+    int64_t rank = group ? only_rank_find(&group->ranks, fabs(group->whole)) : NUMBER_NONE;
+    if (rank != NUMBER_NONE)
+        sqlite3_result_int64(context, rank);
+}
+
+/* Columns of trace_job_ranks. */
+#define JOB_ROW_ARGUMENTS                                                            \
+    {"kind", "TEXT", true, "that of the row in trace_job_ranks"},                     \
+    {"rank", "INTEGER", true, "rank"},                                               \
+    {"file", "TEXT", true, "what tells the files of a rank apart, and orders them"}, \
+    {"iteration", "INTEGER", true, "number of the step, or NULL"},                   \
+    {"start_ns", "INTEGER", true, "ns, absolute"},                                   \
+    {"end_ns", "INTEGER", true, "ns, absolute"},                                     \
+    {"event", "INTEGER", true, "of the collective, or of the one that is exposed"},  \
+    {"queued_behind", "INTEGER", true, "event of another collective, or NULL"},      \
+    {"process_group", "TEXT", true, "of the collective"},                            \
+    {"process_group_ranks", "TEXT", true, "of the collective, or NULL"},             \
+    {"name", "TEXT", true, "of the collective"},                                     \
+    {"waits_for_all", "INTEGER", true, "of the collective: 0 or 1"}
+
+const struct function aggregates[] = {
+    {.name = busy_time,
+     .type = "",
+     .text = "how long something runs: the length of the union of intervals",
+     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
+                   {"dur", "", true, "its length, in the same unit"}},
+     .step = busyTimeStep,
+     .final = lengthFinal},
+    {.name = overlap_time,
+     .type = "",
+     .text = "how long both sides run at once",
+     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
+                   {"dur", "", true, "its length, in the same unit"},
+                   {"side", "INTEGER", true, "side of the interval, 0 or 1"}},
+     .step = overlapTimeStep,
+     .final = lengthFinal},
+    {.name = quantile,
+     .type = "REAL",
+     .text = "the quantile, interpolated between the two nearest values",
+     .arguments = {{"x", "", true, "value"},
+                   {"q", "REAL", true, "from 0, the least value, to 1, the greatest"}},
+     .step = quantileStep,
+     .final = quantileFinal},
+    {.name = stddev,
+     .type = "REAL",
+     .text = "the standard deviation of a sample; NULL for fewer than two values",
+     .arguments = {{"x", "", true, "value"},
+                   {"count", "INTEGER", false,
+                    "how many values there are: those without a row are 0; default the rows"}},
+     .step = stddevStep,
+     .final = stddevFinal},
+    {.name = only_rank,
+     .type = "INTEGER",
+     .text = "the only rank of a job whose own steps differ as the path does (Q8); NULL: several or none",
+     .arguments = {{"rank", "INTEGER", true, "rank"},
+                   {"own", "REAL", true, "difference of its own steps, in any unit"},
+                   {"diff", "REAL", true, "that of the path, the same in every row"}},
+     .step = onlyRankStep,
+     .final = onlyRankFinal},
+    {.name = mann_whitney_name,
+     .type = "TEXT",
+     .text =
+         "whether the values of two sides differ, by Mann and Whitney's test: a JSON object of u, "
+         "p, control_n, test_n and exact. u counts the pairs in which test is greater, equal ones "
+         "half. With fewer than 50 values on each side p is exact, the part of all orders of the "
+         "values whose u is as far from its mean; else it is that of a normal distribution, "
+         "corrected for equal values. u and p are null if a side has no value",
+     .arguments = SAMPLES,
+     .step = mannWhitneyStep,
+     .final = mannWhitneyFinal},
+    {.name = shift_name,
+     .type = "TEXT",
+     .text =
+         "by how much the values of test are above those of control, by Hodges and Lehmann: a "
+         "JSON object of shift, the median of all differences, low, high and level, its interval "
+         "(95 %, less with very few values), control_n and test_n. Null if a side has no value",
+     .arguments = SAMPLES,
+     .step = shiftStep,
+     .final = shiftFinal},
+    {.name = t_test_name,
+     .type = "TEXT",
+     .text =
+         "whether the means of two sides differ, by Student's test: a JSON object of t, df, p, "
+         "diff, test minus control, low and high, its 95 % interval, control_mean, test_mean, "
+         "control_n, test_n and welch, an object: t, df, p, low and high by Welch's test. These "
+         "five are null if the values of each side are equal, or too few: Student's needs one on "
+         "each side and three in all, Welch's two on each. diff and means are null without values",
+     .arguments = SAMPLES,
+     .step = tTestStep,
+     .final = tTestFinal},
+    {.name = change_points_name,
+     .type = "TEXT",
+     .text =
+         "where the mean of a measure changes in the order of position: a JSON array of objects of "
+         "position, the first after the change, previous, the last before it, index, how many "
+         "positions are before it, before and after, the means up to the changes next to it, "
+         "diff, diff_pct (of before; null if that is 0), p, before_n and after_n. One value that "
+         "is out of line is not a change; a change needs two values. Rows of one position count "
+         "as one, their mean",
+     .arguments = {{"x", "REAL", true, "value, in any unit; infinite ones are errors"},
+                   {"position", "", true,
+                    "a number or text to order by, such as a date; text after numbers"},
+                   {"significance", "REAL", false,
+                    "p that a change must be below; default 0.001. p is of Student's test at the "
+                    "best of many places, so it is a threshold, not the rate of false alarms"},
+                   {"min_pct", "REAL", false,
+                    "least change, in percent of the smaller mean; default 0"},
+                   {"window", "INTEGER", false,
+                    "how many values are looked at together, at least 4; default 50"}},
+     .step = changePointsStep,
+     .final = changePointsFinal},
+    {.name = job_schedule_name,
+     .type = "TEXT",
+     .text =
+         "the path of a job by rows of trace_job_ranks, which may come from many machines (Q7): a JSON "
+         "array of an object for each of its stretches on one rank in one of the rank's steps, by "
+         "time. Its members seq, iteration, rank, ts_ns, dur_ns, waiting_rank, collective, "
+         "process_group, queued, not_matched and not_tied are columns of trace_job_path; "
+         "own_iteration and own_ts_ns are the rank's step, and the start by the rank's clock; event "
+         "is that of the collective `queued`",
+     .arguments = {JOB_ROW_ARGUMENTS},
+     .step = jobScheduleStep,
+     .final = jobScheduleFinal},
+    {.name = job_offsets_name,
+     .type = "TEXT",
+     .text =
+         "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which the "
+         "'exposed' and 'host_wait' are not needed (Q3): a JSON array of an object for each step and rank, whose "
+         "members rank, iteration and offset_ns are columns of trace_job_clocks",
+     .arguments = {JOB_ROW_ARGUMENTS},
+     .step = jobOffsetsStep,
+     .final = jobOffsetsFinal},
+};
+const int aggregate_count = COUNT_OF(aggregates);

@@ -1,0 +1,24 @@
+/*
+** trace_job_schedule() and trace_job_offsets(), the aggregates that find the path of a job and the clocks of its
+** ranks by rows of trace_job_ranks (Q7.3). They give JSON.
+**
+** 1. Rows may come in any order. NULL is what trace_job_ranks has NULL for; anything else in its place, or
+**    rows that do not fit together, are errors.
+** 2. Without rows, the array is empty.
+*/
+#ifndef TRACEDIFF_JOB_SCHEDULE_ROWS_H
+#define TRACEDIFF_JOB_SCHEDULE_ROWS_H
+
+#include "sqlite/api.h"
+
+extern const char job_schedule_name[], job_offsets_name[];
+
+/* Words for enum job_row_kind. */
+extern const char *const job_row_kinds[];
+
+void jobScheduleStep(sqlite3_context *context, int count, sqlite3_value **values);
+void jobScheduleFinal(sqlite3_context *context);
+void jobOffsetsStep(sqlite3_context *context, int count, sqlite3_value **values);
+void jobOffsetsFinal(sqlite3_context *context);
+
+#endif

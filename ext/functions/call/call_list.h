@@ -1,0 +1,36 @@
+/*
+** The producer of functions whose rows come from files that hold one JSON array (list.h).
+*/
+#ifndef TRACEDIFF_CALL_LIST_H
+#define TRACEDIFF_CALL_LIST_H
+
+#include "reader/list.h"
+#include "sqlite/arguments.h"
+
+struct list_rows {
+    struct call *call;
+    struct result *result;
+    const char *path; /* of the file that is read */
+    struct list *list;
+    void *state; /* of the function */
+};
+
+/* Takes an element; false on failure, with call->failure filled. */
+typedef bool take_element(struct list_rows *rows, const struct token *element);
+
+/* Goes through the files that the first argument names; `member` and `kind` as in list_open(). `take`
+** gets each element, `end` follows the last one of a file; it may be NULL. */
+int call_list_rows(struct call *call, const char *member, const char *kind, take_element *take,
+                   void (*end)(struct list_rows *rows), void *state, struct rows **rows);
+
+/* Adds the two columns that every such function begins with. */
+void add_list_file(struct list_rows *rows);
+
+/* clang-format off */
+#define LIST_COLUMNS \
+    {"file", "TEXT", "path"}, \
+    {"rank", "INTEGER", "rank in the file's name (T7.2); NULL without"}
+/* clang-format on */
+#define LIST_ARGUMENT "path", "TEXT", true, "file, pattern, directory or JSON array of these"
+
+#endif

@@ -1,0 +1,204 @@
+#include "call_trace.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* What the arguments of a call say about a trace. */
+struct wanted_trace {
+    struct trace_paths paths;
+    struct selection ranks, iterations;
+    struct step_patterns steps;
+    const char *subject; /* its name in errors */
+    char *quoted;        /* owned; NULL: none */
+};
+
+static bool path_of_request(struct call *call, const char *path, struct trace_paths *paths)
+{
+    if (!paths_add(paths, path, &call->failure))
+        return false;
+    paths_sort(paths);
+    return paths->count > 0 || paths_none(paths, path, &call->failure);
+}
+
+static bool read_arguments(struct call *call, const struct call_trace_request *request,
+                           struct wanted_trace *wanted)
+{
+    if ((request->ranks && !argument_selection(call, request->ranks, false, &wanted->ranks)) ||
+        (request->iterations &&
+         !argument_selection(call, request->iterations, true, &wanted->iterations)) ||
+        (request->steps && !argument_steps(call, request->steps, &wanted->steps)) ||
+        !(request->path ? path_of_request(call, request->path, &wanted->paths)
+                        : argument_trace(call, request->trace, &wanted->paths)))
+        return false;
+    if (request->job_ranks) {
+        const struct selection *job = request->job_ranks;
+        wanted->ranks = (struct selection){SELECT_LIST, memory_zeroed(job->count, sizeof *job->values),
+                                           job->count, NULL, true};
+        if (!wanted->ranks.values)
+            return failure_memory(&call->failure);
+        memcpy(wanted->ranks.values, job->values, job->count * sizeof *job->values);
+    }
+    if (wanted->ranks.kind == SELECT_DEFAULT)
+        wanted->ranks.kind = request->default_ranks;
+    if (wanted->iterations.kind == SELECT_DEFAULT)
+        wanted->iterations.kind = request->default_iterations;
+    if (request->iterations && wanted->iterations.kind == SELECT_DEFAULT &&
+        wanted->steps.wish.kind == STEPS_AUTO)
+        wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
+    wanted->subject = request->subject ? request->subject : "the trace";
+    if (request->quoted)
+        wanted->subject = wanted->quoted = sqlite3_mprintf(
+            "'%s'", request->path ? request->path
+                                  : (const char *)sqlite3_value_text(call->values[request->trace]));
+    return wanted->subject || failure_memory(&call->failure);
+}
+
+static void wanted_trace_clear(struct wanted_trace *wanted)
+{
+    paths_clear(&wanted->paths);
+    selection_clear(&wanted->ranks);
+    selection_clear(&wanted->iterations);
+    step_patterns_clear(&wanted->steps);
+    sqlite3_free(wanted->quoted);
+}
+
+bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
+                      struct call_trace *opened)
+{
+    struct wanted_trace wanted[MOST_TRACES];
+    struct trace *traces[MOST_TRACES];
+    struct trace_request files[MOST_TRACES];
+    bool done = true;
+    for (size_t i = 0; i < count; i++) {
+        opened[i] = (struct call_trace){.trace = {.count = 0}};
+        wanted[i] = (struct wanted_trace){.ranks = {.kind = SELECT_DEFAULT},
+                                          .iterations = {.kind = SELECT_DEFAULT}};
+        done = done && read_arguments(call, &requests[i], &wanted[i]);
+        traces[i] = &opened[i].trace;
+        files[i] = (struct trace_request){.paths = &wanted[i].paths,
+                                          .use = requests[i].use,
+                                          .phases = requests[i].phases,
+                                          .ranks = &wanted[i].ranks,
+                                          .steps = &wanted[i].steps.wish,
+                                          .subject = wanted[i].subject};
+    }
+    done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
+    for (size_t i = 0; i < count; i++) {
+        opened[i].job = wanted[i].ranks.job || requests[i].job;
+        if (done && requests[i].iterations)
+            done = trace_choose_steps(traces[i], &wanted[i].iterations,
+                                      opened[i].job ? STEPS_OF_JOB : STEPS_OF_RANKS, wanted[i].subject, &opened[i].steps, &call->failure);
+        wanted_trace_clear(&wanted[i]);
+    }
+    for (size_t i = 0; !done && i < count; i++)
+        call_trace_close(&opened[i]);
+    return done;
+}
+
+bool call_trace_open(struct call *call, const struct call_trace_request *request,
+                     struct call_trace *opened)
+{
+    return call_traces_open(call, request, 1, opened);
+}
+
+bool call_common_ranks(struct call *call, const struct call_sides_request *request,
+                       struct common_ranks *common)
+{
+    struct call_trace_request requests[2];
+    struct call_trace opened[2];
+    struct selection iterations[2] = {{.kind = SELECT_DEFAULT}, {.kind = SELECT_DEFAULT}};
+    bool done = true;
+    *common = (struct common_ranks){.count = 0};
+    for (int i = 0; i < 2; i++) {
+        requests[i] = (struct call_trace_request){.trace = request->control + i,
+                                                  .steps = request->steps,
+                                                  .default_ranks = SELECT_ALL,
+                                                  .use = TRACE_FOR_EVENTS};
+        done = done && argument_selection(call, request->iterations + i, true, &iterations[i]);
+    }
+    if (done && (done = call_traces_open(call, requests, 2, opened))) {
+        const struct trace sides[2] = {opened[0].trace, opened[1].trace};
+        done = common_ranks_find(common, sides, iterations, &call->failure);
+        for (int i = 0; i < 2; i++)
+            call_trace_close(&opened[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        selection_clear(&iterations[i]);
+    return done;
+}
+
+/* Lists the ranks of the job that is compared if no ranks are asked for; none if that is no job. */
+static bool list_default(struct call *call, const struct call_sides_request *request,
+                         struct selection *ranks)
+{
+    struct common_ranks common;
+    *ranks = (struct selection){.kind = SELECT_LIST};
+    if (!argument_takes_job(call, request->ranks) || call->values[request->ranks] ||
+        call->values[request->ranks + 1])
+        return true;
+    if (!call_common_ranks(call, request, &common))
+        return false;
+    ranks->values = memory_zeroed(common.taken, sizeof *ranks->values);
+    for (size_t i = 0; i < common.count && ranks->values && common.taken > 1; i++)
+        if (common.items[i].why == LEFT_NOT)
+            ranks->values[ranks->count++] = common.items[i].rank;
+    common_ranks_clear(&common);
+    return ranks->values || failure_memory(&call->failure);
+}
+
+bool call_sides_open(struct call *call, const struct call_sides_request *request,
+                     struct call_trace *opened)
+{
+    static const char *const subjects[] = {"control", "test"};
+    struct call_trace_request requests[2];
+    struct selection ranks;
+    bool done = list_default(call, request, &ranks);
+    for (int i = 0; i < 2; i++) {
+        requests[i] = (struct call_trace_request){.trace = request->control + i,
+                                                  .ranks = request->ranks + i,
+                                                  .iterations = request->iterations + i,
+                                                  .default_iterations = request->default_iterations,
+                                                  .steps = request->steps,
+                                                  .use = TRACE_FOR_DIFF,
+                                                  .subject = subjects[i],
+                                                  .job_ranks = ranks.count > 0 ? &ranks : NULL};
+        opened[i] = (struct call_trace){.trace = {.count = 0}};
+    }
+    done = done && call_traces_open(call, requests, 2, opened);
+    selection_clear(&ranks);
+    return done;
+}
+
+void call_trace_close(struct call_trace *opened)
+{
+    step_choice_clear(&opened->trace, &opened->steps);
+    trace_close(&opened->trace);
+}
+
+const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member)
+{
+    return opened->steps.everything ? NULL : opened->steps.chosen[member];
+}
+
+size_t call_trace_memory(const struct call_trace *opened)
+{
+    size_t memory = 0;
+    for (size_t i = 0; i < opened->trace.count; i++)
+        if (opened->trace.members[i].chosen)
+            memory += file_memory(opened->trace.members[i].file);
+    return memory;
+}
+
+int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
+                    void (*add)(struct call *call, struct result *result,
+                                const struct call_trace *opened, size_t member))
+{
+    struct call_trace opened;
+    struct result *result = result_new(call->function->column_count);
+    bool open = call_trace_open(call, request, &opened);
+    for (size_t i = 0; open && i < opened.trace.count && call_code(call) == SQLITE_OK; i++)
+        add(call, result, &opened, i);
+    call_trace_close(&opened);
+    return result_finish(result, call_code(call), rows);
+}

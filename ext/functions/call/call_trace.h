@@ -1,0 +1,105 @@
+/*
+** Opens the trace that an argument of a call names, and selects the ranks and steps that other
+** arguments give.
+*/
+#ifndef TRACEDIFF_CALL_TRACE_H
+#define TRACEDIFF_CALL_TRACE_H
+
+#include "analysis/sums/summary.h"
+#include "sqlite/arguments.h"
+#include "sqlite/table_function.h"
+#include "trace/common_ranks.h"
+
+struct call_trace_request {
+    /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
+    int trace, ranks, iterations, steps;
+    const char *path; /* NULL: `trace` names it; else this does */
+    enum selection_kind default_ranks, default_iterations;
+    enum trace_use use;
+    const bool *phases;  /* as in struct load_options */
+    const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
+    bool job;            /* the ranks are a job, whatever the arguments say */
+    const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
+    bool quoted;         /* errors quote the argument's text instead of `subject` */
+};
+
+struct call_trace {
+    struct trace trace;
+    struct step_choice steps; /* filled if the function has an argument for iterations */
+    bool job;                 /* the ranks are one job (Q1) */
+};
+
+/* On failure, fills call->failure, leaves nothing open and returns false. */
+bool call_trace_open(struct call *call, const struct call_trace_request *request,
+                     struct call_trace *opened);
+
+/* The same for several traces, at most MOST_TRACES, whose files are read side by side. */
+enum { MOST_TRACES = 2 };
+bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
+                      struct call_trace *opened);
+
+/* The arguments of a diff: the indices of those of control. Test's follow each of them, but for `steps`, which is
+** both's. */
+struct call_sides_request {
+    int control, ranks, iterations, steps;
+    enum selection_kind default_iterations;
+};
+
+/* The same for control and test of a diff, whose files are read side by side. If its ranks take 'job' and
+** are not given, they are the job that Q1.4 says. */
+bool call_sides_open(struct call *call, const struct call_sides_request *request,
+                     struct call_trace *opened);
+
+/* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are compared as a
+** job by default. */
+bool call_common_ranks(struct call *call, const struct call_sides_request *request,
+                       struct common_ranks *common);
+
+/* Does nothing to a zeroed struct. */
+void call_trace_close(struct call_trace *opened);
+
+/* A flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
+const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
+
+/* Bytes of memory that the chosen files hold. */
+size_t call_trace_memory(const struct call_trace *opened);
+
+/* A complete producer: opens a trace and calls `add` for each of its files in turn, including
+** those that are not chosen. On failure, `add` fills call->failure. */
+int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
+                    void (*add)(struct call *call, struct result *result,
+                                const struct call_trace *opened, size_t member));
+
+/* Descriptions of arguments that several functions share. */
+#define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
+#define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
+#define JOB_RANKS_ARGUMENT \
+    "ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"
+#define JOB_BY_DEFAULT_TEXT \
+    "integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest"
+#define LOWEST_STEP_TEXT \
+    "integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step"
+#define STEADY_STEPS_TEXT "integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'"
+#define STEPS_ARGUMENT                                                                         \
+    "steps", "TEXT", false,                                                                    \
+        "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these " \
+        "(T20); default 'auto'"
+#define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
+#define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
+#define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"
+/* clang-format off */
+#define SELECTIONS_OF_DIFF \
+    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
+    {"test_rank", "", false, "the same for test"}, \
+    {"control_iteration", "", false, LOWEST_STEP_TEXT}, \
+    {"test_iteration", "", false, "the same for test"}, \
+    {DEVICE_TYPE_ARGUMENT}
+#define SELECTIONS_OF_STEPS \
+    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
+    {"test_rank", "", false, "the same for test"}, \
+    {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
+    {"test_iteration", "", false, "the same for test"}
+/* clang-format on */
+#define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
+
+#endif

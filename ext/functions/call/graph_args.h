@@ -1,0 +1,32 @@
+/*
+** What args say of graphs: the order of the work in a replay, and captures (A14, A15).
+*/
+#ifndef TRACEDIFF_GRAPH_ARGS_H
+#define TRACEDIFF_GRAPH_ARGS_H
+
+#include "analysis/sums/graphs.h"
+#include "call_trace.h"
+
+struct graph_args {
+    struct captures captures;
+    bool captured; /* a capture was given */
+    int64_t *
+        *nodes; /* by member, then row: `graph node id`, or NUMBER_NONE; NULL: no row has one */
+    size_t count;
+};
+
+/* Reads the captures of the trace that an argument names (-1: none), with the steps that another one names, if it is given, and the node ids of a trace if
+** it is or if they are `wanted`. On failure, fills call->failure. To be closed on failure, too. */
+bool graph_args_read(struct call *call, int capture, int steps, const struct trace *trace,
+                     bool wanted, struct graph_args *args);
+
+/* What is known, as long as `args` stays. */
+struct graph_knowledge graph_args_knowledge(const struct graph_args *args);
+
+/* Does nothing to a zeroed struct. */
+void graph_args_close(struct graph_args *args);
+
+/* Description of an argument. */
+#define CAPTURE_TEXT "a trace of the capture of the graphs that are replayed (A15); default none"
+
+#endif

@@ -1,0 +1,228 @@
+#include "kernel_work.h"
+
+#include "analysis/sums/owners.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "file/stacks.h"
+#include "base/wide.h"
+#include "shapes.h"
+
+#define NO_OWNER (ROW_NONE - 1)
+
+/* Device work and the operator that owns it. */
+struct owned {
+    const struct trace_file *file;
+    uint32_t op, row;
+};
+
+struct work_builder {
+    struct call *call;
+    const struct stopper *stopper;
+    struct trace_file *file;
+    struct owners owners;
+    struct formula *formulas; /* by name id */
+    uint32_t *nearest; /* by row: the innermost operator with a formula, of the row and those around
+                       ** it; NO_OWNER: none; ROW_NONE: not known yet */
+    uint32_t *path;    /* rows whose `nearest` is not known yet */
+    size_t path_capacity;
+    bool *divided; /* by row: an operator inside it has FLOPs */
+    struct owned *items;
+    size_t count;
+    uint32_t *dims, *types, *concrete; /* by row: ids in `texts` */
+    struct names texts;
+    struct work *work;
+};
+
+static bool prepare(struct work_builder *builder)
+{
+    const struct trace_file *file = builder->file;
+    size_t count = file->columns.count;
+    builder->formulas = memory_zeroed(file->names.count, sizeof *builder->formulas);
+    builder->nearest = memory_filled(count, sizeof *builder->nearest);
+    builder->divided = memory_zeroed(count, sizeof *builder->divided);
+    builder->items = memory_allocate((builder->owners.count + 1) * sizeof *builder->items);
+    builder->dims = memory_filled(count, sizeof *builder->dims);
+    builder->types = memory_filled(count, sizeof *builder->types);
+    builder->concrete = memory_filled(count, sizeof *builder->concrete);
+    builder->work = memory_allocate((count + 1) * sizeof *builder->work);
+    if (!builder->formulas || !builder->nearest || !builder->divided || !builder->items ||
+        !builder->dims || !builder->types || !builder->concrete || !builder->work)
+        return failure_memory(&builder->call->failure);
+    for (size_t i = 0; i < file->names.count; i++)
+        builder->formulas[i] = formula_find(&file->names.items[i]);
+    for (size_t row = 0; row < count; row++)
+        builder->work[row] = (struct work){NUMBER_NONE, NUMBER_NONE};
+    return true;
+}
+
+/* The formula of a row; NULL: it is not an operator that has one. */
+static const struct formula *formula_of(const struct work_builder *builder, uint32_t row)
+{
+    uint32_t name = builder->file->columns.name[row];
+    bool found = name != NAME_NONE && builder->formulas[name].entry &&
+                 row_is(builder->file, row, CATEGORY_OPERATOR);
+    return found ? &builder->formulas[name] : NULL;
+}
+
+/* Finds the nearest operator with a formula of a row, and of the rows on the way to it. */
+static bool find_nearest(struct work_builder *builder, uint32_t row, uint32_t *found)
+{
+    const uint32_t *parents = builder->file->stacks.parent;
+    size_t length = 0;
+    while (row != ROW_NONE && builder->nearest[row] == ROW_NONE && !formula_of(builder, row)) {
+        if (!MEMORY_GROW(builder->path, builder->path_capacity, length + 1))
+            return failure_memory(&builder->call->failure);
+        builder->path[length++] = row;
+        row = parents[row];
+        if (!stopper_goes_on(builder->stopper, length, &builder->call->failure))
+            return false;
+    }
+    *found = row == ROW_NONE                     ? NO_OWNER
+             : builder->nearest[row] != ROW_NONE ? builder->nearest[row]
+                                                 : row;
+    if (row != ROW_NONE)
+        builder->nearest[row] = *found;
+    while (length > 0)
+        builder->nearest[builder->path[--length]] = *found;
+    return true;
+}
+
+/* F2.2: marks the operators around one that has FLOPs. */
+static bool divide_around(struct work_builder *builder, uint32_t op)
+{
+    const uint32_t *parents = builder->file->stacks.parent;
+    for (op = parents[op]; op != ROW_NONE; op = parents[op]) {
+        if (!find_nearest(builder, op, &op))
+            return false;
+        if (op == NO_OWNER || builder->divided[op])
+            break;
+        builder->divided[op] = true;
+    }
+    return true;
+}
+
+/* F2: finds the operators that own device work. */
+static bool find_owned(struct work_builder *builder)
+{
+    for (size_t i = 0; i < builder->owners.count; i++) {
+        const struct owner *owner = &builder->owners.items[i];
+        uint32_t op = owner->label[LEVEL_OP];
+        if (!stopper_goes_on(builder->stopper, i, &builder->call->failure))
+            return false;
+        if (op == ROW_NONE ||
+            graph_name(&builder->owners.graphs, LEVEL_OP, owner->row) != GRAPH_LABEL)
+            continue;
+        if (!find_nearest(builder, op, &op))
+            return false;
+        if (op == NO_OWNER)
+            continue;
+        if (formula_has_flops(formula_of(builder, op)) && !divide_around(builder, op))
+            return false;
+        builder->items[builder->count++] = (struct owned){builder->file, op, owner->row};
+    }
+    return true;
+}
+
+/* By operator, then as time goes on. */
+static int owned_order(const void *a, const void *b)
+{
+    const struct owned *x = a, *y = b;
+    const struct columns *columns = &x->file->columns;
+    int order = COMPARE(x->op, y->op);
+    order = order ? order : COMPARE(columns->ts[x->row], columns->ts[y->row]);
+    order = order ? order : COMPARE(columns->dur[x->row], columns->dur[y->row]);
+    uint32_t x_name = columns->name[x->row], y_name = columns->name[y->row];
+    if (order == 0 && x_name != y_name && x_name != NAME_NONE && y_name != NAME_NONE)
+        order = name_compare(&x->file->names.items[x_name], &x->file->names.items[y_name]);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+/* F3: the part of `whole` that belongs to [from, to) of a total duration. */
+static int64_t share(int64_t whole, wide_time from, wide_time to, wide_time total)
+{
+    if (whole == NUMBER_NONE)
+        return NUMBER_NONE;
+    return (int64_t)(whole * to / total - whole * from / total);
+}
+
+/* F3: divides the work of an operator among its device work. */
+static void divide(struct work_builder *builder, const struct owned *items, size_t count,
+                   const struct work *work)
+{
+    const int64_t *dur = builder->file->columns.dur;
+    wide_time total = 0, from = 0;
+    int unit = 0; /* 2^unit ns, so that products fit */
+    for (size_t i = 0; i < count; i++)
+        total += dur[items[i].row];
+    while (total >> unit > INT64_MAX)
+        unit++;
+    for (size_t i = 0; i < count; i++) {
+        wide_time to = total > 0 ? from + dur[items[i].row] : 1, all = total > 0 ? total : 1;
+        builder->work[items[i].row] =
+            (struct work){share(work->flops, from >> unit, to >> unit, all >> unit),
+                          share(work->bytes, from >> unit, to >> unit, all >> unit)};
+        from = to;
+    }
+}
+
+static const char *text_of(const struct work_builder *builder, uint32_t id)
+{
+    return id == NAME_NONE ? NULL : builder->texts.items[id].text;
+}
+
+/* Computes the work of each operator that owns some; not known without dims, which were not read of those divided. */
+static bool compute(struct work_builder *builder)
+{
+    const struct owned *items = builder->items;
+    for (size_t i = 0, end; i < builder->count; i = end) {
+        uint32_t op = items[i].op;
+        for (end = i; end < builder->count && items[end].op == op; end++)
+            if (!stopper_goes_on(builder->stopper, end, &builder->call->failure))
+                return false;
+        struct work work = formula_work(
+            formula_of(builder, op), text_of(builder, builder->dims[op]),
+            text_of(builder, builder->types[op]), text_of(builder, builder->concrete[op]));
+        divide(builder, items + i, end - i, &work);
+    }
+    return true;
+}
+
+static bool build(struct work_builder *builder, const struct trace_member *member)
+{
+    struct failure *failure = &builder->call->failure;
+    if (!stacks_find(builder->file, builder->stopper, failure) ||
+        !owners_find(&builder->owners, member, NULL, 1u << LEVEL_OP, NULL, NULL, builder->stopper,
+                     failure) ||
+        !prepare(builder) || !find_owned(builder) ||
+        !sort_items(builder->items, builder->count, sizeof *builder->items, owned_order,
+                    builder->stopper, failure))
+        return false;
+    for (size_t i = 0; i < builder->count; i++)
+        if (!builder->divided[builder->items[i].op])
+            builder->dims[builder->items[i].op] = 0; /* wanted */
+    return shapes_read(builder->call, builder->file, builder->dims, builder->types,
+                       builder->concrete, &builder->texts) &&
+           compute(builder);
+}
+
+struct work *kernel_work_find(struct call *call, const struct trace_member *member)
+{
+    struct work_builder builder = {
+        .call = call, .stopper = &call->database->cache.stopper, .file = member->file};
+    bool done = build(&builder, member);
+    if (!done) {
+        memory_free(builder.work);
+        builder.work = NULL;
+    }
+    owners_clear(&builder.owners);
+    memory_free(builder.formulas);
+    memory_free(builder.nearest);
+    memory_free(builder.path);
+    memory_free(builder.divided);
+    memory_free(builder.items);
+    memory_free(builder.dims);
+    memory_free(builder.types);
+    memory_free(builder.concrete);
+    names_clear(&builder.texts);
+    return builder.work;
+}

@@ -1,0 +1,184 @@
+#include "shapes.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "text/scan.h"
+#include "text/text.h"
+#include "trace/args.h"
+
+/* A value of args, of operators. */
+struct value_reader {
+    const char *key;
+    uint32_t *values; /* by row; NULL: not wanted */
+    sqlite3_stmt *statement;
+    char *text; /* the last array */
+    size_t capacity;
+};
+
+static int prepare(struct value_reader *reader, sqlite3 *db)
+{
+    static const char sql[] = "SELECT ?1 ->> ?2"; /* json_valid() would hide that memory is short */
+    int code = sqlite3_prepare_v2(db, sql, -1, &reader->statement, NULL);
+    char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
+    if (code == SQLITE_OK)
+        code = path ? sqlite3_bind_text(reader->statement, 2, path, -1, SQLITE_TRANSIENT)
+                    : SQLITE_NOMEM;
+    sqlite3_free(path);
+    return code;
+}
+
+/* Writes a string of JSON up to its closing quote, as SQLite writes it. */
+static size_t write_string(const unsigned char *text, size_t length, char *to)
+{
+    static const char letters[] = "btn\0fr"; /* from 8 on */
+    char *at = to;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = text[i];
+        char letter = c >= 8 && c < 14 ? letters[c - 8] : 0;
+        if (c < ' ' && !letter) {
+            sqlite3_snprintf(7, at, "\\u%04x", c);
+            at += 6;
+            continue;
+        }
+        if (letter || c == '"' || c == '\\')
+            *at++ = '\\';
+        *at++ = letter ? letter : (char)c;
+    }
+    return (size_t)(at - to);
+}
+
+/* Writes dense, strict JSON with its strings alike, however they are escaped. Returns its length,
+** which is not greater. `scratch` has room for 3 times `length`. */
+static size_t write_alike(const char *json, size_t length, char *to, unsigned char *scratch)
+{
+    struct problems unused = {0};
+    size_t written = 0;
+    for (size_t i = 0; i < length; i++) {
+        to[written++] = json[i];
+        if (json[i] != '"')
+            continue;
+        size_t begin = ++i;
+        while (json[i] != '"')
+            i += json[i] == '\\' ? 2 : 1;
+        size_t decoded =
+            text_decode((const unsigned char *)json + begin, i - begin, scratch, &unused, 0);
+        written += write_string(scratch, decoded, to + written);
+        to[written++] = '"';
+    }
+    return written;
+}
+
+/* Sets `*value` to the id of the value in args. */
+static int ask_json(struct value_reader *reader, const unsigned char *args, size_t length,
+                    struct names *names, uint32_t *value)
+{
+    sqlite3_stmt *statement = reader->statement;
+    sqlite3_reset(statement);
+    int code =
+        sqlite3_bind_text64(statement, 1, (const char *)args, length, SQLITE_STATIC, SQLITE_UTF8);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ERROR) /* nested deeper than SQLite reads */
+        return SQLITE_OK;
+    if (code != SQLITE_ROW)
+        return code;
+    if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
+        return SQLITE_OK;
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    if (!text)
+        return SQLITE_NOMEM;
+    size_t written = (size_t)sqlite3_column_bytes(statement, 0);
+    if (*text == '[' && memchr(text, '\\', written)) {
+        if (!MEMORY_GROW(reader->text, reader->capacity, 4 * written))
+            return SQLITE_NOMEM;
+        unsigned char *scratch = (unsigned char *)reader->text + written;
+        written = write_alike(text, written, reader->text, scratch);
+        text = reader->text;
+    }
+    *value = names_intern(names, text, written);
+    return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* Writes JSON without its white space. Returns its length. No string may have an escape. */
+static size_t write_dense(const struct token *json, char *to)
+{
+    size_t length = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < json->length; i++) {
+        unsigned char c = json->at[i];
+        in_string ^= c == '"';
+        to[length] = (char)c;
+        length += c > ' ' || in_string;
+    }
+    return length;
+}
+
+/* Sets `*value` to the id of the value in args, which are strict JSON. An array is written here, as
+** SQLite writes it; other values, and args with escapes, are left to SQLite. */
+static int find_value(struct value_reader *reader, const unsigned char *args, size_t length,
+                      struct names *names, uint32_t *value)
+{
+    const struct token object = {args, length, TOKEN_NESTED};
+    struct token array;
+    if (memchr(args, '\\', length) || !scan_member(&object, reader->key, &array) ||
+        array.kind != TOKEN_NESTED)
+        return ask_json(reader, args, length, names, value);
+    if (!MEMORY_GROW(reader->text, reader->capacity, array.length))
+        return SQLITE_NOMEM;
+    *value = names_intern(names, reader->text, write_dense(&array, reader->text));
+    return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* Reads values of the args of the rows that the first reader wants. */
+static bool read_values(struct call *call, struct trace_file *file, struct value_reader *readers,
+                        int count, struct names *names)
+{
+    const struct stopper *stopper = &call->database->cache.stopper;
+    struct args_reader args = {.file = NULL};
+    bool done = true;
+    int code = SQLITE_OK;
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        code = prepare(&readers[i], call->database->db);
+    for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
+        const unsigned char *text = NULL;
+        size_t length;
+        if (readers[0].values[row] != NAME_NONE)
+            done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
+        for (int i = 0; i < count && code == SQLITE_OK; i++) {
+            if (!readers[i].values)
+                continue;
+            readers[i].values[row] = NAME_NONE;
+            if (done && text)
+                code = find_value(&readers[i], text, length, names, &readers[i].values[row]);
+        }
+    }
+    char *what = sqlite3_mprintf("cannot read the args of '%s': ", file->path);
+    done = call_check(call, what ? code : SQLITE_NOMEM, what) && done;
+    sqlite3_free(what);
+    args_close(&args);
+    for (int i = 0; i < count; i++) {
+        sqlite3_finalize(readers[i].statement);
+        memory_free(readers[i].text);
+    }
+    return done;
+}
+
+bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
+                 uint32_t *concrete, struct names *names)
+{
+    struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
+                                     {.key = "Input type", .values = types},
+                                     {.key = "Concrete Inputs", .values = concrete}};
+    for (size_t row = 0; row < file->columns.count; row++)
+        if (!row_is(file, row, CATEGORY_OPERATOR))
+            shapes[row] = NAME_NONE;
+    return read_values(call, file, readers, concrete ? 3 : 2, names);
+}
+
+bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,
+              struct names *names)
+{
+    struct value_reader reader = {.key = key, .values = values};
+    return read_values(call, file, &reader, 1, names);
+}

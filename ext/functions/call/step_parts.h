@@ -1,0 +1,38 @@
+/*
+** The rows of trace_step_time and trace_step_path: the parts of each step.
+*/
+#ifndef TRACEDIFF_STEP_PARTS_H
+#define TRACEDIFF_STEP_PARTS_H
+
+#include "analysis/steps/attribute.h"
+#include "sqlite/table_function.h"
+
+/* Columns: these, the names, time, time_ns; then stratum, or of paths kernels, steps, area, family,
+** top_name. */
+enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
+
+/* Arguments: these; before `steps` the level if there is one, the clock, and of paths what they are
+** sums over. */
+enum {
+    STEP_PARTS_TRACE,
+    STEP_PARTS_RANKS,
+    STEP_PARTS_ITERATIONS,
+    STEP_PARTS_STEPS =
+        5,             /* after the level and the clock, or the clock and what they are sums over */
+    STEP_PARTS_CAPTURE /* by level only */
+};
+
+struct step_parts {
+    bool by_level;              /* names are those of a level; else paths */
+    const unsigned char *names; /* by column of names: the index in attributed.name */
+    int name_count;
+};
+
+/* A complete producer. */
+int step_parts_produce(struct call *call, struct rows **rows, const struct step_parts *columns);
+
+/* Description of an argument. */
+#define STEP_CLOCK_ARGUMENT \
+    "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
+
+#endif

@@ -1,0 +1,201 @@
+#include "call_snapshot.h"
+
+#include <string.h>
+
+#include "chart/writer.h"
+#include "base/memory.h"
+#include "base/sort.h"
+
+static int file_order(const void *a, const void *b)
+{
+    const struct snapshot_file *x = a, *y = b;
+    int order = COMPARE(x->rank, y->rank);
+    return order ? order : strcmp(x->path, y->path);
+}
+
+/* T7: those without a number in the name get the lowest numbers that are free, in the order of their paths. */
+static bool assign_ranks(struct call *call, struct call_snapshots *snapshots)
+{
+    int64_t *taken = memory_zeroed(snapshots->count, sizeof *taken), next = 0;
+    size_t count = 0;
+    if (!taken)
+        return failure_memory(&call->failure);
+    for (size_t i = 0; i < snapshots->count; i++) {
+        snapshots->files[i].rank = path_rank(snapshots->files[i].path);
+        if (snapshots->files[i].rank >= 0)
+            taken[count++] = snapshots->files[i].rank;
+    }
+    count = sort_integers(taken, count);
+    for (size_t i = 0; i < snapshots->count; i++) {
+        if (snapshots->files[i].rank >= 0)
+            continue;
+        while (has_integer(taken, count, next))
+            next++;
+        snapshots->files[i].rank = next++;
+    }
+    memory_free(taken);
+    return sort_items(snapshots->files, snapshots->count, sizeof *snapshots->files, file_order,
+                      &call->database->cache.stopper, &call->failure);
+}
+
+/* Keeps what was named, and of a directory what begins like a snapshot. */
+static bool keep_files(struct call *call, struct call_snapshots *snapshots)
+{
+    const struct trace_paths *paths = &snapshots->paths;
+    snapshots->files = memory_zeroed(paths->count, sizeof *snapshots->files);
+    if (!snapshots->files)
+        return failure_memory(&call->failure);
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct trace_path *path = &paths->items[i];
+        struct failure unread = {FAILURE_NONE, NULL, NULL, 0};
+        if (!path->listed || pickle_begins(path->path, &unread) || unread.code != FAILURE_NONE)
+            snapshots->files[snapshots->count++] =
+                (struct snapshot_file){.path = path->path, .listed = path->listed};
+        failure_clear(&unread);
+    }
+    return true;
+}
+
+/* 'worst', or what argument_selection() reads. */
+static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots)
+{
+    static const char word[] = " or 'all', not ";
+    sqlite3_value *value = call->values[argument];
+    const char *text = value && sqlite3_value_type(value) == SQLITE_TEXT
+                           ? (const char *)sqlite3_value_text(value)
+                           : NULL;
+    snapshots->worst = text && sqlite3_stricmp(text, "worst") == 0;
+    if (snapshots->worst)
+        snapshots->ranks.kind = SELECT_ALL;
+    if (snapshots->worst || argument_selection(call, argument, false, &snapshots->ranks))
+        return true;
+    struct failure *failure = &call->failure, own = *failure;
+    const char *at = own.text ? strstr(own.text, word) : NULL;
+    if (at && own.code == FAILURE_REQUEST) {
+        *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
+        failure_set(failure, FAILURE_REQUEST, "%.*s, 'all' or 'worst', not %s",
+                    (int)(at - own.text), own.text, at + sizeof word - 1);
+        failure_clear(&own);
+    }
+    return false;
+}
+
+/* Whether the ranks that were asked for are there. */
+static bool check_ranks(struct call *call, int argument, const struct call_snapshots *snapshots)
+{
+    int64_t *there = memory_zeroed(snapshots->count, sizeof *there);
+    const char *text = (const char *)sqlite3_value_text(call->values[argument]);
+    struct writer subject = {0};
+    write_string(&subject, "'");
+    write_string(&subject, text ? text : "");
+    write_bytes(&subject, "'", 2);
+    if (!there || subject.failed) {
+        memory_free(there);
+        writer_clear(&subject);
+        return failure_memory(&call->failure);
+    }
+    for (size_t i = 0; i < snapshots->count; i++)
+        there[i] = snapshots->files[i].rank;
+    bool done = selection_check(&snapshots->ranks, there, drop_doubles(there, snapshots->count),
+                                subject.bytes, "rank", &call->failure);
+    memory_free(there);
+    writer_clear(&subject);
+    return done;
+}
+
+bool call_snapshots_find(struct call *call, int argument, int ranks,
+                         struct call_snapshots *snapshots)
+{
+    *snapshots = (struct call_snapshots){.paths = {.snapshots = true}};
+    snapshots->ranks.kind = ranks == 0 ? SELECT_ALL : SELECT_DEFAULT;
+    return (ranks == 0 || read_ranks(call, ranks, snapshots)) &&
+           argument_trace(call, argument, &snapshots->paths) && keep_files(call, snapshots) &&
+           assign_ranks(call, snapshots) && check_ranks(call, argument, snapshots);
+}
+
+void call_snapshots_close(struct call_snapshots *snapshots)
+{
+    paths_clear(&snapshots->paths);
+    memory_free(snapshots->files);
+    selection_clear(&snapshots->ranks);
+}
+
+bool call_snapshots_choose(struct call *call, struct call_snapshots *snapshots, int64_t rank)
+{
+    struct selection *ranks = &snapshots->ranks;
+    selection_clear(ranks);
+    ranks->kind = SELECT_LIST;
+    ranks->count = 1;
+    ranks->values = memory_allocate(sizeof *ranks->values);
+    if (!ranks->values)
+        return failure_memory(&call->failure);
+    *ranks->values = rank;
+    return true;
+}
+
+struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_file *file)
+{
+    struct failure failure = {FAILURE_NONE, NULL, NULL, 0};
+    struct snapshot *snapshot =
+        snapshot_cache_get(&call->database->snapshots, file->path, &call->database->cache.stopper,
+                           &failure);
+    if (!snapshot && file->listed && failure.code == FAILURE_NOT_TRACE)
+        failure_clear(&failure);
+    else if (!snapshot)
+        failure_move(&call->failure, &failure);
+    return snapshot;
+}
+
+/* Says why none of the files is a snapshot, by the first. */
+static bool refuse_files(struct call *call, const struct call_snapshots *snapshots,
+                         const struct snapshot_file *first)
+{
+    const struct snapshot_file named = {.path = first ? first->path
+                                                      : snapshots->paths.items[0].path};
+    snapshot_release(call_snapshot_open(call, &named));
+    struct failure *failure = &call->failure, own = *failure;
+    if (own.code == FAILURE_MEMORY || own.code == FAILURE_INTERRUPTED)
+        return false;
+    *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
+    failure_set(failure, FAILURE_REQUEST, "none of the files is a snapshot; the first: %s",
+                own.text ? own.text : "it has changed");
+    failure_clear(&own);
+    return false;
+}
+
+bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
+                         take_snapshot *take, void *to)
+{
+    const struct selection *ranks = &snapshots->ranks;
+    bool any = false, done = true;
+    int64_t lowest = -1; /* the first rank of which a file is a snapshot */
+    const struct snapshot_file *first = NULL;
+    for (size_t i = 0; done && i < snapshots->count; i++) {
+        const struct snapshot_file *file = &snapshots->files[i];
+        if (ranks->kind == SELECT_LIST && !has_integer(ranks->values, ranks->count, file->rank))
+            continue;
+        if (ranks->kind == SELECT_DEFAULT && any && file->rank != lowest)
+            break;
+        lowest = file->rank;
+        first = first ? first : file;
+        struct snapshot *snapshot = call_snapshot_open(call, file);
+        any = any || snapshot;
+        done = snapshot ? take(call, snapshot, file->rank, to)
+                        : call->failure.code == FAILURE_NONE;
+        snapshot_release(snapshot);
+    }
+    return done && (any || refuse_files(call, snapshots, first));
+}
+
+int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add)
+{
+    struct call_snapshots snapshots;
+    struct result *result = result_new(call->function->column_count);
+    database_begin_work(call->database);
+    if (result && call_snapshots_find(call, 0, 0, &snapshots))
+        call_snapshots_each(call, &snapshots, add, result);
+    database_end_work(call->database);
+    if (result)
+        call_snapshots_close(&snapshots);
+    return result_finish(result, call_code(call), rows);
+}

@@ -1,0 +1,50 @@
+/*
+** The snapshots of an allocator that an argument of a call names, and their ranks.
+*/
+#ifndef TRACEDIFF_CALL_SNAPSHOT_H
+#define TRACEDIFF_CALL_SNAPSHOT_H
+
+#include "snapshot/snapshot.h"
+#include "sqlite/arguments.h"
+
+struct snapshot_file {
+    const char *path; /* borrowed */
+    bool listed;      /* found in a directory, so it need not be a snapshot */
+    int64_t rank;     /* of the name; without, the lowest that is free (T7) */
+};
+
+struct call_snapshots {
+    struct trace_paths paths;
+    struct snapshot_file *files; /* by rank, then path */
+    size_t count;
+    struct selection ranks;
+    bool worst; /* 'worst' was asked for */
+};
+
+/* Finds the files of an argument, and reads the argument for ranks, by default the lowest; 0: there is none, and all
+** are chosen. On failure, too, they are to be closed. */
+bool call_snapshots_find(struct call *call, int argument, int ranks,
+                         struct call_snapshots *snapshots);
+
+/* Chooses one rank. */
+bool call_snapshots_choose(struct call *call, struct call_snapshots *snapshots, int64_t rank);
+
+void call_snapshots_close(struct call_snapshots *snapshots);
+
+/* Opens a file. NULL on failure, and if it is listed but is not a snapshot. */
+struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_file *file);
+
+/* Takes a snapshot of a rank; false on failure, with call->failure filled. */
+typedef bool take_snapshot(struct call *call, struct snapshot *snapshot, int64_t rank, void *to);
+
+/* Calls `take` for each snapshot of the chosen ranks in turn. An error if there is none. */
+bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
+                         take_snapshot *take, void *to);
+
+/* A complete producer: `add` adds the rows of each snapshot of the first argument to a struct result. */
+int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
+
+#define SNAPSHOT_ARGUMENT \
+    "snapshot", "TEXT", true, "directory, file, pattern or JSON array of these (M1)"
+
+#endif

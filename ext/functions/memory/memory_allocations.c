@@ -1,0 +1,157 @@
+/*
+** memory_allocations: the allocations of an allocator's snapshot, from their begin to their end.
+*/
+#include "text/number.h"
+#include "snapshot_rows.h"
+
+enum {
+    ALLOCATIONS_RANK,
+    ALLOCATIONS_DEVICE,
+    ALLOCATIONS_ADDR,
+    ALLOCATIONS_BYTES,
+    ALLOCATIONS_ALLOC_EVENT,
+    ALLOCATIONS_FREE_EVENT,
+    ALLOCATIONS_ALLOC_US,
+    ALLOCATIONS_FREE_US,
+    ALLOCATIONS_LIFETIME,
+    ALLOCATIONS_AT_PEAK,
+    ALLOCATIONS_PHASE,
+    ALLOCATIONS_ANNOTATION,
+    ALLOCATIONS_FUNCTION,
+    ALLOCATIONS_PLACE,
+    ALLOCATIONS_OP,
+    ALLOCATIONS_TOP_OP,
+    ALLOCATIONS_NODE,
+    ALLOCATIONS_FILE
+};
+
+static const struct column columns_of_allocations[] = {
+    [ALLOCATIONS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    [ALLOCATIONS_DEVICE] = {"device", "INTEGER", "number of the device"},
+    [ALLOCATIONS_ADDR] = {"addr", "INTEGER", "address"},
+    [ALLOCATIONS_BYTES] = {"bytes", "INTEGER", "bytes that were asked for"},
+    [ALLOCATIONS_ALLOC_EVENT] = {"alloc_event", "INTEGER",
+                                 "event of its alloc; NULL: it was there before (M5)"},
+    [ALLOCATIONS_FREE_EVENT] = {"free_event", "INTEGER",
+                                "event that ends it (M4); NULL: it is there at the end"},
+    [ALLOCATIONS_ALLOC_US] = {"alloc_us", "INTEGER", "us since 1970, of that alloc"},
+    [ALLOCATIONS_FREE_US] = {"free_us", "INTEGER", "us since 1970, of the event that ends it"},
+    [ALLOCATIONS_LIFETIME] = {"lifetime_us", "INTEGER", "us between them"},
+    [ALLOCATIONS_AT_PEAK] = {"at_peak", "INTEGER", "1: it is alive at the peak of the device (M7)"},
+    [ALLOCATIONS_PHASE] = {"phase", "TEXT",
+                           "before, unknown, backward, optimizer or forward (M9)"},
+    [ALLOCATIONS_ANNOTATION] = {"annotation", "TEXT",
+                                "innermost annotation around its alloc (M9)"},
+    [ALLOCATIONS_FUNCTION] = {"function", "TEXT", "file and name of the user's frame (M8)"},
+    [ALLOCATIONS_PLACE] = {"place", "TEXT", "file, line and name of the user's frame (M8)"},
+    [ALLOCATIONS_OP] = {"op", "TEXT", "operator that allocates (M8)"},
+    [ALLOCATIONS_TOP_OP] = {"top_op", "TEXT", "outermost operator (M8)"},
+    [ALLOCATIONS_NODE] = {"node", "TEXT", "node of autograd (M8)"},
+    [ALLOCATIONS_FILE] = {"file", "TEXT", "path"},
+};
+
+static const struct argument arguments_of_allocations[] = {{SNAPSHOT_ARGUMENT}};
+
+static size_t allocations_size(const struct memory_device *device)
+{
+    return device->allocation_count;
+}
+
+static int give_label(const struct snapshot_part *part, const struct memory_allocation *allocation,
+                      int column, sqlite3_context *context, struct failure *failure)
+{
+    const struct stack_label *label = allocation_label(part->snapshot, allocation, failure);
+    if (!label)
+        return SQLITE_NOMEM;
+    uint32_t id = column == ALLOCATIONS_FUNCTION ? label->function
+                  : column == ALLOCATIONS_PLACE  ? label->place
+                  : column == ALLOCATIONS_OP     ? label->op
+                  : column == ALLOCATIONS_TOP_OP ? label->top_op
+                                                 : label->node;
+    if (column == ALLOCATIONS_PHASE)
+        sqlite3_result_text(
+            context, memory_phase_name(allocation->begin == 0 ? PHASE_BEFORE : label->phase), -1,
+            SQLITE_STATIC);
+    else
+        give_name(context, id == NAME_NONE ? NULL : &part->snapshot->labels.names.items[id]);
+    return SQLITE_OK;
+}
+
+static void give_time(const struct snapshot_part *part, const struct memory_allocation *allocation,
+                      int column, sqlite3_context *context)
+{
+    int64_t begin = allocation->begin == 0 ? NUMBER_NONE : (int64_t)allocation->begin - 1;
+    int64_t end = allocation->end == ALLOCATION_OPEN ? NUMBER_NONE : (int64_t)allocation->end - 1;
+    int64_t begin_us = event_time(part->snapshot, part->device, begin);
+    int64_t end_us = event_time(part->snapshot, part->device, end);
+    bool timed = begin_us != NUMBER_NONE && end_us != NUMBER_NONE;
+    give_number(context, column == ALLOCATIONS_ALLOC_EVENT  ? begin
+                         : column == ALLOCATIONS_FREE_EVENT ? end
+                         : column == ALLOCATIONS_ALLOC_US   ? begin_us
+                         : column == ALLOCATIONS_FREE_US    ? end_us
+                         : timed /* wraps around only if the times make no sense */
+                             ? (int64_t)((uint64_t)end_us - (uint64_t)begin_us)
+                             : NUMBER_NONE);
+}
+
+static int allocations_column(struct rows *rows, struct row_scan *scan,
+                              const struct position *position, int column,
+                              sqlite3_context *context, struct failure *failure)
+{
+    const struct snapshot_part *part = snapshot_rows_part(rows, position->row);
+    const struct memory_device *device = part->device;
+    const struct memory_allocation *allocation =
+        &device->allocations[position->row - part->first];
+    uint32_t id;
+    (void)scan;
+    switch (column) {
+    case ALLOCATIONS_RANK:
+        sqlite3_result_int64(context, part->rank);
+        break;
+    case ALLOCATIONS_DEVICE:
+        sqlite3_result_int64(context, device->number);
+        break;
+    case ALLOCATIONS_ADDR:
+        sqlite3_result_int64(context, allocation->address);
+        break;
+    case ALLOCATIONS_BYTES:
+        sqlite3_result_int64(context, allocation->bytes);
+        break;
+    case ALLOCATIONS_ALLOC_EVENT:
+    case ALLOCATIONS_FREE_EVENT:
+    case ALLOCATIONS_ALLOC_US:
+    case ALLOCATIONS_FREE_US:
+    case ALLOCATIONS_LIFETIME:
+        give_time(part, allocation, column, context);
+        break;
+    case ALLOCATIONS_AT_PEAK:
+        sqlite3_result_int(context, allocation_alive(allocation, device->peak_event));
+        break;
+    case ALLOCATIONS_ANNOTATION:
+        id = allocation_annotation(part->snapshot, device, allocation);
+        give_name(context,
+                  id == NAME_NONE ? NULL : &part->snapshot->pickle.values.texts.items[id]);
+        break;
+    case ALLOCATIONS_FILE:
+        return give_path(context, part->snapshot);
+    default:
+        return give_label(part, allocation, column, context, failure);
+    }
+    return SQLITE_OK;
+}
+
+static int allocations_produce(struct call *call, struct rows **rows)
+{
+    static const struct rows_methods methods = {.column = allocations_column,
+                                                .destroy = snapshot_rows_destroy};
+    return snapshot_rows_make(call, &methods, allocations_size, NULL, rows);
+}
+
+const struct table_function memory_allocations_function = {
+    .name = "memory_allocations",
+    .text = "the allocations of an allocator's snapshot, a row each",
+    COLUMNS(columns_of_allocations),
+    ARGUMENTS(arguments_of_allocations),
+    .reads_files = true,
+    .produce = allocations_produce,
+};

@@ -1,0 +1,160 @@
+/*
+** memory_files: the files of allocators' snapshots and their devices.
+*/
+#include <string.h>
+
+#include "chart/writer.h"
+#include "text/number.h"
+#include "call_snapshot.h"
+
+static const struct column columns_of_files[] = {
+    {"file", "TEXT", "path"},
+    {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    {"device", "INTEGER", "number of the device; NULL of a file that cannot be read"},
+    {"events", "INTEGER", "events"},
+    {"allocations", "INTEGER", "rows of memory_allocations"},
+    {"peak_bytes", "INTEGER", "bytes of the allocations that are alive at the peak (M7)"},
+    {"peak_blocks", "INTEGER", "these allocations"},
+    {"peak_event", "INTEGER", "the event after which the peak is; -1: before the first"},
+    {"peak_us", "INTEGER", "us since 1970, of that event"},
+    {"peak_reserved", "INTEGER", "bytes that are reserved then"},
+    {"end_bytes", "INTEGER", "bytes of the allocations that are alive at the end"},
+    {"end_reserved", "INTEGER", "bytes that are reserved at the end"},
+    {"first_us", "INTEGER", "us since 1970, of the first event"},
+    {"last_us", "INTEGER", "us since 1970, of the last event"},
+    {"frames", "INTEGER", "events that have frames"},
+    {"problems", "TEXT", "JSON array of {what, count}: what does not hold (M4, M6)"},
+    {"size", "INTEGER", "bytes on disk"},
+    {"pickle_size", "INTEGER", "bytes of the pickle"},
+};
+
+enum { FILES_SNAPSHOT, FILES_RANKS };
+
+static const struct argument arguments_of_files[] = {
+    {SNAPSHOT_ARGUMENT},
+    {"ranks", "", false, "integer or JSON array; default all"},
+};
+
+static void write_problem(struct writer *list, const char *what, int64_t count)
+{
+    write_string(list, list->length > 1 ? ",{\"what\":" : "{\"what\":");
+    write_json_string(list, what);
+    write_string(list, ",\"count\":");
+    write_integer(list, count);
+    write_string(list, "}");
+}
+
+static void add_problems(struct result *result, const int64_t *problems, const char *failure)
+{
+    static const char *const texts[MEMORY_PROBLEMS] = {
+        [MEMORY_TWICE] = "alloc at an address that is in use",
+        [MEMORY_DIFFERS] = "block of another size than its alloc",
+        [MEMORY_NO_BLOCK] = "allocation that is open at the end without a block",
+        [MEMORY_TWO_BLOCKS] = "second block at an address",
+    };
+    struct writer list = {0};
+    write_string(&list, "[");
+    if (failure)
+        write_problem(&list, failure, 1);
+    for (int i = 0; problems && i < MEMORY_PROBLEMS; i++)
+        if (problems[i] > 0)
+            write_problem(&list, texts[i], problems[i]);
+    write_string(&list, "]");
+    if (list.failed)
+        result_lost(result);
+    else
+        result_text(result, list.bytes, list.length);
+    writer_clear(&list);
+}
+
+static int64_t count_frames(const struct snapshot *snapshot, const struct memory_device *device)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < device->event_count; i++) {
+        struct value_walk walk = values_walk(&snapshot->pickle.values,
+                                       event_field(snapshot, device, i, KEY_FRAMES));
+        count += walk_next(&walk) != 0;
+    }
+    return count;
+}
+
+static void add_device(struct result *result, const struct snapshot *snapshot, int64_t rank,
+                       const struct memory_device *device)
+{
+    result_repaired(result, snapshot->path, strlen(snapshot->path));
+    result_integer(result, rank);
+    result_integer(result, device->number);
+    result_integer(result, (int64_t)device->event_count);
+    result_integer(result, (int64_t)device->allocation_count);
+    result_integer(result, device->peak_bytes);
+    result_integer(result, device->peak_blocks);
+    result_integer(result, device->peak_event);
+    result_number(result, event_time(snapshot, device, device->peak_event));
+    result_integer(result, device->peak_reserved);
+    result_integer(result, device->end_bytes);
+    result_integer(result, device->end_reserved);
+    result_number(result,
+                  device->event_count > 0 ? event_time(snapshot, device, 0) : NUMBER_NONE);
+    result_number(result, event_time(snapshot, device, (int64_t)device->event_count - 1));
+    result_integer(result, count_frames(snapshot, device));
+    add_problems(result, device->problems, NULL);
+    result_integer(result, snapshot->identity.size);
+    result_integer(result, snapshot->pickle.size);
+}
+
+/* A file that cannot be read, or that has no device in use. */
+static void add_other(struct result *result, const struct snapshot_file *file, const char *failure)
+{
+    result_repaired(result, file->path, strlen(file->path));
+    result_integer(result, file->rank);
+    for (int i = 2; i < COUNT_OF(columns_of_files); i++)
+        if (strcmp(columns_of_files[i].name, "problems") == 0)
+            add_problems(result, NULL, failure);
+        else
+            result_null(result);
+}
+
+/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. */
+static void add_file(struct call *call, struct result *result, const struct snapshot_file *file)
+{
+    const struct snapshot_file named = {.path = file->path}; /* so that its failure is told */
+    struct snapshot *snapshot = call_snapshot_open(call, &named);
+    enum failure_code code = call->failure.code;
+    bool any = false;
+    for (size_t d = 0; snapshot && d < snapshot->device_count; d++) {
+        any = any || snapshot->devices[d].used;
+        if (snapshot->devices[d].used)
+            add_device(result, snapshot, file->rank, &snapshot->devices[d]);
+    }
+    snapshot_release(snapshot);
+    if (any || code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED)
+        return;
+    add_other(result, file, call->failure.text);
+    failure_clear(&call->failure);
+}
+
+static int files_produce(struct call *call, struct rows **rows)
+{
+    struct call_snapshots snapshots;
+    struct result *result = result_new(call->function->column_count);
+    database_begin_work(call->database);
+    if (result && call_snapshots_find(call, FILES_SNAPSHOT, call->values[FILES_RANKS] ? FILES_RANKS : 0,
+                                      &snapshots))
+        for (size_t i = 0; i < snapshots.count && call_code(call) == SQLITE_OK; i++)
+            if (snapshots.ranks.kind != SELECT_LIST ||
+                has_integer(snapshots.ranks.values, snapshots.ranks.count, snapshots.files[i].rank))
+                add_file(call, result, &snapshots.files[i]);
+    database_end_work(call->database);
+    if (result)
+        call_snapshots_close(&snapshots);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function memory_files_function = {
+    .name = "memory_files",
+    .text = "the devices of allocators' snapshots, with their peaks and problems, a row each",
+    COLUMNS(columns_of_files),
+    ARGUMENTS(arguments_of_files),
+    .reads_files = true,
+    .produce = files_produce,
+};

@@ -1,0 +1,257 @@
+/*
+** memory_peak: what is allocated at the peak of each device, by keys (M7 to M9).
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "text/number.h"
+#include "base/sort.h"
+#include "call_snapshot.h"
+
+/* In the order of the columns. */
+enum peak_key {
+    PEAK_PHASE,
+    PEAK_ANNOTATION,
+    PEAK_FUNCTION,
+    PEAK_PLACE,
+    PEAK_OP,
+    PEAK_TOP_OP,
+    PEAK_NODE,
+    PEAK_KEYS
+};
+
+static const struct column columns_of_peak[] = {
+    {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    {"device", "INTEGER", "number of the device"},
+    {"phase", "TEXT", "phase (M9); also `cached and rounded`: reserved, but not asked for (M7)"},
+    {"annotation", "TEXT", "innermost annotation (M9); NULL like the others if it is not in `by`"},
+    {"function", "TEXT", "file and name of the user's frame (M8)"},
+    {"place", "TEXT", "file, line and name of the user's frame (M8)"},
+    {"op", "TEXT", "operator that allocates (M8)"},
+    {"top_op", "TEXT", "outermost operator (M8)"},
+    {"node", "TEXT", "node of autograd (M8)"},
+    {"bytes", "INTEGER", "bytes at the peak"},
+    {"blocks", "INTEGER", "allocations at the peak"},
+};
+
+static const char *const key_names[PEAK_KEYS] = {
+    [PEAK_PHASE] = "phase",       [PEAK_ANNOTATION] = "annotation",
+    [PEAK_FUNCTION] = "function", [PEAK_PLACE] = "place",
+    [PEAK_OP] = "op",             [PEAK_TOP_OP] = "top_op",
+    [PEAK_NODE] = "node"};
+
+enum { PEAK_SNAPSHOT, PEAK_BY, PEAK_RANKS };
+
+static const struct argument arguments_of_peak[] = {
+    {SNAPSHOT_ARGUMENT},
+    {"by", "TEXT", false,
+     "one or more of phase, annotation, function, place, op, top_op and node, between commas; "
+     "default 'phase,function,op'"},
+    {"ranks", "", false,
+     "integer, JSON array, 'all' or 'worst', the one with the highest peak; default the lowest"},
+};
+
+struct peak_call {
+    bool by[PEAK_KEYS];
+    struct result *result;
+    int64_t last; /* rank whose rows were added last; -1: none */
+};
+
+/* Allocations of the same keys. NULL: without, or not in `by`. */
+struct peak_part {
+    const struct name *keys[PEAK_KEYS];
+    int64_t bytes, blocks;
+};
+
+static int keys_order(const void *a, const void *b)
+{
+    const struct peak_part *x = a, *y = b;
+    for (int i = 0; i < PEAK_KEYS; i++) {
+        const struct name *p = x->keys[i], *q = y->keys[i];
+        int order = p == q ? 0 : p && q ? name_compare(p, q) : (p != NULL) - (q != NULL);
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+static int bytes_order(const void *a, const void *b)
+{
+    const struct peak_part *x = a, *y = b;
+    int order = COMPARE(y->bytes, x->bytes);
+    return order ? order : keys_order(a, b);
+}
+
+static const struct name *phase_name(enum memory_phase phase)
+{
+    static const struct name names[] = {[PHASE_BEFORE] = {.text = "before", .length = 6},
+                                        [PHASE_UNKNOWN] = {.text = "unknown", .length = 7},
+                                        [PHASE_BACKWARD] = {.text = "backward", .length = 8},
+                                        [PHASE_OPTIMIZER] = {.text = "optimizer", .length = 9},
+                                        [PHASE_FORWARD] = {.text = "forward", .length = 7}};
+    return &names[phase];
+}
+
+static const struct name *name_of(const struct names *names, uint32_t id)
+{
+    return id == NAME_NONE ? NULL : &names->items[id];
+}
+
+/* Makes a part of one allocation. Its label must be known already, so that no name moves. */
+static bool make_part(struct call *call, const struct peak_call *peak, struct snapshot *snapshot,
+                      const struct memory_device *device,
+                      const struct memory_allocation *allocation, struct peak_part *part)
+{
+    const struct stack_label *label = allocation_label(snapshot, allocation, &call->failure);
+    const struct names *names = &snapshot->labels.names;
+    if (!label)
+        return false;
+    *part = (struct peak_part){.bytes = allocation->bytes, .blocks = 1};
+    part->keys[PEAK_PHASE] = phase_name(allocation->begin == 0 ? PHASE_BEFORE : label->phase);
+    part->keys[PEAK_FUNCTION] = name_of(names, label->function);
+    part->keys[PEAK_PLACE] = name_of(names, label->place);
+    part->keys[PEAK_OP] = name_of(names, label->op);
+    part->keys[PEAK_TOP_OP] = name_of(names, label->top_op);
+    part->keys[PEAK_NODE] = name_of(names, label->node);
+    part->keys[PEAK_ANNOTATION] =
+        name_of(&snapshot->pickle.values.texts,
+                peak->by[PEAK_ANNOTATION] ? allocation_annotation(snapshot, device, allocation)
+                                          : NAME_NONE);
+    for (int i = 0; i < PEAK_KEYS; i++)
+        part->keys[i] = peak->by[i] ? part->keys[i] : NULL;
+    return true;
+}
+
+/* Adds up parts of the same keys; returns how many are left. */
+static size_t merge_parts(struct peak_part *parts, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && keys_order(&parts[kept - 1], &parts[i]) == 0) {
+            parts[kept - 1].bytes += parts[i].bytes;
+            parts[kept - 1].blocks += parts[i].blocks;
+        } else {
+            parts[kept++] = parts[i];
+        }
+    }
+    return kept;
+}
+
+/* Makes the parts of a device, at most peak_blocks, from the largest on. */
+static bool make_parts(struct call *call, const struct peak_call *peak, struct snapshot *snapshot,
+                       const struct memory_device *device, struct peak_part *parts, size_t *count)
+{
+    const struct stopper *stopper = &call->database->cache.stopper;
+    struct failure *failure = &call->failure;
+    for (int pass = 0; pass < 2; pass++) { /* the first makes the labels */
+        *count = 0;
+        for (size_t i = 0; i < device->allocation_count; i++) {
+            const struct memory_allocation *allocation = &device->allocations[i];
+            if (!stopper_goes_on(stopper, i, failure))
+                return false;
+            if (allocation_alive(allocation, device->peak_event) &&
+                !make_part(call, peak, snapshot, device, allocation, &parts[(*count)++]))
+                return false;
+        }
+    }
+    if (!sort_items(parts, *count, sizeof *parts, keys_order, stopper, failure))
+        return false;
+    *count = merge_parts(parts, *count);
+    return sort_items(parts, *count, sizeof *parts, bytes_order, stopper, failure);
+}
+
+static void add_part(struct result *result, int64_t rank, const struct memory_device *device,
+                     const struct peak_part *part)
+{
+    result_integer(result, rank);
+    result_integer(result, device->number);
+    for (int i = 0; i < PEAK_KEYS; i++)
+        result_text(result, part->keys[i] ? part->keys[i]->text : NULL,
+                    part->keys[i] ? part->keys[i]->length : 0);
+    result_integer(result, part->bytes);
+    result_integer(result, part->blocks);
+}
+
+static bool add_snapshot(struct call *call, struct snapshot *snapshot, int64_t rank, void *to)
+{
+    static const struct name cached = {.text = "cached and rounded", .length = 18};
+    struct peak_call *peak = to;
+    bool done = true;
+    if (rank == peak->last)
+        return failure_set(&call->failure, FAILURE_REQUEST,
+                           "rank %lld has several snapshots, '%s' is one of them: name one",
+                           (long long)rank, snapshot->path);
+    peak->last = rank;
+    for (size_t d = 0; done && d < snapshot->device_count; d++) {
+        const struct memory_device *device = &snapshot->devices[d];
+        if (!device->used)
+            continue;
+        size_t count;
+        struct peak_part *parts = memory_zeroed((size_t)device->peak_blocks, sizeof *parts);
+        struct peak_part rest = {.keys = {[PEAK_PHASE] = &cached}};
+        done = (parts || failure_memory(&call->failure)) &&
+               make_parts(call, peak, snapshot, device, parts, &count);
+        for (size_t i = 0; done && i < count; i++)
+            add_part(peak->result, rank, device, &parts[i]);
+        rest.bytes = device->peak_reserved - device->peak_bytes;
+        if (done)
+            add_part(peak->result, rank, device, &rest);
+        memory_free(parts);
+    }
+    return done;
+}
+
+static bool read_by(struct call *call, bool *by)
+{
+    int chosen[PEAK_KEYS];
+    size_t count = 0;
+    memset(by, 0, PEAK_KEYS * sizeof *by);
+    by[PEAK_PHASE] = by[PEAK_FUNCTION] = by[PEAK_OP] = !call->values[PEAK_BY];
+    if (call->values[PEAK_BY] &&
+        !argument_words(call, PEAK_BY, key_names, PEAK_KEYS, chosen, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        by[chosen[i]] = true;
+    return true;
+}
+
+/* The rank with the highest peak; of equal ones the lowest. */
+struct worst {
+    int64_t rank, bytes;
+};
+
+static bool find_worst(struct call *call, struct snapshot *snapshot, int64_t rank, void *to)
+{
+    struct worst *worst = to;
+    (void)call;
+    for (size_t d = 0; d < snapshot->device_count; d++)
+        if (worst->rank < 0 || snapshot->devices[d].peak_bytes > worst->bytes)
+            *worst = (struct worst){rank, snapshot->devices[d].peak_bytes};
+    return true;
+}
+
+static int peak_produce(struct call *call, struct rows **rows)
+{
+    struct call_snapshots snapshots = {.count = 0};
+    struct worst worst = {-1, 0};
+    struct peak_call peak = {.result = result_new(call->function->column_count), .last = -1};
+    database_begin_work(call->database);
+    if (peak.result && read_by(call, peak.by) &&
+        call_snapshots_find(call, PEAK_SNAPSHOT, PEAK_RANKS, &snapshots) &&
+        (!snapshots.worst || (call_snapshots_each(call, &snapshots, find_worst, &worst) &&
+                              call_snapshots_choose(call, &snapshots, worst.rank))))
+        call_snapshots_each(call, &snapshots, add_snapshot, &peak);
+    database_end_work(call->database);
+    call_snapshots_close(&snapshots);
+    return result_finish(peak.result, call_code(call), rows);
+}
+
+const struct table_function memory_peak_function = {
+    .name = "memory_peak",
+    .text = "what is allocated at the peak of each device, by keys: the rows add up to what is "
+            "reserved then",
+    COLUMNS(columns_of_peak),
+    ARGUMENTS(arguments_of_peak),
+    .reads_files = true,
+    .produce = peak_produce,
+};

@@ -1,0 +1,386 @@
+/*
+** trace_diff_by: device work and host time of two traces, by keys.
+*/
+#include <math.h>
+
+#include "analysis/sums/keyed.h"
+#include "base/memory.h"
+#include "naming/short_name.h"
+#include "base/sort.h"
+#include "functions/call/call_trace.h"
+#include "functions/call/kernel_work.h"
+#include "functions/call/shapes.h"
+
+enum { BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29 };
+
+static const struct column columns_of_diff_by[] = {
+    {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
+    {"key_json", "TEXT", "JSON, the same as an object"},
+    {"control_counts", "REAL",
+     "runs a step in control, of operators that launched device work of the row; if all keys are "
+     "of the device, events of device work (B5, B6)"},
+    {"test_counts", "REAL", "the same in test"},
+    {"control_kernels", "REAL", "events of device work a step in control"},
+    {"test_kernels", "REAL", "the same in test"},
+    {"control_device_time", "REAL", "us a step, of device work in control"},
+    {"test_device_time", "REAL", "us a step, the same in test"},
+    {"diff_device_time", "REAL", "us a step, test minus control"},
+    {"diff_from_counts", "REAL",
+     "us a step, the part of diff_device_time that comes from more or fewer runs"},
+    {"diff_from_mean", "REAL", "us a step, the part that comes from longer or shorter runs"},
+    {"control_host_time", "REAL", "us a step, of host events in control"},
+    {"test_host_time", "REAL", "us a step, the same in test"},
+    {"diff_host_time", "REAL", "us a step, test minus control"},
+    {"control_self_time", "REAL", "us a step, self time of host events in control (T5)"},
+    {"test_self_time", "REAL", "us a step, the same in test"},
+    {"diff_self_time", "REAL", "us a step, test minus control"},
+    [BY_FLOPS] = {"control_flops", "REAL",
+                  "FLOPs a step, of device work in control whose FLOPs are known (F7)"},
+    {"test_flops", "REAL", "the same in test"},
+    {"control_tflops", "REAL", "TFLOP/s while that work runs in control"},
+    {"test_tflops", "REAL", "the same in test"},
+    {"diff_from_flops", "REAL",
+     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "FLOPs"},
+    {"diff_from_tflops", "REAL", "us a step, the rest: from fewer or more FLOPs a second"},
+    [BY_BYTES] = {"control_bytes", "REAL",
+                  "bytes a step, of device work in control whose bytes are known (F7)"},
+    {"test_bytes", "REAL", "the same in test"},
+    {"control_gbs", "REAL", "GB/s while that work runs in control"},
+    {"test_gbs", "REAL", "the same in test"},
+    {"diff_from_bytes", "REAL",
+     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "bytes"},
+    {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
+    [BY_EVENTS] = {"control_events", "REAL", "host events a step in control"},
+    {"test_events", "REAL", "the same in test"},
+};
+
+static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
+    [BY_FLOPS] = ON_DEMAND,     [BY_FLOPS + 1] = ON_DEMAND, [BY_FLOPS + 2] = ON_DEMAND,
+    [BY_FLOPS + 3] = ON_DEMAND, [BY_FLOPS + 4] = ON_DEMAND, [BY_FLOPS + 5] = ON_DEMAND,
+    [BY_BYTES] = ON_DEMAND,     [BY_BYTES + 1] = ON_DEMAND, [BY_BYTES + 2] = ON_DEMAND,
+    [BY_BYTES + 3] = ON_DEMAND, [BY_BYTES + 4] = ON_DEMAND, [BY_BYTES + 5] = ON_DEMAND,
+};
+
+/* Each argument of test follows the same one of control. */
+enum {
+    BY_CONTROL,
+    BY_KEYS = 2,
+    BY_CONTROL_RANK,
+    BY_CONTROL_ITERATION = 5,
+    BY_DEVICE_TYPE = 7,
+    BY_USE_SHORT_NAME,
+    BY_STEPS
+};
+
+static const struct argument arguments_of_diff_by[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    {"keys", "TEXT", true,
+     "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
+     "types and name, between commas"},
+    SELECTIONS_OF_DIFF,
+    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
+    {STEPS_ARGUMENT},
+};
+
+static const struct call_sides_request sides_of_call = {
+    .control = BY_CONTROL,
+    .ranks = BY_CONTROL_RANK,
+    .iterations = BY_CONTROL_ITERATION,
+    .steps = BY_STEPS,
+    .default_iterations = SELECT_DEFAULT};
+
+static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
+                                        [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
+                                        [KEY_KERNEL] = "kernel", [KEY_KERNEL_TYPE] = "kernel_type",
+                                        [KEY_CAT] = "cat",       [KEY_STREAM] = "stream",
+                                        [KEY_SHAPES] = "shapes", [KEY_TYPES] = "types",
+                                        [KEY_NAME] = "name"};
+
+static bool has_key(const struct keyed *keyed, enum key key)
+{
+    size_t i = 0;
+    while (i < keyed->width && keyed->keys[i] != key)
+        i++;
+    return i < keyed->width;
+}
+
+/* Adds a file, with the shapes and types of its operators if they are keys, and their work if it
+** is asked for. */
+static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
+{
+    struct trace_file *file = request->member->file;
+    uint32_t *shapes = NULL, *types = NULL;
+    struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
+    bool done = work || !keyed->wants_work;
+    if (done && (has_key(keyed, KEY_SHAPES) || has_key(keyed, KEY_TYPES))) {
+        bool typed = has_key(keyed, KEY_TYPES);
+        shapes = memory_zeroed(file->columns.count, sizeof *shapes);
+        types = typed ? memory_zeroed(file->columns.count, sizeof *types) : NULL;
+        done = shapes && (types || !typed)
+                   ? shapes_read(call, file, shapes, types, NULL, &keyed->names)
+                   : failure_memory(&call->failure);
+    }
+    request->shapes = shapes;
+    request->types = types;
+    request->work = work;
+    done = done && keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
+    memory_free(shapes);
+    memory_free(types);
+    memory_free(work);
+    return done;
+}
+
+/* Adds both traces; `steps` as in struct step_choice. */
+static bool add_keyed_sides(struct call *call, enum device_type device_type, struct keyed *keyed,
+                            int64_t *steps)
+{
+    struct call_trace opened[2];
+    if (!call_sides_open(call, &sides_of_call, opened))
+        return false;
+    bool done = true;
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; done && i < opened[side].trace.count; i++) {
+            const struct trace_member *member = &opened[side].trace.members[i];
+            struct keyed_request request = {.member = member,
+                                            .chosen = call_trace_steps(&opened[side], i),
+                                            .device_type = device_type,
+                                            .side = side};
+            if (member->chosen)
+                done = add_keyed_file(call, keyed, &request);
+        }
+        steps[side] = opened[side].steps.steps;
+        call_trace_close(&opened[side]);
+    }
+    return done;
+}
+
+/* A statement that makes the columns key and key_json from the values of the keys. */
+static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **statement)
+{
+    sqlite3_str *text = sqlite3_str_new(db);
+    sqlite3_str_appendall(text, "SELECT CASE WHEN coalesce(NULL");
+    for (size_t i = 0; i < keyed->width; i++)
+        sqlite3_str_appendf(text, ", ?%d", (int)i + 1);
+    sqlite3_str_appendall(text, ") IS NOT NULL THEN ''");
+    for (size_t i = 0; i < keyed->width; i++)
+        sqlite3_str_appendf(text, "%s || coalesce(?%d, '')", i > 0 ? " || ' | '" : "", (int)i + 1);
+    sqlite3_str_appendall(text, " END, json_object(");
+    for (size_t i = 0; i < keyed->width; i++) {
+        const char *form = "?%d";
+        if (keyed->keys[i] == KEY_STREAM)
+            form = "CAST(?%d AS INTEGER)";
+        else if (keyed->keys[i] == KEY_SHAPES || keyed->keys[i] == KEY_TYPES)
+            form = "CASE WHEN json_valid(?%d) THEN json(?%d) ELSE ?%d END";
+        sqlite3_str_appendf(text, "%s'%s', ", i > 0 ? ", " : "", key_names[keyed->keys[i]]);
+        sqlite3_str_appendf(text, form, (int)i + 1, (int)i + 1, (int)i + 1);
+    }
+    sqlite3_str_appendall(text, ")");
+    char *sql = sqlite3_str_finish(text);
+    if (!sql)
+        return SQLITE_NOMEM;
+    int code = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* Adds the columns key and key_json. */
+static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
+                     const uint32_t *ids, sqlite3_stmt *statement)
+{
+    int code = sqlite3_reset(statement);
+    for (size_t i = 0; i < keyed->width && code == SQLITE_OK; i++) {
+        const struct name *name = ids[i] == NAME_NONE ? NULL : &keyed->names.items[ids[i]];
+        code = name ? sqlite3_bind_text64(statement, (int)i + 1, name->text, name->length,
+                                          SQLITE_STATIC, SQLITE_UTF8)
+                    : sqlite3_bind_null(statement, (int)i + 1);
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (!call_check(call, code, ""))
+        return false;
+    for (int i = 0; i < 2; i++)
+        result_value(result, sqlite3_column_value(statement, i), false);
+    return true;
+}
+
+/* Adds three columns, us per step: control, test, and test minus control. */
+static void add_both(struct result *result, wide_time control, wide_time test, const int64_t *steps)
+{
+    result_real(result, mean_microseconds(control, steps[0]));
+    result_real(result, mean_microseconds(test, steps[1]));
+    result_real(result, mean_difference(control, steps[0], test, steps[1]));
+}
+
+/* A key with its differences per step, by which rows are sorted. */
+struct sorted_key {
+    const struct keyed *keyed;
+    size_t row;
+    double change;      /* us, of device time */
+    double self_change; /* us, of self time on the host */
+};
+
+/* |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
+static int sorted_key_order(const void *a, const void *b)
+{
+    const struct sorted_key *x = a, *y = b;
+    if (fabs(x->change) != fabs(y->change))
+        return fabs(x->change) > fabs(y->change) ? -1 : 1;
+    if (fabs(x->self_change) != fabs(y->self_change))
+        return fabs(x->self_change) > fabs(y->self_change) ? -1 : 1;
+    const uint32_t *a_ids = x->keyed->ids + x->row * x->keyed->width;
+    const uint32_t *b_ids = x->keyed->ids + y->row * x->keyed->width;
+    for (size_t i = 0; i < x->keyed->width; i++) {
+        const struct name *names = x->keyed->names.items;
+        if (a_ids[i] == b_ids[i])
+            continue;
+        if (a_ids[i] == NAME_NONE || b_ids[i] == NAME_NONE)
+            return a_ids[i] == NAME_NONE ? -1 : 1;
+        return name_compare(&names[a_ids[i]], &names[b_ids[i]]);
+    }
+    return 0;
+}
+
+/* The keys in the order of the rows; NULL on failure. */
+static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed,
+                                    const int64_t *steps)
+{
+    struct sorted_key *order = memory_zeroed(keyed->count, sizeof *order);
+    if (!order) {
+        failure_memory(&call->failure);
+        return NULL;
+    }
+    for (size_t i = 0; i < keyed->count; i++) {
+        const struct keyed_sums *sums = keyed->sums[i];
+        order[i] = (struct sorted_key){
+            keyed, i, mean_difference(sums[0].device_time, steps[0], sums[1].device_time, steps[1]),
+            mean_difference(sums[0].self_time, steps[0], sums[1].self_time, steps[1])};
+    }
+    if (sort_items(order, keyed->count, sizeof *order, sorted_key_order,
+                   &call->database->cache.stopper, &call->failure))
+        return order;
+    memory_free(order);
+    return NULL;
+}
+
+static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
+{
+    double counts[2], mean[2];
+    for (int side = 0; side < 2; side++) { /* a key on one side only differs by its count alone */
+        const struct keyed_sums *of = &sums[sums[side].runs > 0 ? side : !side];
+        counts[side] = (double)sums[side].runs / (double)steps[side];
+        mean[side] = of->runs > 0 ? mean_microseconds(of->device_time, of->runs) : 0;
+    }
+    result_real(result, counts[0]);
+    result_real(result, counts[1]);
+    result_real(result, (double)sums[0].kernels / (double)steps[0]);
+    result_real(result, (double)sums[1].kernels / (double)steps[1]);
+    add_both(result, sums[0].device_time, sums[1].device_time, steps);
+    result_real(result, (counts[1] - counts[0]) * (mean[0] + mean[1]) / 2);
+    result_real(result, (mean[1] - mean[0]) * (counts[0] + counts[1]) / 2);
+    add_both(result, sums[0].host_time, sums[1].host_time, steps);
+    add_both(result, sums[0].self_time, sums[1].self_time, steps);
+}
+
+/* us a unit of work; 0: none is known. */
+static double price(const struct keyed_measure *of)
+{
+    return of->amount > 0 ? microseconds(of->time) / (double)of->amount : 0;
+}
+
+/* Adds six columns (F7); `unit` is of a rate, a us. */
+static void add_measured(struct result *result, const struct keyed_measure *control,
+                         const struct keyed_measure *test, const struct keyed_sums *sums,
+                         const int64_t *steps, double unit)
+{
+    const struct keyed_measure *sides[] = {control, test};
+    bool known[2], any = control->kernels + test->kernels > 0;
+    for (int side = 0; side < 2; side++) {
+        known[side] = any && (sides[side]->kernels > 0 || sums[side].kernels == 0);
+        if (known[side])
+            result_real(result, (double)sides[side]->amount / (double)steps[side]);
+        else
+            result_null(result);
+    }
+    for (int side = 0; side < 2; side++)
+        if (sides[side]->kernels > 0 && sides[side]->time > 0)
+            result_real(result,
+                        (double)sides[side]->amount / microseconds(sides[side]->time) / unit);
+        else
+            result_null(result);
+    if (!known[0] || !known[1]) {
+        result_null(result);
+        result_null(result);
+        return;
+    }
+    double more =
+        (double)test->amount / (double)steps[1] - (double)control->amount / (double)steps[0];
+    double from_work = more * price(control->amount > 0 ? control : test);
+    result_real(result, from_work);
+    result_real(result, mean_difference(control->time, steps[0], test->time, steps[1]) - from_work);
+}
+
+static void add_work(struct result *result, const struct keyed *keyed, size_t row,
+                     const int64_t *steps)
+{
+    const struct keyed_work *work = keyed->work ? keyed->work[row] : NULL;
+    const struct keyed_sums *sums = keyed->sums[row];
+    for (int i = BY_FLOPS; i < BY_EVENTS && !work; i++)
+        result_null(result);
+    if (!work)
+        return;
+    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* a us: TFLOP/s */
+    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* a us: GB/s */
+}
+
+static void add_keyed_rows(struct call *call, struct result *result, const struct keyed *keyed,
+                           const int64_t *steps)
+{
+    sqlite3_stmt *statement = NULL;
+    struct sorted_key *order = sort_keys(call, keyed, steps);
+    bool done = order && call_check(call, prepare_keys(call->database->db, keyed, &statement), "");
+    for (size_t i = 0; done && i < keyed->count; i++) {
+        size_t row = order[i].row;
+        done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
+        add_sums(result, keyed->sums[row], steps);
+        add_work(result, keyed, row, steps);
+        for (int side = 0; side < 2; side++)
+            result_real(result, (double)keyed->sums[row][side].events / (double)steps[side]);
+    }
+    sqlite3_finalize(statement);
+    memory_free(order);
+}
+
+static int diff_by_produce(struct call *call, struct rows **rows)
+{
+    struct keyed keyed = {.width = 0};
+    struct result *result = result_new(call->function->column_count);
+    enum device_type device_type;
+    int use_short_name, chosen[KEY_COUNT];
+    int64_t steps[2];
+    if (argument_words(call, BY_KEYS, key_names, KEY_COUNT, chosen, &keyed.width) &&
+        argument_device_type(call, BY_DEVICE_TYPE, &device_type) &&
+        argument_use_short_name(call, BY_USE_SHORT_NAME, 2, &use_short_name)) {
+        for (size_t i = 0; i < keyed.width; i++)
+            keyed.keys[i] = (enum key)chosen[i];
+        for (int i = BY_FLOPS; i < BY_EVENTS; i++)
+            keyed.wants_work = keyed.wants_work || call_wants(call, i);
+        keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
+        if (add_keyed_sides(call, device_type, &keyed, steps))
+            add_keyed_rows(call, result, &keyed, steps);
+    }
+    keyed_clear(&keyed);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_diff_by_function = {
+    .name = "trace_diff_by",
+    .text = "device work and host time of two traces side by side, by keys such as op and shapes",
+    COLUMNS(columns_of_diff_by),
+    ARGUMENTS(arguments_of_diff_by),
+    .serves = served_of_diff_by,
+    .reads_files = true,
+    .produce = diff_by_produce,
+};

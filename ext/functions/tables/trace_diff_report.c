@@ -1,0 +1,267 @@
+/*
+** trace_diff_report: one page about two traces. Its sections are the files of sql/report/.
+*/
+#include <string.h>
+
+#include "report/report.h"
+#include "base/memory.h"
+#include "sqlite/sql_function.h"
+#include "functions/call/call_trace.h"
+
+static const struct column columns_of_report[] = {
+    {"html", "TEXT", "the page"},
+};
+
+static const struct argument arguments_of_report[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    {"control_rank", "", false, JOB_BY_DEFAULT_TEXT},
+    {"test_rank", "", false, "the same for test"},
+    {"control_iteration", "", false, STEADY_STEPS_TEXT},
+    {"test_iteration", "", false, "the same for test"},
+    {"level", "TEXT", false,
+     "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as 'top_op'), "
+     "'annotation' or 'kernel'; default 'op'"},
+    {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
+    {STEPS_ARGUMENT},
+};
+
+enum { REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
+
+/* A page that is being made. Its sections run as calls of a function that has the facts as more
+** arguments. */
+struct report_call {
+    struct call call;
+    struct table_function function;
+    struct argument arguments[MOST_VALUES];
+    sqlite3_value *replaced[REPORT_ARGUMENTS]; /* arguments that are facts; NULL: as given */
+    struct report report;
+};
+
+static void sections_begin(struct report_call *of, const struct call *call)
+{
+    of->call = *call;
+    of->function = *call->function;
+    memcpy(of->arguments, arguments_of_report, sizeof arguments_of_report);
+    for (int i = 0; i < report_fact_count; i++)
+        of->arguments[REPORT_ARGUMENTS + i] = (struct argument){report_facts[i], "", false, ""};
+    of->function.arguments = of->arguments;
+    of->function.argument_count = REPORT_ARGUMENTS + report_fact_count;
+    of->call.function = &of->function;
+}
+
+static void sections_end(struct report_call *of)
+{
+    for (int i = 0; i < report_fact_count; i++)
+        sqlite3_value_free(of->call.values[REPORT_ARGUMENTS + i]);
+    for (int i = 0; i < REPORT_ARGUMENTS; i++)
+        sqlite3_value_free(of->replaced[i]);
+    report_clear(&of->report);
+}
+
+/* A fact, after they were taken. */
+static sqlite3_value *fact(const struct report_call *of, const char *name)
+{
+    int i = 0;
+    while (i < report_fact_count - 1 && strcmp(report_facts[i], name) != 0)
+        i++;
+    return of->call.values[REPORT_ARGUMENTS + i];
+}
+
+/* The index of the argument whose name begins a text and ends there, of the first `count`; -1: none. */
+static int argument_at(const struct argument *arguments, int count, const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    for (int i = 0; i < count; i++)
+        if (strlen(arguments[i].name) == length && strncmp(text, arguments[i].name, length) == 0)
+            return i;
+    return -1;
+}
+
+/* A fact that is named as an argument replaces it in the sections, and in the statements on the page. */
+static int take_facts(void *to, sqlite3_stmt *row)
+{
+    struct report_call *of = to;
+    for (int i = 0; i < report_fact_count; i++) {
+        int argument = argument_at(arguments_of_report, REPORT_ARGUMENTS, report_facts[i]);
+        sqlite3_value *value = sqlite3_value_dup(sqlite3_column_value(row, i));
+        if (!value)
+            return SQLITE_NOMEM;
+        if (argument < 0)
+            of->call.values[REPORT_ARGUMENTS + i] = value;
+        else
+            of->call.values[argument] = of->replaced[argument] = value;
+    }
+    double size = sqlite3_value_double(fact(of, "size"));
+    of->report.style =
+        (struct report_style){.control = sqlite3_value_double(fact(of, "control_ms")),
+                              .test = sqlite3_value_double(fact(of, "test_ms")),
+                              .size = size,
+                              .unit = size > 1 ? "s" : "ms",
+                              .digits = sqlite3_value_int(fact(of, "digits"))};
+    return SQLITE_OK;
+}
+
+/* Writes the value of an argument. Steps that are not given are those of the report, whatever the
+** default of the function they are given to. Returns whether it is given. */
+static bool write_argument(struct writer *to, const struct call *call, int i)
+{
+    sqlite3_value *value = call->values[i];
+    int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+    if (type == SQLITE_NULL) {
+        write_string(to, strstr(call->function->arguments[i].name, "iteration") ? "'steady'" : "NULL");
+        return false;
+    }
+    const unsigned char *given = sqlite3_value_text(value);
+    char *literal = given ? sqlite3_mprintf(type == SQLITE_INTEGER ? "%s" : "%Q", given) : NULL;
+    if (literal)
+        write_string(to, literal);
+    else
+        to->failed = true;
+    sqlite3_free(literal);
+    return true;
+}
+
+/* Writes a statement, with its parameters replaced by literals. Arguments that are not given are
+** left out at the end of a call. */
+static void write_statement(struct writer *to, const struct call *call, const char *sql)
+{
+    const struct table_function *function = call->function;
+    size_t given = 0; /* the length up to the last argument that is given, or other text */
+    while (*sql) {
+        size_t length = 1;
+        int i = *sql == ':' ? argument_at(function->arguments, function->argument_count, sql + 1) : -1;
+        if (i >= 0) {
+            if (write_argument(to, call, i))
+                given = to->length;
+            sql += 1 + strlen(function->arguments[i].name);
+            continue;
+        }
+        if (*sql == '\'')
+            length += strcspn(sql + 1, "'") + 1;
+        if (*sql == ')')
+            to->length = given;
+        write_bytes(to, sql, length);
+        if (!strchr(", \n", *sql))
+            given = to->length;
+        sql += length;
+    }
+    write_bytes(to, "", 1);
+}
+
+static int take_section_row(void *to, sqlite3_stmt *row)
+{
+    struct report_call *of = to;
+    struct report_cell cells[MOST_REPORT_COLUMNS];
+    const char *columns[MOST_REPORT_COLUMNS];
+    int count = sqlite3_column_count(row);
+    if (count > MOST_REPORT_COLUMNS)
+        count = MOST_REPORT_COLUMNS;
+    for (int i = 0; i < count; i++) {
+        int type = sqlite3_column_type(row, i);
+        cells[i] =
+            (struct report_cell){.is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT};
+        columns[i] = sqlite3_column_name(row, i);
+        if (cells[i].is_number)
+            cells[i].number = sqlite3_column_double(row, i);
+        else if (type != SQLITE_NULL &&
+                 !(cells[i].text = (const char *)sqlite3_column_text(row, i)))
+            return SQLITE_NOMEM;
+        cells[i].length = cells[i].text ? (size_t)sqlite3_column_bytes(row, i) : 0;
+        if (!columns[i])
+            return SQLITE_NOMEM;
+    }
+    struct writer statement = {0};
+    if (report_row_is_sql(&of->report, cells) && cells[count - 1].text) {
+        write_statement(&statement, &of->call, cells[count - 1].text);
+        cells[count - 1].text = statement.bytes;
+        cells[count - 1].length = statement.length - 1;
+    }
+    if (statement.failed)
+        of->report.page.failed = true;
+    else
+        report_row(&of->report, columns, cells, count);
+    writer_clear(&statement);
+    return of->report.page.failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int add_section(struct report_call *of, const struct report_section *section)
+{
+    report_section_begin(&of->report, section);
+    int code = sql_run(&of->call, section->sql, take_section_row, of);
+    struct writer shown = {0};
+    if (code == SQLITE_OK && section->shown[0] != '\0')
+        write_statement(&shown, &of->call, section->shown);
+    if (shown.failed)
+        code = SQLITE_NOMEM;
+    if (code == SQLITE_OK)
+        report_section_end(&of->report, shown.bytes);
+    writer_clear(&shown);
+    return code;
+}
+
+static int add_sections(struct report_call *of)
+{
+    static const char title[] = "What changed from control to test";
+    int code = SQLITE_OK;
+    for (int i = 0; i < report_section_count && code == SQLITE_OK; i++) {
+        const struct report_section *section = &report_sections[i];
+        if (section->layout == LAYOUT_FACTS) {
+            code = sql_run(&of->call, section->sql, take_facts, of);
+            report_begin(&of->report, title, sizeof title - 1);
+        } else if (section->layout != LAYOUT_HELD) {
+            code = add_section(of, section);
+        }
+    }
+    report_end(&of->report);
+    return code;
+}
+
+static int report_produce(struct call *call, struct rows **rows)
+{
+    static const char *const levels[] = {"op", "top_op", "module", "annotation", "kernel"};
+    sqlite3_stmt *held = NULL;
+    int level;
+    if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
+        return SQLITE_ERROR;
+    if (REPORT_ARGUMENTS + report_fact_count > MOST_VALUES) {
+        failure_set(&call->failure, FAILURE_REQUEST,
+                    "sql/report/00_facts.sql has too many columns: see MOST_VALUES");
+        return SQLITE_ERROR;
+    }
+    struct report_call *of = memory_zeroed(1, sizeof *of);
+    if (!of)
+        return SQLITE_NOMEM;
+    int code = sql_enter(call);
+    if (code != SQLITE_OK) {
+        memory_free(of);
+        return code;
+    }
+    sections_begin(of, call);
+    for (int i = 0; i < report_section_count && code == SQLITE_OK; i++)
+        if (report_sections[i].layout == LAYOUT_HELD)
+            code = sql_hold(&of->call, report_sections[i].sql, &held);
+    if (code == SQLITE_OK)
+        code = add_sections(of);
+    sqlite3_finalize(held);
+    sql_leave(call);
+    failure_move(&call->failure, &of->call.failure);
+    struct result *result = result_new(COUNT_OF(columns_of_report));
+    if (of->report.page.failed)
+        result_lost(result);
+    else
+        result_text(result, of->report.page.bytes, of->report.page.length);
+    sections_end(of);
+    memory_free(of);
+    return result_finish(result, code, rows);
+}
+
+const struct table_function trace_diff_report_function = {
+    .name = "trace_diff_report",
+    .text = "an HTML page about what changed from control to test",
+    COLUMNS(columns_of_report),
+    ARGUMENTS(arguments_of_report),
+    .reads_files = true,
+    .typical_rows = 1,
+    .produce = report_produce,
+};

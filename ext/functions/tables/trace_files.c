@@ -1,0 +1,162 @@
+/*
+** trace_files: the files of a trace, with their problems.
+*/
+#include <string.h>
+
+#include "chart/writer.h"
+#include "functions/call/call_trace.h"
+
+static const struct column columns_of_files[] = {
+    {"file", "TEXT", "path"},
+    {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
+    {"rank_source", "TEXT",
+     "where the rank comes from: distributedInfo, database, name or order (T7)"},
+    {"world_size", "INTEGER", "distributedInfo.world_size"},
+    {"backend", "TEXT", "distributedInfo.backend"},
+    {"device", "TEXT", "name of the first device"},
+    {"steps", "INTEGER", "distinct steps (T20)"},
+    {"first_step", "INTEGER", "lowest of them"},
+    {"last_step", "INTEGER", "highest of them"},
+    {"events", "INTEGER", "elements of traceEvents; rows of the tables of events in a database"},
+    {"rows", "INTEGER", "of these, rows of trace_events"},
+    {"skipped", "INTEGER", "of these, skipped (T14)"},
+    {"problems", "TEXT", "JSON array of {what, count, first_byte}; bytes are counted from 1"},
+    {"start_unix_ns", "INTEGER", "ns since 1970; NULL without baseTimeNanoseconds"},
+    {"start_ns", "INTEGER", "ns, absolute: earliest event"},
+    {"end_ns", "INTEGER", "ns, absolute: latest end"},
+    {"size", "INTEGER", "bytes on disk"},
+    {"json_size", "INTEGER", "bytes of JSON; NULL of a database"},
+};
+
+static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
+
+/* Adds an element to the JSON array of problems. No position: `first_byte` 0; no time: `ns`
+** -1. */
+static void write_problem(struct writer *list, const char *what, int64_t count, int64_t first_byte,
+                          int64_t ns)
+{
+    write_string(list, list->length > 1 ? ",{\"what\":" : "{\"what\":");
+    write_json_string(list, what);
+    write_string(list, ",\"count\":");
+    write_integer(list, count);
+    write_string(list, ",\"first_byte\":");
+    if (first_byte > 0)
+        write_integer(list, first_byte);
+    else
+        write_string(list, "null");
+    if (ns >= 0) {
+        char us[32];
+        sqlite3_snprintf(sizeof us, us, ",\"us\":%lld.%03lld", ns / 1000, ns % 1000);
+        write_string(list, us);
+    }
+    write_string(list, "}");
+}
+
+/* `strict`: whether SQLite's JSON functions accept the metadata. `again`: how many more times
+** the file was given. */
+static void write_problems(struct writer *list, const struct trace_member *member, bool strict,
+                           size_t again)
+{
+    const struct trace_file *file = member->file;
+    const struct failure *trouble = file ? &file->trouble : &member->failure;
+    write_string(list, "[");
+    if (trouble->code != FAILURE_NONE) {
+        const char *text = trouble->what ? trouble->what : trouble->text;
+        write_problem(list, text ? text : "out of memory", 1, trouble->byte, -1);
+    }
+    for (enum problem i = 0; file && i < PROBLEM_COUNT; i++)
+        if (file->problems.count[i] > 0)
+            write_problem(list, problem_text(i), file->problems.count[i],
+                          file->problems.first_byte[i],
+                          i == PROBLEM_BACKLOG     ? file->backlog
+                          : i == PROBLEM_NO_LAUNCH ? file->unlaunched
+                                                   : -1);
+    if (file && file->metadata && !strict)
+        write_problem(list, "metadata left out: not strict JSON, or nested too deep", 1, 0, -1);
+    if (again > 0)
+        write_problem(list, "file given more than once: read once", (int64_t)again, 0, -1);
+    write_string(list, "]");
+}
+
+/* Finds the lowest and highest step number of a member. Returns how many there are. */
+static int64_t step_range(const struct trace_member *member, int64_t *first, int64_t *last)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; member->chosen && i < member->steps->iteration_count; i++) {
+        if (member->steps->first[i] == ROW_NONE)
+            continue;
+        if (count++ == 0)
+            *first = member_iteration(member, i);
+        *last = member_iteration(member, i);
+    }
+    return count;
+}
+
+/* Reads the metadata, bound to ?1; an error if it is not JSON. json_valid() is not used because
+** it returns 0 if out of memory. */
+static const char summary_sql[] =
+    "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
+    " m ->> '$.deviceProperties[0].name'"
+    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
+
+static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
+                         size_t i)
+{
+    static const char *const sources[] = {"distributedInfo", "database", "name", "order"};
+    static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
+    const struct trace_member *member = &opened->trace.members[i];
+    const struct trace_file *file = member->file ? member->file : &nothing;
+    int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(member, &first, &last);
+    struct writer problems = {0};
+    sqlite3_stmt *metadata = NULL;
+    int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);
+    if (!call_check(call, code, ""))
+        return;
+    sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
+    code = sqlite3_step(metadata);
+    bool strict = code == SQLITE_ROW;
+    write_problems(&problems, member, strict, member->again);
+    if (problems.failed)
+        result_lost(result);
+    result_repaired(result, member->path, strlen(member->path));
+    result_number(result, member->is_trace ? member->rank : NUMBER_NONE);
+    result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
+    for (int column = 0; column < 3; column++)
+        if (strict)
+            result_value(result, sqlite3_column_value(metadata, column), true);
+        else
+            result_null(result);
+    result_integer(result, steps);
+    result_number(result, first);
+    result_number(result, last);
+    result_integer(result, file->events);
+    result_integer(result, (int64_t)file->columns.count);
+    result_integer(result, file->skipped);
+    result_text(result, problems.bytes, problems.length);
+    result_number(result, file->has_base ? file->first : NUMBER_NONE);
+    result_number(result, file->first);
+    result_number(result, file->last);
+    result_number(result, member->file ? file->identity.size : NUMBER_NONE);
+    result_number(result, member->file ? file->json_size : NUMBER_NONE);
+    writer_clear(&problems);
+    /* other errors: the metadata is malformed, too deep or too long for SQLite's JSON */
+    if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
+        call_check(call, code, "");
+    sqlite3_finalize(metadata);
+}
+
+static int files_produce(struct call *call, struct rows **rows)
+{
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
+                                                      .use = TRACE_FOR_FILES};
+    return call_trace_rows(call, &request, rows, add_file_row);
+}
+
+const struct table_function trace_files_function = {
+    .name = "trace_files",
+    .text = "the files of a trace, including bad ones, a row each",
+    COLUMNS(columns_of_files),
+    ARGUMENTS(arguments_of_files),
+    .reads_files = true,
+    .produce = files_produce,
+};

@@ -1,0 +1,138 @@
+/*
+** trace_graph_diff: the graphs that two traces replay, kernel by kernel.
+*/
+#include "analysis/sums/align.h"
+#include "analysis/sums/graph_sides.h"
+#include "base/memory.h"
+#include "functions/call/graph_args.h"
+
+static const struct column columns_of_graph_diff[] = {
+    {"graph", "INTEGER", "0, 1, ...: the pair of graphs, the longest total time first"},
+    {"control_position", "INTEGER", "position in the replays of control; NULL for what was added"},
+    {"test_position", "INTEGER", "the same in test; NULL for what was deleted"},
+    {"name", "TEXT", "stable name of the device work"},
+    {"change", "TEXT", "same, deleted or added"},
+    {"control_time", "REAL", "us, the mean over the replays of control; 0 for what was added"},
+    {"test_time", "REAL", "us, the same of test"},
+    {"diff_time", "REAL", "us, test minus control"},
+};
+
+/* Each argument of test follows the same one of control. */
+enum {
+    GRAPH_DIFF_CONTROL,
+    GRAPH_DIFF_CONTROL_RANK = 2,
+    GRAPH_DIFF_CONTROL_ITERATION = 4,
+    GRAPH_DIFF_STEPS = 6
+};
+
+static const struct argument arguments_of_graph_diff[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    SELECTIONS_OF_STEPS,
+    {STEPS_ARGUMENT},
+};
+
+static const struct call_sides_request sides_of_call = {
+    .control = GRAPH_DIFF_CONTROL,
+    .ranks = GRAPH_DIFF_CONTROL_RANK,
+    .iterations = GRAPH_DIFF_CONTROL_ITERATION,
+    .steps = GRAPH_DIFF_STEPS,
+    .default_iterations = SELECT_STEADY};
+
+/* Collects the graphs of one side. */
+static bool add_side(struct call *call, struct graph_sides *sides, int side,
+                     const struct call_trace *opened)
+{
+    struct graph_args args;
+    bool done = graph_args_read(call, -1, GRAPH_DIFF_STEPS, &opened->trace, true, &args);
+    for (size_t i = 0; done && i < opened->trace.count; i++)
+        done = !opened->trace.members[i].chosen ||
+               graph_sides_add(sides, side, &opened->trace, i, call_trace_steps(opened, i),
+                               args.nodes[i], &call->database->cache.stopper, &call->failure);
+    graph_args_close(&args);
+    return done;
+}
+
+/* The time of a position over all replays (ns); 0 on a side without it. */
+static wide_time time_of(const struct graph_side *side, const struct graph_group *group, size_t at)
+{
+    return at == ALIGN_NONE ? 0 : side->times[group->first + at];
+}
+
+static void add_row(struct result *result, const struct graph_sides *sides, size_t graph,
+                    const struct graph_pair *pair, const struct aligned *row)
+{
+    const size_t at[2] = {row->a, row->b};
+    int named = row->b == ALIGN_NONE ? 0 : 1;
+    wide_time time[2];
+    int64_t replays[2];
+    for (int side = 0; side < 2; side++) {
+        time[side] = time_of(&sides->sides[side], pair->group[side], at[side]);
+        replays[side] = pair->group[side] ? pair->group[side]->replays : 1;
+    }
+    result_integer(result, (int64_t)graph);
+    for (int side = 0; side < 2; side++)
+        result_number(result, at[side] == ALIGN_NONE ? NUMBER_NONE : (int64_t)at[side]);
+    result_name(result, &sides->names,
+                sides->sides[named].names[pair->group[named]->first + at[named]]);
+    result_string(result, row->a == ALIGN_NONE   ? "added"
+                          : row->b == ALIGN_NONE ? "deleted"
+                                                 : "same");
+    for (int side = 0; side < 2; side++)
+        result_real(result, mean_microseconds(time[side], replays[side]));
+    result_real(result, mean_difference(time[0], replays[0], time[1], replays[1]));
+}
+
+/* Adds the rows of a pair. */
+static bool add_pair(struct call *call, struct result *result, const struct graph_sides *sides,
+                     size_t graph, const struct graph_pair *pair)
+{
+    const uint32_t *names[2] = {NULL, NULL};
+    size_t length[2] = {0, 0}, count = 0;
+    for (int side = 0; side < 2; side++)
+        if (pair->group[side]) {
+            names[side] = sides->sides[side].names + pair->group[side]->first;
+            length[side] = pair->group[side]->count;
+        }
+    struct aligned *rows = memory_zeroed(length[0] + length[1], sizeof *rows);
+    bool done = rows ? align(names[0], length[0], names[1], length[1], rows, &count,
+                             &call->database->cache.stopper, &call->failure)
+                     : failure_memory(&call->failure);
+    for (size_t i = 0; done && i < count; i++)
+        add_row(result, sides, graph, pair, &rows[i]);
+    memory_free(rows);
+    return done;
+}
+
+static int graph_diff_produce(struct call *call, struct rows **rows)
+{
+    struct call_trace opened[2];
+    struct graph_sides sides = {.names = {0}};
+    struct graph_pair *pairs = NULL;
+    size_t count = 0;
+    struct result *result = result_new(call->function->column_count);
+    bool done =
+        call_sides_open(call, &sides_of_call, opened);
+    if (done) {
+        for (int side = 0; side < 2; side++) {
+            done = done && add_side(call, &sides, side, &opened[side]);
+            call_trace_close(&opened[side]);
+        }
+        done = done && graph_sides_pair(&sides, &pairs, &count, &call->database->cache.stopper,
+                                        &call->failure);
+    }
+    for (size_t i = 0; done && i < count; i++)
+        done = add_pair(call, result, &sides, i, &pairs[i]);
+    memory_free(pairs);
+    graph_sides_clear(&sides);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_graph_diff_function = {
+    .name = "trace_graph_diff",
+    .text = "the graphs that two traces replay, kernel by kernel: what was added and deleted",
+    COLUMNS(columns_of_graph_diff),
+    ARGUMENTS(arguments_of_graph_diff),
+    .reads_files = true,
+    .produce = graph_diff_produce,
+};

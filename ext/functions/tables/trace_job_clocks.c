@@ -1,0 +1,88 @@
+/*
+** trace_job_clocks: how far the clocks of the ranks of a job are apart, step by step.
+*/
+#include "analysis/job/job_clocks.h"
+#include "base/memory.h"
+#include "functions/call/call_trace.h"
+
+static const struct column columns_of_job_clocks[] = {
+    {"iteration", "INTEGER",
+     "number of the step; NULL: outside of steps, by the collectives of all steps (iterations 'all')"},
+    {"rank", "INTEGER", "rank"},
+    {"offset", "REAL",
+     "us that its clock is ahead of that of the lowest rank (Q3); NULL: nothing ties them"},
+    {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
+};
+
+enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_RANKS, JOB_CLOCKS_ITERATIONS, JOB_CLOCKS_STEPS };
+
+static const struct argument arguments_of_job_clocks[] = {
+    {TRACE_ARGUMENT},
+    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {STEPS_ARGUMENT},
+};
+
+static void add_step(struct result *result, const struct job_clocks *clocks, int64_t step)
+{
+    for (size_t r = 0; r < clocks->job->rank_count; r++) {
+        wide_time offset = clocks->offset[r];
+        result_number(result, step);
+        result_integer(result, clocks->job->trace->ranks[clocks->job->ranks[r].rank]);
+        if (clocks->tied[r])
+            result_real(result, microseconds(offset));
+        else
+            result_null(result);
+        result_number(result, job_clocks_offset(clocks, r));
+    }
+}
+
+static bool add_steps(struct call *call, struct result *result, const struct job *job,
+                      const struct step_choice *choice)
+{
+    struct job_clocks clocks = {.job = NULL};
+    size_t count = 0;
+    int64_t *steps = job_list_steps(job, choice, &count);
+    bool done = (steps || failure_memory(&call->failure)) &&
+                job_clocks_make(&clocks, job, &call->failure);
+    for (size_t i = 0; i < count && done; i++) {
+        done = stopper_goes_on(job->stopper, i, &call->failure) &&
+               job_clocks_find(&clocks, steps[i], &call->failure);
+        if (done)
+            add_step(result, &clocks, steps[i]);
+    }
+    job_clocks_clear(&clocks);
+    memory_free(steps);
+    return done;
+}
+
+static int job_clocks_produce(struct call *call, struct rows **rows)
+{
+    static const struct call_trace_request request = {.trace = JOB_CLOCKS_TRACE,
+                                                      .iterations = JOB_CLOCKS_ITERATIONS,
+                                                      .steps = JOB_CLOCKS_STEPS,
+                                                      .ranks = JOB_CLOCKS_RANKS,
+                                                      .default_ranks = SELECT_ALL,
+                                                      .default_iterations = SELECT_STEADY,
+                                                      .use = TRACE_FOR_DIFF,
+                                                      .job = true};
+    struct call_trace opened;
+    struct job job = {.trace = NULL};
+    if (!call_trace_open(call, &request, &opened))
+        return SQLITE_ERROR;
+    struct result *result = result_new(COUNT_OF(columns_of_job_clocks));
+    (void)(job_make(&job, &opened.trace, true, &call->database->cache.stopper, &call->failure) &&
+           result && add_steps(call, result, &job, &opened.steps));
+    job_clear(&job);
+    call_trace_close(&opened);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_job_clocks_function = {
+    .name = "trace_job_clocks",
+    .text = "how far the clocks of the ranks of a job are apart, step by step",
+    COLUMNS(columns_of_job_clocks),
+    ARGUMENTS(arguments_of_job_clocks),
+    .reads_files = true,
+    .produce = job_clocks_produce,
+};

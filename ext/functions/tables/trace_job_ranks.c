@@ -1,0 +1,181 @@
+/*
+** trace_job_ranks: what the path of a job asks of each of its ranks.
+*/
+#include "analysis/job/job_rows.h"
+#include "base/memory.h"
+#include "functions/call/call_trace.h"
+#include "functions/aggregates/job_schedule_rows.h"
+
+static const struct column columns_of_job_ranks[] = {
+    {"kind", "TEXT",
+     "'step'; 'collective'; 'exposed': time of a step in a collective that no other work hides; of files without "
+     "device work (Q10) 'host_collective', and 'host_wait': time in which the thread of the step may wait for one"},
+    {"rank", "INTEGER", "rank"},
+    {"file", "TEXT", "path"},
+    {"iteration", "INTEGER",
+     "number of the step; NULL of 'exposed' and 'host_wait', in files without steps, and of collectives in no "
+     "step"},
+    {"start_ns", "INTEGER",
+     "ns, absolute; of a step the start of its window (A2); NULL: a file without events"},
+    {"end_ns", "INTEGER", "ns, the end of the same"},
+    {"event", "INTEGER", "position of the collective in the file's traceEvents"},
+    {"queued_behind", "INTEGER",
+     "event of the collective right before it on its stream (Q5.4); NULL: none"},
+    {"process_group", "TEXT",
+     "process group of the collective (W1); NULL: the host runs it, and it is not to be matched (Q2.2, Q10.2)"},
+    {"process_group_ranks", "TEXT", "what its args say of the ranks of the group (Q2.1); or NULL"},
+    {"name", "TEXT", "stable name of the collective"},
+    {"waits_for_all", "INTEGER", "1 if its name says that all wait for all (Q3.3), else 0"},
+};
+
+enum { JOB_RANKS_TRACE, JOB_RANKS_RANKS, JOB_RANKS_STEPS };
+
+static const struct argument arguments_of_job_ranks[] = {
+    {TRACE_ARGUMENT},
+    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {STEPS_ARGUMENT},
+};
+
+/* The rows of a rank, while they are made. */
+struct rank_lister {
+    struct result *result;
+    const struct trace *trace;
+    const struct names *texts;
+    const struct job_rank *rank;
+};
+
+/* Adds the columns that every row has. */
+static void add_place(const struct rank_lister *lister, enum job_row_kind kind, size_t member,
+                      int64_t iteration, int64_t start, int64_t end)
+{
+    const struct trace_member *of = &lister->trace->members[member];
+    result_string(lister->result, job_row_kinds[kind]);
+    result_integer(lister->result, of->rank);
+    result_string(lister->result, of->file->shown);
+    result_number(lister->result, iteration);
+    result_number(lister->result, start);
+    result_number(lister->result, end);
+}
+
+static void add_nulls(struct result *result, int count)
+{
+    while (count-- > 0)
+        result_null(result);
+}
+
+/* Adds the steps of a file. */
+static void add_steps(const struct rank_lister *lister, size_t member)
+{
+    bool any = false;
+    for (size_t i = 0; i < lister->rank->window_count; i++) {
+        const struct job_window *of = &lister->rank->windows[i];
+        if (of->member != member)
+            continue;
+        add_place(lister, JOB_ROW_STEP, member, of->window.iteration, of->window.start,
+                  of->window.end);
+        add_nulls(lister->result, 6);
+        any = true;
+    }
+    if (any)
+        return;
+    add_place(lister, JOB_ROW_STEP, member, NUMBER_NONE, NUMBER_NONE, NUMBER_NONE);
+    add_nulls(lister->result, 6);
+}
+
+/* The position of a collective in traceEvents. */
+static int64_t event_of(const struct rank_lister *lister, uint32_t index)
+{
+    const struct job_collective *collective = &lister->rank->collectives[index];
+    return lister->trace->members[collective->member].file->columns.event[collective->row];
+}
+
+static void add_collective(const struct rank_lister *lister, uint32_t index)
+{
+    const struct job_collective *collective = &lister->rank->collectives[index];
+    struct result *result = lister->result;
+    bool apart = collective->on_host && collective->outside;
+    add_place(lister, collective->on_host ? JOB_ROW_HOST_COLLECTIVE : JOB_ROW_COLLECTIVE, collective->member, collective->step, collective->start,
+              collective->end);
+    result_integer(result, event_of(lister, index));
+    result_number(result, collective->before == JOB_NONE ? NUMBER_NONE
+                                                         : event_of(lister, collective->before));
+    result_name(result, lister->texts, apart ? NAME_NONE : collective->group);
+    result_name(result, lister->texts, collective->ranks);
+    result_name(result, lister->texts, collective->name);
+    result_integer(result, collective->by_all);
+}
+
+static void add_part(const struct rank_lister *lister, const struct job_part *part)
+{
+    const struct job_rank *rank = lister->rank;
+    bool waits = part->owner == JOB_NONE;
+    int64_t from;
+    size_t member = waits ? rank->windows[job_rank_window(rank, part->end, &from)].member
+                          : rank->collectives[part->owner].member;
+    add_place(lister, waits ? JOB_ROW_HOST_WAIT : JOB_ROW_EXPOSED, member, NUMBER_NONE, part->start,
+              part->end);
+    result_number(lister->result, waits ? NUMBER_NONE : event_of(lister, part->owner));
+    add_nulls(lister->result, 5);
+}
+
+/* Adds the rows of a rank. */
+static bool add_rank(const struct rank_lister *lister, size_t index, const struct stopper *stopper,
+                     struct failure *failure)
+{
+    const struct job_rank *rank = lister->rank;
+    const struct trace *trace = lister->trace;
+    bool done = true;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen && trace->members[i].rank_index == index)
+            add_steps(lister, i);
+    for (size_t i = 0; done && i < rank->collective_count; i++) {
+        add_collective(lister, (uint32_t)i);
+        done = stopper_goes_on(stopper, i, failure);
+    }
+    for (size_t i = 0; done && i < rank->part_count; i++) {
+        add_part(lister, &rank->parts[i]);
+        done = stopper_goes_on(stopper, i, failure);
+    }
+    return done;
+}
+
+static int job_ranks_produce(struct call *call, struct rows **rows)
+{
+    static const struct call_trace_request request = {.trace = JOB_RANKS_TRACE,
+                                                      .ranks = JOB_RANKS_RANKS,
+                                                      .steps = JOB_RANKS_STEPS,
+                                                      .default_ranks = SELECT_ALL,
+                                                      .use = TRACE_FOR_DIFF};
+    const struct stopper *stopper = &call->database->cache.stopper;
+    struct call_trace opened;
+    if (!call_trace_open(call, &request, &opened))
+        return SQLITE_ERROR;
+    const struct trace *trace = &opened.trace;
+    struct result *result = result_new(COUNT_OF(columns_of_job_ranks));
+    bool done = result || failure_memory(&call->failure);
+    for (size_t r = 0; done && r < trace->rank_count; r++) {
+        struct names texts = {.count = 0};
+        struct job_rank rank;
+        done = job_rank_make(&rank, trace, r, true, false, &texts, stopper, &call->failure);
+        struct rank_lister lister = {
+            .result = result, .trace = trace, .texts = &texts, .rank = &rank};
+        if (done) {
+            done = add_rank(&lister, r, stopper, &call->failure);
+            job_rank_clear(&rank);
+        }
+        names_clear(&texts);
+    }
+    call_trace_close(&opened);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_job_ranks_function = {
+    .name = "trace_job_ranks",
+    .text = "what the path of a job asks of each rank (Q7): rows for trace_job_schedule, made "
+            "where the "
+            "files of the rank are",
+    COLUMNS(columns_of_job_ranks),
+    ARGUMENTS(arguments_of_job_ranks),
+    .reads_files = true,
+    .produce = job_ranks_produce,
+};

@@ -1,0 +1,50 @@
+/*
+** trace_step_time: where the time of each step went.
+*/
+#include "functions/call/call_trace.h"
+#include "functions/call/graph_args.h"
+#include "functions/call/step_parts.h"
+
+static const struct column columns_of_step_time[] = {
+    {"rank", "INTEGER", "rank"},
+    {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
+    {"class", "TEXT",
+     "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
+     "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
+     "it; host, call, unrecorded: in a file without device work; NULL: a step of no length"},
+    {"name", "TEXT",
+     "what the device or the host did, by level; of a gap what the host did around it, as in "
+     "`between X and Y` (A5.4); NULL if that is not recorded"},
+    {"time", "REAL", "us"},
+    {"time_ns", "INTEGER", "ns"},
+    {"stratum", "TEXT", "of the step: its phase and size (T22); NULL if its name tells none"},
+};
+
+static const struct argument arguments_of_step_time[] = {
+    {TRACE_ARGUMENT},
+    {JOB_RANKS_ARGUMENT},
+    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"level", "TEXT", false,
+     "what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or "
+     "'kernel'; default 'op'"},
+    {STEP_CLOCK_ARGUMENT},
+    {STEPS_ARGUMENT},
+    {"capture", "TEXT", false, CAPTURE_TEXT},
+};
+
+static int step_time_produce(struct call *call, struct rows **rows)
+{
+    static const unsigned char names[] = {0};
+    static const struct step_parts columns = {
+        .by_level = true, .names = names, .name_count = COUNT_OF(names)};
+    return step_parts_produce(call, rows, &columns);
+}
+
+const struct table_function trace_step_time_function = {
+    .name = "trace_step_time",
+    .text = "where the time of each step went, in parts that add up to its length",
+    COLUMNS(columns_of_step_time),
+    ARGUMENTS(arguments_of_step_time),
+    .reads_files = true,
+    .produce = step_time_produce,
+};

@@ -1,0 +1,583 @@
+#include "document_rows.h"
+
+#include "text/ascii.h"
+#include "base/memory.h"
+#include "text/number.h"
+#include "text/text.h"
+#include "host_collective.h"
+#include "file/kernel_type.h"
+#include "file/kinds.h"
+#include "loading.h"
+#include "file/roles.h"
+
+enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
+
+/* What is known of a name. */
+enum collective_type {
+    WORK_ASKED = 1, /* as that of device work */
+    WORK_IS = 2,
+    HOST_ASKED = 4, /* as that of an operator or an annotation of the host */
+    HOST_IS = 8
+};
+
+/* State that is needed only while a document is read. */
+struct reading {
+    struct loading *loading;
+    struct trace_file *file;
+    struct document *document;
+    struct failure *failure;
+    bool ascend;                     /* a process is Ascend Hardware: flows are links */
+    int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
+    struct names flow_ids;
+    unsigned char *types; /* by name id: what may be a collective; bits of enum collective_type */
+    size_t type_count;
+    unsigned char *scratch; /* for decoded strings */
+    size_t scratch_size;
+    struct known { /* what a form says; its stream is that of its last event */
+        uint32_t form;
+        struct place place;
+        uint32_t number; /* of the place */
+        enum category category;
+    } known[KNOWN]; /* of the forms met last; index: form % KNOWN */
+};
+
+/* Decodes the escapes of a text into `scratch`; false if out of memory. */
+static bool decode(struct reading *reading, int64_t byte, struct problems *problems,
+                   const unsigned char **text, size_t *length)
+{
+    if (*length * 3 > reading->scratch_size) {
+        memory_free(reading->scratch);
+        reading->scratch_size = 0;
+        reading->scratch = memory_allocate(*length * 3);
+        if (!reading->scratch)
+            return failure_memory(reading->failure);
+        reading->scratch_size = *length * 3;
+    }
+    *length = text_decode(*text, *length, reading->scratch, problems, byte);
+    *text = reading->scratch;
+    return true;
+}
+
+/* The id of a string; false if out of memory. */
+static inline bool intern(struct reading *reading, const struct token *token, int64_t byte,
+                          uint32_t *id)
+{
+    const unsigned char *text = token->at;
+    size_t length = token->length;
+    if (token->kind == TOKEN_ODD_TEXT &&
+        !decode(reading, byte, &reading->file->problems, &text, &length))
+        return false;
+    *id = names_intern(&reading->file->names, text, length);
+    return *id != NAME_NONE || failure_memory(reading->failure);
+}
+
+static bool is_text(const struct token *token)
+{
+    return token->kind == TOKEN_TEXT || token->kind == TOKEN_ODD_TEXT;
+}
+
+/* As intern(), but NAME_NONE if the field is not text. */
+static bool intern_text(struct reading *reading, const struct event *event, enum event_field field,
+                        uint32_t *id)
+{
+    *id = NAME_NONE;
+    return !is_text(&event->field[field]) || intern(reading, &event->field[field], event->byte, id);
+}
+
+/* The id of an event's name, or NAME_NONE; false if out of memory. */
+static inline bool name_of(struct reading *reading, struct event *event, uint32_t *id)
+{
+    if (event->known_name) {
+        *id = event->known_name->number;
+        return true;
+    }
+    event_complete(event);
+    if (!intern_text(reading, event, EVENT_NAME, id))
+        return false;
+    if (event->new_name)
+        event_keep_name(event, reading->file->names.items[*id].text, *id);
+    return true;
+}
+
+/* An integer, or NUMBER_NONE. */
+static int64_t integer(const struct token *token)
+{
+    int64_t value = NUMBER_NONE;
+    if (token->kind == TOKEN_BARE)
+        number_integer(token->at, token->length, &value);
+    return value;
+}
+
+static bool is_number(const struct token *token)
+{
+    return token->kind == TOKEN_BARE && (*token->at == '-' || is_digit(*token->at));
+}
+
+static bool is_object(const struct token *token)
+{
+    return token->kind == TOKEN_NESTED && *token->at == '{';
+}
+
+/* A member of args that is an integer or the text of one, or NUMBER_NONE. */
+static int64_t integer_in_args(const struct event *event, const char *key)
+{
+    unsigned char decoded[3 * ESCAPED_TOKEN];
+    struct problems unused = {0};
+    struct token value;
+    if (!is_object(&event->field[EVENT_ARGS]) ||
+        !scan_member(&event->field[EVENT_ARGS], key, &value) || value.kind == TOKEN_NESTED)
+        return NUMBER_NONE;
+    if (value.kind == TOKEN_ODD_TEXT && value.length <= ESCAPED_TOKEN) {
+        value.length = text_decode(value.at, value.length, decoded, &unused, 0);
+        value.at = decoded;
+    }
+    value.kind = TOKEN_BARE;
+    return integer(&value);
+}
+
+/* The time of a string with escapes, or NUMBER_NONE. Out of memory sets the failure, at which
+** read_events() and read_flows() fail in the end. */
+static __attribute__((cold)) int64_t escaped_time(struct reading *reading,
+                                                  const struct token *token)
+{
+    struct problems unused = {0};
+    const unsigned char *text = token->at;
+    size_t length = token->length;
+    return decode(reading, 0, &unused, &text, &length) ? number_nanoseconds(text, length)
+                                                       : NUMBER_NONE;
+}
+
+/* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
+static int64_t time_of(struct reading *reading, const struct event *event, enum event_field field)
+{
+    const struct token *token = &event->field[field];
+    int64_t ns = NUMBER_NONE;
+    if (token->kind == TOKEN_BARE || token->kind == TOKEN_TEXT)
+        ns = number_nanoseconds(token->at, token->length);
+    else if (token->kind == TOKEN_ODD_TEXT)
+        ns = escaped_time(reading, token);
+    if (ns != NUMBER_NONE)
+        return ns;
+    if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
+        problem_add(&reading->file->problems, PROBLEM_TIME, event->byte);
+    return NUMBER_NONE;
+}
+
+/* pid or tid as written in the file: an integer that fits is an integer, another number is its
+** text, a string is text, and anything else is absent. */
+static bool identifier_of(struct reading *reading, const struct token *token, int64_t byte,
+                          struct identifier *identifier)
+{
+    uint32_t id = NAME_NONE;
+    *identifier = (struct identifier){IDENTIFIER_NONE, 0};
+    if (token->kind == TOKEN_BARE && number_integer(token->at, token->length, &identifier->value)) {
+        identifier->kind = IDENTIFIER_INTEGER;
+    } else if (is_text(token) || is_number(token)) {
+        if (!intern(reading, token, byte, &id))
+            return false;
+        *identifier = (struct identifier){IDENTIFIER_TEXT, id};
+    }
+    return true;
+}
+
+static bool track_of(struct reading *reading, const struct event *event, uint32_t *number)
+{
+    struct track track = {.role = 0};
+    if (!identifier_of(reading, &event->field[EVENT_PID], event->byte, &track.pid) ||
+        !identifier_of(reading, &event->field[EVENT_TID], event->byte, &track.tid))
+        return false;
+    return tracks_number(&reading->file->tracks, &track, number) ||
+           failure_memory(reading->failure);
+}
+
+/* NULL if out of memory. */
+static const struct known *known_of(struct reading *reading, struct event *event)
+{
+    const struct name none = {.text = ""}, *name = &none;
+    struct known *known = &reading->known[event->form % KNOWN];
+    struct place *place = &known->place;
+    int64_t stream = integer(&event->field[EVENT_STREAM]);
+    bool same = event->form != 0 && known->form == event->form;
+    if (same && place->stream == stream)
+        return known;
+    known->form = 0;
+    if (!same) {
+        event_complete(event);
+        if (!intern_text(reading, event, EVENT_CAT, &place->cat) ||
+            !track_of(reading, event, &place->track))
+            return NULL;
+        if (place->cat != NAME_NONE)
+            name = &reading->file->names.items[place->cat];
+        known->category = category_of(name->text, name->length);
+        place->phase = event->phase;
+    }
+    place->stream = stream;
+    if (!places_number(&reading->file->columns.places, place, &known->number)) {
+        failure_memory(reading->failure);
+        return NULL;
+    }
+    known->form = event->form;
+    return known;
+}
+
+/* Handles a metadata event that names a process or a thread (T9). */
+static bool take_track_name(struct reading *reading, struct event *event)
+{
+    const struct token *args = &event->field[EVENT_ARGS];
+    struct track key = {.tid = {IDENTIFIER_PROCESS, 0}};
+    struct problems unused = {0};
+    struct token name;
+    uint32_t index;
+    event_complete(event);
+    bool process = scan_equal(&event->field[EVENT_NAME], "process_name");
+    if ((!process && !scan_equal(&event->field[EVENT_NAME], "thread_name")) || !is_object(args) ||
+        !scan_member(args, "name", &name) || !is_text(&name))
+        return true;
+    const unsigned char *text = name.at;
+    size_t length = name.length;
+    if (name.kind == TOKEN_ODD_TEXT && !decode(reading, event->byte, &unused, &text, &length))
+        return false;
+    if (process)
+        key.process = (unsigned char)process_name_of((const char *)text, length);
+    else
+        key.threads = thread_name_of((const char *)text, length);
+    if (key.process == PROCESS_OTHER && key.threads == 0)
+        return true;
+    if (!identifier_of(reading, &event->field[EVENT_PID], event->byte, &key.pid) ||
+        (!process && !identifier_of(reading, &event->field[EVENT_TID], event->byte, &key.tid)))
+        return false;
+    if (!tracks_number(&reading->file->tracks, &key, &index))
+        return failure_memory(reading->failure);
+    struct track *track = &reading->file->tracks.items[index];
+    if (track->process == PROCESS_OTHER)
+        track->process = key.process;
+    track->threads |= key.threads;
+    reading->ascend = reading->ascend || key.process == PROCESS_ASCEND;
+    return true;
+}
+
+/* Keeps a B or E. They are paired when all have been read. */
+static bool take_edge(struct loading *loading, struct edge edge)
+{
+    if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
+        return failure_memory(loading->failure);
+    loading->edges[loading->edge_count++] = edge;
+    return true;
+}
+
+/* The dur of an X event, or NUMBER_NONE (T1, T4). */
+static int64_t duration_of(struct reading *reading, const struct event *event, int64_t ts)
+{
+    if (event->field[EVENT_DUR].kind == TOKEN_NONE) {
+        problem_add(&reading->file->problems, PROBLEM_NO_DURATION, event->byte);
+        return NUMBER_NONE;
+    }
+    return loading_duration(reading->file, ts, time_of(reading, event, EVENT_DUR), event->byte);
+}
+
+/* Keeps the External id of an annotation, if it has one. */
+static bool take_external(struct loading *loading, struct event *event, enum category category,
+                          uint32_t row)
+{
+    const struct token *args = &event->field[EVENT_ARGS];
+    struct token id;
+    if (category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION)
+        return true;
+    event_complete(event);
+    if (!is_object(args) || !scan_member(args, "External id", &id) || integer(&id) == NUMBER_NONE)
+        return true;
+    if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
+        return failure_memory(loading->failure);
+    loading->externals[loading->external_count++] = (struct external){integer(&id), row};
+    return true;
+}
+
+/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if out of
+** memory. */
+static bool is_collective(struct reading *reading, uint32_t id, bool on_host)
+{
+    const struct names *names = &reading->file->names;
+    if (id == NAME_NONE)
+        return false;
+    if (id >= reading->type_count) {
+        size_t count = names->count + names->count / 2;
+        if (!memory_assign(&reading->types, memory_resize(reading->types, count)))
+            return failure_memory(reading->failure);
+        memset(reading->types + reading->type_count, 0, count - reading->type_count);
+        reading->type_count = count;
+    }
+    unsigned char *type = &reading->types[id];
+    const struct name *name = &names->items[id];
+    if (on_host && !(*type & HOST_ASKED))
+        *type |= host_collective_named(name) == HOST_NONE ? HOST_ASKED : HOST_ASKED | HOST_IS;
+    if (!on_host && !(*type & WORK_ASKED))
+        *type |= kernel_types_find(NULL, name->text, name->length, NULL, 0) == KERNEL_COMMUNICATION
+                     ? WORK_ASKED | WORK_IS
+                     : WORK_ASKED;
+    return *type & (on_host ? HOST_IS : WORK_IS);
+}
+
+/* The id of the value of a key of args, as text; NAME_NONE if there is none. */
+static bool value_in_args(struct reading *reading, const struct event *event, const char *key,
+                          uint32_t *id)
+{
+    struct problems unused = {0};
+    struct token value;
+    *id = NAME_NONE;
+    if (!scan_member(&event->field[EVENT_ARGS], key, &value) ||
+        (value.kind == TOKEN_BARE && text_is((const char *)value.at, value.length, "null")))
+        return true;
+    if (value.kind == TOKEN_ODD_TEXT &&
+        !decode(reading, event->byte, &unused, &value.at, &value.length))
+        return false;
+    *id = names_intern(&reading->file->names, value.at, value.length);
+    return *id != NAME_NONE || failure_memory(reading->failure);
+}
+
+/* Keeps the process group of the last row, if it may be a collective whose args tell it (W1, Q10.1). */
+static bool take_group(struct reading *reading, struct event *event, enum category category)
+{
+    static const char *const keys[] = {"Process Group Ranks", "Process Group Name",
+                                       "Process Group Description", "Collective name"};
+    struct trace_file *file = reading->file;
+    struct process_group group = {.row = (uint32_t)(file->columns.count - 1),
+                                  .collective = NAME_NONE};
+    bool on_host = category == CATEGORY_USER_ANNOTATION || category == CATEGORY_OPERATOR;
+    if ((!on_host && category != CATEGORY_KERNEL && category != CATEGORY_MTIA &&
+         category != CATEGORY_OTHER) ||
+        !is_collective(reading, file->columns.name[group.row], on_host))
+        return reading->failure->code == FAILURE_NONE;
+    event_complete(event);
+    if (!is_object(&event->field[EVENT_ARGS]))
+        return true;
+    if (!value_in_args(reading, event, keys[0], &group.ranks) ||
+        !value_in_args(reading, event, keys[1], &group.name) ||
+        (group.name == NAME_NONE && !value_in_args(reading, event, keys[2], &group.name)) ||
+        (on_host && !value_in_args(reading, event, keys[3], &group.collective)))
+        return false;
+    if (group.name == NAME_NONE)
+        group.name = group.ranks;
+    if (group.name == NAME_NONE && group.collective == NAME_NONE)
+        return true;
+    if (!MEMORY_GROW(file->groups, file->group_capacity, file->group_count + 1))
+        return failure_memory(reading->failure);
+    file->groups[file->group_count++] = group;
+    return true;
+}
+
+/* Looks for what stands for the stream and the correlation of an event without a category, which is
+** the last row (T9.8, T10.6). */
+static __attribute__((noinline)) bool look_in_args(struct reading *reading, struct event *event)
+{
+    struct columns *columns = &reading->file->columns;
+    size_t row = columns->count - 1;
+    struct place place = *row_place(columns, row);
+    event_complete(event);
+    if (columns->correlation[row] == NUMBER_NONE)
+        columns->correlation[row] = integer_in_args(event, "correlation_id");
+    if (place.stream != NUMBER_NONE)
+        return true;
+    place.stream = integer_in_args(event, "Stream Id");
+    return place.stream == NUMBER_NONE ||
+           places_number(&columns->places, &place, &columns->place[row]) ||
+           failure_memory(reading->failure);
+}
+
+static bool take_row(struct reading *reading, struct event *event)
+{
+    struct trace_file *file = reading->file;
+    struct columns *columns = &file->columns;
+    bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
+    uint32_t name;
+    if (!name_of(reading, event, &name))
+        return false;
+    const struct known *known = known_of(reading, event);
+    if (!known)
+        return false;
+    int64_t ts = time_of(reading, event, EVENT_TS);
+    int64_t dur = complete ? duration_of(reading, event, ts) : NUMBER_NONE;
+    bool own_span = known->category == CATEGORY_TRACE;
+    if (edge &&
+        !take_edge(reading->loading,
+                   (struct edge){.ts = ts,
+                                 .byte = event->byte,
+                                 .track = known->place.track,
+                                 .name = name,
+                                 .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
+                                 .own_span = own_span}))
+        return false;
+    if (event->phase == 'E')
+        return true;
+    if (columns->count == columns->capacity &&
+        !loading_reserve(reading->loading,
+                         1.02 * (double)(columns->count + 1) / document_part(reading->document)))
+        return false;
+    const struct new_row row = {.ts = ts,
+                                .dur = dur,
+                                .correlation = integer(&event->field[EVENT_CORRELATION]),
+                                .name = name,
+                                .place = known->number,
+                                .event = event->position,
+                                .byte = event->byte,
+                                .phase = event->phase,
+                                .own_span = own_span};
+    if (!loading_add(reading->loading, &row) ||
+        (known->place.cat == NAME_NONE && !look_in_args(reading, event)))
+        return false;
+    return (!complete && !edge) || (take_group(reading, event, known->category) &&
+                                    take_external(reading->loading, event, known->category,
+                                                  (uint32_t)(columns->count - 1)));
+}
+
+static void skip(struct reading *reading, int64_t byte)
+{
+    problem_add(&reading->file->problems, PROBLEM_NO_PHASE, byte);
+    reading->file->skipped++;
+}
+
+/* Counts the last {}, if that is to be done and it was not element `last` (T14). */
+static void skip_empty(struct reading *reading, int64_t last)
+{
+    if (reading->empty_byte > 0 && reading->empty_event != last)
+        skip(reading, reading->empty_byte);
+    reading->empty_byte = 0;
+}
+
+static bool take_event(struct reading *reading, struct event *event)
+{
+    struct trace_file *file = reading->file;
+    if (event->phase == 0) {
+        skip_empty(reading, -1);
+        if (event->empty) {
+            reading->empty_event = event->position;
+            reading->empty_byte = event->byte;
+        } else {
+            skip(reading, event->byte);
+        }
+        return true;
+    }
+    if (event->phase == 'M' && !take_track_name(reading, event))
+        return false;
+    return (!file->phases[event->phase] && event->phase != 'E') || take_row(reading, event);
+}
+
+/* Copies from the document what holds for the whole file. */
+static void take_document(struct trace_file *file, struct document *document)
+{
+    struct metadata *metadata = document_metadata(document);
+    struct problems *problems = document_problems(document);
+    file->identity = *document_identity(document);
+    file->rank = metadata->rank;
+    file->rank_source = RANK_DISTRIBUTED_INFO;
+    file->base = metadata->base;
+    file->has_base = metadata->has_base;
+    file->metadata = metadata->text;
+    file->metadata_length = metadata->length;
+    metadata->text = NULL;
+    file->outcome = document_outcome(document);
+    file->events = document_events(document);
+    file->skipped += document_skipped(document);
+    file->json_size = document_bytes(document);
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        if (problems->count[i] > 0) {
+            if (file->problems.count[i] == 0 ||
+                (problems->first_byte[i] < file->problems.first_byte[i]))
+                file->problems.first_byte[i] = problems->first_byte[i];
+            file->problems.count[i] += problems->count[i];
+        }
+}
+
+static bool read_events(struct reading *reading)
+{
+    struct event event;
+    int result;
+    while ((result = document_next(reading->document, &event, reading->failure)) > 0)
+        if (!take_event(reading, &event))
+            return false;
+    skip_empty(reading, document_events(reading->document) - 1);
+    return result == 0 && reading->failure->code == FAILURE_NONE;
+}
+
+/* Keeps the beginning or the end of a flow from an operator to device work (T10.7). */
+static bool take_flow(struct reading *reading, const struct event *event)
+{
+    struct loading *loading = reading->loading;
+    struct flow flow = {
+        .order = (uint32_t)event->position, .row = ROW_NONE, .end = event->phase == 'f'};
+    const struct token *id = &event->id;
+    if (event->phase == 0 || !scan_equal(&event->field[EVENT_CAT], "async_npu") ||
+        !(is_text(id) || is_number(id)))
+        return true;
+    flow.ts = time_of(reading, event, EVENT_TS);
+    if (flow.ts == NUMBER_NONE)
+        return true;
+    const unsigned char *text = id->at;
+    size_t length = id->length;
+    struct problems unused = {0};
+    if (id->kind == TOKEN_ODD_TEXT && !decode(reading, event->byte, &unused, &text, &length))
+        return false;
+    flow.id = names_intern(&reading->flow_ids, text, length);
+    if (flow.id == NAME_NONE ||
+        !MEMORY_GROW(loading->flows, loading->flow_capacity, loading->flow_count + 1))
+        return failure_memory(loading->failure);
+    if (!track_of(reading, event, &flow.track))
+        return false;
+    loading->flows[loading->flow_count++] = flow;
+    return true;
+}
+
+/* Reads the document once more, for its flows: most come before the name of the process that makes
+** them links, and of other documents they are passed over. */
+static bool read_flows(struct reading *reading)
+{
+    const bool wanted[256] = {['s'] = true, ['f'] = true};
+    struct document_options options = {.wanted = wanted,
+                                       .stopper = *reading->loading->stopper,
+                                       .by_zlib = reading->file->by_zlib,
+                                       .no_memo = true,
+                                       .idle = reading->loading->idle};
+    struct event event;
+    int result;
+    options.stopper.read = NULL; /* it has been read */
+    document_close(reading->document);
+    reading->document = document_open(reading->file->path, &options, reading->failure);
+    if (!reading->document)
+        return false;
+    if (!source_same(document_identity(reading->document), &reading->file->identity))
+        return file_changed(reading->file, reading->failure);
+    while ((result = document_next(reading->document, &event, reading->failure)) > 0)
+        if (!take_flow(reading, &event))
+            return false;
+    return result == 0 && reading->failure->code == FAILURE_NONE;
+}
+
+bool document_rows_read(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    bool wanted[256];
+    memcpy(wanted, file->phases, sizeof wanted);
+    wanted['E'] = wanted['M'] = true;
+    struct document_options options = {.wanted = wanted,
+                                       .stopper = *loading->stopper,
+                                       .chunk = loading->whole ? 0 : PEEK_CHUNK,
+                                       .by_zlib = file->by_zlib,
+                                       .kept = loading->kept,
+                                       .idle = loading->idle};
+    struct reading reading = {.loading = loading, .file = file, .failure = loading->failure};
+    reading.document = document_open(file->path, &options, loading->failure);
+    bool done =
+        reading.document && (loading->whole ? read_events(&reading)
+                                            : document_begin(reading.document, loading->failure));
+    if (done) {
+        loading->unsure = document_unsure(reading.document);
+        take_document(file, reading.document);
+        file->rank_known = loading->whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
+        document_take_trouble(reading.document, &file->trouble);
+        done = !reading.ascend || loading->unsure || read_flows(&reading);
+    }
+    document_close(reading.document);
+    names_clear(&reading.flow_ids);
+    memory_free(reading.types);
+    memory_free(reading.scratch);
+    return done;
+}

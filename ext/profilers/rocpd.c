@@ -1,0 +1,476 @@
+#include "rocpd.h"
+
+#include <string.h>
+
+#include "text/ascii.h"
+#include "base/memory.h"
+
+enum { REGION_START, REGION_END, REGION_PROCESS, REGION_THREAD, REGION_NAME, REGION_EVENT };
+enum { WORK_START, WORK_END, WORK_STREAM, WORK_EVENT, WORK_OWN };
+enum { DISPATCH_AGENT = WORK_OWN, DISPATCH_KERNEL };
+enum { COPY_NAME = WORK_OWN, COPY_TO, COPY_FROM };
+enum { SAMPLE_TIME, SAMPLE_TRACK, SAMPLE_EVENT };
+enum { ARGS_QUEUE, ARGS_BLOCK, ARGS_GRID = ARGS_BLOCK + 3, ARGS_BYTES = ARGS_BLOCK };
+
+static const char *const region_columns[] = {"start",   "end",      "pid", "tid",
+                                             "name_id", "event_id", NULL};
+static const char *const dispatch_columns[] = {"start",    "end",       "stream_id", "event_id",
+                                               "agent_id", "kernel_id", NULL};
+static const char *const copy_columns[] = {"start",   "end",          "stream_id",    "event_id",
+                                           "name_id", "dst_agent_id", "src_agent_id", NULL};
+static const char *const sample_columns[] = {"timestamp", "track_id", "event_id", NULL};
+static const char *const no_columns[] = {NULL};
+static const char *const region_args[] = {"event_id", NULL};
+static const char *const dispatch_args[] = {
+    "queue_id",    "workgroup_size_x", "workgroup_size_y", "workgroup_size_z",
+    "grid_size_x", "grid_size_y",      "grid_size_z",      NULL};
+static const char *const copy_args[] = {"queue_id", "size", NULL};
+
+/* Columns of the tables that are joined. */
+enum { CATEGORY_OF_EVENT, STACK_OF_EVENT };
+enum { PROCESS_PID };
+enum { THREAD_TID };
+enum { AGENT_INDEX, AGENT_IS_GPU };
+enum { TRACK_PROCESS, TRACK_THREAD, TRACK_NAME };
+
+enum rocpd_cat { CAT_KERNEL, CAT_COPY };
+
+/* How a string is used. */
+enum { AS_NAME, AS_CATEGORY, AS_COPY };
+
+/* What a category is (R5). */
+enum { OF_OTHER, OF_CALL, OF_MARKER, OF_KFD };
+
+static bool is_rocpd(const struct readonly *readonly)
+{
+    bool strings = false, events = false;
+    for (size_t i = 0; i < readonly->table_count; i++) {
+        const char *name = readonly->tables[i].name;
+        strings = strings || rocpd_suffix(name, "rocpd_string");
+        events = events || rocpd_suffix(name, rocpd_table_names[ROCPD_REGION]) ||
+                 rocpd_suffix(name, rocpd_table_names[ROCPD_DISPATCH]);
+    }
+    return strings && events;
+}
+
+static bool open_rocpd(struct database_read *read, const void *head)
+{
+    struct rocpd *rocpd = read->state = memory_zeroed(1, sizeof *rocpd);
+    if (!rocpd)
+        return failure_memory(read->failure);
+    rocpd->part = read->file ? read->file->part : ((const struct rocpd *)head)->part;
+    if (!rocpd_look(read))
+        return false;
+    if (rocpd->part >= rocpd->part_count)
+        return failure_set(read->failure, FAILURE_READ,
+                           "'%s' has changed while it was read: run the query again",
+                           read->readonly->path);
+    for (size_t part = 0; part < rocpd->part_count; part++)
+        for (int kind = 0; kind < ROCPD_TABLES; kind++) {
+            struct event_table *table = &read->tables[read->table_count++];
+            *table = (struct event_table){.kind = kind, .owned = true, .part = part};
+            if (!rocpd_table(read, part, rocpd_table_names[kind], &table->table))
+                return false;
+        }
+    return true;
+}
+
+static bool describe_rocpd(struct database_read *read, sqlite3_str *metadata)
+{
+    struct trace_file *file = read->file;
+    const struct rocpd *rocpd = read->state;
+    if (rocpd->part_count == 0) /* they could not be found */
+        return true;
+    file->rank_source = RANK_DATABASE;
+    file->part_count = rocpd->part_count;
+    file->parts = memory_zeroed(rocpd->part_count, sizeof *file->parts);
+    if (!file->parts)
+        return failure_memory(read->failure);
+    for (size_t i = 0; i < rocpd->part_count; i++)
+        file->parts[i] = rocpd->parts[i].rank;
+    file->rank = file->parts[rocpd->part];
+    args_integer(metadata, "pid", rocpd->parts[rocpd->part].pid);
+    return args_text(metadata, "schema", (const unsigned char *)rocpd->schema,
+                     strlen(rocpd->schema), read->failure);
+}
+
+static bool take_agent(struct database_read *read, const struct table_scan *scan)
+{
+    struct rocpd *rocpd = read->state;
+    size_t length;
+    const char *type = (const char *)scan_text(scan, 2, &length);
+    struct id_row row = {.id = scan_integer(scan, 0),
+                         .values = {[AGENT_INDEX] = scan_integer(scan, 1),
+                                    [AGENT_IS_GPU] = type && text_is(type, length, "GPU")}};
+    return ids_add(&rocpd->agents, &row, read->failure);
+}
+
+/* Opens and reads what rows are joined with (R2). */
+static bool join(struct database_read *read)
+{
+    static const char *const events[] = {"id", "category_id", "stack_id", NULL};
+    static const char *const processes[] = {"id", "pid", NULL};
+    static const char *const threads[] = {"id", "tid", NULL};
+    static const char *const agents[] = {"id", "type_index", "type", NULL};
+    static const char *const tracks[] = {"id", "pid", "tid", "name_id", NULL};
+    struct rocpd *rocpd = read->state;
+    struct readonly *readonly = read->readonly;
+    struct readonly_table *table = NULL;
+    size_t part = rocpd->part;
+    rocpd->joined = true;
+    return rocpd_table(read, part, "rocpd_string", &table) &&
+           strings_open(&rocpd->strings, readonly, table, "id", "string", read->failure) &&
+           rocpd_table(read, part, "rocpd_info_kernel_symbol", &table) &&
+           strings_open(&rocpd->kernels, readonly, table, "id", "display_name", read->failure) &&
+           strings_open(&rocpd->mangled, readonly, table, "id", "kernel_name", read->failure) &&
+           rocpd_table(read, part, "rocpd_event", &table) &&
+           ids_read(&rocpd->events, read, table, events) &&
+           rocpd_table(read, part, "rocpd_info_process", &table) &&
+           ids_read(&rocpd->processes, read, table, processes) &&
+           rocpd_table(read, part, "rocpd_info_thread", &table) &&
+           ids_read(&rocpd->threads, read, table, threads) &&
+           rocpd_table(read, part, "rocpd_track", &table) &&
+           ids_read(&rocpd->tracks, read, table, tracks) &&
+           rocpd_table(read, part, "rocpd_info_agent", &table) &&
+           database_each(read, table, agents, NULL, take_agent) &&
+           ids_order(&rocpd->agents, &readonly->stopper, read->failure);
+}
+
+static bool make_name(void *owner, struct string_use *use, const unsigned char *text, size_t length,
+                      struct failure *failure)
+{
+    (void)failure;
+    return !text || database_name(owner, text, length, &use->name);
+}
+
+/* A category: `name` is what Kineto calls it (R5). */
+static bool make_category(void *owner, struct string_use *use, const unsigned char *text,
+                          size_t length, struct failure *failure)
+{
+    static const struct {
+        const char *start, *cat;
+        int what;
+    } known[] = {{"HIP_", "cuda_runtime", OF_CALL},
+                 {"HSA_", "cuda_driver", OF_CALL},
+                 {"MARKER_CORE", "user_annotation", OF_MARKER},
+                 {"MARKER_", "user_annotation", OF_OTHER},
+                 {"KFD_", "", OF_KFD}};
+    const char *category = (const char *)text;
+    if (!text)
+        return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (begins(category, category + length, known[i].start)) {
+            use->what = known[i].what;
+            return database_name(owner, known[i].cat, strlen(known[i].cat), &use->name);
+        }
+    char *lower = memory_allocate(length + 1);
+    if (!lower)
+        return failure_memory(failure);
+    for (size_t i = 0; i < length; i++)
+        lower[i] = (char)small(category[i]);
+    bool done = database_name(owner, lower, length, &use->name);
+    memory_free(lower);
+    return done;
+}
+
+/* The name of a copy, as Kineto writes it (R7). */
+static bool make_copy(void *owner, struct string_use *use, const unsigned char *text, size_t length,
+                      struct failure *failure)
+{
+    static const struct {
+        const char *written, *name;
+    } names[] = {{"MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"},
+                 {"MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"},
+                 {"MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"},
+                 {"MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"}};
+    for (size_t i = 0; text && i < sizeof names / sizeof *names; i++)
+        if (text_is((const char *)text, length, names[i].written))
+            return database_name(owner, names[i].name, strlen(names[i].name), &use->name);
+    return make_name(owner, use, text, length, failure);
+}
+
+/* The name of a kernel: its demangled one, else the other (R6). */
+static bool make_kernel(void *owner, struct string_use *use, const unsigned char *text,
+                        size_t length, struct failure *failure)
+{
+    struct database_read *read = owner;
+    struct rocpd *rocpd = read->state;
+    return (text || strings_find(&rocpd->mangled, use->id, &text, &length, failure)) &&
+           make_name(owner, use, text, length, failure);
+}
+
+static bool cat_of(struct database_read *read, enum rocpd_cat cat, uint32_t *id)
+{
+    static const char *const names[] = {[CAT_KERNEL] = "kernel", [CAT_COPY] = "gpu_memcpy"};
+    struct rocpd *rocpd = read->state;
+    if (rocpd->cats[cat] == 0) {
+        if (!database_name(read, names[cat], strlen(names[cat]), id))
+            return false;
+        rocpd->cats[cat] = *id + 1;
+    }
+    *id = rocpd->cats[cat] - 1;
+    return true;
+}
+
+/* A string in one of its uses. False on failure, or with trouble. */
+static bool use_string(struct database_read *read, struct string_table *strings, int64_t id,
+                       int how, string_maker *make, struct string_use *use)
+{
+    const struct string_use *found = strings_use(strings, id, how, make, read, read->failure);
+    if (found)
+        *use = *found;
+    return found;
+}
+
+/* Gives a range the name and the category of its message (N7), and notes what may be a step. */
+static bool read_message(struct database_read *read, int64_t event, struct database_row *row)
+{
+    struct rocpd *rocpd = read->state;
+    struct nvtx_text parts;
+    const unsigned char *text;
+    size_t length;
+    int64_t number;
+    if (!rocpd_message(read, rocpd->part, event, &text, &length))
+        return false;
+    if (!text)
+        return true;
+    nvtx_read(text, length, &parts);
+    return ranges_note(&rocpd->ranges, read, nvtx_step(text, parts.name_length, &number)) &&
+           (!nvtx_is_operator(text, &parts) ||
+            database_name(read, "cpu_op", sizeof "cpu_op" - 1, &row->cat)) &&
+           database_name(read, text, parts.name_length, &row->name);
+}
+
+static bool region_row(struct database_read *read, const struct table_scan *scan, int64_t event)
+{
+    struct rocpd *rocpd = read->state;
+    struct string_use category, name;
+    int64_t of = scan_integer(scan, REGION_EVENT);
+    if (!use_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
+                    AS_CATEGORY, make_category, &category))
+        return false;
+    if (category.what == OF_KFD)
+        return true;
+    if (!use_string(read, &rocpd->strings, scan_integer(scan, REGION_NAME), AS_NAME, make_name,
+                    &name))
+        return false;
+    struct database_row row = {
+        .event = event,
+        .correlation =
+            category.what == OF_CALL ? ids_value(&rocpd->events, of, STACK_OF_EVENT) : NUMBER_NONE,
+        .stream = NUMBER_NONE,
+        .pid = ids_value(&rocpd->processes, scan_integer(scan, REGION_PROCESS), PROCESS_PID),
+        .tid = ids_value(&rocpd->threads, scan_integer(scan, REGION_THREAD), THREAD_TID),
+        .cat = category.name,
+        .name = name.name,
+        .phase = 'X'};
+    database_times(read, scan_integer(scan, REGION_START), scan_integer(scan, REGION_END), true,
+                   &row.ts, &row.dur);
+    return (category.what != OF_MARKER || read_message(read, of, &row)) && database_add(read, &row);
+}
+
+/* Adds a dispatch or a copy. */
+static bool add_work(struct database_read *read, const struct table_scan *scan, int64_t event,
+                     enum rocpd_cat cat, uint32_t name, int64_t agent)
+{
+    const struct rocpd *rocpd = read->state;
+    int64_t stream = scan_integer(scan, WORK_STREAM), of = scan_integer(scan, WORK_EVENT);
+    struct database_row row = {.event = event,
+                               .correlation = ids_value(&rocpd->events, of, STACK_OF_EVENT),
+                               .stream = stream,
+                               .pid = ids_value(&rocpd->agents, agent, AGENT_INDEX),
+                               .tid = stream,
+                               .name = name,
+                               .phase = 'X'};
+    database_times(read, scan_integer(scan, WORK_START), scan_integer(scan, WORK_END), true,
+                   &row.ts, &row.dur);
+    return cat_of(read, cat, &row.cat) && database_add(read, &row);
+}
+
+static bool dispatch_row(struct database_read *read, const struct table_scan *scan, int64_t event)
+{
+    struct rocpd *rocpd = read->state;
+    struct string_use name;
+    return use_string(read, &rocpd->kernels, scan_integer(scan, DISPATCH_KERNEL), AS_NAME,
+                      make_kernel, &name) &&
+           add_work(read, scan, event, CAT_KERNEL, name.name, scan_integer(scan, DISPATCH_AGENT));
+}
+
+/* A copy is on the device that it goes to or, if that is the host, comes from. */
+static bool copy_row(struct database_read *read, const struct table_scan *scan, int64_t event)
+{
+    struct rocpd *rocpd = read->state;
+    struct string_use name;
+    int64_t to = scan_integer(scan, COPY_TO), from = scan_integer(scan, COPY_FROM);
+    int64_t agent = ids_value(&rocpd->agents, to, AGENT_IS_GPU) == true ? to : from;
+    return use_string(read, &rocpd->strings, scan_integer(scan, COPY_NAME), AS_COPY, make_copy,
+                      &name) &&
+           add_work(read, scan, event, CAT_COPY, name.name, agent);
+}
+
+static bool sample_row(struct database_read *read, const struct table_scan *scan, int64_t event)
+{
+    struct rocpd *rocpd = read->state;
+    struct string_use category, name;
+    int64_t of = scan_integer(scan, SAMPLE_EVENT), track = scan_integer(scan, SAMPLE_TRACK);
+    if (!use_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
+                    AS_CATEGORY, make_category, &category) ||
+        !use_string(read, &rocpd->strings, ids_value(&rocpd->tracks, track, TRACK_NAME), AS_NAME,
+                    make_name, &name))
+        return false;
+    int64_t process = ids_value(&rocpd->tracks, track, TRACK_PROCESS);
+    int64_t thread = ids_value(&rocpd->tracks, track, TRACK_THREAD);
+    struct database_row row = {.event = event,
+                               .correlation = NUMBER_NONE,
+                               .stream = NUMBER_NONE,
+                               .pid = ids_value(&rocpd->processes, process, PROCESS_PID),
+                               .tid = ids_value(&rocpd->threads, thread, THREAD_TID),
+                               .cat = category.name,
+                               .name = name.name,
+                               .phase = 'i'};
+    database_times(read, scan_integer(scan, SAMPLE_TIME), 0, false, &row.ts, &row.dur);
+    return category.what == OF_KFD || database_add(read, &row);
+}
+
+static bool rocpd_row(struct database_read *read, int kind, const struct table_scan *scan,
+                      int64_t event)
+{
+    static bool (*const rows[])(struct database_read *, const struct table_scan *,
+                                int64_t) = {[ROCPD_REGION] = region_row,
+                                            [ROCPD_DISPATCH] = dispatch_row,
+                                            [ROCPD_COPY] = copy_row,
+                                            [ROCPD_SAMPLE] = sample_row};
+    const struct rocpd *rocpd = read->state;
+    read->file->events++;
+    return (rocpd->joined || join(read)) && rows[kind](read, scan, event);
+}
+
+static bool has_columns(struct database_read *read, const struct event_table *table)
+{
+    return database_has(read, table->table, table->kind == ROCPD_SAMPLE ? "timestamp" : "start");
+}
+
+static bool finish_rocpd(struct database_read *read)
+{
+    struct rocpd *rocpd = read->state;
+    return ranges_name_steps(&rocpd->ranges, read, &rocpd->word);
+}
+
+/* Whether a region was named by a text: by its name, or as a step. */
+static bool is_named(const struct trace_file *file, size_t row, const unsigned char *text,
+                     const struct nvtx_text *parts, bool step)
+{
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    if (step)
+        return begins(name->text, name->text + name->length, "ProfilerStep#");
+    return name->length == parts->name_length && memcmp(name->text, text, name->length) == 0;
+}
+
+static bool write_region(struct database_read *read, const struct trace_file *file, size_t row,
+                         const struct table_scan *scan, sqlite3_str *json)
+{
+    struct nvtx_text parts;
+    const unsigned char *text;
+    size_t length;
+    int64_t number;
+    if (row_is(file, row, CATEGORY_CALL) || row_is(file, row, CATEGORY_DRIVER_CALL)) {
+        args_integer(json, "correlation", file->columns.correlation[row]);
+        return true;
+    }
+    if (file->columns.name[row] == NAME_NONE)
+        return true;
+    if (!rocpd_message(read, file->part, scan_integer(scan, 0), &text, &length))
+        return false;
+    if (!text)
+        return true;
+    nvtx_read(text, length, &parts);
+    const struct rocpd *known = read->known;
+    bool step =
+        known->word != NVTX_NO_WORD && nvtx_step(text, parts.name_length, &number) == known->word;
+    if (!is_named(file, row, text, &parts, step))
+        return true;
+    return ranges_args(&parts, json, read->failure) &&
+           (!step || args_text(json, "nvtx", text, length, read->failure));
+}
+
+/* Writes the numbers of work items of a dispatch as those of groups. */
+static void write_sizes(const struct table_scan *scan, sqlite3_str *json)
+{
+    int64_t block[3], grid[3];
+    for (int i = 0; i < 3; i++) {
+        int64_t items = scan_integer(scan, ARGS_GRID + i);
+        block[i] = scan_integer(scan, ARGS_BLOCK + i);
+        if (block[i] <= 0)
+            return;
+        grid[i] = items < 0 ? NUMBER_NONE : items / block[i];
+    }
+    args_three(json, "grid", grid[0], grid[1], grid[2]);
+    args_three(json, "block", block[0], block[1], block[2]);
+}
+
+static bool rocpd_args(struct database_read *read, const struct trace_file *file, size_t row,
+                       int kind, const struct table_scan *scan, sqlite3_str *json)
+{
+    if (kind == ROCPD_REGION)
+        return write_region(read, file, row, scan, json);
+    if (kind == ROCPD_SAMPLE)
+        return true;
+    args_device(json, file, row);
+    args_integer(json, "queue", scan_integer(scan, ARGS_QUEUE));
+    args_integer(json, "correlation", file->columns.correlation[row]);
+    if (kind == ROCPD_DISPATCH) {
+        write_sizes(scan, json);
+    } else {
+        args_integer(json, "bytes", scan_integer(scan, ARGS_BYTES));
+        args_bandwidth(json, scan_integer(scan, ARGS_BYTES), file->columns.dur[row]);
+    }
+    return true;
+}
+
+static void settle_rocpd(void *state)
+{
+    struct rocpd *rocpd = state;
+    strings_close(&rocpd->strings);
+    for (size_t i = 0; i < rocpd->part_count; i++) {
+        strings_close(&rocpd->parts[i].messages);
+        rocpd->parts[i].opened = false;
+    }
+    strings_close(&rocpd->kernels);
+    strings_close(&rocpd->mangled);
+    ids_clear(&rocpd->events);
+    ids_clear(&rocpd->processes);
+    ids_clear(&rocpd->threads);
+    ids_clear(&rocpd->agents);
+    ids_clear(&rocpd->tracks);
+    ranges_clear(&rocpd->ranges);
+    memory_free(rocpd->json);
+    rocpd->json = NULL;
+}
+
+static void free_rocpd(void *state)
+{
+    struct rocpd *rocpd = state;
+    for (size_t i = 0; i < rocpd->part_count; i++)
+        memory_free(rocpd->parts[i].suffix);
+    memory_free(rocpd->parts);
+    memory_free(rocpd);
+}
+
+const struct profiler rocpd_profiler = {.name = "rocprofv3",
+                                        .columns = {[ROCPD_REGION] = region_columns,
+                                                    [ROCPD_DISPATCH] = dispatch_columns,
+                                                    [ROCPD_COPY] = copy_columns,
+                                                    [ROCPD_SAMPLE] = sample_columns},
+                                        .arg_columns = {[ROCPD_REGION] = region_args,
+                                                        [ROCPD_DISPATCH] = dispatch_args,
+                                                        [ROCPD_COPY] = copy_args,
+                                                        [ROCPD_SAMPLE] = no_columns},
+                                        .is = is_rocpd,
+                                        .open = open_rocpd,
+                                        .describe = describe_rocpd,
+                                        .complete = has_columns,
+                                        .row = rocpd_row,
+                                        .finish = finish_rocpd,
+                                        .args = rocpd_args,
+                                        .settle = settle_rocpd,
+                                        .free_state = free_rocpd};

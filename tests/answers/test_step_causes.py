@@ -1,0 +1,361 @@
+"""trace_step_causes: a partition of the difference of two steps, and what is planted in examples/gpu."""
+import json
+import os
+import random
+import unittest
+from collections import Counter
+
+from made import InFolder, document, event, kernel, launch, step, write
+from support import EXAMPLES, ROOT, connect, corpus, series, slowest
+
+GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
+SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
+KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
+PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "steps", "shown")
+
+
+def in_modules(seed):
+    """A trace of a few steps, with and without device work, whose operators run in areas of some families."""
+    rng = random.Random(seed)
+    events, correlation, at = [], 0, 0
+    of_device, areas = rng.random() < 0.7, [
+        *(("nn.Module: Block_%d" % number, "python_function") for number in range(rng.choice((1, 3, 25)))),
+        *(("layers.%d.mlp" % number, "user_annotation") for number in range(3)),
+        *(("stage %d" % number, "user_annotation") for number in range(rng.choice((1, 2)))),
+        ("Optimizer.step#SGD.step", "user_annotation"), ("enumerate(DataLoader)#X.__next__", "user_annotation"), None]
+    slow = rng.choice(areas)  # one instance differs, or all do
+    for number in range(rng.choice((1, 2, 3, 5))):
+        begin = at
+        for area in areas:
+            for name in rng.sample(("aten::mm", "aten::add", "MulBackward0", "fused"), rng.randint(0, 3)):
+                length = rng.randint(4, 9)
+                if area:
+                    events.append(event(area[0], at, length + 20, cat=area[1]))
+                events.append(event(name, at + 1, length + 10))
+                if of_device and rng.random() < 0.8:
+                    correlation += 1
+                    events += [launch(at + 2, 3, correlation),
+                               kernel(rng.choice(("gemm", "ncclAllReduce", "Memcpy DtoD", "add")), at + 3 + rng.randint(0, 40),
+                                      rng.choice((5, 30)) * (3 if area == slow else 1), correlation)]
+                at += length + 20 + rng.choice((0, 0, 15))
+        events.append(step(number, begin, at - begin + 5))
+        at += 10
+    return document(*events)
+
+
+class Partition(unittest.TestCase):
+    def check(self, control, test):
+        db = connect()
+        for given in ("NULL, NULL, NULL, NULL", "'all', 'all', 'all', 'all'", "'all', 'all', NULL, NULL"):
+            for sides in ((control, test), (test, control)):
+                with self.subTest(sides, given=given):
+                    rows = db.execute(f"SELECT * FROM trace_step_causes(?, ?, {given})", sides).fetchall()
+                    found = db.execute(SUMS.format("trace_step_causes", given), sides).fetchone()
+                    expected = db.execute(SUMS.format("trace_step_diff", given), sides).fetchone()
+                    self.assertEqual(found[:2], expected[:2])
+                    self.assertAlmostEqual(found[2], expected[2], delta=1e-6 * max(1, abs(expected[2])))
+                    self.assertLessEqual({row[0] for row in rows}, KINDS | {"moved", "synchronized"})
+                    self.assertEqual(len({row[:4] for row in rows}), len(rows))
+                    shares = [row[12] for row in rows if row[12] is not None]
+                    if shares:
+                        self.assertAlmostEqual(sum(shares), 1, places=6)
+                    self.assertNotIn("-0.0", map(str, shares))
+
+    def test_examples(self):
+        cpu = [os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")]
+        for pair in (GPU, SERVING, (GPU[0], cpu[1]), cpu, (GPU[0], GPU[0]))[:series(2, 5)]:
+            self.check(*pair)
+
+    @slowest
+    def test_real_traces(self):
+        for control, test in ((("hta", "trace_diff", "control"), ("hta", "trace_diff", "test")),
+                              (("kineto", "resnet50_workers_0"), ("kineto", "resnet50_workers_4")),
+                              (("hta", "trace_compare", "base"), ("hta", "trace_compare", "test")),
+                              (("hta", "amd_trace"), ("hta", "triton_example")),
+                              (("hta", "critical_path", "simple_add"), ("hta", "cpu_only"))):
+            self.check(corpus(*control), corpus(*test))
+
+
+class SecondReading(InFolder):
+    """L2 and L3, in SQL: every column but the words."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(os.path.join(ROOT, "tests", "oracles", "oracle_causes.sql")) as file:
+            cls.query = file.read()
+
+    def check(self, control, test, shown, ranks=None):
+        def plain(row):
+            only_in = row[14] and sorted(json.loads(row[14]))
+            return [value if not isinstance(value, float) else round(value, 6) for value in row[:14]] + [only_in, round(row[15], 6)]
+        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None, "control_rank": ranks,
+                                                      "test_rank": ranks}
+        expected = [plain(row) for row in self.db.execute(self.query, given)]
+        found = [plain(row) for row in self.db.execute(
+            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, NULL, :shown)", given)]
+        with self.subTest((control, test), shown=shown):
+            self.assertEqual(found, expected)
+        return found
+
+    def test_examples(self):
+        for folder in ("gpu", "cpu", "serving"):
+            for shown in (None, 3, 8):
+                self.check(os.path.join(EXAMPLES, folder, "control"), os.path.join(EXAMPLES, folder, "test"), shown, 0)
+
+    def test_random_traces(self):
+        seen = Counter()
+        count = series(25, 300)
+        for seed in range(count):
+            write("a.json", in_modules(2 * seed))
+            write("b.json", in_modules(2 * seed + 1))
+            for shown in (None, 0, 1, 3, 6):
+                for row in self.check("a.json", "b.json", shown):
+                    seen[row[0]] += 1
+                    seen["instances"] += row[13] > 1
+                    seen["only_in"] += row[14] is not None
+        for what in (*KINDS, "merged", "instances", "only_in"):
+            self.assertGreater(seen[what], count // 10, what)
+
+
+class Planted(unittest.TestCase):
+    def test_no_two_causes_have_the_same_words(self):
+        """One kernel is launched by an operator, and by a graph without one."""
+        for sides in (GPU, SERVING, SERVING[::-1]):
+            rows = connect().execute("SELECT class, text FROM trace_step_causes(?, ?)", sides).fetchall()
+            self.assertEqual(len(set(rows)), len(rows))
+
+    ALONE = [
+        ("communication", "comm", "nccl:all_reduce",
+         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 0, 0, None),
+        ("host late", "idle_host", None, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 300, 0, 0, None),
+        ("replaced", "compute", "Optimizer.step#AdamW.step", "aten::_fused_adamw_", -168, 1, 5, None),
+        ("changed", "compute", "DistributedDataParallel.forward", "aten::layer_norm", 160, 0, 0, None),
+        ("changed", "memory", "DistributedDataParallel.forward", "aten::clone", 96, 0, 0, None)]
+
+    def test_the_six_causes_of_the_example(self):
+        """Of the job: what rank 0 waits for is not communication, but what rank 1 does."""
+        query = ("SELECT kind, class, area, name, round(diff_time), added, removed, rank"
+                 " FROM trace_step_causes(?, ?, {}) LIMIT {}")
+        transfer, late, fused, norm, clone = self.ALONE
+        self.assertEqual(connect().execute(query.format("NULL", 6), GPU).fetchall(), [
+            late, (*transfer[:4], 180, 0, 0, None), fused, norm,
+            ("changed", "compute", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0", 120, 0, 0, 1), clone])
+        self.assertEqual(connect().execute(query.format("0, 0", 5), GPU).fetchall(), self.ALONE)
+
+    def test_turned_around(self):
+        """Causes of the same size with the other sign: what was added was removed."""
+        there, back = (connect().execute("SELECT kind, class, area, round(diff_time), added, removed, names"
+                                         " FROM trace_step_causes(?, ?) LIMIT 5", sides).fetchall()
+                       for sides in (GPU, GPU[::-1]))
+        self.assertEqual([(*row[:3], -row[3], row[5], row[4], row[6]) for row in there], back)
+
+
+class Rules(InFolder):
+    def causes(self):
+        return self.rows("SELECT kind, class, area, name, added, removed, names, diff_time"
+                         " FROM trace_step_causes('control', 'test', NULL, NULL, 0, 0) WHERE diff_time <> 0")
+
+    @staticmethod
+    def trace(*kernels):
+        """A step whose operators launch kernels one after another: (operator, annotation, length)."""
+        events, at = [step(0, 0, 1000)], 10
+        for number, (operator, annotation, length) in enumerate(kernels, 1):
+            if annotation:
+                events.append(event(annotation, at, 20, cat="user_annotation"))
+            events += [event(operator, at + 1, 15), launch(at + 2, 5, number),
+                       kernel(f"k_{operator}", 400 + 50 * number, length, number)]
+            at += 30
+        return document(*events)
+
+    def test_what_replaced_what(self):
+        write("control/a.json", self.trace(("mul", "opt", 20), ("add", "opt", 20), ("gelu", "fwd", 10)))
+        write("test/a.json", self.trace(("fused", "opt", 25), ("gelu", "fwd", 10)))
+        replaced = [row for row in self.causes() if row[0] == "replaced"]
+        self.assertEqual(replaced, [("replaced", "compute", "opt", "fused", 1, 2, 3, -15.0)])
+
+    def test_what_went_has_its_own_name(self):
+        write("control/a.json", self.trace(("fused", "opt", 25), ("mul", "opt", 5)))
+        write("test/a.json", self.trace(("mul", "opt", 40)))
+        self.assertIn(("replaced", "compute", "opt", "fused", 0, 1, 2, 10.0), self.causes())
+
+    def test_an_operator_that_came_replaces_nothing(self):
+        write("control/a.json", self.trace(("gelu", "fwd", 10)))
+        write("test/a.json", self.trace(("gelu", "fwd", 10), ("norm", "fwd", 30)))
+        self.assertIn(("changed", "compute", "fwd", "norm", 1, 0, 1, 30.0), self.causes())
+
+    def test_two_that_came_replace_nothing(self):
+        write("control/a.json", self.trace(("gelu", "fwd", 10)))
+        write("test/a.json", self.trace(("gelu", "fwd", 10), ("norm", "fwd", 30), ("drop", "fwd", 20)))
+        self.assertEqual([row[3] for row in self.causes() if row[0] == "changed"], ["norm", "drop"])
+
+    def test_no_annotation(self):
+        write("control/a.json", self.trace(("MulBackward0", None, 10), ("aten::mul", None, 10)))
+        write("test/a.json", self.trace(("MulBackward0", None, 20), ("aten::mul", None, 15)))
+        found = [row[:4] for row in self.causes() if row[1] == "compute"]
+        self.assertEqual(found, [("changed", "compute", "backward", "MulBackward0"),
+                                 ("changed", "compute", "aten::mul", "aten::mul")])
+
+    def layers(self, *lengths, add=0, form="nn.Module: Layer_{}", cat="python_function"):
+        """A step whose layers each launch aten::mm, of these lengths."""
+        events, at = [], 10
+        for number, length in enumerate(lengths):
+            events += [event(form.format(number), at, 20, cat=cat), event("aten::mm", at + 1, 15), launch(at + 2, 5, number + 1),
+                       kernel("gemm", 2000 + 100 * number, length + add, number + 1)]
+            at += 30
+        return document(step(0, 0, 5000), *events)
+
+    def texts(self, **given):
+        return self.rows("SELECT text, instances, only_in, round(diff_time) FROM trace_step_causes('control.json', 'test.json',"
+                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown", "NULL, NULL, 0, 0, NULL, NULL, :shown"),
+                         given.get("shown"))
+
+    def test_layers_are_one_cause(self):
+        """L1: 24 layers that are each a little slower."""
+        write("control.json", self.layers(*[20] * 24))
+        write("test.json", self.layers(*[20] * 24, add=5))
+        self.assertEqual(self.texts(), [("aten::mm in 24 Layer", 24, None, 120)])
+
+    def test_one_layer_of_many(self):
+        """L2.5: four fifths lie in one."""
+        write("control.json", self.layers(*[20] * 12))
+        write("test.json", self.layers(*[20] * 7, 90, *[20] * 3, 30))
+        self.assertEqual(self.texts(), [("aten::mm in 12 Layer, only in Layer_7", 12, '["nn.Module: Layer_7"]', 80)])
+
+    def test_some_layers_of_many(self):
+        """L2.5: fewer than a tenth of them."""
+        write("control.json", self.layers(*[20] * 21))
+        write("test.json", self.layers(*[20] * 19, 60, 60))
+        self.assertEqual(self.texts(), [("aten::mm in 21 Layer, only in 2 of them", 21,
+                                         '["nn.Module: Layer_19","nn.Module: Layer_20"]', 80)])
+        write("control.json", self.layers(*[20] * 20))
+        write("test.json", self.layers(*[20] * 18, 60, 60))
+        self.assertEqual(self.texts(), [("aten::mm in 20 Layer", 20, None, 80)])
+
+    def test_one_layer_has_its_own_name(self):
+        write("control.json", self.layers(20))
+        write("test.json", self.layers(50))
+        self.assertEqual(self.texts(), [("aten::mm (Layer_0)", 1, None, 30)])
+
+    def test_annotations_that_one_side_repeats(self):
+        """L1.3: what one side shows to be a number is one on the other side."""
+        form = {"form": "stage {}", "cat": "user_annotation"}
+        write("control.json", self.layers(20, **form))
+        write("test.json", self.layers(20, 20, **form))
+        self.assertEqual(self.texts(), [("aten::mm in 2 stage *, only in stage 1", 2, '["stage 1"]', 20)])
+
+    def test_an_operator_everywhere(self):
+        """L3: one large cause, and the same operator in six other places."""
+        def trace(more):
+            names = [("large", None, 9 + more)] + [("aten::mm", f"part {'abcdef'[i]}", 30 + more // 5) for i in range(6)]
+            return self.trace(*names, ("aten::add", "part a", 30 - more // 5), ("aten::sub", "part b", 30 + more // 5))
+        write("control.json", trace(0))
+        write("test.json", trace(40))
+        self.assertEqual(self.texts(shown=1), [("aten::mm, everywhere", 6, None, 48), ("large", 1, None, 40),
+                                               ("aten::add (part a)", 1, None, -8), ("aten::sub (part b)", 1, None, 8)])
+        self.assertEqual(len(self.texts()), 9)
+        self.assertEqual(self.texts(shown=8), self.texts())  # these hold three quarters
+
+    def test_what_cancels_is_no_answer(self):
+        """L3.4"""
+        def trace(*more):
+            return self.trace(("large", None, 9 + more[0]), *(("aten::mm", f"part {'abcdef'[i]}", 20 + more[1 + i % 2])
+                                                                for i in range(6)))
+        write("control.json", trace(0, 0, 0))
+        write("test.json", trace(20, 20, -15))
+        self.assertEqual(len(self.texts(shown=1)), 7)
+        write("test.json", trace(20, 20, -5))
+        self.assertEqual([row[0] for row in self.texts(shown=1)], ["aten::mm, everywhere", "large"])
+
+    def test_hip_beside_cuda(self):
+        """L2.1: what CUDA and HIP call differently is one."""
+        def trace(*names, gap):
+            calls = [event(name, 100 + 200 * i, 100 if name.endswith("Synchronize") else 10, cat="cuda_runtime",
+                           args={"correlation": i + 1}) for i, name in enumerate(names)]
+            return document(step(0, 0, 1000), *calls, event("aten::mm", 700 + gap, 50),
+                            event(names[0].replace("DeviceSynchronize", "LaunchKernel"), 720 + gap, 10, cat="cuda_runtime",
+                                  args={"correlation": 9}),
+                            kernel("gemm", 740 + gap, 50, 9))
+        write("control.json", trace("cudaDeviceSynchronize", gap=0))
+        write("test.json", trace("hipDeviceSynchronize", gap=100))
+        query = "SELECT name, text, added, removed FROM trace_step_causes('control.json', 'test.json', NULL, NULL, 0, 0) WHERE diff_time > 0"
+        both = "between cudaDeviceSynchronize and aten::mm"
+        self.assertEqual(self.rows(query), [(both, both, 0, 0)])
+        write("control.json", trace("hipDeviceSynchronize", gap=0))
+        self.assertEqual(self.rows(query)[0][0], "between hipDeviceSynchronize and aten::mm")
+
+
+class Synchronization(InFolder):
+    """L8: of a device that is busy, so the host is ahead but for the first launch of a step."""
+
+    @staticmethod
+    def trace(waits=(), late=(0, 0), call="cudaStreamSynchronize", operator="aten::item", rank=0):
+        """Four steps of eight operators; the host waits after some, and one of them launches late. All steps end in a wait."""
+        events, host, device, number = [], 0, 0, 0
+        for at in range(4):
+            begin = host
+            for i in range(8):
+                number += 1
+                start = host + (late[1] if late[0] == i else 0)
+                events += [event(f"aten::op{i}", host, start - host + 20), launch(start + 5, 5, number)]
+                device = max(device, start + 12) + 100
+                events.append(kernel(f"k{i}", device - 100, 100, number))
+                host = start + 20
+                if i in waits:
+                    events += [event(operator, host + 1, device + 4 - host), event(call, host + 2, device + 1 - host, cat="cuda_runtime")]
+                    host = device + 5
+            events += [event("cudaDeviceSynchronize", host + 1, device - host + 1, cat="cuda_runtime"), step(at, begin, device + 3 - begin)]
+            host = device + 5
+        return document(*events, distributedInfo={"rank": rank})
+
+    def causes(self, ranks="NULL"):
+        return self.rows("SELECT kind, name, round(diff_time, 3), text FROM trace_step_causes('control', 'test',"
+                         f" {ranks}, {ranks}) WHERE abs(diff_time) > 0.0005")
+
+    def test_the_device_runs_dry(self):
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,)))
+        self.assertEqual(self.causes(), [("synchronized", "aten::item", 17, "synchronization: aten::item")])
+        text = "  +0.017 ms  100 %  host late      synchronization: aten::item new, 1 a step"
+        self.assertIn((text,), self.rows("SELECT text FROM trace_summary('control', 'test')"))
+        back = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('test', 'control') WHERE diff_time <> 0")
+        self.assertEqual(back, [("synchronized", "aten::item", -17)])
+
+    def test_a_wait_of_both_sides_is_none(self):
+        write("control/a.json", self.trace(waits=(3,)))
+        write("test/a.json", self.trace(waits=(3,), late=(4, 60)))
+        self.assertEqual([row[:3] for row in self.causes()], [("host late", "aten::op4", 60)])
+
+    def test_what_else_is_late_has_its_own_cause(self):
+        """What happens before the wait, and more than the lead that it costs."""
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,), late=(0, 50)))
+        self.assertEqual({row[:3] for row in self.causes()}, {("host late", "aten::op0", 50), ("synchronized", "aten::item", 17)})
+        write("test/a.json", self.trace(waits=(3,), late=(6, 1500)))
+        found = {row[:2] for row in self.causes() if row[0] != "queued"}
+        self.assertEqual(found, {("host late", "aten::op6"), ("synchronized", "aten::item")})
+
+    def test_more_often(self):
+        write("control/a.json", self.trace(waits=(1,)))
+        write("test/a.json", self.trace(waits=(1, 3, 5)))
+        self.assertEqual([row[:3] for row in self.causes()], [("synchronized", "aten::item", 34)])
+
+    def test_on_one_rank(self):
+        for rank in (0, 1):
+            write(f"control/{rank}.json", self.trace(rank=rank))
+            write(f"test/{rank}.json", self.trace(waits=(3,) if rank else (), rank=rank))
+        self.assertEqual([row[:3] for row in self.causes("'all'")], [("synchronized", "aten::item", 8.5)])
+
+    def test_names(self):
+        """Outside of operators it is the call; HIP and CUDA are one."""
+        write("control/a.json", self.trace(waits=(3,)))
+        write("test/a.json", self.trace(waits=(3,), operator="mine"))
+        self.assertEqual(self.causes(), [])
+        write("control/a.json", self.trace())
+        write("test/a.json", self.trace(waits=(3,), operator="mine"))
+        self.assertEqual([row[1] for row in self.causes()], ["mine"])
+        for call in ("cudaMemcpy", "hipMemcpyWithStream", "cuCtxSynchronize"):
+            write("test/a.json", self.trace(waits=(3,), call=call))
+            self.assertEqual([row[:2] for row in self.causes()], [("synchronized", "aten::item")], call)
+        write("test/a.json", self.trace(waits=(3,), call="cudaMemcpyAsync"))
+        self.assertEqual({row[0] for row in self.causes()}, {"host late", "queued"})

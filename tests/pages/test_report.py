@@ -1,0 +1,889 @@
+"""trace_diff_report: what the page says without scripts, that its SQL runs and gives its numbers, and in a browser
+what its scripts do.
+
+CHROMIUM  the browser (tests that need one are skipped without)
+"""
+import glob
+import gzip
+import html
+import html.parser
+import json
+import math
+import os
+import re
+import tempfile
+import time
+import unittest
+
+import browser
+from made import InFolder, document, event, kernel, launch, run, step, write
+from support import EXAMPLES, ROOT, alone, connect, corpus, series, slow, slowest
+
+GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+CPU = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"><svg onload=alert(1)>", "%s %d :control ' --",
+           "a\u2028b", "line\nbreak\ttab\x01", "]]>\\u003c\\\"", " ", "ünïcödé 中文 🙂", "&lt;b&gt; &amp;", "x" * 3000]
+VOID = {"meta", "input"}
+
+
+class Node:
+    def __init__(self, tag, attributes=(), up=None):
+        self.tag, self.attributes, self.up, self.children = tag, dict(attributes), up, []
+
+    def all(self, tag, **attributes):
+        """All elements below with this tag and these attributes; `class_` is one of the classes."""
+        for child in self.children:
+            if isinstance(child, Node):
+                classes = (child.attributes.get("class") or "").split()
+                if child.tag == tag and all(value in classes if name == "class_" else child.attributes.get(name) == value
+                                            for name, value in attributes.items()):
+                    yield child
+                yield from child.all(tag, **attributes)
+
+    def one(self, tag, **attributes):
+        return next(self.all(tag, **attributes))
+
+    @property
+    def text(self):
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+
+class Tree(html.parser.HTMLParser):
+    """A page as a tree. Tags that do not match are errors."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.root = self.here = Node("root")
+        self.feed(text)
+        self.close()
+        assert self.here is self.root, f"<{self.here.tag}> is not closed"
+
+    def handle_starttag(self, tag, attrs):
+        node = Node(tag, attrs, self.here)
+        self.here.children.append(node)
+        if tag not in VOID:
+            self.here = node
+
+    def handle_startendtag(self, tag, attrs):
+        self.here.children.append(Node(tag, attrs, self.here))
+
+    def handle_endtag(self, tag):
+        assert self.here.tag == tag, f"</{tag}> ends <{self.here.tag}>"
+        self.here = self.here.up
+
+    def handle_data(self, data):
+        self.here.children.append(data)
+
+
+def number(text):
+    """A number of the page: `▼ −0.3` is -0.3; None if there is none."""
+    found = re.search(r"[-−]?\d+(\.\d+)?", text)
+    return float(found[0].replace("−", "-")) if found else None
+
+
+def section(page, name):
+    """The elements after a heading, up to the next one, below one element."""
+    main = page.one("main")
+    at = next(i for i, child in enumerate(main.children) if isinstance(child, Node) and child.attributes.get("id") == "tracediff-" + name)
+    found = Node("section")
+    for child in main.children[at + 1:]:
+        if isinstance(child, Node) and child.tag == "h2":
+            break
+        found.children.append(child)
+    return found
+
+
+def cells(table):
+    return [[child for child in row.children if isinstance(child, Node)] for row in table.one("tbody").all("tr")]
+
+
+class OnPage(InFolder):
+    """Reads pages as they are without scripts."""
+
+    def page(self, *arguments):
+        marks = ", ".join("?" * len(arguments))
+        text = self.value(f"SELECT html FROM trace_diff_report({marks})", *arguments)
+        self.assertLessEqual(len(text.encode()), 250000)
+        page = Tree(text).root
+        functions = "|".join(name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help"))
+        self.assertNotRegex(re.sub(r"(?s)<(script|style|pre)\b.*?</\1>", "", text), rf"(?<![/\w])({functions})\b")
+        return page
+
+    def check(self, page, *arguments):
+        """That the SQL runs, and the numbers are those of the queries beside them."""
+        statements = [pre.text for pre in page.all("pre")]
+        for statement in statements:
+            with self.subTest(statement):
+                self.db.execute(statement).fetchall()
+        where = section(page, "where")
+        table, kinds = where.all("table")
+        self.unit = {"ms": 1, "s": 1000}[next(page.one("dl", class_="two").all("b")).text.split()[1]]
+        half = 0.5000001 * 10 ** -self.decimals(page)
+        causes = {}
+        for text, *times in self.rows(where.one("pre").text):
+            causes.setdefault(text, []).append([it / self.unit for it in times])
+        for row in cells(table)[1:-2]:
+            name = "".join(child for child in row[0].children if isinstance(child, str)).strip()
+            if name in causes:
+                shown = [number(cell.text) or 0 for cell in row[1:4]]
+                self.assertTrue(any(all(abs(a - b) <= half for a, b in zip(shown, times)) for times in causes[name]),
+                                (name, shown, causes[name]))
+        totals = [sum(times[i] for rows in causes.values() for times in rows) for i in range(3)]
+        shown = [number(cell.text) or 0 for cell in cells(kinds)[-1][2:5]]
+        for one, other in zip(totals, shown):
+            self.assertLessEqual(abs(one - other), half)
+        self.check_kinds(kinds, [pre.text for pre in where.all("pre")][1], half)
+        self.check_parts(page, half)
+
+    @staticmethod
+    def decimals(page):
+        whole, _, rest = next(page.one("dl", class_="two").all("b")).text.split()[0].partition(".")
+        return len(rest)
+
+    def check_kinds(self, table, statement, half):
+        names = {"idle_host": "host late", "idle_call": "host in a call", "idle_launch": "launching", "idle_wait": "queued",
+                 "idle_unrecorded": "not recorded", "unrecorded": "host not recorded", "comm": "communication", "memory": "copies"}
+        expected = {names.get(class_, class_): [it / self.unit for it in times] for class_, *times in self.rows(statement)}
+        rows = cells(table)[:-1]
+        self.assertEqual(len(rows), len(expected))
+        for row in rows:
+            for one, other in zip(expected[row[0].text.strip()], row[2:5]):
+                self.assertLessEqual(abs(one - (number(other.text) or 0)), half)
+
+    def check_parts(self, page, half):
+        folded = next(page.all("details", class_="app"))
+        expected = {}
+        for class_, name, *times in self.rows(folded.one("pre").text):
+            name = name and re.sub(r"[\0-\x08\x0b-\x1f]", "\ufffd", name)
+            expected.setdefault(name, []).append([it / self.unit for it in times])
+        for row in cells(folded.one("table")):
+            name = row[0].attributes.get("title", row[0].text)
+            name = None if name == "(nothing recorded)" else name
+            shown = [number(row[i].text) or 0 for i in (2, 3, 1)]
+            self.assertTrue(any(all(abs(a - b) <= half for a, b in zip(shown, times)) for times in expected[name]),
+                            (name, shown, expected[name]))
+
+
+class Read(OnPage):
+    def test_numbers_are_those_of_the_queries(self):
+        for arguments in (GPU, CPU, (*GPU, "all", "all", "all", "all"), (*GPU, None, None, None, None, "module", "host"), GPU[::-1],
+                          (*GPU, 1, 1), (*GPU, 0, 1, "[11, 12]", 13), (*GPU, None, None, None, None, "kernel"))[:series(4, 8)]:
+            with self.subTest(arguments):
+                self.check(self.page(*arguments), *arguments)
+
+    @slow
+    def test_numbers_of_real_traces(self):
+        for control, test in ((("hta", "trace_diff", "control"), ("hta", "trace_diff", "test")),
+                              (("kineto", "resnet50_workers_0"), ("kineto", "resnet50_workers_4")),
+                              (("hta", "amd_trace"), ("hta", "triton_example"))):
+            with self.subTest(control):
+                self.check(self.page(corpus(*control), corpus(*test)))
+
+    def test_verdict_and_causes(self):
+        page = self.page(*GPU)
+        self.assertEqual(page.one("h1").text, "+0.684 ms per step (+22\u00a0%): test is slower here")
+        text = page.one("main").text
+        for expected in ("every one of test’s 4 is longer than every one of control’s 4", "One recording a side",
+                         "waiting for DataLoader next batch, from workers +0.300",
+                         "against it, aten::_fused_adamw_ takes over from 5 operators (AdamW.step) −0.168 ms."):
+            self.assertIn(expected, text)
+        causes = [item for item in page.one("ol", class_="causes").children if isinstance(item, Node)]
+        self.assertEqual([number(next(item.all("div")).text) for item in causes], [0.3, 0.18, -0.168, 0.16, 0.12, 0.096])
+        self.assertIn("Kernels a step: 10 → 2; their mean goes 33.6 µs → 83.8 µs.", causes[2].text)
+        self.assertIn("As many kernels as before: 4 a step; their mean goes 22.2 µs → 62.2 µs (+180 %).", causes[3].text)
+        self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
+        self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
+        self.assertTrue(all(list(item.all("pre")) for item in causes))
+
+    def test_bars_add_up(self):
+        """Each bar begins where the one before ends, from 0 to the difference."""
+        for sides in (GPU, GPU[::-1]):
+            lanes = [re.findall(r"(?:left|width):([\d.]+)%", bar.attributes["style"])
+                     for bar in section(self.page(*sides), "where").all("i")]
+            *parts, whole = [(float(left), float(left) + float(width)) for left, width in lanes]
+            for (one, other) in zip(parts, parts[1:]):
+                self.assertTrue(any(abs(a - b) < 0.03 for a in one for b in other), (one, other))
+            self.assertLess(min(abs(a - b) for a in parts[-1] for b in whole), 0.03)
+
+    def test_parts_are_those_of_the_picture(self):
+        """visualize_step_diff of the causes has the parts of the report, in the same order, and its steps."""
+        for sides in (GPU, GPU[::-1], CPU):
+            rows = cells(next(section(self.page(*sides), "where").all("table")))
+            shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text) or 0)
+                     for row in rows[1:-2]]
+            figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL, 'plotly')"
+                                           " FROM trace_step_causes(?, ?)", *sides))
+            labels = [html.unescape(label.replace("<br>", "")) for label in figure["layout"]["yaxis"]["ticktext"]]
+            drawn = [(label, number(end)) for label, end in zip(labels, figure["data"][-1]["text"])]
+            self.assertEqual([name for name, _ in drawn[1:-2]], [name for name, _ in shown])
+            for (_, one), (_, other) in zip(drawn[1:-2], shown):
+                self.assertAlmostEqual(one, other, delta=0.051)
+            self.assertTrue(labels[0].startswith("step of control: ") and labels[-1].startswith("step of test: "))
+            self.assertIn("smaller part", labels[-2])
+
+    def test_says_what_the_summary_says(self):
+        """Verdict, causes and rest are those of trace_summary, of jobs and of layers; the picture is the waterfall of the page."""
+        layers = [glob.glob(corpus("tracelens", side, "facebook*"))[0] for side in ("h100", "mi300")]
+        for sides in (GPU, GPU[::-1], layers):
+            page = self.page(*sides)
+            verdict, *causes = self.rows("SELECT kind, diff_ms, trim(substr(text, 36)) FROM trace_summary(?, ?)"
+                                         " WHERE kind IN ('verdict', 'cause')", *sides)
+            self.assertAlmostEqual(number(page.one("h1").text), verdict[1], delta=0.006)
+            shown = {item.one("h3").text: number(next(item.all("div")).text) for item in page.one("ol", class_="causes").all("li")}
+            for _, diff, text in causes:
+                self.assertAlmostEqual(shown[text], diff, delta=0.006, msg=text)
+
+    def test_the_path_of_a_job(self):
+        """Who is on it and when, by trace_job_path; the waits that are not in it, by trace_collectives."""
+        trace = corpus("param")
+        page = self.page(trace, trace)
+        rows = self.rows("SELECT 'rank ' || rank, dur, 'rank ' || waiting_rank FROM trace_job_path(?) ORDER BY seq", trace)
+        whole = sum(dur for _, dur, _ in rows)
+        merged = []
+        for rank, dur, waits in rows:
+            if merged and merged[-1][0] == rank:
+                merged[-1][1:] = [merged[-1][1] + dur, waits]
+            else:
+                merged.append([rank, dur, waits])
+        for lane in cells(section(page, "ranks").one("table", class_="path")):
+            at = 0
+            parts = list(lane[1].all("i"))
+            self.assertEqual([part.text for part in parts], [rank for rank, _, _ in merged])
+            for part, (rank, dur, waits) in zip(parts, merged):
+                left, width = map(float, re.findall(r"(?:left|width):([\d.]+)%", part.attributes["style"]))
+                self.assertAlmostEqual(left, 100 * at / whole, delta=0.011)
+                self.assertAlmostEqual(width, 100 * dur / whole, delta=0.011)
+                self.assertEqual("waits for it" in part.attributes["title"], waits is not None)
+                self.assertIn(waits or rank, part.attributes["title"])
+                at += dur
+        waited = {row[0].text: number(row[1].text) for row in cells(list(section(page, "ranks").all("table", class_="ranks"))[1])}
+        for rank, name, ms in self.rows("SELECT last_rank, trace_label(name), sum(max_wait) / 1000 FROM trace_collectives(?)"
+                                        " WHERE last_rank IS NOT NULL GROUP BY 1, 2", trace):
+            self.assertAlmostEqual(waited.get(f"rank {1 - rank} waits for rank {rank} in {name}", 0), ms, delta=0.051)
+
+    def test_the_rank_that_causes_most_of_the_waiting(self):
+        """It is named, though both ranks of examples/gpu are last equally often."""
+        ranks = section(self.page(*GPU), "ranks")
+        for word, trace in zip(("Control", "Test"), GPU):
+            waits = self.db.execute("SELECT sum(max_wait) / 4000, last_rank, count(*) FROM trace_collectives(?, 'all', 'steady')"
+                                    " GROUP BY last_rank ORDER BY 1 DESC", (trace,)).fetchall()
+            self.assertEqual([times for _, _, times in waits], [4, 4])
+            self.assertIn(f"{word}: of 8 collectives, rank {waits[0][1]} starts last in 4. Waiting for the last rank takes"
+                          f" {sum(wait for wait, _, _ in waits):.3f} ms a step, {waits[0][0]:.3f} ms of it for rank"
+                          f" {waits[0][1]};", ranks.text)
+
+    def test_tables_are_marked_up(self):
+        page = self.page(*GPU)
+        frame = page.one("div", class_="tracediff-report")
+        self.assertEqual([child.tag for child in frame.up.children if isinstance(child, Node)], ["div"])
+        self.assertEqual([child.tag for child in frame.children if isinstance(child, Node)], ["main", "footer", "script"])
+        self.assertEqual({cell.attributes.get("scope") for cell in page.all("th")}, {"col", "row"})
+        self.assertEqual(len({node.attributes["id"] for node in page.all("h2")}), 7)
+        links = [link.attributes["href"] for link in page.one("nav").all("a")]
+        self.assertEqual(links, ["#" + heading.attributes["id"] for heading in page.all("h2")])
+        self.assertEqual(page.one("html").attributes["lang"], "en")
+
+    def test_loads_nothing(self):
+        text = self.value("SELECT html FROM trace_diff_report(?, ?)", *GPU)
+        policy = Tree(text).root.one("meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
+        self.assertTrue(policy.startswith("default-src 'none';"))
+        self.assertNotRegex(text, r"https?:|src=|@import|url\(")
+        self.assertNotRegex(text, r"\d[eE][-+]\d\d")
+
+    def test_hostile_names_stay_text(self):
+        def trace(length):
+            events = []
+            for number in range(4):
+                at = 100000 * number
+                events.append(step(number, at, 90000))
+                for n, name in enumerate(HOSTILE):
+                    begin, correlation = at + 10 + 2000 * n, 100 * number + n + 1
+                    events += [event(name, begin, 1500, cat="user_annotation"), event(name, begin + 5, 1000),
+                               launch(begin + 10, 5, correlation),
+                               kernel(name, begin + 300, 200 * (1 + length * (n % 3)), correlation)]
+            return document(*events, deviceProperties=[{"id": 0, "name": HOSTILE[0]}])
+        control, test = "it's <b>", "--';\"><script>"
+        for folder, length in ((control, 1), (test, 2)):
+            os.mkdir(folder)
+            write(os.path.join(folder, "t.json"), trace(length))
+        page = self.page(control, test)
+        self.check(page, control, test)
+        plain = self.page(*GPU)
+        tags = {"img", "svg", "b", "script"}
+        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in tags for node in page.all(tag)},
+                         {None})
+        self.assertEqual(len(list(page.all("script"))), len(list(plain.all("script"))))
+        titles = {row[0].attributes.get("title", row[0].text) for table in page.all("details", class_="app")
+                  for row in cells(table.one("table"))}
+        self.assertIn(HOSTILE[0], titles)
+        self.assertIn(HOSTILE[2], titles)
+        self.assertIn(HOSTILE[0], json.loads(page.one("script", class_="map-data").text)["names"])
+
+    def test_arguments(self):
+        write("t.json", run(5))
+        ask = "SELECT * FROM trace_diff_report('t.json', 't.json'"
+        for given, message in ((", 7)", "trace_diff_report: 't.json' has no rank 7 (ranks: 0)"),
+                               (") WHERE level = 'x'", "trace_diff_report: level must be 'op', 'top_op', 'module', 'annotation' or "
+                                                       "'kernel', not 'x'"),
+                               (") WHERE clock = 'x'", "trace_diff_report: clock must be 'device' or 'host', not 'x'")):
+            self.assert_error(message, ask + given)
+        self.assert_error("trace_diff_report: cannot read 'nowhere': No such file or directory",
+                          "SELECT * FROM trace_diff_report('nowhere', 't.json')")
+        self.assertEqual(self.rows("SELECT * FROM trace_diff_report(NULL, 't.json')"), [])
+
+
+class States(OnPage):
+    """A page of each state says what it is."""
+
+    def state(self, control, test, *arguments):
+        write("control/t.json", control)
+        write("test/t.json", test)
+        page = self.page("control", "test", *arguments)
+        if "Nothing to compare" not in page.one("h1").text:
+            self.check(page, "control", "test", *arguments)
+        return page
+
+    def test_steps_of_several_sizes(self):
+        page = self.page(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
+        self.assertIn("No clear difference over all sizes: \u22120.002 ms per step", page.one("h1").text)
+        leads = [" ".join(lead.text.split()) for lead in page.one("main").all("p") if lead.attributes.get("class") == "lead"]
+        self.assertEqual(leads[:2], ["At like sizes: +0.013 ms; from another mix of requests: \u22120.016 ms.",
+                                     "Largest at like sizes: graph: flash::flash_fwd_splitkv_kernel +0.013 ms."])
+
+    def test_identical(self):
+        page = self.state(run(5), run(5))
+        self.assertEqual(page.one("h1").text, "No difference: 1.00 ms per step on both sides")
+        self.assertIn("to the nanosecond", page.text)
+        self.assertIn("There is no difference to explain.", page.text)
+        self.assertIn("same path", self.page("control", "control").text)
+
+    def test_no_clear_difference(self):
+        page = self.state(run(5), document(*run(5)["traceEvents"][:-1], kernel("other", 4300, 3, 77)))
+        self.assertNotIn("is slower", page.one("h1").text)
+
+    def test_one_step(self):
+        page = self.state(run(1), run(1, slower=6))
+        self.assertIn("test is slower", page.one("h1").text)
+        self.assertIn("Few steps: 1 of control, 1 of test", page.text)
+        self.assertIn("Few steps. 1 in control, 1 in test", page.one("div", class_="callout").text)
+        self.assertNotIn("dashed", section(page, "steps").text)
+
+    def test_different_step_counts(self):
+        page = self.state(run(5), run(9, slower=2))
+        self.assertIn("3 in control, 7 in test; means over them", page.text)
+
+    def test_no_steps(self):
+        def trace(length):
+            return document(event("op", 0, 100), launch(10, 5, 1), kernel("k", 50, length, 1))
+        page = self.state(trace(100), trace(300))
+        self.assertIn("per whole trace", page.one("h1").text)
+        self.assertIn("No steps are marked", page.one("div", class_="callout").text)
+        self.assertIn("profiler.step()", section(page, "steps").text)
+        page = self.state(run(5), trace(300))
+        self.assertIn("Test has no steps: its whole trace is compared with a step.", page.one("div", class_="callout").text)
+
+    def test_no_device_work(self):
+        page = self.state(document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 100))]),
+                          document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
+        self.assertIn("host clock", section(page, "compared").text)
+        self.assertNotIn("device clock", section(page, "compared").text)
+        self.assertEqual([folded.one("summary").text.split(":")[0] for folded in page.all("details", class_="app")],
+                         ["Parts of the step", "Host operators and calls, their own time"])
+
+    def test_runs_of_operators_without_device_work(self):
+        """How often an operator runs a step outside of other operators, and how long: of the steps that count alone."""
+        def trace(runs, length):
+            return document(*[it for n in range(6) for it in [step(n, 10000 * n, 9000)] + [
+                made for i in range(runs if n else 50) for made in
+                (event("aten::abs", 10000 * n + 100 * i, length), event("aten::abs", 10000 * n + 100 * i + 1, 5),
+                 event("aten::linear", 10000 * n + 5000 + 50 * i, 20 * (1 + (runs == 3))), event("aten::abs", 10000 * n + 5001 + 50 * i, 4))]])
+        page = self.state(trace(2, 10), trace(3, 60))
+        causes = {item.one("h3").text: item.text for item in page.one("ol", class_="causes").all("li")}
+        self.assertIn("Runs a step: 2 → 3; their mean goes 10.0 µs → 60.0 µs.", causes["aten::abs"])
+        self.assertIn("Runs a step: 2 → 3; their mean goes 20.0 µs → 40.0 µs.", causes["aten::linear"])
+        page = self.state(trace(2, 10), trace(2, 60))
+        self.assertIn("As many runs as before: 2 a step; their mean goes 10.0 µs → 60.0 µs (+500 %).", page.text)
+        page = self.state(document(*[step(n, 10000 * n, 9000) for n in range(6)]), trace(2, 60))
+        self.assertIn("Runs a step: 0 → 2; their mean is 60.0 µs.", page.text)
+        write("whole.json", document(event("aten::abs", 0, 30), event("aten::abs", 50, 10)))
+        write("other.json", document(event("aten::abs", 0, 100), event("aten::abs", 200, 100)))
+        self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs", self.page("whole.json", "other.json").text)
+
+    @staticmethod
+    def runs_of(side):
+        """Of each operator the runs a step of a rank, and their mean, us."""
+        ends, runs, windows = {}, {}, 0
+        for path in glob.glob(os.path.join(side, "rank*")):
+            with gzip.open(path) as file:
+                events = [it for it in json.load(file)["traceEvents"] if it.get("ph") == "X"]
+            steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events if it["name"].startswith("ProfilerStep#"))[1:-1]
+            windows += len(steps)
+            for it in sorted((it for it in events if it.get("cat") == "cpu_op"), key=lambda it: (it["ts"], -it["dur"])):
+                thread = path, it["tid"]
+                if it["ts"] >= ends.get(thread, 0) and any(begin <= it["ts"] < end for begin, end in steps):
+                    runs.setdefault(it["name"].split(": ")[-1], []).append(it["dur"])
+                ends[thread] = max(ends.get(thread, 0), it["ts"] + it["dur"])
+        return {name: (len(them) / windows, sum(them) / len(them)) for name, them in runs.items()}
+
+    def test_runs_are_those_in_the_files(self):
+        """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
+        for sides in (CPU, [corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")]):
+            counted = []
+            for side in sides:
+                counted.append(self.runs_of(side))
+            found = 0
+            for item in self.page(*sides).one("ol", class_="causes").all("li"):
+                name, text = item.one("h3").text, item.text
+                if name not in counted[0] and name not in counted[1]:
+                    continue
+                found += 1
+                (c, c_mean), (t, t_mean) = (side.get(name, (0, None)) for side in counted)
+                shown = [f"{runs:.0f}" if runs == int(runs) else f"{runs:.1f}" for runs in (c, t)]
+                self.assertIn(f"As many runs as before: {shown[0]} a step" if c == t else f"Runs a step: {shown[0]} → {shown[1]};", text)
+                for mean in (c_mean, t_mean):
+                    if mean:
+                        self.assertIn(f"{mean / 1000:.2f} ms" if mean >= 1000 else f"{mean:.1f} µs", text)
+            self.assertGreaterEqual(found, 3)
+
+    def test_one_side_without_device_work(self):
+        page = self.state(run(5), document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
+        self.assertIn("test has no device work", page.one("div", class_="callout").text)
+
+    def test_nothing_to_compare(self):
+        page = self.state(run(5), document())
+        self.assertEqual(page.one("h1").text, "Nothing to compare")
+        self.assertIn("Nothing to compare: no events in test.", page.one("div", class_="callout").text)
+        self.assertEqual(self.compared(page)["trace"], ("control", "test"))
+
+    def test_problems_of_files(self):
+        page = self.state(run(5), document(*run(5)["traceEvents"], {"ph": "X", "name": "bad", "ts": 1}))
+        self.assertIn("Problems in files. 0 of control, 1 of test", page.one("div", class_="callout").text)
+
+    def test_many_long_names(self):
+        """The page stays small, and the map adds up."""
+        def trace(length):
+            name = "void ns::kernel<" + "x" * 900
+            return document(*[it for n in range(5) for it in [step(n, 20000 * n, 19000)] + [
+                made for i in range(series(150, 300)) for made in
+                (event(f"op {i} " + "y" * 900, 20000 * n + 60 * i, 20), launch(20000 * n + 60 * i + 1, 1, 1000 * n + i + 1),
+                 kernel(f"{name}{i}>(int)", 20000 * n + 60 * i + 10, 20 * length, 1000 * n + i + 1))]])
+        page = self.state(trace(1), trace(2))
+        data = json.loads(page.one("script", class_="map-data").text)
+        sums, at = [0, 0], 0
+        while at < len(data["leaves"]):
+            at += data["leaves"][at] + 3
+            sums = [one + other for one, other in zip(sums, data["leaves"][at - 2:at])]
+        expected = self.rows("SELECT sum(control_time), sum(test_time) FROM trace_step_diff('control', 'test')")[0]
+        for one, other in zip(sums, expected):
+            self.assertAlmostEqual(one / 1000, other, delta=0.5)
+
+    def layers(self, counts, long):
+        """Traces of steps of so many layers, each with a softmax: of 1 ms in control, of `long(layer)` us in test."""
+        def trace(length):
+            events, at = [], 0
+            for n in range(5):
+                begin = at
+                for layer in range(counts):
+                    number, took = 1000 * n + layer + 1, length(layer)
+                    events += [event(f"nn.Module: Attention_{layer}", at, 190, cat="python_function"), event("aten::softmax", at + 10, 100),
+                               launch(at + 20, 5, number), kernel("softmax_kernel", at + 100, took, number)]
+                    at += took + 200
+                events.append(step(n, begin, at - begin - 10))
+            return document(*events)
+        return trace(lambda layer: 1000), trace(long)
+
+    def test_layers_are_one_cause(self):
+        """With their instances to unfold, and one node in the map; what is in one of them says so."""
+        page = self.state(*self.layers(30, lambda layer: 1300 + layer))
+        item = next(page.one("ol", class_="causes").all("li"))
+        self.assertEqual(item.one("h3").text, "aten::softmax in 30 Attention")
+        self.assertIn("As many kernels as before: 30 a step; their mean goes 1.00 ms → 1.31 ms (+31 %).", item.text)
+        instances = [text.split(" ") for text in item.one("details").one("p").text.split(", ")]
+        self.assertEqual([name for name, _ in instances], [f"Attention_{29 - n}" for n in range(30)])
+        self.assertAlmostEqual(sum(float(diff) for _, diff in instances), number(next(item.all("div")).text), delta=0.02)
+        (path, *times), *below = self.rows(item.one("pre").text)
+        self.assertEqual((path, [round(it, 3) for it in times]), ("step;nn.Module: Attention;aten::softmax", [30.0, 39.435, 9.435, 30.0, 30.0]))
+        self.assertEqual(sum(";nn.Module: Attention_" in row[0] and row[0].count(";") == 3 for row in below), 30)
+        names = [name[0] if isinstance(name, list) else name for name in json.loads(page.one("script", class_="map-data").text)["names"]]
+        self.assertEqual({name for name in names if re.fullmatch(r"Attention(_\d+)?", name)}, {"Attention"})
+        page = self.state(*self.layers(30, lambda layer: 1500 if layer == 7 else 1000))
+        self.assertIn("aten::softmax in 30 Attention, only in Attention_7", page.text)
+        page = self.state(*self.layers(30, lambda layer: 1500 if layer in (7, 8) else 1000))
+        self.assertIn("Nearly all of it is in Attention_7, Attention_8.", page.text)
+
+    def test_steps_that_are_left_out(self):
+        """They are in no number, but in the picture of the steps, hollow; and named with what fills them."""
+        def trace(lengths):
+            return document(*[it for n, length in enumerate(lengths) for it in
+                              (step(n, 1e6 * n, 900000), event("op", 1e6 * n, 10), launch(1e6 * n + 1, 1, n + 1),
+                               kernel("k", 1e6 * n + 20, 1000, n + 1), event("compile", 1e6 * n + 1050, 10), launch(1e6 * n + 1051, 1, 50 + n),
+                               kernel("k2", 1e6 * n + 1100, length, n + 50))])
+        page = self.state(trace([10] * 8), trace([10, 300, 310, 300, 800000, 300, 310, 10]))
+        self.assertIn("A step left out. Step 4 of test takes", page.one("div", class_="callout").text)
+        self.assertIn("without 4", dict(self.compared(page))["steps used"][1])
+        lines = [title.text for title in page.one("svg", class_="steps").all("title") if "test, step 4" in title.text]
+        self.assertTrue(lines and lines[0].endswith("not counted"), lines)
+
+    def test_load_of_the_host(self):
+        """Where all operators are slower by one factor, there is no clear difference, as trace_summary says."""
+        def trace(factor):
+            return document(*[it for n in range(6) for it in [step(n, 1e5 * n, 9e4 * factor)] + [
+                event(f"aten::op{i}", 1e5 * n + 3000 * factor * i, 2500 * factor * (1 + i % 3 / 10), args={"Input Dims": [[i]]}) for i in range(20)]])
+        page = self.state(trace(0.5), trace(0.9))
+        self.assertTrue(page.one("h1").text.startswith("No clear difference: +"), page.one("h1").text)
+        self.assertIn("Load of the host. The host is 1.8 times as slow throughout: machine load?", page.one("div", class_="callout").text)
+        self.assertIn("no clear difference", self.value("SELECT text FROM trace_summary('control', 'test')"))
+
+    def test_more_than_ten_times_is_no_percentage(self):
+        page = self.state(run(5), run(5, slower=2))
+        self.assertNotIn("×", page.one("h1").text)
+        page = self.state(document(*[it for n in range(5) for it in (step(n, 1e6 * n, 900), event("op", 1e6 * n, 500))]),
+                          document(*[it for n in range(5) for it in (step(n, 1e6 * n, 99000), event("op", 1e6 * n, 90000))]))
+        self.assertIn("ms per step (× 110): test is slower here", page.one("h1").text)
+
+    def ranks(self, folder, numbers, world, slower=1):
+        for rank in numbers:
+            content = run(4, slower=slower)
+            content["distributedInfo"] = {"rank": rank, "world_size": world}
+            write(f"{folder}/rank{rank}.json", content)
+
+    def test_ranks(self):
+        self.ranks("control", (0, 1), 2)
+        self.ranks("test", (0, 1), 2, slower=2)
+        page = self.page("control", "test")
+        self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table", class_="ranks"))], ["rank 0", "rank 1"])
+        lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
+        self.assertEqual(lanes, [("control, all 2 steps", ["rank 0"]), ("test, all 2 steps", ["rank 0"])])
+        self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
+
+    def test_other_ranks(self):
+        self.ranks("control", (3,), 8)
+        self.ranks("test", (1,), 2, slower=2)
+        page = self.page("control", "test")
+        warned = page.one("div", class_="callout").text
+        self.assertIn("Control’s rank 3 of 8 is compared with test’s rank 1 of 2.", warned)
+        self.assertIn("Recorded: 1 of 8 in control, 1 of 2 in test.", warned)
+        self.assertIn("One rank a side.", section(page, "ranks").text)
+
+    def test_ranks_of_one_side_only(self):
+        self.ranks("control", (0, 1), 2)
+        self.ranks("test", (1, 2), 2, slower=2)
+        self.assertEqual([row[0].text for row in cells(section(self.page("control", "test", 1, 1), "ranks").one("table", class_="ranks"))],
+                         ["rank 0 (only in control)", "rank 1", "rank 2 (only in test)"])
+
+    @slow
+    def test_a_thousand_ranks(self):
+        self.ranks("control", range(1000), 1000)
+        self.ranks("test", range(1000), 1000, slower=2)
+        page = self.page("control", "test", "all", "all")
+        self.assertEqual(len(cells(section(page, "ranks").one("table"))), 32)
+        self.assertIn("The 32 ranks that change most, of 1000.", page.text)
+
+    def test_seconds(self):
+        def trace(length):
+            return document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, length))])
+        self.assertEqual(self.state(trace(1e7), trace(2e7)).one("h1").text, "No clear difference: 0 s per step")
+        page = self.state(document(*[it for n in range(4) for it in (step(n, 4e7 * n, 1e7), event("op", 4e7 * n, 1e6))]),
+                          document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, 1e6))]))
+        self.assertEqual(page.one("h1").text, "+20.0 s per step (+200\u00a0%): test is slower here")
+
+    def compared(self, page):
+        return {row[0].text: tuple(cell.text for cell in row[1:3]) for row in cells(section(page, "compared").one("table"))}
+
+    def test_what_the_files_say_of_a_recording(self):
+        """The day by UTC, host and PyTorch, of all files of a side; what neither side has is left out."""
+        day = 1_700_000_000 * 10**9
+        write("control/rank0.json", {"baseTimeNanoseconds": day, "host_name": "a", "torch_version": "2.7.1", **run(5)})
+        write("control/rank1.json", {"baseTimeNanoseconds": day - 10**11, "host_name": "b", **run(5)})
+        write("test/rank0.json", {"pip": ["numpy==2.1.0", "torch==2.8.0", "torchvision==0.21"], **run(5)})
+        page = self.page("control", "test")
+        found = self.compared(page)
+        self.assertEqual(list(found), ["trace", "recorded on", "host", "PyTorch", "rank shown", "steps used", "device clock",
+                                       "host clock", "recorded"])
+        self.assertEqual([found[name] for name in list(found)[:4]],
+                         [("control", "test"), ("2023-11-14 22:11 UTC", "not known"), ("a, b", "not known"), ("2.7.1", "2.8.0")])
+        self.assertEqual([row[0].text for row in cells(section(page, "compared").one("table")) if row[0].up.attributes.get("class") == "d"],
+                         ["PyTorch"])
+        write("t.json", run(5))
+        self.assertEqual(list(self.compared(self.page("t.json", "t.json")))[:2], ["trace", "rank shown"])
+
+    def test_what_recordings_say_of_themselves(self):
+        own = [corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")]
+        found = self.compared(self.page(*own))
+        self.assertEqual(found["host"], ("vm", "vm"))
+        self.assertRegex(found["recorded on"][0], r"^20\d\d-\d\d-\d\d \d\d:\d\d UTC$")
+        self.assertNotIn("device", found)
+        found = self.compared(self.page(corpus("tracelens", "mi300"), corpus("tracelens", "h100")))
+        self.assertEqual(found["PyTorch"][1], "2.6.0")
+        self.assertEqual(found["recorded on"][1][:10], "2025-07-18")
+        found = self.compared(self.page(corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")))
+        self.assertEqual(found["recorded on"][0], "2022-08-22 21:24 UTC")
+        self.assertNotIn("host", found)
+
+    def test_labels_tell_names_apart(self):
+        def trace(length):
+            names = ("void k<1, A>(int)", "void k<2, A>(int)", "k", "ns::k<float>(x)", "ns::k<float>(y)")
+            return document(*[it for n in range(4) for it in [step(n, 10000 * n, 9000)] + [
+                made for i, name in enumerate(names) for made in
+                (launch(10000 * n + 10 + i, 1, 10 * n + i + 1), kernel(name, 10000 * n + 100 + 500 * i, 100 * (i + 1) * length, 10 * n + i + 1))]])
+        page = self.state(trace(1), trace(2))
+        table = [folded for folded in page.all("details", class_="app")][1]
+        labels = {row[0].attributes.get("title", row[0].text): row[0].text for row in cells(table.one("table"))}
+        self.assertEqual(len(set(labels.values())), len(labels))
+        self.assertEqual(labels["ns::k<float>(x)"], "ns::k · x)")
+
+
+class Cost(unittest.TestCase):
+    @alone
+    @slowest
+    def test_of_the_report(self):
+        """The whole report takes at most 0.15 s of CPU time more than trace_step_diff alone where zlib inflates both
+        traces in 0.088 s: at most 1.7 times what that takes here and now."""
+        sides = corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")
+        files = [path for side in sides for path in glob.glob(os.path.join(side, "*.gz"))]
+
+        def inflate(_):
+            for path in files:
+                with gzip.open(path) as file:
+                    while file.read(1 << 20):
+                        pass
+        timed = (inflate, lambda db: db.execute("SELECT sum(diff_time) FROM trace_step_diff(?, ?)", sides).fetchall(),
+                 lambda db: db.execute("SELECT length(html) FROM trace_diff_report(?, ?)", sides).fetchall())
+        best = [math.inf] * len(timed)
+        for _ in range(7):  # in turn: what else runs here slows them alike
+            for i, work in enumerate(timed):
+                db = connect()
+                began = time.process_time()
+                work(db)
+                best[i] = min(best[i], time.process_time() - began)
+                db.close()
+        unit, small, large = best
+        self.assertLess(large - small, 1.7 * unit * float(os.environ.get("SLACK") or 1))
+
+    @alone
+    @slowest
+    def test_linear(self):
+        """Four times the events take at most five times the CPU time."""
+        with tempfile.TemporaryDirectory() as folder:
+            times = []
+            for count in (25000, 100000):
+                events = [step(n, 1e6 * n, 9e5) for n in range(5)]
+                for i in range(count):
+                    at = 5e6 * i / count
+                    events += [event(f"op{i % 50}", at, 5), launch(at + 1, 1, i + 1), kernel(f"k{i % 30}", at + 2, 4, i + 1)]
+                path = write(os.path.join(folder, f"{count}.json"), document(*events))
+                db = connect()
+                began = time.process_time()
+                db.execute("SELECT length(html) FROM trace_diff_report(?, ?)", (path, path)).fetchall()
+                times.append(time.process_time() - began)
+                db.close()
+            self.assertLess(times[1], 5 * times[0] + 0.1)
+
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)] if len(colour) == 7 else [int(c * 2, 16) / 255 for c in colour[1:]]
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+class Style(unittest.TestCase):
+    def test_contrast(self):
+        """Text has 4.5:1 at least on what it is written on, light, dark and printed; also on the colours of the map."""
+        with open(os.path.join(ROOT, "ext", "report", "report.css"), encoding="utf-8") as file:
+            css = file.read()
+        schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block)) for block in re.findall(r"-page,\.tracediff-report\{([^}]*)\}", css)]
+        self.assertEqual(len(schemes), 3)
+        for scheme in schemes:
+            for text, grounds in (("ink", ("paper", "raised", "track", "warned", "map-more", "map-less")),
+                                  ("soft", ("paper", "raised")), ("more", ("paper", "raised")), ("less", ("paper", "raised")),
+                                  ("warn", ("warned", "paper"))):
+                for ground in grounds:
+                    self.assertGreaterEqual(contrast(scheme[text], scheme[ground]), 4.5, (text, ground, scheme))
+
+    def test_size(self):
+        for name, most in (("report.css", 11000), ("report.js", 10400)):
+            self.assertLessEqual(os.path.getsize(os.path.join(ROOT, "ext", "report", name)), most)
+
+
+@unittest.skipUnless(browser.CHROMIUM, "no Chromium")
+class Browsed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.start()
+        if not cls.browser:
+            raise unittest.SkipTest("Chromium does not start")
+        cls.addClassCleanup(cls.browser.close)
+        place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(place.cleanup)
+        cls.path = os.path.join(place.name, "report.html")
+        with open(cls.path, "w", encoding="utf-8") as file:
+            file.write(connect().execute("SELECT html FROM trace_diff_report(?, ?)", GPU).fetchone()[0])
+
+    def open(self, **how):
+        page = self.browser.open(self.path, **how)
+        self.addCleanup(page.close)
+        self.addCleanup(lambda: self.assertEqual(page.problems(), []))
+        return page
+
+    def test_numbers_are_those_written(self):
+        """What the other tests read is what a browser shows, once the page's script has run."""
+        with open(self.path, encoding="utf-8") as file:
+            written = [[[" ".join(cell.text.split()) for cell in row] for row in cells(table)]
+                       for table in Tree(file.read()).root.all("table")]
+        shown = self.open().value("[...document.querySelectorAll('table')].map(table => [...table.tBodies[0].rows].map(row => "
+                                  "[...row.cells].map(cell => cell.textContent.trim().split(/\\s+/).join(' '))))")
+        self.assertEqual(shown, written)
+        self.assertGreater(sum(map(len, written)), 100)
+
+    def test_fits(self):
+        for width in (390, 800, 1280):
+            for dark in (False, True):
+                page = self.open(width=width, dark=dark, mobile=width < 500)
+                page.value("document.querySelectorAll('details').forEach(it => it.open = true)")
+                self.assertLessEqual(page.value("document.documentElement.scrollWidth"), width)
+        self.assertGreaterEqual(page.value("document.querySelectorAll('.icicle div').length"), 30)
+
+    def test_labels_do_not_collide(self):
+        script = """(() => { const boxes = [...document.querySelectorAll('%s')].map(it => it.getBoundingClientRect());
+            return boxes.some((a, i) => boxes.some((b, j) => i < j && a.left < b.right && b.left < a.right &&
+                                                            a.top < b.bottom && b.top < a.bottom)); })()"""
+        for width in (390, 1280):
+            page = self.open(width=width, mobile=width < 500)
+            for selector in (".axis span", ".steps text", ".icicle div"):
+                self.assertFalse(page.value(script % selector), (width, selector))
+
+    def test_targets_on_phones(self):
+        page = self.open(width=390, mobile=True)
+        self.assertEqual(page.value("[...document.querySelectorAll('button,input,summary,nav a')]"
+                                    ".filter(it => it.checkVisibility() && !it.closest('th'))"
+                                    ".filter(it => it.getBoundingClientRect().height < 40).length"), 0)
+
+    def test_percents_of_the_map_are_those_of_the_verdict(self):
+        for folder in ("gpu", "serving"):
+            html, = connect().execute("SELECT html FROM trace_diff_report(?, ?)",
+                                    [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]).fetchone()
+            with tempfile.TemporaryDirectory() as at:
+                path = os.path.join(at, "page.html")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(html)
+                page = self.browser.open(path)
+                verdict, said = page.value("[document.querySelector('h1').textContent, document.querySelector('.said').textContent]")
+                self.assertIn(re.search(r"\(.* %\)", verdict.replace("\u00a0", " "))[0], said)
+                page.close()
+
+    def test_map_by_keyboard(self):
+        page = self.open()
+        said = "document.querySelector('.said').textContent"
+        page.value("document.querySelector('.icicle [tabindex=\"0\"]').focus()")
+        self.assertIn("step: 3.052 → 3.735 ms, +0.684 ms (+22 %)", page.value(said))
+        for key, code, expected in (("ArrowDown", 40, "backward: "), ("ArrowRight", 39, "DistributedDataParallel.forward"),
+                                    ("ArrowUp", 38, "step: ")):
+            page.key(key, code)
+            page.wait(f"{said}.includes({expected!r})")
+        page.key("ArrowDown", 40)
+        page.wait(f"{said}.includes('backward: ')")
+        page.key("Enter", 13)
+        page.wait("!document.querySelector('.whole').disabled")
+        self.assertEqual(page.value("document.activeElement.style.width"), "100%")
+        page.key("Escape", 27)
+        page.wait("document.querySelector('.whole').disabled")
+        page.value("document.activeElement.blur()")
+        page.call("Input.dispatchKeyEvent", type="keyDown", key="/", code="Slash", text="/", windowsVirtualKeyCode=191)
+        page.wait("document.activeElement.className === 'find'")
+        page.value("(it => { it.value = 'nccl'; it.oninput(); })(document.querySelector('.find'))")
+        self.assertIn("“nccl”: 0.319 → 0.499 ms, +0.180 ms", page.value(said))
+        self.assertEqual(page.value("document.querySelectorAll('.icicle [tabindex=\"0\"]').length"), 1)
+
+    def test_map_adds_up(self):
+        page = self.open()
+        tree = dict(connect().execute("SELECT name, round(control_time) || ' ' || round(test_time) FROM trace_tree_diff(?, ?)"
+                                      " WHERE depth = 1", GPU))
+        shown = dict(page.value("[...document.querySelectorAll('.icicle [aria-level=\"2\"]')].map(it => ["
+                                "it.node.full || it.node.name, (it.node.c / 1000).toFixed(1).replace(/\\..*/, '.0') + ' ']) "))
+        self.assertLessEqual({name.split(" · ")[0] for name in shown}, set(tree))
+        folded = page.value("(() => { let text; navigator.clipboard.writeText = async it => { text = it; }; "
+                            "document.querySelector('.folded').click(); return text; })()")
+        sums = [sum(int(line.split()[-2 + i]) for line in folded.splitlines()) / 1e6 for i in range(2)]
+        expected = connect().execute("SELECT sum(control_time) / 1000, sum(test_time) / 1000 FROM trace_step_diff(?, ?)",
+                                     GPU).fetchone()
+        for one, other in zip(sums, expected):
+            self.assertAlmostEqual(one, other, places=4)
+
+    def test_labels_of_the_map(self):
+        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and none is written as no change."""
+        for width in (390, 1280):
+            page = self.open(width=width, mobile=width < 500)
+            labels = page.value("[...document.querySelectorAll('.icicle [role=treeitem]')].map(it => [it.node.name, it.node.t - it.node.c,"
+                                " [...it.children].map(part => [part.textContent, part.scrollWidth > part.clientWidth,"
+                                " getComputedStyle(part).textOverflow])])")
+            changes = 0
+            for name, change, parts in labels:
+                if not parts:
+                    continue
+                (label, cut, overflow), *rest = parts
+                self.assertEqual(re.sub(r"^[+×] ", "", label), name)
+                self.assertTrue(not cut or overflow == "ellipsis", name)
+                self.assertLessEqual(len(rest), abs(change) >= 500)
+                for text, cut, _ in rest:
+                    changes += 1
+                    self.assertRegex(text, r"^[+−]\d+\.\d{3} ms$")
+                    self.assertFalse(cut, text)
+            self.assertGreater(changes, 0)
+            self.assertTrue(any(cut for _, _, parts in labels for _, cut, _ in parts))
+
+    def test_modes_of_the_map(self):
+        page = self.open()
+        script = "[...document.querySelectorAll('.icicle [aria-level=\"2\"]')].map(it => it.node.name)"
+        before = page.value(script)
+        page.value("document.querySelector('[data-mode=d]').click()")
+        self.assertNotEqual(page.value(script), before)
+        self.assertEqual(page.value("document.querySelector('[data-mode=d]').ariaPressed"), "true")
+
+    def test_tables(self):
+        page = self.open()
+        page.value("document.querySelectorAll('details').forEach(it => it.open = true)")
+        column = "[...document.querySelectorAll('details.app tbody')[1].rows].filter(it => !it.hidden).map(it => +it.cells[%d].textContent.replace('−', '-').replace(/[^-.\\d]/g, ''))"
+        page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].querySelector('button').click()")
+        values = page.value(column % 4)
+        self.assertEqual(values, sorted(values, reverse=True))
+        page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].querySelector('button').click()")
+        self.assertEqual(page.value(column % 4), sorted(values))
+        self.assertEqual(page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].ariaSort"), "ascending")
+        page.value("(it => { it.value = 'adamw'; it.oninput(); })(document.querySelectorAll('.tools input')[2])")
+        self.assertEqual(len(page.value(column % 1)), 1)
+        csv = page.value("(() => { let text; navigator.clipboard.writeText = async it => { text = it; }; "
+                         "document.querySelectorAll('details.app .tools button')[1].click(); return text; })()")
+        self.assertEqual(len(csv.splitlines()), 2)
+        self.assertIn('"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>, FusedAdamwFunctor', csv)
+        self.assertIn(",0.168,", csv)
+
+    def test_copies_sql(self):
+        page = self.open()
+        texts = page.value("(() => { const texts = []; navigator.clipboard.writeText = async it => { texts.push(it); }; "
+                           "document.querySelectorAll('details.sql button').forEach(it => it.click()); return texts; })()")
+        self.assertEqual(texts, page.value("[...document.querySelectorAll('pre')].map(it => it.textContent)"))
+
+    def test_keyboard_reaches_everything(self):
+        page = self.open()
+        wanted = ("[...document.querySelectorAll('a, summary, button, input, .icicle [tabindex=\"0\"]')]"
+                  ".filter(it => it.checkVisibility() && !it.disabled && !it.dataset.seen).map(it => it.outerHTML)")
+        for _ in range(len(page.value(wanted)) + 5):
+            page.key("Tab", 9)
+            page.value("document.activeElement.dataset.seen = 1")
+        self.assertEqual(page.value(wanted), [])
+
+    def test_printed(self):
+        page = self.open(dark=True)
+        self.assertTrue(page.pdf().startswith(b"%PDF"))
+        page.call("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(page.value("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        self.assertFalse(page.value("document.querySelector('details.app').checkVisibility()"))
+
+
+if __name__ == "__main__":
+    unittest.main()

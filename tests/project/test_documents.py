@@ -1,0 +1,455 @@
+"""What the documents say is what happens: every query in them runs and prints what they show, examples/ run, the
+reference is what tracediff_help says, and the help is what the functions are. Rules and links: test_citations.py.
+"""
+import glob
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import test_bad
+from support import EXTENSION, ROOT, connect, corpus, golden, queries, slow
+
+MARK = "@@@@"
+
+
+def shell(script, folder=ROOT):
+    """Runs a script in the sqlite3 shell; the extension is the one under test."""
+    script = script.replace("./dist/tracediff", EXTENSION)
+    done = subprocess.run(["sqlite3", "-batch", ":memory:"], input=script, cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+    return done.stdout
+
+
+def sh(line):
+    """Runs a line of a document in a shell; the extension is the one under test."""
+    return subprocess.run(["sh", "-c", line.replace("./dist/tracediff", EXTENSION)], cwd=ROOT, text=True, capture_output=True)
+
+
+def read(*parts):
+    with open(os.path.join(ROOT, *parts), encoding="utf-8") as file:
+        return file.read()
+
+
+# Shells from 3.52 on draw other boxes; one made for another SQLite does not run.
+RUNS = unittest.skipUnless(shell("SELECT 1;\n") == "1\n", "no sqlite3 shell that runs with this SQLite")
+DRAWS = unittest.skipUnless(shell(".mode box\nSELECT 1 AS ab;\n") == "┌────┐\n│ ab │\n├────┤\n│ 1  │\n└────┘\n",
+                            "no sqlite3 shell that draws boxes as in the documents")
+DOCUMENTS = sorted(os.path.relpath(os.path.join(folder, name), ROOT)
+                   for folder in (ROOT, *(os.path.join(ROOT, part) for part in ("examples", "ext", "sql", "tests")))
+                   for name in os.listdir(folder) if name.endswith(".md"))
+
+
+class Documents(unittest.TestCase):
+    # an SQL block, and the block with its output if one follows
+    EXAMPLE = re.compile(r"```sql\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.S)
+
+    def examples(self):
+        for document in DOCUMENTS:
+            for sql, printed in self.EXAMPLE.findall(read(document)):
+                yield document, sql, printed
+
+    @DRAWS
+    def test_queries_print_what_the_document_shows(self):
+        """Each document is one session. A query that is shown without its output has rows."""
+        os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+        sessions = 0
+        for document in DOCUMENTS:
+            examples = self.EXAMPLE.findall(read(document))
+            printed = shell("".join(f"{sql}.print {MARK}\n" for sql, _ in examples)).split(MARK + "\n")
+            sessions += len(examples) > 1
+            for (sql, expected), found in zip(examples, printed):
+                with self.subTest(document, sql=sql):
+                    if expected or sql.startswith("."):
+                        self.assertEqual(found, expected)
+                    else:
+                        self.assertNotRegex(found, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+                        self.assertEqual(len(re.findall("┌.*┐\n│.*│\n├.*┤\n│", found)), len(re.findall(r";\n", sql)), found)
+        self.assertGreaterEqual(sessions, 3)
+
+    def test_queries_are_shown_with_their_output_but_for_those_of_hta(self):
+        for document, sql, printed in self.examples():
+            if not sql.startswith("."):
+                self.assertEqual(bool(printed), document != os.path.join("sql", "HTA.md"), sql)
+
+    def test_examples_name_their_columns_and_fit_a_terminal(self):
+        for document, sql, printed in self.examples():
+            with self.subTest(document, sql=sql):
+                shown = re.sub(r"CREATE TABLE (?:.|\n)*?;|\bFROM \(SELECT (?:.|\n)*?\)\n", "", sql)
+                self.assertNotRegex(shown, r"SELECT \*")
+                self.assertLessEqual(max(map(len, (sql + printed).splitlines())), 120)
+                self.assertNotRegex(printed, r"\d\.\d{4}")
+                for header in re.findall(r"┐\n│(.*)│\n", printed):
+                    self.assertNotRegex(header, r"[(*]")
+
+    @RUNS
+    def test_tour_has_the_same_statements(self):
+        tour = read("examples", "tour.sql")
+        for document, sql, _ in self.examples():
+            if document.endswith("README.md"):
+                self.assertIn(sql, tour)
+
+    @slow
+    @RUNS
+    def test_tour_runs(self):
+        self.assertNotRegex(shell(read("examples", "tour.sql")), r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+
+    @RUNS
+    def test_commands_of_the_shell_run(self):
+        lines = re.findall(r"(?m)^    (sqlite3 -cmd .*)$", read("examples", "README.md"))
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertRegex(sh(line).stdout, r"\Atest is slower here: ", line)
+
+    @RUNS
+    def test_safe_shell_cannot_write_run_or_load(self):
+        line, = re.findall(r"(?m)^    (sqlite3 -cmd .* -safe :memory:) ", read("examples", "README.md"))
+        for asked in ("SELECT writefile('x', '')", ".shell true", ".output x", "ATTACH 'x' AS x", "SELECT load_extension('x')", ".load x"):
+            done = sh(f'{line} "{asked}"')
+            self.assertIn(" in safe mode", done.stdout + done.stderr, asked)
+
+    def test_python_compiles(self):
+        blocks = [(document, code) for document in DOCUMENTS
+                  for code in re.findall(r"```python\n(.*?)```\n", read(document), re.S)]
+        self.assertGreater(len(blocks), 0)
+        for document, code in blocks:
+            compile(code, document, "exec")
+
+    def test_every_target_is_in_make_help(self):
+        targets = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True)
+        for document in DOCUMENTS:
+            for target in re.findall(r"(?m)(?:`|^    |[A-Z]+=\S+ )make ([a-z0-9-]+)", read(document)):
+                with self.subTest(document, target=target):
+                    self.assertRegex(targets.stdout, rf"(?m)^  make {target}\s")
+
+    def test_every_test_file_that_is_named_is_there(self):
+        named = set(re.findall(r"`(test_[a-z_]+)`", read("tests", "README.md")))
+        files = {os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "tests", "*", "test_*.py"))}
+        self.assertGreater(len(named), 10)
+        self.assertEqual(named - files, set())
+
+    def test_bad_files_are_counted(self):
+        self.assertIn(f"a table of {len(test_bad.table())} files, nearly all of them bad,", read("tests", "README.md"))
+
+
+class CallsOfHta(unittest.TestCase):
+    def test_are_all_answered(self):
+        """Those that HTA's output is there of: each has a query, or a row among those without one."""
+        text = read("sql", "HTA.md")
+        calls = {match[0] for folder, _, names in os.walk(golden()) for name in names
+                 if (match := re.match(r"(get|generate)_[a-z_]+|critical_path", name))}
+        self.assertGreater(len(calls), 15)
+        self.assertEqual(re.findall(r"(?m)^.*\| *\|.*$", text), [])  # a row without an answer
+        for call in calls:
+            self.assertRegex(text, rf"`{call}\w*[`(]")
+
+
+class Readme(unittest.TestCase):
+    def test_is_read_at_a_sitting(self):
+        self.assertLessEqual(len(read("README.md").splitlines()), 180)
+
+    def test_answers_first(self):
+        """On the first screen the answer, after the one command before it; then the parts of a step."""
+        text = read("README.md")
+        loading, answer, step = re.findall(r"(?m)^(?:\.load.*|SELECT(?:.*\n)*?.*;)$", text)
+        self.assertEqual(loading, ".load ./dist/tracediff")
+        self.assertIn("FROM trace_summary(", answer)
+        self.assertLess(text.index("make demo"), text.index(loading))
+        self.assertLessEqual(len(text[:text.index("```text")].splitlines()), 15)
+        self.assertIn("FROM trace_step_diff(", step)
+        self.assertIn("abs(diff_within)", read("examples", "inference.md"))
+
+    def test_no_query_passes_null_to_reach_an_argument(self):
+        for query in re.findall(r"(?s)```sql\n(.*?)```", read("README.md")):
+            self.assertNotIn("NULL", query)
+
+    def test_every_function_has_a_line_and_a_page_in_the_reference(self):
+        listed = set(re.findall(r"(?m)^\| \[`(\w+)`\]\(#\1\) \| .+ \|$", read("sql", "README.md")))
+        functions = {name for name, in connect().execute("SELECT DISTINCT function FROM tracediff_help")}
+        self.assertEqual(functions, listed)
+
+
+class Reference(unittest.TestCase):
+    def check(self, folder=os.path.join(ROOT, "sql")):
+        return subprocess.run([sys.executable, os.path.join(folder, "reference.py"), "--check"], capture_output=True,
+                              text=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+
+    def test_is_what_the_help_says(self):
+        done = self.check()
+        self.assertEqual((done.returncode, done.stderr), (0, ""), "run `make reference`")
+
+    def test_of_another_version_is_found_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("reference.py", "README.md"):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(read("sql", name).replace("us, test minus control", "us, control minus test"))
+            done = self.check(folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run `make reference`", done.stderr)
+
+    def test_has_a_page_for_every_function(self):
+        text = read("sql", "README.md")
+        for function, in connect().execute("SELECT DISTINCT function FROM tracediff_help"):
+            self.assertIn(f"\n### {function}\n\n```text\n{function}, ", text)
+
+
+class Help(unittest.TestCase):
+    """tracediff_help says what the functions are like."""
+
+    def setUp(self):
+        self.db = connect()
+        self.functions = [name for name, in self.db.execute(
+            "SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'")]
+
+    def test_columns_and_arguments_are_those_of_the_tables(self):
+        for function in self.functions:
+            documented = self.db.execute(
+                "SELECT part = 'argument', name, coalesce(type, '') FROM tracediff_help WHERE function = ?"
+                " AND part <> 'function' ORDER BY part DESC, position", (function,)).fetchall()
+            found = [(hidden, name, type) for name, type, hidden in self.db.execute(
+                "SELECT name, type, hidden FROM pragma_table_xinfo(?) ORDER BY cid", (function,))]
+            self.assertEqual([(hidden, name) for hidden, name, _ in documented],
+                             [(hidden, name) for hidden, name, _ in found], function)
+            self.assertEqual([type for hidden, _, type in documented if not hidden],
+                             [type for hidden, _, type in found if not hidden], function)
+
+    def test_everything_is_described(self):
+        self.assertEqual(self.db.execute(
+            "SELECT function, name FROM tracediff_help WHERE coalesce(description, '') = ''").fetchall(), [])
+
+    def page(self, function):
+        return self.db.execute("SELECT line, part, name, text FROM tracediff_help(?)", (function,)).fetchall()
+
+    @staticmethod
+    def arguments_of(called):
+        """(whether it stands in brackets, name) of what is between the parentheses of a usage."""
+        inside = False
+        for mark, name in re.findall(r"([\[\]])|(\w+)", called):
+            inside = mark == "[" if mark else inside
+            if name:
+                yield inside, name
+
+    def every_function(self):
+        return [name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help")]
+
+    def test_page_says_what_the_list_says(self):
+        for function in self.every_function():
+            page = self.page(function)
+            with self.subTest(function):
+                self.assertEqual([line for line, *_ in page], list(range(1, len(page) + 1)))
+                self.assertLessEqual(max(len(text) for *_, text in page), 116)
+                whole = " ".join(" ".join(text.split()) for *_, text in page)
+                for part, name, description in self.db.execute(
+                        "SELECT part, name, description FROM tracediff_help WHERE function = ?", (function,)):
+                    self.assertIn(" ".join(description.split()), whole)
+                    if part != "function":
+                        self.assertEqual(sum((part, name) == entry[1:3] for entry in page), 1, name)
+                arguments = self.db.execute("SELECT name, required FROM tracediff_help WHERE function = ? AND part = 'argument'",
+                                            (function,)).fetchall()
+                usage = " ".join(text.strip() for _, part, _, text in page if part == "usage")
+                called, = re.findall(rf" {function}\((.*)\)$", usage)
+                self.assertEqual([(name, not bracket) for bracket, name in self.arguments_of(called)],
+                                 [(name, bool(required)) for name, required in arguments])
+
+    def test_page_without_an_argument_is_the_list(self):
+        self.assertEqual(self.db.execute("SELECT count(*) > 400, count(line), count(text) FROM tracediff_help").fetchone(),
+                         (1, 0, 0))
+        self.assertEqual(self.db.execute("SELECT * FROM tracediff_help(NULL)").fetchall(),
+                         self.db.execute("SELECT * FROM tracediff_help").fetchall())
+        self.assertEqual(self.page("TRACE_Diff"), self.page("trace_diff"))
+
+    def test_page_of_a_query_names_its_file(self):
+        for function in self.functions:
+            sources = [text for _, part, _, text in self.page(function) if part == "source"]
+            path = queries().get(function)
+            self.assertEqual(sources, [f"Source, with its rules: {os.path.relpath(path, ROOT)}"] if path else [])
+
+    def test_page_of_an_unknown_function(self):
+        for name, said in (("trace_dif", "did you mean 'trace_diff'?"), ("trace_step", "did you mean 'trace_steps'?"),
+                           ("visualise_step_diff", "did you mean 'visualize_step_diff'?"),
+                           ("idle_time", "did you mean 'idle_time_breakdown'?"),
+                           ("zzz", "SELECT DISTINCT function FROM tracediff_help lists them"),
+                           ("", "SELECT DISTINCT function FROM tracediff_help lists them")):
+            with self.assertRaises(sqlite3.OperationalError) as raised:
+                self.page(name)
+            self.assertEqual(str(raised.exception), f"tracediff_help: there is no function '{name}'; {said}")
+        for value, shown in ((5, "5"), (b"x", "X'78'"), (1.5, "1.5")):
+            with self.assertRaises(sqlite3.OperationalError) as raised:
+                self.page(value)
+            self.assertEqual(str(raised.exception), f"tracediff_help: about must be the name of a function, not {shown}")
+
+    @DRAWS
+    def test_example_of_each_function_runs_and_fits_a_terminal(self):
+        """Its columns are named, and no figure has more digits than say something."""
+        os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+        examples = {function: "\n".join(text for _, part, _, text in self.page(function) if part == "example")
+                    for function in self.every_function()}
+        printed = shell(".load ./dist/tracediff\n.mode box\n" + "".join(f"{sql}\n.print {MARK}\n" for sql in examples.values()))
+        printed = printed.split(MARK + "\n")
+        self.assertEqual(len(printed), len(examples) + 1)
+        for (function, sql), table in zip(examples.items(), printed):
+            with self.subTest(function):
+                self.assertRegex(sql, rf"\b{function}\(")
+                lines = table.splitlines()
+                self.assertGreaterEqual(len(lines), 5, table)  # a row
+                self.assertNotRegex(table, r"[Ee]rror")
+                self.assertLessEqual(max(map(len, lines)), 120)
+                self.assertNotRegex(lines[1], r"[(*]")
+                self.assertNotRegex(table, r"\d\.\d{6}")
+
+    def test_each_query_is_a_file_and_the_other_way_round(self):
+        files = set(queries())
+        listed = set(re.findall(r"`(\w+)\.sql`", open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8").read()))
+        self.assertEqual(files, listed)
+        self.assertEqual(files - set(self.functions), set())
+
+
+class Queries(unittest.TestCase):
+    """The files of sql/: their heads say what the functions are, and they give the same run by themselves."""
+
+    PAIR = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
+    ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
+                 "max_queue_length": 2}
+    TRACES = {"cupti_counters": os.path.join(ROOT, "examples", "counters")}
+    SNAPSHOTS = {side: os.path.join(ROOT, "examples", "memory", f"training_{tokens}.pickle.gz")
+                 for side, tokens in (("control", 128), ("test", 512))}
+
+    def setUp(self):
+        self.db = connect()
+        self.files = {}
+        for name, path in queries().items():
+            with open(path, encoding="utf-8") as file:
+                self.files[name] = file.read()
+
+    def test_file_equals_function(self):
+        for name, text in self.files.items():
+            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
+            given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
+            if name in self.TRACES:
+                given["trace"] = self.TRACES[name]
+            if name in ("memory_diff", "memory_summary"):
+                given.update(self.SNAPSHOTS)
+            by_file = self.db.execute(text, {**parameters, **given})
+            by_function = self.db.execute(
+                f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)
+            with self.subTest(name):
+                self.assertEqual([column[0] for column in by_file.description],
+                                 [column[0] for column in by_function.description])
+                rows = by_file.fetchall()
+                self.assertEqual(rows, by_function.fetchall())
+                self.assertGreater(len(rows), 0)
+
+    def test_head_is_the_manual(self):
+        for name, text in self.files.items():
+            head = text[:text.index("\n", text.rindex("\n--"))].splitlines()
+            found = {"argument": [], "column": []}
+            part = None
+            for line in head[1:]:
+                part = {"-- Parameters": "argument", "-- Columns": "column"}.get(line, part)
+                entry = re.fullmatch(r"--   :?(\w+) +(TEXT|INTEGER|REAL|any|0[|]1|INTEGER>=0|REAL>=0|REAL0[.][.]1|TEXT\[\]) +(required )?(.*)", line)
+                part = part if entry or line in ("--", "-- Parameters", "-- Columns") else None
+                if part and entry:
+                    found[part].append((entry[1], entry[2], entry[4].strip()))
+            listed = {"argument": [], "column": []}
+            for part, column, type_, text_ in self.db.execute(
+                    "SELECT part, name, coalesce(type, 'any'), description FROM tracediff_help"
+                    " WHERE function = ? AND position IS NOT NULL ORDER BY position", (name,)):
+                listed[part].append((column, type_, text_))
+            with self.subTest(name):
+                self.assertEqual(found, listed)
+                self.assertEqual([column for column, _, _ in found["column"]],
+                                 [row[1] for row in self.db.execute(f"PRAGMA table_info({name})")])
+                self.assertRegex(text, "-- Grain: ")
+                self.assertRegex(text, "-- (Rules:|Differs from HTA: |Order: )")
+
+
+class Stories(unittest.TestCase):
+    """The sessions of examples/ on real traces say what the traces say."""
+
+    def tell(self, name, control, test, *parts):
+        told = shell(f".load ./dist/tracediff\n.parameter set :control \"'{control}'\"\n"
+                     f".parameter set :test \"'{test}'\"\n.read examples/{name}.sql\n")
+        self.assertNotRegex(told, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
+        for part in parts:
+            self.assertRegex(told, part)
+        return told
+
+    NAMES = ("torch_compile", "dataloader_workers", "other_hardware")
+
+    def test_say_where_their_traces_are(self):
+        for name in self.NAMES:
+            with open(os.path.join(ROOT, "examples", f"{name}.sql"), encoding="utf-8") as file:
+                text = file.read()
+            self.assertRegex(text, r"-- .*https://github\.com/\w")
+            self.assertRegex(text, r"\(commit [0-9a-f]{7,}\)")
+
+    @DRAWS
+    def test_are_told_from_the_data(self):
+        """With control and test exchanged, the first sentence is too, and no other one stays but a question."""
+        sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
+        for name in self.NAMES:
+            with self.subTest(name):
+                told, exchanged = ([line for line in self.tell(name, *pair).splitlines() if "│" not in line and "─" not in line]
+                                   for pair in (sides, sides[::-1]))
+                first, mirrored = (re.findall(r"[+-]?\d+\.\d", lines[0]) for lines in (told, exchanged))
+                self.assertEqual(len(first), 3)
+                self.assertEqual([mirrored[1], mirrored[0], -float(mirrored[2])], [first[0], first[1], float(first[2])])
+                for line in set(told) & set(exchanged):
+                    self.assertNotRegex(line, r"\d", name)
+
+    @DRAWS
+    def test_torch_compile(self):
+        self.tell("torch_compile", corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"),
+                  r"compute +│ 47.3 +│ 85.9 +│ 38.5 ", r"memory +│ 3.3 +│ 16.3 +│ 13.0 ", r"idle_host +│ 7.5 +│ 0.1 +│ -7.4 ",
+                  r"CompiledFunctionBackward +│ 0.0 +│ 28.3 ", r"aten::copy_ +│ 67.0 +│ 865.0 +│ 17.1 +│ 74.0 +│ -56.8 ")
+
+    @DRAWS
+    def test_dataloader_workers(self):
+        self.tell("dataloader_workers", corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4"),
+                  r"idle_host +│ 71.6 +│ 22.8 +│ -48.8 ", r"compute +│ 98.6 +│ 99.0 ", r"by \+5\.5 ms: alone")
+
+    @DRAWS
+    def test_other_hardware(self):
+        folder = corpus("tracelens")
+        self.tell("other_hardware", f"{folder}/h100/facebook_timesformer*", f"{folder}/mi300/facebook_timesformer*",
+                  r"takes 382.5 ms in control and 390.7 ms in test, \+8.1 ms", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ", r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
+
+
+class Hosts(unittest.TestCase):
+    def test_python_example_runs(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "host.py")], capture_output=True,
+                              text=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(len(done.stdout.splitlines()), 5)
+
+    @DRAWS
+    def test_demo_gives_the_answer(self):
+        """The lines of trace_summary, whose ms add up, and which kernels changed; no step counts as an operator."""
+        with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
+            printed = shell(f".load ./dist/tracediff\n{file.read()}")
+        self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep")
+        self.assertLessEqual(max(map(len, printed.splitlines())), 120)
+        difference, = map(float, re.findall(r"ms a step, ([+\d.]+) ms", printed))
+        parts = [float(number) for number in re.findall(r"(?m)^ +([+-][\d.]+) ms", printed)]
+        self.assertEqual(len(parts), 7)
+        self.assertAlmostEqual(sum(parts), difference, delta=0.0005 * len(parts))
+        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "_fused_adamw_ takes over", "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
+            self.assertIn(planted, printed)
+
+    @RUNS
+    def test_install_makes_the_bare_name_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["make", "-o", "all", "install", f"DESTDIR={folder}", f"DIST={os.path.dirname(EXTENSION)}"],
+                           cwd=ROOT, check=True, capture_output=True, env={**os.environ, "LD_PRELOAD": ""})
+            path = ":".join(filter(None, (f"{folder}/usr/local/lib", os.environ.get("LD_LIBRARY_PATH"))))
+            done = subprocess.run(["sqlite3", ":memory:", ".load tracediff", "SELECT tracediff_version()"], text=True,
+                                  capture_output=True, cwd="/", env={**os.environ, "LD_LIBRARY_PATH": path})
+        self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", done.stderr)
+
+    def test_generated_examples_are_current(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_gpu_pair.py"), "--check"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

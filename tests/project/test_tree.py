@@ -1,0 +1,175 @@
+"""The tree is what ext/README.md says: layers that do not look up, one exported
+symbol an entry point, files that can be read at a sitting.
+"""
+import glob
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from support import EXTENSION, ROOT
+
+# Each may use those before it.
+LAYERS = ["base", "text", "naming", "source", "reader", "file", "loading", "trace", "snapshot", "database", "profilers",
+          "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
+          "analysis/path", "analysis/samples", "chart", "report", "sqlite", "functions/call", "functions/aggregates",
+          "functions/tables", "functions/memory", "functions"]
+SQLITE = ("database", "profilers", "sqlite", "functions", "functions/call", "functions/tables", "functions/memory",
+          "functions/aggregates")
+
+
+def sources():
+    for folder, _, names in os.walk(os.path.join(ROOT, "ext")):
+        for name in names:
+            if name.endswith((".c", ".h")) and "/packages/" not in folder:
+                yield os.path.join(folder, name)
+
+
+def room(path):
+    """The folder of a source in ext/."""
+    return os.path.relpath(os.path.dirname(path), os.path.join(ROOT, "ext"))
+
+
+def uses(objects):
+    """The objects whose symbols each object uses, of `objects`: paths by name."""
+    defined, used = {}, {}
+    for name, path in objects.items():
+        listed = subprocess.run(["nm", "-P", path], capture_output=True, text=True, check=True).stdout
+        symbols = [line.split()[:2] for line in listed.splitlines()]
+        defined.update((symbol, name) for symbol, kind in symbols if kind in "BCDRTV")
+        used[name] = {symbol for symbol, kind in symbols if kind == "U"}
+    return {name: {defined[symbol] for symbol in symbols if symbol in defined} - {name} for name, symbols in used.items()}
+
+
+def reached(graph, start):
+    """What a name leads to, itself only by a circle."""
+    found, waiting = set(), [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def layer(name):
+    """The number of the layer of an object; entry points and what is made of sql/ are above all others."""
+    return LAYERS.index(os.path.dirname(name)) if "/" in name else len(LAYERS)
+
+
+def upward(graph):
+    return sorted((name, other) for name, others in graph.items() for other in others if layer(other) > layer(name))
+
+
+def circles(graph):
+    """The sets of objects that use each other."""
+    everything = {name: reached(graph, name) for name in graph}
+    return sorted({tuple(sorted(other for other in found if name in everything[other]))
+                   for name, found in everything.items() if name in found})
+
+
+class Linking(unittest.TestCase):
+    """The objects: what a file uses is of its own layer or of one before it."""
+
+    @classmethod
+    def setUpClass(cls):
+        built = os.path.join(ROOT, "build", "ext")
+        cls.objects = {os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2]:
+                       os.path.join(built, os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2] + ".o")
+                       for path in sources() if path.endswith(".c")}
+
+    def test_layers_do_not_look_up(self):
+        self.assertEqual(upward(uses(self.objects)), [])
+
+    def test_circles(self):
+        self.assertEqual(circles(uses(self.objects)), [
+            ("functions/help", "functions/registry"),  # help is one of the functions that it describes
+        ])
+
+    def test_an_arrow_up_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, planted = os.path.join(folder, "planted.c"), os.path.join(folder, "planted.o")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("int table_function_at(int);\nint step_class_name(int);\n"
+                           "int memory_zeroed(int i) { return table_function_at(i) + step_class_name(i); }\n")
+            subprocess.run(["cc", "-c", "-o", planted, source], check=True)
+            graph = uses({**self.objects, "base/memory": planted})
+        self.assertIn(("base/memory", "functions/registry"), upward(graph))
+        self.assertTrue(any({"base/memory", "analysis/parts/parts"} <= set(circle) for circle in circles(graph)))
+
+
+class Tree(unittest.TestCase):
+    def test_layers_do_not_look_up(self):
+        for path in sources():
+            own = room(path)
+            for include in re.findall(r'#include [<"](.*)[>"]', open(path, encoding="utf-8").read()):
+                with self.subTest(file=path, include=include):
+                    other = os.path.dirname(include)
+                    if other in LAYERS and own in LAYERS:
+                        self.assertLess(LAYERS.index(other), LAYERS.index(own))
+                    self.assertTrue(own in (*SQLITE, ".") or "sqlite3" not in include or path.endswith("sqlite_memory.c"))
+
+    def test_rooms(self):
+        """A folder has at most 25 files, and is a layer."""
+        for top in ("ext", "sql"):
+            for folder, _, names in os.walk(os.path.join(ROOT, top)):
+                with self.subTest(folder):
+                    self.assertLessEqual(len(names), 25)
+        self.assertEqual({room(path) for path in sources()} - {"."}, set(LAYERS))
+
+    def test_no_two_files_have_one_name(self):
+        names = [os.path.basename(path) for path in sources()]
+        self.assertEqual(sorted(names), sorted(set(names)))
+
+    def test_only_decoders_know_compression(self):
+        for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):
+            self.assertEqual({os.path.basename(path) for path in sources()
+                              if header in open(path, encoding="utf-8").read()}, users)
+
+    def test_files_have_at_most_600_lines(self):
+        for path in sources():
+            self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 600, path)
+
+    def test_no_comment_was_cut_by_a_formatter(self):
+        for path in sources():
+            self.assertIsNone(re.search(r"^\*\w.*", open(path, encoding="utf-8").read(), re.M), path)
+
+    def test_functions_have_at_most_80_lines(self):
+        for path in sources():
+            lines = open(path, encoding="utf-8").read().split("\n")
+            for first in (i for i, line in enumerate(lines) if line == "{"):
+                end = lines.index("}", first)
+                while re.match(r"\w| +\S.*[,)(]$", lines[first - 1]):  # the signature
+                    first -= 1
+                self.assertLessEqual(end + 1 - first, 80, f"{path}:{first + 1}")
+
+    def test_exported_symbols(self):
+        listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)
+        names = {line.split()[2] for line in listed.stdout.splitlines()}
+        self.assertEqual({name for name in names if not name.startswith(("__asan", "__odr_asan", "__ubsan"))},
+                         {"sqlite3_tracediff_init", "sqlite3_tracediff_nofs_init"})
+
+    def test_no_locale_and_no_output(self):
+        banned = re.compile(r"\b(strtod|atof|sscanf|printf|fprintf|puts|abort|exit|atexit|setlocale)\s*\(")
+        for path in sources():
+            text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+            self.assertIsNone(banned.search(text), path)
+            writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bstd(err|out)\b", text)
+            self.assertEqual(bool(writes), path.endswith("/trace/progress.c"), path)
+            decimals = {call for call in re.findall(r'(\w+)\([^";()]*"[^"\n]*%[-+ #0]*[\d.*]*[aefgAEFG]\b', text)
+                        if not call.startswith("sqlite3_")}  # which knows no locale
+            self.assertEqual(decimals, {"snprintf"} if path.endswith("/chart/writer.c") else set(), path)
+
+    def test_headers_declare_what_other_files_use(self):
+        def read(path):
+            return re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+
+        texts = {path: read(path) for path in sources()}
+        users = {**texts, **{path: read(path) for folder in ("build", "tests/c/unit", "tests/c/fuzz", "tests/c/fault")
+                             for path in glob.glob(os.path.join(ROOT, folder, "*.c"))}}
+        words = {path: set(re.findall(r"\w+", text)) for path, text in users.items()}
+        for path, text in texts.items():
+            for name in re.findall(r"^(?!typedef)[a-z][\w ]*[ *](\w+)\([^;{]*\);$", text, re.M) if path.endswith(".h") else ():
+                used = len(re.findall(rf"\b{name}\b", text)) > 1  # by a macro or a function of the header
+                with self.subTest(path=path, name=name):
+                    self.assertTrue(used or any(name in words[user] for user in users if user[:-2] != path[:-2]))

@@ -1,0 +1,33 @@
+"""Inputs that `make fuzz` starts from, and those that once broke the reader: each
+is read in every way that tests/c/fuzz/reader_fuzz.c and snapshot_fuzz.c know.
+
+FUZZ  the folder of the programs that read them  (default build/fuzz)
+"""
+import os
+import subprocess
+import unittest
+
+from support import ROOT
+
+FUZZ = os.environ.get("FUZZ") or os.path.join(ROOT, "build", "fuzz")
+
+
+class Fuzz(unittest.TestCase):
+    def replay(self, name, target="reader_fuzz"):
+        program = os.path.abspath(os.path.join(FUZZ, target))
+        if not os.path.exists(program):
+            self.skipTest("the fuzz target is not built: make replay")
+        folder = os.path.join(ROOT, "tests", "c", "fuzz", name)
+        for file in sorted(os.listdir(folder)):
+            with self.subTest(input=f"{name}/{file}"):
+                done = subprocess.run([program, os.path.join(folder, file)], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_seeds(self):
+        self.replay("seeds")
+
+    def test_found(self):
+        self.replay("found")
+
+    def test_seeds_of_snapshots(self):
+        self.replay("snapshot_seeds", "snapshot_fuzz")
