@@ -36,7 +36,7 @@ FRAMES = [
     ("linear", "/usr/lib/python3/dist-packages/thing/linear.py", 8),
     ("<lambda>", "<stdin>", 1),
     ("call", "<eval_with_key>.3", 2),
-    ("main", "/work/torchless/main.py", 99),
+    ("main", "/srv/torchless/main.py", 99),
     ("", "", 0),
 ]
 
