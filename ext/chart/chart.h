@@ -57,7 +57,7 @@ enum chart_role {
     CHART_FOLDED, /* text on the axis; what follows ` overlapping ` names a series */
     CHART_SERIES, /* text that names a series; several are joined */
     CHART_AT,     /* a number: the position on the x axis */
-    CHART_MARK,   /* a number: the position of a line behind the others, whose title says what it is */
+    CHART_MARK,   /* a number: the position of a line behind the others; the title says of what */
     CHART_ON,     /* a number: 0 makes a bar pale */
     CHART_BASE,   /* a number of a row whose values texts name: its first series */
     CHART_VALUE,  /* a number: a series of its own, or of the series that texts name */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define PICKLE                                                                      \
+#define PICKLE                                                                            \
     "a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of " \
     "torch.cuda.memory is for memory_summary() and memory_diff()"
 

@@ -135,6 +135,7 @@ def write_traces(folder):
     write(place("lists/cut.json"), "[[1, 2, 3, 4], [")
     write(place("snapshots/rank0.pickle"), pickle.dumps(snapshot(1)))
     write(place("snapshots/rank1.pickle.gz"), pickle.dumps(snapshot(6), protocol=2))
+    write(place("no snapshots/rank0.pickle"), pickle.dumps([1]))
     write(place("snapshots/cut"), pickle.dumps(snapshot(6))[:-9])
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())

@@ -140,7 +140,8 @@ static const struct trial {
             "SELECT visualize_temporal_breakdown(column1, 1, 2, 3, NULL, NULL, column2)"
             " FROM (VALUES (0, 'test'), (0, 'control'));"
             "SELECT visualize_memory_bw_time_series(0, 'm', column1, column2, NULL, NULL, 0)"
-            " FROM (VALUES (1, 5), (20, 0))"},
+            " FROM (VALUES (1, 5), (20, 0));"
+            "SELECT visualize_memory(0, column1, 1, 2, 3, NULL, NULL, 1) FROM (VALUES (0), (1))"},
     {.name = "charts: error in the first row",
      .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
      .fails = true},
@@ -175,6 +176,13 @@ static const struct trial {
      .sql = "SELECT * FROM memory_peak('snapshots', 'top_op,function', 'worst')"},
     {.name = "memory_peak, damaged",
      .sql = "SELECT * FROM memory_peak('snapshots/cut')",
+     .fails = true},
+    {.name = "memory_summary", .sql = "SELECT * FROM memory_summary('snapshots', 'snapshots', 'worst')"},
+    {.name = "memory_peak, no rank",
+     .sql = "SELECT * FROM memory_peak('snapshots', NULL, 7)",
+     .fails = true},
+    {.name = "memory_peak, no snapshot",
+     .sql = "SELECT * FROM memory_peak('no snapshots')",
      .fails = true},
     {.name = "execution_trace", .sql = "SELECT * FROM execution_trace('lists/et.json')"},
     {.name = "execution_trace: error",
