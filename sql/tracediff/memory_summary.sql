@@ -117,7 +117,7 @@ caution AS (
                || ', with the highest peak, is compared: there are ' || d1 || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END, d1 > 1 OR d2 > 1
         FROM both
         UNION ALL
-        SELECT 8, 'the file contradicts itself: see problems of memory_files()', q1 <> '[]' OR q2 <> '[]'
+        SELECT 8, 'a file contradicts itself: see the problems in memory_files', q1 <> '[]' OR q2 <> '[]'
         FROM both)
   WHERE holds
   ORDER BY number

@@ -160,6 +160,11 @@ class Summary(Memory):
                          ("verdict", "the peak is lower: 0.05 -> 0.00 MB, -0.05 MB (-100.0 %)", 50_000, 0, -50_000))
         self.assertEqual(self.rows(summary.format("'a'", "'a'"))[0], ("verdict", "the peak is the same: 0.00 MB", 0, 0, 0))
 
+    def test_a_file_that_contradicts_itself(self):
+        self.dump("a/rank0.pickle", self.sized(7))
+        self.assertEqual(self.rows("SELECT text FROM memory_summary('a', 'a') WHERE text LIKE '%problems%'"),
+                         [("caution: a file contradicts itself: see the problems in memory_files",)])
+
     def test_an_empty_lowest_rank_is_not_replaced_by_another(self):
         self.dump("a/rank0.pickle", {"segments": [], "device_traces": []})
         self.dump("a/rank1.pickle", self.sized(7))
@@ -293,7 +298,13 @@ class Files(Memory):
             self.assert_error("memory_diff: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
                               f" by commas, not {by!r}", "SELECT * FROM memory_diff('good', 'good', ?)", by)
         self.dump("other/rank2.pickle", self.sized(5))
-        self.assert_error("memory_diff: 'other' has no rank 0 (ranks: 2)", "SELECT * FROM memory_diff('good', 'other', NULL, 0)")
+        self.dump("other/rank5.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
+        wrong = "'other/rank5.pickle': event 0 of device 0 has no 'size' that is an integer of 0 or more"
+        self.assertEqual(self.rows("SELECT rank, peak_bytes, problems LIKE '%5.pickle%' FROM memory_files('other')"), [(2, 5, 0), (5, None, 1)])
+        self.assertEqual(self.rows("SELECT rank, peak_bytes FROM memory_files('other', 2)"), [(2, 5)])
+        self.assert_error(f"memory_files: {wrong}", "SELECT * FROM memory_files('other', 5)")
+        self.assert_error(f"memory_summary: {wrong}", "SELECT * FROM memory_summary('good', 'other', 'worst')")
+        self.assert_error("memory_diff: 'other' has no rank 0 (ranks: 2, 5)", "SELECT * FROM memory_diff('good', 'other', NULL, 0)")
         self.assert_error("memory_summary: 'good' has no rank 2 (ranks: 0)", "SELECT * FROM memory_summary('good', 'other', 2)")
         self.assertEqual([json.loads(row[0])[0]["what"] for row in self.rows("SELECT problems FROM memory_files('bad') ORDER BY rank")],
                          [f"'bad/rank{rank}.pickle' {not_one}" for rank in (3, 4)])

@@ -32,7 +32,8 @@ enum { FILES_SNAPSHOT, FILES_RANKS };
 
 static const struct argument arguments_of_files[] = {
     {SNAPSHOT_ARGUMENT},
-    {"ranks", "", false, "integer or JSON array; default all"},
+    {"ranks", "", false,
+     "integer or JSON array, whose files must be readable; default all, readable or not"},
 };
 
 static void write_problem(struct writer *list, const char *what, int64_t count)
@@ -114,8 +115,10 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
             result_null(result);
 }
 
-/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. */
-static void add_file(struct call *call, struct result *result, const struct snapshot_file *file)
+/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. `asked`: its rank was asked
+** for, and it must be readable. */
+static void add_file(struct call *call, struct result *result, const struct snapshot_file *file,
+                     bool asked)
 {
     const struct snapshot_file named = {.path = file->path}; /* so that its failure is told */
     struct snapshot *snapshot = call_snapshot_open(call, &named);
@@ -127,7 +130,8 @@ static void add_file(struct call *call, struct result *result, const struct snap
             add_device(result, snapshot, file->rank, &snapshot->devices[d]);
     }
     snapshot_release(snapshot);
-    if (any || code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED)
+    if (any || code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED ||
+        (asked && code != FAILURE_NONE && code != FAILURE_NOT_TRACE))
         return;
     add_other(result, file, call->failure.text);
     failure_clear(&call->failure);
@@ -143,7 +147,7 @@ static int files_produce(struct call *call, struct rows **rows)
         for (size_t i = 0; i < snapshots.count && call_code(call) == SQLITE_OK; i++)
             if (snapshots.ranks.kind != SELECT_LIST ||
                 has_integer(snapshots.ranks.values, snapshots.ranks.count, snapshots.files[i].rank))
-                add_file(call, result, &snapshots.files[i]);
+                add_file(call, result, &snapshots.files[i], call->values[FILES_RANKS]);
     database_end_work(call->database);
     if (result)
         call_snapshots_close(&snapshots);
