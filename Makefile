@@ -175,8 +175,10 @@ db: export DB_CONTROL := $(value CONTROL)
 db: export DB_TEST := $(value TEST)
 db: export DB_OUT := $(value OUT)
 db: export DB_ARGS := $(value ARGS)
+db: export DB_CONTROL_MEMORY := $(value CONTROL_MEMORY)
+db: export DB_TEST_MEMORY := $(value TEST_MEMORY)
 db: needed all ## write traces into ordinary tables: CONTROL=traces/a TEST=traces/b OUT=perf.db [ARGS=yes]
-	@TRACEDIFF=$(DIST)/tracediff.so sh sql/database/database.sh "$$DB_CONTROL" "$$DB_TEST" "$$DB_OUT" "$$DB_ARGS"
+	@TRACEDIFF=$(DIST)/tracediff.so sh sql/database/database.sh "$$DB_CONTROL" "$$DB_TEST" "$$DB_OUT" "$$DB_ARGS" "$$DB_CONTROL_MEMORY" "$$DB_TEST_MEMORY"
 
 examples: ## make the generated example traces again
 	$(PYTHON) tests/generators/generate_gpu_pair.py

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Writes traces into a database of ordinary tables, for `make db`: to_database.sql says which.
 #
-# usage: sh database.sh CONTROL TEST OUT [ARGS]     TRACEDIFF names the extension: default dist/tracediff.so
+# usage: sh database.sh CONTROL TEST OUT [ARGS [CONTROL_MEMORY TEST_MEMORY]]     TRACEDIFF names the extension: default dist/tracediff.so
 #
-# CONTROL or TEST may be empty. OUT is replaced when the new file is whole and on the disk, by a
+# CONTROL or TEST may be empty. The last two name snapshots of the allocator (memory.sql). OUT is replaced when the new file is whole and on the disk, by a
 # rename: until then it stays as it is. What a killed run leaves is a directory OUT.XXXXXX.
 set -eu
 
@@ -13,7 +13,7 @@ fail() {
 }
 
 usage='make db CONTROL=traces/a TEST=traces/b OUT=perf.db    one of CONTROL and TEST is enough; ARGS=yes keeps args'
-control=${1:-} test=${2:-} out=${3:-} args=${4:-no}
+control=${1:-} test=${2:-} out=${3:-} args=${4:-no} control_memory=${5:-} test_memory=${6:-}
 [ -n "$control$test" ] || fail "Which traces? $usage"
 [ -n "$out" ] || fail "Which file shall be written? $usage"
 case $args in
@@ -47,6 +47,10 @@ side() {
     [ -z "$2" ] || echo "INSERT INTO temp.input VALUES ('$1', $(quoted "$2"), $args);"
 }
 
+snapshots() {
+    [ -z "$2" ] || echo "INSERT INTO temp.memory_input VALUES ('$1', $(quoted "$2"));"
+}
+
 # Nobody sees the file before it is whole, so it needs no journal.
 {
     echo "SELECT load_extension($(quoted "${TRACEDIFF:-$here/../../dist/tracediff.so}"));"
@@ -57,6 +61,12 @@ side() {
     echo "BEGIN;"
     cat "$here/tables.sql" "$here/summaries.sql" "$here/to_database.sql" \
         "$here/diffs.sql" "$here/views.sql"
+    if [ -n "$control_memory$test_memory" ]; then
+        echo "CREATE TEMP TABLE memory_input (side TEXT, path TEXT);"
+        snapshots control "$control_memory"
+        snapshots test "$test_memory"
+        cat "$here/memory.sql"
+    fi
     echo "COMMIT;"
 } > "$new/sql"
 sqlite3 -batch -bail -init /dev/null "$new/db" < "$new/sql" > /dev/null

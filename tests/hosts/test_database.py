@@ -18,7 +18,7 @@ import unittest
 
 import made
 import traces
-from support import EXTENSION, ROOT, connect, corpus, series, slow, slowest
+from support import EXAMPLES, EXTENSION, ROOT, connect, corpus, series, slow, slowest
 from test_documents import RUNS
 
 GPU, CPU = ([os.path.join(ROOT, "examples", name, side) for side in ("control", "test")] for name in ("gpu", "cpu"))
@@ -424,6 +424,26 @@ class Make(InFolder):
         self.assertEqual(self.make(CONTROL=GPU[0], ARGS="yes", OUT=self.path), (0, ""))
         self.assertEqual(self.plain().execute("SELECT args FROM events ORDER BY id").fetchall(),
                          connect().execute("SELECT args FROM trace_events(?)", (GPU[0],)).fetchall())
+
+    def test_snapshots_on_request(self):
+        """Tables of them only then; the sums are those of the functions."""
+        one, other = (os.path.join(EXAMPLES, "memory", f"training_{tokens}.pickle.gz") for tokens in (128, 512))
+        columns = "phase, function, op, bytes, blocks"
+        parts = connect().execute(f"SELECT 'test', rank, device, {columns} FROM memory_peak(?)", (other,)).fetchall()
+        self.assertEqual(self.make(CONTROL=GPU[0], TEST_MEMORY=other, OUT=self.path), (0, ""))
+        self.assertEqual(self.plain().execute("SELECT * FROM memory_parts ORDER BY rowid").fetchall(), parts)
+        self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs").fetchall(), [])
+        self.assertEqual(self.make(CONTROL=GPU[0], CONTROL_MEMORY=one, TEST_MEMORY=other, OUT=self.path), (0, ""))
+        diff = connect().execute("SELECT rank, device, phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks, test_blocks,"
+                                 " diff_from_blocks, diff_from_size FROM memory_diff(?, ?)", (one, other)).fetchall()
+        self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs ORDER BY rowid").fetchall(), diff)
+        self.assertEqual(self.make(CONTROL=GPU[0], OUT=self.path), (0, ""))
+        self.assertEqual(self.plain().execute("SELECT name FROM sqlite_schema WHERE name LIKE 'memory%'").fetchall(), [])
+        before = self.content()
+        status, printed = self.make(CONTROL=GPU[0], TEST_MEMORY=GPU[0], OUT=self.path)
+        self.assertNotEqual(status, 0)
+        self.assertIn("no snapshot in", printed)
+        self.assertEqual(self.content(), before)
 
     def test_says_what_to_type(self):
         trace, out = GPU[0], self.path
