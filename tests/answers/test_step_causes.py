@@ -346,6 +346,19 @@ class Synchronization(InFolder):
             write(f"test/{rank}.json", self.trace(waits=(3,) if rank else (), rank=rank))
         self.assertEqual([row[:3] for row in self.causes("'all'")], [("synchronized", "aten::item", 8.5)])
 
+    def test_a_rank_beside_another(self):
+        for rank in (0, 1):
+            write(f"control/{rank}.json", self.trace(waits=(3,) if rank else (), rank=rank))
+        found = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('control', 'control', 0, 1) WHERE diff_time <> 0")
+        self.assertEqual(found, [("synchronized", "aten::item", 17)])
+
+    def test_events_that_end_after_those_they_begin_in(self):
+        write("control/a.json", self.trace())
+        made = self.trace(waits=(3,))
+        made["traceEvents"] += [event("aten::first", each["ts"] - 0.5, 1) for each in made["traceEvents"] if each["name"] == "aten::item"]
+        write("test/a.json", made)
+        self.assertEqual([row[:2] for row in self.causes() if row[0] == "synchronized"], [("synchronized", "aten::item")])
+
     def test_names(self):
         """Outside of operators it is the call; HIP and CUDA are one."""
         write("control/a.json", self.trace(waits=(3,)))

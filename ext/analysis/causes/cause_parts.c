@@ -65,25 +65,6 @@ static uint32_t name_of(const struct cause_side *side, const struct attributed *
     }
 }
 
-/* Whether a word of the runtime of HIP or of CUDA begins at `p`: the prefix and a capital. */
-static bool is_of_runtime(const char *p, const char *end, const char *prefix)
-{
-    return begins(p, end, prefix) && p + strlen(prefix) < end && is_capital(p[strlen(prefix)]);
-}
-
-/* Whether a part of a side is a call of a runtime. */
-static bool calls(const struct cause_side *side, const char *prefix)
-{
-    for (size_t i = 0; i < side->total->count; i++) {
-        const struct attributed *row = &side->total->rows[i];
-        const struct name *op = name_at(side, row->name[LEVEL_OP]);
-        if (op && (row->step_class == CLASS_IDLE_CALL || row->step_class == CLASS_IDLE_LAUNCH) &&
-            is_of_runtime(op->text, op->text + op->length, prefix))
-            return true;
-    }
-    return false;
-}
-
 /* The same name with `cudaX` for each word `hipX` (L2.1). `text` has room for it. */
 static size_t write_as_cuda(const struct name *name, char *text)
 {
@@ -142,11 +123,8 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
                      const struct cause_side *sides, const struct families *families, int number,
                      const struct stopper *stopper, struct failure *failure)
 {
-    const struct cause_side *side = &sides[number], *other = &sides[1 - number];
-    bool as_cuda = calls(side, "hip") && !calls(side, "cuda") && calls(other, "cuda") &&
-                   !calls(other, "hip");
+    const struct cause_side *side = &sides[number];
     char *text = memory_allocate(cause_text_room(side));
-    parts->as_cuda[number] = as_cuda;
     bool done = text;
     causes->windows[number] = (int64_t)side->total->steps;
     for (size_t i = 0; i < side->total->count && done; i++) {
@@ -156,7 +134,7 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
             break;
         if (row->time <= 0)
             continue;
-        done = place_of(causes, side, families, as_cuda, row, &place, text) &&
+        done = place_of(causes, side, families, causes->drains->as_cuda[number], row, &place, text) &&
                MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
         if (done) {
             place.time[number] = row->time;
@@ -255,7 +233,7 @@ bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
                         const struct attributed *row, char *text, size_t *part)
 {
     struct cause_place place;
-    if (!place_of(causes, side, families, parts->as_cuda[number], row, &place, text))
+    if (!place_of(causes, side, families, causes->drains->as_cuda[number], row, &place, text))
         return false;
     size_t i = 0;
     LOWER_BOUND(i, parts->count, part_order(&parts->places[parts->items[i].first], &place) < 0);

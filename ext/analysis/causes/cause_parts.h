@@ -32,7 +32,6 @@ struct cause_parts {
     size_t place_count, place_capacity;
     struct cause_part *items; /* those of a class and family one after the other */
     size_t count;
-    bool as_cuda[2]; /* by side: its calls of HIP count as those of CUDA (L2.1) */
 };
 
 /* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing is left

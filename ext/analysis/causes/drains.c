@@ -30,7 +30,6 @@ struct drain_finder {
     size_t count, capacity;
     size_t slots;
     uint32_t (*windows)[2]; /* chosen steps by slot and side */
-    bool calls[2][2];       /* by side: calls that wait are of CUDA, of HIP */
     double *numbers;        /* scratch, for all windows */
 };
 
@@ -41,6 +40,7 @@ struct wait_collector {
     unsigned char *waits; /* by name id: whether a call of the name waits */
     uint32_t *windows;    /* by iteration */
     char *scratch;        /* room for the longest name */
+    size_t next[2];       /* index of the next step that takes_part() meets: of the steps, of the profiler's */
     struct wait wait;     /* what waits of the member have in common */
 };
 
@@ -72,10 +72,18 @@ static bool waits(const struct wait_collector *collector, size_t row)
 
 static bool takes_part(void *argument, size_t row)
 {
-    const struct wait_collector *collector = argument;
+    struct wait_collector *collector = argument;
     const struct trace_file *file = collector->member->file;
     const struct columns *columns = &file->columns;
-    return columns->ts[row] != NUMBER_NONE && columns->dur[row] > 0 &&
+    const struct steps *const steps[] = {collector->member->steps, &file->profiler_steps};
+    bool is_step = false;
+    for (int i = 0; i < 2; i++)
+        if (collector->next[i] < steps[i]->count &&
+            steps[i]->items[collector->next[i]].row == row) {
+            collector->next[i]++;
+            is_step = true;
+        }
+    return !is_step && columns->ts[row] != NUMBER_NONE && columns->dur[row] > 0 &&
            (waits(collector, row) || (columns->kind[row] == KIND_HOST && row_counts(columns, row) &&
                                       row_is(file, row, CATEGORY_OPERATOR)));
 }
@@ -83,11 +91,8 @@ static bool takes_part(void *argument, size_t row)
 /* Writes the stable name of a wait. L2.1: if the other side calls CUDA, hipX counts as cudaX. */
 static size_t write_name(const struct wait_collector *collector, const struct name *name)
 {
-    const bool *own = collector->finder->calls[collector->wait.side];
-    const bool *other = collector->finder->calls[1 - collector->wait.side];
-    const char *end = name->text + name->length;
-    bool as_cuda = !own[0] && own[1] && other[0] && !other[1] && begins(name->text, end, "hip");
-    if (!as_cuda)
+    if (!collector->finder->drains->as_cuda[collector->wait.side] ||
+        !is_of_runtime(name->text, name->text + name->length, "hip"))
         return name_stable(name->text, name->length, collector->scratch);
     memcpy(collector->scratch, "cuda", 4);
     return 4 + name_stable(name->text + 3, name->length - 3, collector->scratch + 4);
@@ -113,37 +118,44 @@ static bool add_wait(struct wait_collector *collector, const struct span *span, 
     return true;
 }
 
-static bool holds(const struct span *span, int64_t instant)
-{
-    return span && span_end(span) > instant;
-}
+/* Kinds of the spans of a thread. */
+enum span_kind { SPAN_WAIT, SPAN_ATEN, SPAN_OPERATOR };
 
-/* Adds the waits of a thread, whose spans are sorted from outer to inner. The operator of a wait is the
-** outermost one of ATen around it, else the outermost of all, else the call is named itself. */
-static bool add_thread(struct wait_collector *collector, const struct span *spans, size_t count)
+static bool is_kind(const struct wait_collector *collector, const struct span *span,
+                    enum span_kind kind)
 {
     const struct trace_file *file = collector->member->file;
-    const struct span *aten = NULL, *outer = NULL, *last = NULL;
+    const struct name *name = &file->names.items[file->columns.name[span->row]];
+    return waits(collector, span->row) == (kind == SPAN_WAIT) &&
+           (kind != SPAN_ATEN || begins(name->text, name->text + name->length, "aten::"));
+}
+
+/* The outermost span of a kind around spans[i], or NULL. `first` is that of the call before, for a smaller i: what
+** did not hold that span has ended. */
+static const struct span *outermost(const struct wait_collector *collector, enum span_kind kind,
+                                    const struct span *spans, size_t i, size_t *first)
+{
+    while (*first < i && (span_end(&spans[*first]) <= spans[i].start ||
+                          !is_kind(collector, &spans[*first], kind)))
+        ++*first;
+    return *first < i ? &spans[*first] : NULL;
+}
+
+/* Adds the waits of a thread, whose spans are sorted from outer to inner (L8.1). */
+static bool add_thread(struct wait_collector *collector, const struct span *spans, size_t count)
+{
+    size_t first[] = {[SPAN_WAIT] = 0, [SPAN_ATEN] = 0, [SPAN_OPERATOR] = 0};
     for (size_t i = 0; i < count; i++) {
-        const struct span *span = &spans[i];
-        const struct name *name = &file->names.items[file->columns.name[span->row]];
         if (!stopper_goes_on(collector->finder->stopper, i, collector->finder->failure))
             return false;
-        if (!waits(collector, span->row)) {
-            const char *end = name->text + name->length;
-            if (!holds(aten, span->start) && begins(name->text, end, "aten::"))
-                aten = span;
-            if (!holds(outer, span->start) && !begins(name->text, end, "ProfilerStep"))
-                outer = span;
-            continue;
-        }
-        if (holds(last, span->start))
-            continue; /* the driver's call in that of the runtime */
-        last = span;
-        const struct span *named = holds(aten, span->start)    ? aten
-                                   : holds(outer, span->start) ? outer
-                                                               : span;
-        if (!add_wait(collector, span, named->row))
+        if (!is_kind(collector, &spans[i], SPAN_WAIT) ||
+            outermost(collector, SPAN_WAIT, spans, i, &first[SPAN_WAIT]))
+            continue; /* no wait, or the driver's call in that of the runtime */
+        const struct span *named =
+            outermost(collector, SPAN_ATEN, spans, i, &first[SPAN_ATEN]);
+        if (!named)
+            named = outermost(collector, SPAN_OPERATOR, spans, i, &first[SPAN_OPERATOR]);
+        if (!add_wait(collector, &spans[i], named ? named->row : spans[i].row))
             return false;
     }
     return true;
@@ -174,13 +186,23 @@ static void number_windows(struct wait_collector *collector, const struct step_c
             collector->windows[i] = (*next)++;
 }
 
+/* The slot of a member: the place of its rank among the ranks of control, or their number. */
+static size_t slot_of(const struct drain_side *sides, int side, size_t index)
+{
+    const struct trace *control = sides[0].trace, *trace = sides[side].trace;
+    int64_t rank = trace->ranks[trace->members[index].rank_index];
+    size_t i = 0;
+    LOWER_BOUND(i, control->rank_count, control->ranks[i] < rank);
+    return i < control->rank_count && control->ranks[i] == rank ? i : control->rank_count;
+}
+
 static bool add_member(struct drain_finder *finder, int side, size_t index, bool by_rank)
 {
     const struct trace_member *member = &finder->sides[side].trace->members[index];
     const struct trace_file *file = member->file;
     struct wait_collector collector = {.finder = finder, .member = member};
     struct spans spans = {.items = NULL};
-    collector.wait = (struct wait){.slot = by_rank ? (uint32_t)member->rank_index : 0,
+    collector.wait = (struct wait){.slot = by_rank ? (uint32_t)slot_of(finder->sides, side, index) : 0,
                                    .member = (uint32_t)index,
                                    .side = side};
     collector.waits = memory_zeroed(file->names.count, sizeof *collector.waits);
@@ -245,13 +267,11 @@ static bool count_waits(struct drain_finder *finder, const struct wait *waits, s
     return true;
 }
 
-/* L8.2: marks the waits of operators that wait more often on a side, on one rank or more. */
-static bool compare_waits(struct drain_finder *finder)
+/* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do, and adds up by
+** operator how long these are in a step, times the steps of both sides. */
+static bool compare_waits(struct drain_finder *finder, const int64_t *windows, wide_time *times)
 {
     struct wait *waits = finder->waits;
-    struct drains *drains = finder->drains;
-    int64_t longest = -1;
-    uint32_t last = NAME_NONE;
     for (size_t from = 0, middle, to; from < finder->count; from = to) {
         struct counted found[2];
         const struct wait *first = &waits[from];
@@ -261,25 +281,42 @@ static bool compare_waits(struct drain_finder *finder)
         for (to = middle; to < finder->count && waits[to].operator_id == first->operator_id &&
                           waits[to].slot == first->slot;)
             to++;
-        const uint32_t *windows = finder->windows[first->slot];
-        if (windows[0] == 0 || windows[1] == 0)
+        const uint32_t *of_slot = finder->windows[first->slot];
+        if (of_slot[0] == 0 || of_slot[1] == 0)
             continue;
-        if (!count_waits(finder, first, middle - from, windows[0], &found[0]) ||
-            !count_waits(finder, &waits[middle], to - middle, windows[1], &found[1]))
+        if (!count_waits(finder, first, middle - from, of_slot[0], &found[0]) ||
+            !count_waits(finder, &waits[middle], to - middle, of_slot[1], &found[1]))
             return false;
         int side = found[0].high < found[1].low ? 1 : found[1].high < found[0].low ? 0 : -1;
         for (size_t i = from; i < to; i++)
             waits[i].more = waits[i].side == side;
-        if (side < 0)
-            continue;
-        drains->operators += first->operator_id != last;
-        last = first->operator_id;
-        if (found[side].time <= longest)
-            continue;
-        longest = found[side].time;
-        drains->name = first->operator_id;
+        if (side >= 0)
+            times[first->operator_id] += (wide_time)found[side].time * windows[1 - side];
     }
     return true;
+}
+
+/* L8.2 and L8.4: what waits more often, and which of these longest; ties: by name. */
+static bool find_operators(struct drain_finder *finder)
+{
+    struct drains *drains = finder->drains;
+    int64_t windows[2] = {0, 0};
+    for (size_t i = 0; i < finder->slots; i++)
+        for (int side = 0; side < 2; side++)
+            windows[side] += finder->windows[i][side];
+    wide_time *times = memory_zeroed(drains->names.count, sizeof *times);
+    bool done = times ? compare_waits(finder, windows, times) : failure_memory(finder->failure);
+    for (uint32_t i = 0; done && i < drains->names.count; i++) {
+        if (times[i] == 0)
+            continue;
+        drains->operators++;
+        if (drains->name == NAME_NONE || times[i] > times[drains->name] ||
+            (times[i] == times[drains->name] &&
+             name_compare(&drains->names.items[i], &drains->names.items[drains->name]) < 0))
+            drains->name = i;
+    }
+    memory_free(times);
+    return done;
 }
 
 static int end_order(const void *a, const void *b)
@@ -302,8 +339,9 @@ static bool add_times(struct drain_finder *finder, const struct wait *waits, siz
     if (!busy_make(&busy, trace->members[waits->member].file, finder->stopper, finder->failure))
         return false;
     bool done = true;
-    for (size_t i = 0; done && i + 1 < busy.count; i++) {
-        wide_time from = busy.items[i].start, to = busy.items[i + 1].start;
+    for (size_t i = 0; done && i < busy.count; i++) {
+        wide_time from = busy.items[i].start;
+        wide_time to = i + 1 < busy.count ? busy.items[i + 1].start : INT64_MAX;
         bool idle = busy.items[i].type == KERNEL_NONE;
         done = stopper_goes_on(finder->stopper, i, finder->failure);
         while (done && from < to) {
@@ -352,26 +390,52 @@ static bool find_times(struct drain_finder *finder)
     return true;
 }
 
-/* Notes the runtimes that a side calls to wait. */
-static void note_calls(struct drain_finder *finder, int side)
+/* Notes whether a side calls CUDA, and HIP. */
+static bool note_calls(struct drain_finder *finder, int side, bool *calls)
 {
+    static const char *const runtimes[] = {"cuda", "hip"};
     const struct trace *trace = finder->sides[side].trace;
-    for (size_t i = 0; i < trace->count; i++)
-        for (size_t j = 0; trace->members[i].chosen && j < trace->members[i].file->names.count; j++) {
-            const struct name *name = &trace->members[i].file->names.items[j];
-            const char *end = name->text + name->length;
-            if (!waits_by_name(name))
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_file *file = trace->members[i].file;
+        for (size_t row = 0; trace->members[i].chosen && row < file->columns.count; row++) {
+            if (!stopper_goes_on(finder->stopper, row, finder->failure))
+                return false;
+            if (!is_call(&file->columns, row) || file->columns.name[row] == NAME_NONE)
                 continue;
-            finder->calls[side][0] |= begins(name->text, end, "cuda");
-            finder->calls[side][1] |= begins(name->text, end, "hip");
+            const struct name *name = &file->names.items[file->columns.name[row]];
+            for (int j = 0; j < 2; j++)
+                calls[j] = calls[j] || is_of_runtime(name->text, name->text + name->length, runtimes[j]);
         }
+    }
+    return true;
 }
 
-static bool same_ranks(const struct drain_side *sides)
+/* L2.1. */
+static bool find_runtimes(struct drain_finder *finder)
 {
-    const struct trace *control = sides[0].trace, *test = sides[1].trace;
-    return control->rank_count == test->rank_count &&
-           memcmp(control->ranks, test->ranks, test->rank_count * sizeof *test->ranks) == 0;
+    bool calls[2][2] = {{false, false}, {false, false}};
+    if (!note_calls(finder, 0, calls[0]) || !note_calls(finder, 1, calls[1]))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const bool *own = calls[side], *other = calls[1 - side];
+        finder->drains->as_cuda[side] = !own[0] && own[1] && other[0] && !other[1];
+    }
+    return true;
+}
+
+/* Whether the chosen ranks of both sides are the same. Uses finder->windows, which are 0 before and after. */
+static bool same_ranks(struct drain_finder *finder)
+{
+    bool same = true;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < finder->sides[side].trace->count; i++)
+            if (finder->sides[side].trace->members[i].chosen)
+                finder->windows[slot_of(finder->sides, side, i)][side] = 1;
+    for (size_t i = 0; i < finder->slots; i++) {
+        same = same && finder->windows[i][0] == finder->windows[i][1];
+        memset(finder->windows[i], 0, sizeof finder->windows[i]);
+    }
+    return same;
 }
 
 bool drains_find(struct drains *drains, const struct drain_side *sides,
@@ -379,14 +443,13 @@ bool drains_find(struct drains *drains, const struct drain_side *sides,
 {
     struct drain_finder finder = {
         .drains = drains, .sides = sides, .stopper = stopper, .failure = failure};
-    bool by_rank = same_ranks(sides);
     size_t windows = 0;
     *drains = (struct drains){.name = NAME_NONE};
-    finder.slots = by_rank ? sides[0].trace->rank_count + 1 : 1;
+    finder.slots = sides[0].trace->rank_count + 1;
     finder.windows = memory_zeroed(finder.slots, sizeof *finder.windows);
     bool done = finder.windows || failure_memory(failure);
-    note_calls(&finder, 0);
-    note_calls(&finder, 1);
+    bool by_rank = done && same_ranks(&finder);
+    done = done && find_runtimes(&finder);
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; done && i < sides[side].trace->count; i++)
             if (sides[side].trace->members[i].chosen)
@@ -399,7 +462,7 @@ bool drains_find(struct drains *drains, const struct drain_side *sides,
         done = (finder.numbers || failure_memory(failure)) &&
                sort_items(finder.waits, finder.count, sizeof *finder.waits, wait_order, stopper,
                           failure) &&
-               compare_waits(&finder) && (drains->name == NAME_NONE || find_times(&finder));
+               find_operators(&finder) && (drains->name == NAME_NONE || find_times(&finder));
     }
     memory_free(finder.waits);
     memory_free(finder.windows);

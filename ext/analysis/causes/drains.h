@@ -5,6 +5,9 @@
 #ifndef TRACEDIFF_DRAINS_H
 #define TRACEDIFF_DRAINS_H
 
+#include <string.h>
+
+#include "text/ascii.h"
 #include "trace/trace.h"
 #include "analysis/sums/intervals.h"
 
@@ -12,6 +15,7 @@ struct drains {
     struct names names; /* of operators that synchronize, and of calls outside of operators */
     uint32_t name;      /* id of the one that waits longest; NAME_NONE: no side synchronizes more often */
     int64_t operators;  /* how many synchronize more often on a side */
+    bool as_cuda[2];    /* by side: its calls of HIP count as those of CUDA (L2.1) */
     struct intervals *times[2]; /* by side and member; NULL: none */
 };
 
@@ -20,6 +24,12 @@ struct drain_side {
     const struct trace *trace;
     const struct step_choice *choice;
 };
+
+/* Whether a text begins with a call of a runtime: its prefix and a capital. */
+static inline bool is_of_runtime(const char *p, const char *end, const char *prefix)
+{
+    return begins(p, end, prefix) && p + strlen(prefix) < end && is_capital(p[strlen(prefix)]);
+}
 
 /* On failure nothing is left to clear. */
 bool drains_find(struct drains *drains, const struct drain_side *sides,
