@@ -139,7 +139,7 @@ class Everywhere(InFolder):
         return document(*events, distributedInfo={"rank": 0}, baseTimeNanoseconds=base)
 
     def queries(self):
-        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'"}
+        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'", "schedule": "'[]'"}
         functions = {}
         for function, part, name, needed in self.rows(
                 "SELECT function, part, name, required FROM tracediff_help WHERE kind = 'table' ORDER BY function, position"):
@@ -147,7 +147,7 @@ class Everywhere(InFolder):
             if part == "argument":
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            if function.startswith("tracediff_help") or "path" in arguments:     # which read no trace
+            if re.match("tracediff_help|memory_(?!timeline)", function) or "path" in arguments:  # which read no trace
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}
