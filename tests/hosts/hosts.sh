@@ -18,7 +18,7 @@ BETTER_SQLITE3=better-sqlite3@13.2.0
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 tests=$(cd "$(dirname "$0")" && pwd)
-examples=$tests/../examples/hosts
+examples=$tests/../../examples/hosts
 mkdir -p "$1/ready" "$1/missing" "$1/log"
 folder=$(cd "$1" && pwd)
 
@@ -26,14 +26,14 @@ prepare() { # HOST: ends with a line of its versions
     case $1 in
     venv)
         python=$folder/venv/bin/python
-        if ! cmp -s "$tests/hosts/hosts.txt" "$folder/venv/hosts.txt"; then
+        if ! cmp -s "$tests/hosts.txt" "$folder/venv/hosts.txt"; then
             "$PYTHON" -m venv "$folder/venv"
-            "$python" -m pip install --quiet --no-compile --requirement "$tests/hosts/hosts.txt"
+            "$python" -m pip install --quiet --no-compile --requirement "$tests/hosts.txt"
             # which compiles only what is used
             env -u PYTHONDONTWRITEBYTECODE "$python" -c 'import apsw, datasette.cli, pandas, sqlite_utils.cli'
-            cp "$tests/hosts/hosts.txt" "$folder/venv"
+            cp "$tests/hosts.txt" "$folder/venv"
         fi
-        grep -E '^(apsw|pandas|datasette|sqlite-utils)=' "$tests/hosts/hosts.txt" | xargs
+        grep -E '^(apsw|pandas|datasette|sqlite-utils)=' "$tests/hosts.txt" | xargs
         ;;
     hta) # with Debian's packages: it names neither all nor the versions that it works with
         "$PYTHON" -c 'import networkx; import pandas; import plotly; import psutil; import yaml'
