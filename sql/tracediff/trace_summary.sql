@@ -47,8 +47,7 @@
 --      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; one factor of kernels is
 --      said of each rank that has one.
 --   8. 'work' is what trace_work_diff has: counts have no noise. Where a cause names the operator, they are in its line,
---      the largest one's; lines of work are what no cause names or counts: operators that came or went in a part of the program
---      where some take over from others are said by that. Four lines at most are mix, untraced, cautions and
+--      the largest one's; lines of work are what no cause names. Four lines at most are mix, untraced, cautions and
 --      work, in this order; of work at most three.
 --   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
 --      ('test does other work') and waits, gaps and calls if they make half of the difference; so do, on one rank of a
@@ -249,14 +248,14 @@ head AS MATERIALIZED (
   WHERE strata = 1
   LIMIT -1),
 cause AS (
-  SELECT c.class, c.area, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
+  SELECT c.class, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
   FROM style
   CROSS JOIN trace_step_causes(CASE WHEN strata = 1 THEN :control END, :test, c_rank, t_rank,
                                control_iterations, test_iterations, :clock, :steps, (SELECT 11 - count(*) FILTER (WHERE is_head = 1)
                                                                                   - min(count(*) FILTER (WHERE is_head = 2), 3, 6 - count(*) FILTER (WHERE is_head = 1))
                                                                                 FROM head)) AS c
   UNION ALL
-  SELECT class, NULL, name,
+  SELECT class, name,
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
                     WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
                     WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
@@ -265,48 +264,31 @@ cause AS (
   FROM alike
   WHERE diff_within <> 0 OR diff_time <> 0
   UNION ALL
-  SELECT 'mix', NULL, NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
+  SELECT 'mix', NULL, 'mix', 'another mix of requests', NULL, NULL, mix, NULL, abs(mix), NULL
   FROM (SELECT sum(diff_mix) AS mix, max(abs(diff_mix)) AS largest FROM alike)
   WHERE largest > 0),
 -- the lines of the head, the causes in the order of their differences, and work
-ranked AS MATERIALIZED (
+ranked AS (
   SELECT *, heads + number <= 11 - min(3, 6 - heads, works) AND is_cause AS is_sure,
          max(CASE is_head WHEN 2 THEN text END) OVER (PARTITION BY name) AS counts,
          row_number() OVER (PARTITION BY is_head, name ORDER BY number) = 1 AS is_first, instr(text, trace_label(name)) AS at
   FROM (SELECT *, count(*) FILTER (WHERE is_head = 1) OVER () AS heads, count(*) FILTER (WHERE is_head = 2) OVER () AS works,
                row_number() OVER (PARTITION BY is_head ORDER BY place, abs(diff_time) DESC) AS number,
                is_head = 0 AND (100 * abs(diff_time) >= abs(d) OR strata > 1) AND abs(diff_time) >= least AS is_cause
-        FROM (SELECT is_head, place, kind, text, NULL AS class, NULL AS area, name, control_ms AS control_time, test_ms AS test_time,
+        FROM (SELECT is_head, place, kind, text, NULL AS class, name, control_ms AS control_time, test_ms AS test_time,
                      diff_ms AS diff_time, NULL AS share, NULL AS changes, NULL AS digits, NULL AS size, NULL AS unit, NULL AS least,
                      NULL AS is_clear, NULL AS d, NULL AS strata, NULL AS rank
               FROM head
               UNION ALL
-              SELECT 0, 0, kind, said, class, area, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000,
+              SELECT 0, 0, kind, said, class, name, control_time / 1000, test_time / 1000, diff_time / 1000, share, changes / 1000,
                      digits, size, unit, least, is_clear, d, strata, rank
               FROM (SELECT *, CASE WHEN text LIKE 'copies: %' THEN substr(text, 9) ELSE text END AS said FROM cause)
               CROSS JOIN style
-              WHERE verdict <> 'no difference'))
-  LIMIT -1),
--- operators whose device work is all in parts of the program where some took over from others
-replaced AS MATERIALIZED (
-  SELECT op
-  FROM (SELECT DISTINCT p.op, p.class, p.family
-        FROM style CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
-        CROSS JOIN trace_step_path(CASE WHEN EXISTS (SELECT 1 FROM ranked WHERE is_sure AND kind = 'replaced')
-                                        THEN CASE side WHEN 0 THEN :control ELSE :test END END,
-                                   CASE side WHEN 0 THEN c_rank ELSE t_rank END,
-                                   CASE side WHEN 0 THEN control_iterations ELSE test_iterations END, :clock, 'trace', :steps) AS p
-        WHERE p.kernel IS NOT NULL AND p.class IN ('compute', 'memory'))
-  GROUP BY op
-  HAVING min((class, family) IN (SELECT class, area FROM ranked WHERE is_sure AND kind = 'replaced'))
-  LIMIT -1),
+              WHERE verdict <> 'no difference'))),
 placed AS (
   SELECT *, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER (ORDER BY is_head, number) AS work,
          min(3, 6 - heads, count(*) FILTER (WHERE is_head = 2 AND NOT is_named) OVER ()) AS works_shown
-  FROM (SELECT *, name IS NOT NULL AND (max(is_sure AND at > 0) OVER (PARTITION BY name)
-                                       OR (is_head = 2 AND name IN (SELECT op FROM replaced)
-                                           AND substr(text, length(trace_label(name)) + 1) GLOB ' [gn]*')) AS is_named
-        FROM ranked)),
+  FROM (SELECT *, name IS NOT NULL AND max(is_sure AND at > 0) OVER (PARTITION BY name) AS is_named FROM ranked)),
 shown AS (
   SELECT *, CASE is_head WHEN 1 THEN number
                          WHEN 2 THEN CASE WHEN NOT is_named AND work <= works_shown THEN 300 + work END
