@@ -89,36 +89,36 @@ ranked AS (
   FROM part),
 caution AS (
   SELECT number, text
-  FROM (SELECT 1 AS number, 'no events in ' || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
-               || ': call torch.cuda.memory._record_memory_history() before the run' AS text, n1 = 0 OR n2 = 0 AS holds
+  FROM (SELECT number,
+               CASE number
+                 WHEN 1 THEN 'no events in ' || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
+                             || ': call torch.cuda.memory._record_memory_history() before the run'
+                 WHEN 2 THEN 'the ring of events was full in '
+                             || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
+                                     WHEN n1 % 1000 = 0 AND n1 > 0 THEN 'control' ELSE 'test' END
+                             || ': what was before has no frames; record with a larger max_entries'
+                 WHEN 3 THEN 'no frames in ' || CASE WHEN n1 * n2 > 0 AND f1 = 0 AND f2 = 0 THEN 'both'
+                                                     WHEN n1 > 0 AND f1 = 0 THEN 'control' ELSE 'test' END
+                             || ': record with context=''all'''
+                 WHEN 4 THEN printf('what was before is %.0f %% of the peak of control, %.0f %% of that of test',
+                                    100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1))
+                 WHEN 5 THEN 'the peak is ' || p1 || ' in control, ' || p2 || ' in test'
+                 WHEN 6 THEN 'rank ' || rank1 || ' of control is compared with rank ' || rank2 || ' of test'
+                 WHEN 7 THEN 'only device ' || coalesce(device1, device2) || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
+                             || ', with the highest peak, is compared: there are ' || d1 || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END
+                 ELSE 'a file contradicts itself: see the problems in memory_files' END AS text,
+               CASE number
+                 WHEN 1 THEN n1 = 0 OR n2 = 0
+                 WHEN 2 THEN (n1 > 0 AND n1 % 1000 = 0) OR (n2 > 0 AND n2 % 1000 = 0)
+                 WHEN 3 THEN (n1 > 0 AND f1 = 0) OR (n2 > 0 AND f2 = 0)
+                 WHEN 4 THEN 2 * o1 > b1 OR 2 * o2 > b2
+                 WHEN 5 THEN p1 <> p2
+                 WHEN 6 THEN rank1 <> rank2
+                 WHEN 7 THEN d1 > 1 OR d2 > 1
+                 ELSE q1 <> '[]' OR q2 <> '[]' END AS holds
         FROM both
-        UNION ALL
-        SELECT 2, 'the ring of events was full in ' || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
-                                                            WHEN n1 % 1000 = 0 AND n1 > 0 THEN 'control' ELSE 'test' END
-               || ': what was before has no frames; record with a larger max_entries',
-               (n1 > 0 AND n1 % 1000 = 0) OR (n2 > 0 AND n2 % 1000 = 0)
-        FROM both
-        UNION ALL
-        SELECT 3, 'no frames in ' || CASE WHEN n1 * n2 > 0 AND f1 = 0 AND f2 = 0 THEN 'both' WHEN n1 > 0 AND f1 = 0 THEN 'control' ELSE 'test' END
-               || ': record with context=''all''', (n1 > 0 AND f1 = 0) OR (n2 > 0 AND f2 = 0)
-        FROM both
-        UNION ALL
-        SELECT 4, printf('what was before is %.0f %% of the peak of control, %.0f %% of that of test',
-                         100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1)), 2 * o1 > b1 OR 2 * o2 > b2
-        FROM both
-        UNION ALL
-        SELECT 5, 'the peak is ' || p1 || ' in control, ' || p2 || ' in test', p1 <> p2
-        FROM both
-        UNION ALL
-        SELECT 6, 'rank ' || rank1 || ' of control is compared with rank ' || rank2 || ' of test', rank1 <> rank2
-        FROM both
-        UNION ALL
-        SELECT 7, 'only device ' || coalesce(device1, device2) || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
-               || ', with the highest peak, is compared: there are ' || d1 || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END, d1 > 1 OR d2 > 1
-        FROM both
-        UNION ALL
-        SELECT 8, 'a file contradicts itself: see the problems in memory_files', q1 <> '[]' OR q2 <> '[]'
-        FROM both)
+        CROSS JOIN (SELECT 1 AS number UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
+                    UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8))
   WHERE holds
   ORDER BY number
   LIMIT 3),

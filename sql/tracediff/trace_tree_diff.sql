@@ -124,30 +124,21 @@ framed AS MATERIALIZED (
          coalesce(';' || replace(replace(replace(name_5, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
            AS frame_5
   FROM named),
-placed AS (
-  SELECT '' AS parent, 'step' AS frame, 'step' AS name,
-         frame_1 || frame_2 || frame_3 || frame_4 || frame_5 AS below, side, rank, class, time_ns, kernels
+placed AS ( -- a row for each level of a part
+  SELECT CASE WHEN level > 0 THEN 'step' ELSE '' END || CASE WHEN level > 1 THEN frame_1 ELSE '' END
+         || CASE WHEN level > 2 THEN frame_2 ELSE '' END || CASE WHEN level > 3 THEN frame_3 ELSE '' END
+         || CASE WHEN level > 4 THEN frame_4 ELSE '' END AS parent,
+         CASE level WHEN 0 THEN 'step' WHEN 1 THEN frame_1 WHEN 2 THEN frame_2 WHEN 3 THEN frame_3 WHEN 4 THEN frame_4
+                    ELSE frame_5 END AS frame,
+         CASE level WHEN 0 THEN 'step' WHEN 1 THEN name_1 WHEN 2 THEN name_2 WHEN 3 THEN name_3 WHEN 4 THEN name_4
+                    ELSE name_5 END AS name,
+         CASE WHEN level < 1 THEN frame_1 ELSE '' END || CASE WHEN level < 2 THEN frame_2 ELSE '' END
+         || CASE WHEN level < 3 THEN frame_3 ELSE '' END || CASE WHEN level < 4 THEN frame_4 ELSE '' END
+         || CASE WHEN level < 5 THEN frame_5 ELSE '' END AS below, side, rank, class, time_ns, kernels
   FROM framed
-  UNION ALL
-  SELECT 'step', frame_1, name_1, frame_2 || frame_3 || frame_4 || frame_5,
-         side, rank, class, time_ns, kernels
-  FROM framed WHERE name_1 IS NOT NULL
-  UNION ALL
-  SELECT 'step' || frame_1, frame_2, name_2, frame_3 || frame_4 || frame_5,
-         side, rank, class, time_ns, kernels
-  FROM framed WHERE name_2 IS NOT NULL
-  UNION ALL
-  SELECT 'step' || frame_1 || frame_2, frame_3, name_3, frame_4 || frame_5,
-         side, rank, class, time_ns, kernels
-  FROM framed WHERE name_3 IS NOT NULL
-  UNION ALL
-  SELECT 'step' || frame_1 || frame_2 || frame_3, frame_4, name_4, frame_5,
-         side, rank, class, time_ns, kernels
-  FROM framed WHERE name_4 IS NOT NULL
-  UNION ALL
-  SELECT 'step' || frame_1 || frame_2 || frame_3 || frame_4, frame_5, name_5, '',
-         side, rank, class, time_ns, kernels
-  FROM framed WHERE name_5 IS NOT NULL),
+  CROSS JOIN (SELECT 0 AS level UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5)
+  WHERE CASE level WHEN 0 THEN 1 WHEN 1 THEN name_1 IS NOT NULL WHEN 2 THEN name_2 IS NOT NULL WHEN 3 THEN name_3 IS NOT NULL
+                   WHEN 4 THEN name_4 IS NOT NULL ELSE name_5 IS NOT NULL END),
 node AS MATERIALIZED (
   SELECT parent || frame AS path, parent, name,
          CASE WHEN min(class) = max(class) THEN min(class) END AS class,

@@ -113,7 +113,7 @@ class Commit(unittest.TestCase):
             run("git", "clone", "-q", ROOT, ".")
             for name in ("Makefile", "ext"):  # as they are in the tree under test
                 run("cp", "-r", os.path.join(ROOT, name), ".")
-            shows, other = "build/ext/functions/scalars.o", "build/ext/trace/tracks.o"
+            shows, other = "build/ext/functions/aggregates/scalars.o", "build/ext/file/tracks.o"
             for number in range(2):
                 run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", str(number))
                 compiled = run("make", "OPTIMIZE=-O0", shows, other)
