@@ -33,12 +33,16 @@ def room(path):
 
 def uses(objects):
     """The objects whose symbols each object uses, of `objects`: paths by name."""
-    defined, used = {}, {}
-    for name, path in objects.items():
-        listed = subprocess.run(["nm", "-P", path], capture_output=True, text=True, check=True).stdout
-        symbols = [line.split()[:2] for line in listed.splitlines()]
-        defined.update((symbol, name) for symbol, kind in symbols if kind in "BCDRTV")
-        used[name] = {symbol for symbol, kind in symbols if kind == "U"}
+    listed = subprocess.run(["nm", "-P", "-A", *objects.values()], capture_output=True, text=True, check=True).stdout
+    names = {path: name for name, path in objects.items()}
+    defined, used = {}, {name: set() for name in objects}
+    for line in listed.splitlines():
+        path, symbol, kind = line.split()[:3]
+        name = names[path.rstrip(":")]
+        if kind in "BCDRTV":
+            defined[symbol] = name
+        elif kind == "U":
+            used[name].add(symbol)
     return {name: {defined[symbol] for symbol in symbols if symbol in defined} - {name} for name, symbols in used.items()}
 
 
