@@ -128,7 +128,8 @@ bool call_common_ranks(struct call *call, const struct call_sides_request *reque
     return done;
 }
 
-/* Lists the ranks of the job that is compared if no ranks are asked for; none if that is no job. */
+/* Lists the ranks of the job that is compared by default. The list is empty if the call names ranks, or if fewer than
+** two ranks can be compared. */
 static bool list_default(struct call *call, const struct call_sides_request *request,
                          struct selection *ranks)
 {
