@@ -192,6 +192,14 @@ reference: needed all ## write the reference in sql/README.md from tracediff_hel
 format: ## lay out the C code
 	clang-format -i $(wildcard ext/*.[ch] ext/*/*.[ch] ext/*/*/*.[ch] tests/c/*/*.[ch])
 
+# What is printed names PREFIX, which is to be the same from every folder; make does not expand ~.
+for_you = make install PREFIX=\$$HOME/.local
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+ifneq ($(filter-out /%,$(firstword $(PREFIX))),)
+$(error PREFIX must be an absolute path, not '$(PREFIX)'. For you alone: $(subst \,,$(for_you)))
+endif
+endif
+
 # ldconfig only knows files named lib*, and links their soname to them. Where it does not look, a program finds the
 # library by its path alone. Users who are not root do not have /sbin in their PATH.
 install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how sqlite3 loads it
@@ -203,8 +211,8 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how s
 	install -d "$$to/share/tracediff/database" && \
 	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
-		echo "Cannot install into $$to. For you alone: make install PREFIX=\$$HOME/.local"; \
-		echo "For everyone on this machine: sudo make install"; exit 1; }
+		echo "Cannot install into $$to. For you alone: $(for_you)"; \
+		echo "For everyone on this machine, as root: make install"; exit 1; }
 	@[ -z "$(DESTDIR)" ] || exit 0; \
 	PATH="$$PATH:/usr/sbin:/sbin"; \
 	[ "$$(id -u)" != 0 ] || ldconfig; \

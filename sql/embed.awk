@@ -93,7 +93,7 @@ function finish() {
     if (column_count == 0 || sql == "")
         fail("no columns or no query")
     printf "static const struct argument %s_arguments[] = {\n%s};\n\n", name, arguments
-    printf "static const struct column %s_columns[] = {\n%s};\n\n", name, columns
+    printf "static const struct table_column %s_columns[] = {\n%s};\n\n", name, columns
     functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .columns = %s_columns, " \
         ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
         ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", .sql =\n", name, quoted(summary), name, \

@@ -225,14 +225,14 @@ static void arrange_overlap(struct figure *figure)
 }
 
 /* Where a row goes: a smaller group first, then a greater number, then the order given. */
-struct place {
+struct chart_place {
     double group, number;
     size_t row;
 };
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct place *one = a, *other = b;
+    const struct chart_place *one = a, *other = b;
     if (one->group != other->group)
         return one->group < other->group ? -1 : 1;
     if (one->number != other->number)
@@ -282,9 +282,9 @@ static bool sides_match(const struct figure *figure)
     return true;
 }
 
-static struct place place_of(const struct figure *figure, size_t row, bool match)
+static struct chart_place place_of(const struct figure *figure, size_t row, bool match)
 {
-    struct place place = {.row = row};
+    struct chart_place place = {.row = row};
     switch (figure->chart->order) {
     case ORDER_GIVEN:
         break;
@@ -312,7 +312,7 @@ static bool order_rows(struct figure *figure)
     size_t count = figure->row_count;
     if (figure->chart->order == ORDER_GIVEN || count == 0)
         return true;
-    struct place *places = memory_zeroed(count, sizeof *places);
+    struct chart_place *places = memory_zeroed(count, sizeof *places);
     struct chart_row *rows = memory_zeroed(count, sizeof *rows);
     double *numbers = memory_zeroed(count, sizeof *numbers);
     bool made = places && rows && numbers;
@@ -341,7 +341,7 @@ static bool order_rows(struct figure *figure)
 static bool order_bars(struct series *lane)
 {
     struct bar {
-        struct place place; /* first, for compare_places() */
+        struct chart_place place; /* first, for compare_places() */
         struct point_label label;
     } *bars = NULL;
     if (lane->count == 0)

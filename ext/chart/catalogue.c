@@ -1,4 +1,4 @@
-#include "chart.h"
+#include "catalogue.h"
 
 #include <stddef.h>
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "chart.h"
+#include "catalogue.h"
 #include "writer.h"
 
 enum {

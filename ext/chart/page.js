@@ -43,7 +43,7 @@ document.currentScript.made = module.exports;}`;
   const touch = matchMedia("(pointer: coarse)");
   const figures = [...frame.querySelectorAll("div.figure")];
 
-  // The colours of chart.h that are others on a dark page.
+  // The colours of catalogue.h that are others on a dark page.
   const night = {"#1f2328": "#e4e8ec", "#6b7480": "#8b96a3", "#c2500a": "#ff9d5c", "#0b67a8": "#6cb8f2"};
   const parse = (div, printing) => {
     const shade = colour => dark.matches && !printing && night[colour] || colour;

@@ -159,15 +159,15 @@ void write_number(struct writer *writer, double number)
 }
 
 /* Decimal digits of a number that is finite and greater than 0: 0.DIGITS times 10^exponent. */
-struct decimal {
+struct decimal_digits {
     char digits[24];
     int count, exponent;
 };
 
 /* snprintf() is exact, but what it writes between the digits depends on the locale. */
-static struct decimal decimal_of(double number, int count)
+static struct decimal_digits decimal_of(double number, int count)
 {
-    struct decimal decimal = {.count = count};
+    struct decimal_digits decimal = {.count = count};
     char text[64];
     int found = 0, at = 0;
     snprintf(text, sizeof text, "%.*e", count - 1, number);
@@ -184,7 +184,7 @@ static struct decimal decimal_of(double number, int count)
 /* Whether the nearest double to a decimal is this number. It is if the decimal is less than half as
 ** far away as the next double there; the rest of that half is for errors of the arithmetic here, so
 ** the answer may be no, but never wrongly yes. */
-static bool reads_back(const struct decimal *decimal, double number)
+static bool reads_back(const struct decimal_digits *decimal, double number)
 {
     enum { PRECISE = LDBL_MANT_DIG >= 64 };
     long double value = 0, scale = 1, base = 10;
@@ -208,7 +208,7 @@ void write_real(struct writer *writer, double number)
         write_string(writer, size == 0 ? "0.0" : "9e999");
         return;
     }
-    struct decimal it = decimal_of(size, 15);
+    struct decimal_digits it = decimal_of(size, 15);
     for (int count = 16; count <= 17 && !reads_back(&it, size); count++)
         it = decimal_of(size, count);
     while (it.count > 1 && it.digits[it.count - 1] == '0')

@@ -72,7 +72,7 @@ struct trace_file {
     bool phases[256]; /* by phase letter: whether its events are rows */
     bool loaded;      /* false: only the head has been read, up to the first event */
     bool by_zlib;     /* read by zlib, because the fastest decoder did not read it whole */
-    bool rank_known;  /* head: the rest of the file is not needed to know `rank` */
+    bool rank_known;  /* the rest of the file is not needed to know `rank` */
     int64_t rank;     /* -1: the file does not say */
     enum rank_source rank_source;
     const struct row_source *source; /* of a database; NULL: a JSON document */

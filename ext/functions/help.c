@@ -18,7 +18,7 @@ static const struct argument arguments_of_help[] = {
     {"about", "TEXT", false, "a function's name, for its page; default every function"},
 };
 
-static const struct column columns_of_help[] = {
+static const struct table_column columns_of_help[] = {
     {"function", "TEXT", "name of the function"},
     {"kind", "TEXT", "table, scalar or aggregate"},
     {"part", "TEXT", "function, argument or column; on a page also usage, example and source"},
@@ -36,7 +36,7 @@ struct help_entry {
     const char *name, *kind, *type, *text;
     const struct argument *arguments;
     int argument_count;
-    const struct column *columns;
+    const struct table_column *columns;
     int column_count;
     const char *source;
     struct function function; /* the pointers above point into it, unless it is a table function */
@@ -193,7 +193,7 @@ static struct help_row argument_row(const struct help_entry *entry, int i)
 
 static struct help_row column_row(const struct help_entry *entry, int i)
 {
-    const struct column *it = &entry->columns[i];
+    const struct table_column *it = &entry->columns[i];
     return (struct help_row){.part = "column",
                              .position = i + 1,
                              .name = it->name,

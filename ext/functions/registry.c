@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include "functions/aggregates/charts.h"
 #include "sqlite/database.h"
 
 #define ADDRESS_OF(name) &name##_function,

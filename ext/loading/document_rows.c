@@ -9,6 +9,7 @@
 #include "file/kinds.h"
 #include "loading.h"
 #include "file/roles.h"
+#include "reader/memo.h"
 
 enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
 
@@ -21,7 +22,7 @@ enum collective_type {
 };
 
 /* State that is needed only while a document is read. */
-struct reading {
+struct document_reading {
     struct loading *loading;
     struct trace_file *file;
     struct document *document;
@@ -42,7 +43,7 @@ struct reading {
 };
 
 /* Decodes the escapes of a text into `scratch`; false if out of memory. */
-static bool decode(struct reading *reading, int64_t byte, struct problems *problems,
+static bool decode(struct document_reading *reading, int64_t byte, struct problems *problems,
                    const unsigned char **text, size_t *length)
 {
     if (*length * 3 > reading->scratch_size) {
@@ -59,7 +60,7 @@ static bool decode(struct reading *reading, int64_t byte, struct problems *probl
 }
 
 /* The id of a string; false if out of memory. */
-static inline bool intern(struct reading *reading, const struct token *token, int64_t byte,
+static inline bool intern(struct document_reading *reading, const struct token *token, int64_t byte,
                           uint32_t *id)
 {
     const unsigned char *text = token->at;
@@ -77,15 +78,15 @@ static bool is_text(const struct token *token)
 }
 
 /* As intern(), but NAME_NONE if the field is not text. */
-static bool intern_text(struct reading *reading, const struct event *event, enum event_field field,
-                        uint32_t *id)
+static bool intern_text(struct document_reading *reading, const struct event *event,
+                        enum event_field field, uint32_t *id)
 {
     *id = NAME_NONE;
     return !is_text(&event->field[field]) || intern(reading, &event->field[field], event->byte, id);
 }
 
 /* The id of an event's name, or NAME_NONE; false if out of memory. */
-static inline bool name_of(struct reading *reading, struct event *event, uint32_t *id)
+static inline bool name_of(struct document_reading *reading, struct event *event, uint32_t *id)
 {
     if (event->known_name) {
         *id = event->known_name->number;
@@ -137,7 +138,7 @@ static int64_t integer_in_args(const struct event *event, const char *key)
 
 /* The time of a string with escapes, or NUMBER_NONE. Out of memory sets the failure, at which
 ** read_events() and read_flows() fail in the end. */
-static __attribute__((cold)) int64_t escaped_time(struct reading *reading,
+static __attribute__((cold)) int64_t escaped_time(struct document_reading *reading,
                                                   const struct token *token)
 {
     struct problems unused = {0};
@@ -148,7 +149,8 @@ static __attribute__((cold)) int64_t escaped_time(struct reading *reading,
 }
 
 /* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
-static int64_t time_of(struct reading *reading, const struct event *event, enum event_field field)
+static int64_t time_of(struct document_reading *reading, const struct event *event,
+                       enum event_field field)
 {
     const struct token *token = &event->field[field];
     int64_t ns = NUMBER_NONE;
@@ -165,7 +167,7 @@ static int64_t time_of(struct reading *reading, const struct event *event, enum 
 
 /* pid or tid as written in the file: an integer that fits is an integer, another number is its
 ** text, a string is text, and anything else is absent. */
-static bool identifier_of(struct reading *reading, const struct token *token, int64_t byte,
+static bool identifier_of(struct document_reading *reading, const struct token *token, int64_t byte,
                           struct identifier *identifier)
 {
     uint32_t id = NAME_NONE;
@@ -180,7 +182,7 @@ static bool identifier_of(struct reading *reading, const struct token *token, in
     return true;
 }
 
-static bool track_of(struct reading *reading, const struct event *event, uint32_t *number)
+static bool track_of(struct document_reading *reading, const struct event *event, uint32_t *number)
 {
     struct track track = {.role = 0};
     if (!identifier_of(reading, &event->field[EVENT_PID], event->byte, &track.pid) ||
@@ -191,7 +193,7 @@ static bool track_of(struct reading *reading, const struct event *event, uint32_
 }
 
 /* NULL if out of memory. */
-static const struct known *known_of(struct reading *reading, struct event *event)
+static const struct known *known_of(struct document_reading *reading, struct event *event)
 {
     const struct name none = {.text = ""}, *name = &none;
     struct known *known = &reading->known[event->form % KNOWN];
@@ -221,7 +223,7 @@ static const struct known *known_of(struct reading *reading, struct event *event
 }
 
 /* Handles a metadata event that names a process or a thread (T9). */
-static bool take_track_name(struct reading *reading, struct event *event)
+static bool take_track_name(struct document_reading *reading, struct event *event)
 {
     const struct token *args = &event->field[EVENT_ARGS];
     struct track key = {.tid = {IDENTIFIER_PROCESS, 0}};
@@ -266,7 +268,7 @@ static bool take_edge(struct loading *loading, struct edge edge)
 }
 
 /* The dur of an X event, or NUMBER_NONE (T1, T4). */
-static int64_t duration_of(struct reading *reading, const struct event *event, int64_t ts)
+static int64_t duration_of(struct document_reading *reading, const struct event *event, int64_t ts)
 {
     if (event->field[EVENT_DUR].kind == TOKEN_NONE) {
         problem_add(&reading->file->problems, PROBLEM_NO_DURATION, event->byte);
@@ -294,7 +296,7 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
 
 /* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if out of
 ** memory. */
-static bool is_collective(struct reading *reading, uint32_t id, bool on_host)
+static bool is_collective(struct document_reading *reading, uint32_t id, bool on_host)
 {
     const struct names *names = &reading->file->names;
     if (id == NAME_NONE)
@@ -318,8 +320,8 @@ static bool is_collective(struct reading *reading, uint32_t id, bool on_host)
 }
 
 /* The id of the value of a key of args, as text; NAME_NONE if there is none. */
-static bool value_in_args(struct reading *reading, const struct event *event, const char *key,
-                          uint32_t *id)
+static bool value_in_args(struct document_reading *reading, const struct event *event,
+                          const char *key, uint32_t *id)
 {
     struct problems unused = {0};
     struct token value;
@@ -335,7 +337,8 @@ static bool value_in_args(struct reading *reading, const struct event *event, co
 }
 
 /* Keeps the process group of the last row, if it may be a collective whose args tell it (W1, Q10.1). */
-static bool take_group(struct reading *reading, struct event *event, enum category category)
+static bool take_group(struct document_reading *reading, struct event *event,
+                       enum category category)
 {
     static const char *const keys[] = {"Process Group Ranks", "Process Group Name",
                                        "Process Group Description", "Collective name"};
@@ -367,7 +370,8 @@ static bool take_group(struct reading *reading, struct event *event, enum catego
 
 /* Looks for what stands for the stream and the correlation of an event without a category, which is
 ** the last row (T9.8, T10.6). */
-static __attribute__((noinline)) bool look_in_args(struct reading *reading, struct event *event)
+static __attribute__((noinline)) bool look_in_args(struct document_reading *reading,
+                                                   struct event *event)
 {
     struct columns *columns = &reading->file->columns;
     size_t row = columns->count - 1;
@@ -383,7 +387,7 @@ static __attribute__((noinline)) bool look_in_args(struct reading *reading, stru
            failure_memory(reading->failure);
 }
 
-static bool take_row(struct reading *reading, struct event *event)
+static bool take_row(struct document_reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
     struct columns *columns = &file->columns;
@@ -429,21 +433,21 @@ static bool take_row(struct reading *reading, struct event *event)
                                                   (uint32_t)(columns->count - 1)));
 }
 
-static void skip(struct reading *reading, int64_t byte)
+static void skip(struct document_reading *reading, int64_t byte)
 {
     problem_add(&reading->file->problems, PROBLEM_NO_PHASE, byte);
     reading->file->skipped++;
 }
 
 /* Counts the last {}, if that is to be done and it was not element `last` (T14). */
-static void skip_empty(struct reading *reading, int64_t last)
+static void skip_empty(struct document_reading *reading, int64_t last)
 {
     if (reading->empty_byte > 0 && reading->empty_event != last)
         skip(reading, reading->empty_byte);
     reading->empty_byte = 0;
 }
 
-static bool take_event(struct reading *reading, struct event *event)
+static bool take_event(struct document_reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
     if (event->phase == 0) {
@@ -487,7 +491,7 @@ static void take_document(struct trace_file *file, struct document *document)
         }
 }
 
-static bool read_events(struct reading *reading)
+static bool read_events(struct document_reading *reading)
 {
     struct event event;
     int result;
@@ -499,7 +503,7 @@ static bool read_events(struct reading *reading)
 }
 
 /* Keeps the beginning or the end of a flow from an operator to device work (T10.7). */
-static bool take_flow(struct reading *reading, const struct event *event)
+static bool take_flow(struct document_reading *reading, const struct event *event)
 {
     struct loading *loading = reading->loading;
     struct flow flow = {
@@ -528,7 +532,7 @@ static bool take_flow(struct reading *reading, const struct event *event)
 
 /* Reads the document once more, for its flows: most come before the name of the process that makes
 ** them links, and of other documents they are passed over. */
-static bool read_flows(struct reading *reading)
+static bool read_flows(struct document_reading *reading)
 {
     const bool wanted[256] = {['s'] = true, ['f'] = true};
     struct document_options options = {.wanted = wanted,
@@ -563,7 +567,8 @@ bool document_rows_read(struct loading *loading)
                                        .by_zlib = file->by_zlib,
                                        .kept = loading->kept,
                                        .idle = loading->idle};
-    struct reading reading = {.loading = loading, .file = file, .failure = loading->failure};
+    struct document_reading reading = {
+        .loading = loading, .file = file, .failure = loading->failure};
     reading.document = document_open(file->path, &options, loading->failure);
     bool done =
         reading.document && (loading->whole ? read_events(&reading)

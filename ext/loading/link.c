@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-struct call {
+struct host_call {
     int64_t correlation;
     int64_t start;
     bool driver;
@@ -11,11 +11,11 @@ struct call {
 
 /* Calls that can launch, by bucket: the low bits of their correlation. Correlations are mostly
 ** numbers in a row, so that most buckets have one call. */
-struct calls {
+struct host_calls {
     uint32_t *rows;      /* within a bucket by call_order() */
     uint32_t *begin;     /* by bucket: the index in `rows` of its first; one more than there are */
     size_t buckets;      /* a power of two */
-    struct call *sorted; /* for sort_bucket() */
+    struct host_call *sorted; /* for sort_bucket() */
     size_t sorted_capacity;
 };
 
@@ -23,7 +23,7 @@ struct calls {
 ** start, then earlier in the file. */
 static int call_order(const void *a, const void *b)
 {
-    const struct call *x = a, *y = b;
+    const struct host_call *x = a, *y = b;
     int order = COMPARE(x->correlation, y->correlation);
     order = order ? order : COMPARE(x->driver, y->driver);
     return order ? order : COMPARE(x->start, y->start);
@@ -35,25 +35,25 @@ static bool can_launch(const struct columns *columns, size_t row)
            columns->correlation[row] > 0 && columns->ts[row] != NUMBER_NONE;
 }
 
-static size_t bucket_of(const struct calls *calls, int64_t correlation)
+static size_t bucket_of(const struct host_calls *calls, int64_t correlation)
 {
     return (size_t)correlation & (calls->buckets - 1);
 }
 
-static struct call call_of(const struct columns *columns, uint32_t row)
+static struct host_call call_of(const struct columns *columns, uint32_t row)
 {
-    return (struct call){columns->correlation[row], columns->ts[row],
-                         columns->kind[row] == KIND_DRIVER_CALL, row};
+    return (struct host_call){columns->correlation[row], columns->ts[row],
+                              columns->kind[row] == KIND_DRIVER_CALL, row};
 }
 
 static bool in_order(const struct columns *columns, uint32_t row, uint32_t next)
 {
-    const struct call a = call_of(columns, row), b = call_of(columns, next);
+    const struct host_call a = call_of(columns, row), b = call_of(columns, next);
     return call_order(&a, &b) <= 0;
 }
 
 /* Sorts `count` calls of a bucket, which begin at index `first`. Most are in order. */
-static bool sort_bucket(struct calls *calls, const struct columns *columns, size_t first,
+static bool sort_bucket(struct host_calls *calls, const struct columns *columns, size_t first,
                         size_t count, const struct stopper *stopper, struct failure *failure)
 {
     uint32_t *rows = calls->rows + first;
@@ -78,7 +78,7 @@ static bool sort_bucket(struct calls *calls, const struct columns *columns, size
 }
 
 /* Finds the calls of a file; `calls` must be zeroed. False on failure. */
-static bool calls_find(struct calls *calls, const struct columns *columns,
+static bool calls_find(struct host_calls *calls, const struct columns *columns,
                        const struct stopper *stopper, struct failure *failure)
 {
     calls->buckets = 1;
@@ -117,7 +117,8 @@ static bool calls_find(struct calls *calls, const struct columns *columns,
 }
 
 /* The launch of a device event, by rule 1; ROW_NONE if it has none. */
-static uint32_t launch_of(const struct calls *calls, const struct columns *columns, size_t event)
+static uint32_t launch_of(const struct host_calls *calls, const struct columns *columns,
+                          size_t event)
 {
     const uint32_t *rows = calls->rows;
     int64_t correlation = columns->correlation[event], start = columns->ts[event];
@@ -162,7 +163,7 @@ void link_rows(struct columns *columns, uint32_t row, uint32_t launch)
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure)
 {
     struct columns *columns = &file->columns;
-    struct calls calls = {.rows = NULL};
+    struct host_calls calls = {.rows = NULL};
     bool done = calls_find(&calls, columns, stopper, failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);

@@ -194,7 +194,10 @@ struct trace_file *file_peek(const char *path, const struct load_options *option
                              const struct stopper *stopper, struct failure *failure)
 {
     struct trace_file *file = NULL;
-    return read_files(path, options, false, &file, stopper, failure) ? file : NULL;
+    if (!read_files(path, options, false, &file, stopper, failure) || file->rank_known)
+        return file;
+    file_release(file);
+    return file_load(path, options, stopper, failure);
 }
 
 bool parts_load(const char *path, const struct load_options *options, struct trace_file **files,

@@ -25,7 +25,9 @@ lacks() {
 }
 
 has() { command -v "$1"; }
-has_header() { echo "#include <$1>" | $CC -E -; }
+compiler=${CC%% *} preprocessor=$CC
+has "$compiler" >/dev/null || preprocessor=gcc
+has_header() { echo "#include <$1>" | $preprocessor -E -; }
 links() { echo 'int main(void) { return 0; }' | $CROSS ${LDFLAGS:-} -x c - "-l$1" -o /dev/null; }
 has_fuzzer() { test -e "$(clang -print-runtime-dir)/libclang_rt.fuzzer-$(uname -m).a"; }
 has_tcl_sqlite() { echo 'exit [catch {package require sqlite3}]' | tclsh; }
@@ -94,7 +96,11 @@ if for_goals setup-hosts; then # the programs that examples/hosts is tested in
     exit
 fi
 
-lacks gcc has "${CC%% *}"
+# Compilers, with or without a version, are in the packages of their names.
+case $compiler in
+    gcc | gcc-[0-9]* | clang | clang-[0-9]*) lacks "$compiler" has "$compiler" ;;
+    *) has "$compiler" >/dev/null || { echo "CC=$CC: there is no program $compiler" && exit 1; } ;;
+esac
 lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3

@@ -27,7 +27,7 @@ void database_args_close(void *reader)
     for (size_t t = 0; t < EVENT_TABLES; t++)
         scan_close(&args->tables[t].scan);
     if (args->read.state) {
-        const struct profiler *profiler = ((const struct origin *)args->file->origin)->profiler;
+        const struct profiler *profiler = ((const struct row_origin *)args->file->origin)->profiler;
         profiler->settle(args->read.state);
         profiler->free_state(args->read.state);
     }
@@ -46,7 +46,7 @@ static bool changed(const struct trace_file *file, struct failure *failure)
 static struct args *open_args(const struct trace_file *file, const struct stopper *stopper,
                               struct failure *failure)
 {
-    const struct origin *origin = file->origin;
+    const struct row_origin *origin = file->origin;
     struct args *args = memory_zeroed(1, sizeof *args);
     if (!args) {
         failure_memory(failure);
@@ -68,7 +68,7 @@ static struct args *open_args(const struct trace_file *file, const struct stoppe
 /* Goes to a row of a table by its index. */
 static bool go_to(struct args *args, size_t t, size_t index, struct failure *failure)
 {
-    const struct origin *origin = args->file->origin;
+    const struct row_origin *origin = args->file->origin;
     const struct event_table *table = &args->read.tables[t];
     struct args_table *of = &args->tables[t];
     if (!of->open && !scan_open(&of->scan, &args->readonly, table->table,
@@ -113,7 +113,7 @@ bool database_args(void **reader, const struct trace_file *file, size_t row,
                    const struct stopper *stopper, const unsigned char **text, size_t *length,
                    struct failure *failure)
 {
-    const struct origin *origin = file->origin;
+    const struct row_origin *origin = file->origin;
     struct args *args = *reader ? *reader : open_args(file, stopper, failure);
     *reader = args;
     if (!args)

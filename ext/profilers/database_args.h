@@ -9,7 +9,7 @@
 enum { BETWEEN = 64 /* rows of a table between two whose rowids are kept */ };
 
 /* What is kept of a database: where its rows are. */
-struct origin {
+struct row_origin {
     const struct profiler *profiler;
     void *state;
     struct kept_table {

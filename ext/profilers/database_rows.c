@@ -11,7 +11,7 @@ static const struct profiler *const profilers[] = {&nsys_profiler, &rocpd_profil
 
 static void release(void *given)
 {
-    struct origin *origin = given;
+    struct row_origin *origin = given;
     if (!origin)
         return;
     if (origin->state)
@@ -21,7 +21,7 @@ static void release(void *given)
 }
 
 /* Keeps the rowid of every row in BETWEEN. */
-static bool keep_rowid(struct origin *origin, size_t i, int64_t rowid, struct failure *failure)
+static bool keep_rowid(struct row_origin *origin, size_t i, int64_t rowid, struct failure *failure)
 {
     if (i % BETWEEN != 0)
         return true;
@@ -61,7 +61,7 @@ static bool take_row(struct parts_read *parts, size_t t, const struct table_scan
     bool done = true;
     for (size_t part = 0; done && part < parts->count; part++) {
         struct database_read *read = &parts->reads[part];
-        struct origin *origin = read->file->origin;
+        struct row_origin *origin = read->file->origin;
         if (!has_rows(read, t))
             continue;
         done = keep_rowid(origin, i, scan->rowid, parts->failure);
@@ -78,13 +78,13 @@ static bool read_table(struct parts_read *parts, size_t t, int64_t *event)
 {
     struct database_read *first = &parts->reads[0];
     const struct event_table *table = &first->tables[t];
-    const struct profiler *profiler = ((const struct origin *)first->file->origin)->profiler;
+    const struct profiler *profiler = ((const struct row_origin *)first->file->origin)->profiler;
     struct table_scan scan = {.statement = NULL};
     enum scanned scanned = SCANNED_FAILED;
     static const char *const none[] = {NULL};
     bool wanted = false; /* or its rows are only counted */
     for (size_t part = 0; part < parts->count; part++) {
-        struct origin *origin = parts->reads[part].file->origin;
+        struct row_origin *origin = parts->reads[part].file->origin;
         origin->tables[t] = (struct kept_table){*event, origin->rowid_count};
         wanted = wanted || has_rows(&parts->reads[part], t);
     }
@@ -113,7 +113,7 @@ static bool read_tables(struct parts_read *parts)
         done = read_table(parts, tables++, &event);
     for (size_t part = 0; part < parts->count && parts->failure->code == FAILURE_NONE; part++) {
         struct database_read *read = &parts->reads[part];
-        struct origin *origin = read->file->origin;
+        struct row_origin *origin = read->file->origin;
         origin->table_count = tables; /* args look only where rows come from */
         if (origin->profiler->finish)
             done = origin->profiler->finish(read) && done;
@@ -173,13 +173,13 @@ static bool open_part(struct database_read *read)
     const struct trace_file *head = read->loading->head;
     if (head && !readonly_same(read->readonly, &head->identity, read->failure))
         return false; /* it may have other parts now */
-    const struct origin *known = head ? head->origin : NULL;
+    const struct row_origin *known = head ? head->origin : NULL;
     const struct profiler *profiler = known ? known->profiler : profiler_of(read->readonly);
     if (!profiler) {
         refuse(read);
         return false;
     }
-    struct origin *origin = memory_zeroed(1, sizeof *origin);
+    struct row_origin *origin = memory_zeroed(1, sizeof *origin);
     if (!origin)
         return failure_memory(read->failure);
     file->origin = origin;
@@ -198,7 +198,7 @@ static bool open_part(struct database_read *read)
 static void close_part(struct database_read *read)
 {
     struct trace_file *file = read->file;
-    struct origin *origin = file->origin;
+    struct row_origin *origin = file->origin;
     const struct failure *trouble = &read->readonly->trouble;
     const struct trace_file *head = read->loading->head;
     if (trouble->code == FAILURE_NONE && head && head->outcome == DOCUMENT_DAMAGED)

@@ -6,12 +6,12 @@
 #include "text/number.h"
 
 /* What is left of a text. */
-struct rest {
+struct text_rest {
     const unsigned char *at, *end;
 };
 
 /* Passes a text, if it follows. */
-static bool pass(struct rest *rest, const char *text)
+static bool pass(struct text_rest *rest, const char *text)
 {
     size_t length = strlen(text);
     if ((size_t)(rest->end - rest->at) < length || memcmp(rest->at, text, length) != 0)
@@ -21,7 +21,7 @@ static bool pass(struct rest *rest, const char *text)
 }
 
 /* Passes digits; false if there are none. */
-static bool pass_digits(struct rest *rest)
+static bool pass_digits(struct text_rest *rest)
 {
     const unsigned char *start = rest->at;
     while (rest->at < rest->end && is_digit(*rest->at))
@@ -29,7 +29,7 @@ static bool pass_digits(struct rest *rest)
     return rest->at > start;
 }
 
-static bool pass_number(struct rest *rest, const unsigned char **number, size_t *length)
+static bool pass_number(struct text_rest *rest, const unsigned char **number, size_t *length)
 {
     const unsigned char *start = rest->at;
     if (!pass_digits(rest))
@@ -42,7 +42,7 @@ static bool pass_number(struct rest *rest, const unsigned char **number, size_t 
 }
 
 /* Passes a list of lists and integers, as [[8, 512], [], 3]. */
-static bool pass_sizes(struct rest *rest)
+static bool pass_sizes(struct text_rest *rest)
 {
     size_t depth = 0;
     do {
@@ -68,7 +68,7 @@ static bool pass_sizes(struct rest *rest)
 }
 
 /* Passes a list of pairs, as [(3,0), (4,1)]. */
-static bool pass_pairs(struct rest *rest)
+static bool pass_pairs(struct text_rest *rest)
 {
     if (!pass(rest, "["))
         return false;
@@ -87,7 +87,7 @@ static bool pass_pairs(struct rest *rest)
 /* Reads parts from `at` to the end. */
 static bool read_parts(const unsigned char *at, const unsigned char *end, struct nvtx_text *parts)
 {
-    struct rest rest = {at, end};
+    struct text_rest rest = {at, end};
     *parts = (struct nvtx_text){.emitted = true};
     if (pass(&rest, ", seq = ") && !pass_number(&rest, &parts->seq, &parts->seq_length))
         return false;

@@ -2,12 +2,13 @@
 
 #include <string.h>
 
-#include "source/foreign.h"
-#include "gap.h"
-#include "memo.h"
 #include "base/memory.h"
+#include "excerpt.h"
+#include "lesson.h"
+#include "memo.h"
 #include "resync.h"
-#include "window.h"
+#include "separator.h"
+#include "source/foreign.h"
 
 enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024, MOST_READ_TWICE = 256 * 1024 * 1024 };
 
@@ -19,8 +20,8 @@ struct document {
     struct memo *memo;  /* owned; NULL before the first event, unless one was kept */
     struct memo **kept; /* borrowed, or NULL */
     bool no_memo;       /* event_read() reads every event */
-    struct window in;
-    struct gap gap;
+    struct excerpt in;
+    struct separator separator;
 
     enum state state;
     bool array_form;
@@ -66,7 +67,7 @@ void document_close(struct document *document)
 {
     if (!document)
         return;
-    window_clear(&document->in);
+    excerpt_clear(&document->in);
     memo_keep(document->kept, document->memo, document->wanted);
     memory_free(document->metadata.text);
     failure_clear(&document->trouble);
@@ -163,7 +164,7 @@ static int ended_early(struct document *document)
         failure_move(&document->trouble, &document->in.damage);
     else
         failure_at(&document->trouble, FAILURE_DAMAGE, document->path, "the document is truncated",
-                   window_byte(&document->in, document->in.end));
+                   excerpt_byte(&document->in, document->in.end));
     return 0;
 }
 
@@ -209,7 +210,7 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
             return stop ? READ_DONE : READ_BAD;
         }
         bool last = document->in.last; /* read again once it is set: see read_other() */
-        enum more more = window_read(&document->in, document->in.at, failure);
+        enum more more = excerpt_read(&document->in, document->in.at, failure);
         *start = document->in.at;
         if (more == MORE_TOO_LONG)
             return READ_TOO_LONG;
@@ -225,27 +226,27 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
 /* The first byte cannot begin a trace. Finds out what the file is. */
 static int not_json(struct document *document, struct failure *failure)
 {
-    struct window *in = &document->in;
-    while (window_byte(in, in->at) == 1 && in->end < FOREIGN_BYTES && !in->last)
-        if (window_read(in, 0, failure) == MORE_FAILED)
+    struct excerpt *in = &document->in;
+    while (excerpt_byte(in, in->at) == 1 && in->end < FOREIGN_BYTES && !in->last)
+        if (excerpt_read(in, 0, failure) == MORE_FAILED)
             return -1;
-    const char *kind = window_byte(in, in->at) == 1 ? foreign_kind(in->bytes, in->end) : NULL;
+    const char *kind = excerpt_byte(in, in->at) == 1 ? foreign_kind(in->bytes, in->end) : NULL;
     if (kind)
         return foreign(document, kind);
     bool utf16 = in->origin == 0 && in->end >= 2 &&
                  (memcmp(in->bytes, "\xff\xfe", 2) == 0 || memcmp(in->bytes, "\xfe\xff", 2) == 0 ||
                   in->bytes[0] == 0 || in->bytes[1] == 0);
     return not_trace(document, utf16 ? "not UTF-8 but UTF-16 or binary" : "not JSON",
-                     window_byte(in, in->at));
+                     excerpt_byte(in, in->at));
 }
 
 static int start(struct document *document, struct failure *failure)
 {
-    int c = window_peek(&document->in, failure);
-    if (c == WINDOW_FAILED)
+    int c = excerpt_peek(&document->in, failure);
+    if (c == EXCERPT_FAILED)
         return -1;
     while (document->in.end < 3 && !document->in.last)
-        if (window_read(&document->in, 0, failure) == MORE_FAILED)
+        if (excerpt_read(&document->in, 0, failure) == MORE_FAILED)
             return -1;
     if (document->in.origin == 0 && document->in.at == 0 && document->in.end >= 3 &&
         memcmp(document->in.bytes, "\xef\xbb\xbf", 3) == 0) {
@@ -260,9 +261,9 @@ static int start(struct document *document, struct failure *failure)
         document->state = STATE_EVENTS;
         document->array_form = true;
         document->events_seen = true;
-    } else if (c == WINDOW_END && document->in.damage.code != FAILURE_NONE) {
+    } else if (c == EXCERPT_END && document->in.damage.code != FAILURE_NONE) {
         return ended_early(document);
-    } else if (c == WINDOW_END) {
+    } else if (c == EXCERPT_END) {
         return not_trace(document, "empty", 0);
     } else {
         return not_json(document, failure);
@@ -299,8 +300,8 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
 ** failure. */
 static int reopen(struct document *document, struct failure *failure)
 {
-    int c = window_peek(&document->in, failure);
-    if (c == WINDOW_FAILED)
+    int c = excerpt_peek(&document->in, failure);
+    if (c == EXCERPT_FAILED)
         return -1;
     bool event = false;
     if (c != '{' || !document->events_seen)
@@ -309,7 +310,7 @@ static int reopen(struct document *document, struct failure *failure)
         return -1;
     if (event) {
         problem_add(&document->problems, PROBLEM_LIST_CLOSED,
-                    window_byte(&document->in, document->in.at));
+                    excerpt_byte(&document->in, document->in.at));
         document->state = STATE_EVENTS;
         document->comma = true;
     }
@@ -319,7 +320,7 @@ static int reopen(struct document *document, struct failure *failure)
 /* Handles a byte that cannot be JSON among the top-level keys. */
 static int bad_entry(struct document *document, size_t start, struct failure *failure)
 {
-    int64_t byte = window_byte(&document->in, document->in.at);
+    int64_t byte = excerpt_byte(&document->in, document->in.at);
     if (document->first && document->in.at == start)
         return not_trace(document, "not JSON", byte);
     problem_add(&document->problems, PROBLEM_METADATA_SKIPPED, byte);
@@ -333,10 +334,10 @@ static int top_level(struct document *document, struct failure *failure)
 {
     struct entry entry;
     size_t start;
-    int c = window_peek(&document->in, failure);
-    if (c == WINDOW_FAILED)
+    int c = excerpt_peek(&document->in, failure);
+    if (c == EXCERPT_FAILED)
         return -1;
-    if (c == WINDOW_END)
+    if (c == EXCERPT_END)
         return ended_early(document);
     if (c == '}' || (c == ',' && !document->comma && !document->first)) {
         document->in.at++;
@@ -352,14 +353,14 @@ static int top_level(struct document *document, struct failure *failure)
     }
     if (c == '"' && !document->comma && !document->first)
         problem_add(&document->problems, PROBLEM_COMMA,
-                    window_byte(&document->in, document->in.at));
+                    excerpt_byte(&document->in, document->in.at));
     switch (read_whole(document, read_entry, &entry, &start, failure)) {
     case READ_DONE:
         break;
     case READ_BAD:
         return bad_entry(document, start, failure);
     case READ_TOO_LONG:
-        problem_add(&document->problems, PROBLEM_TOO_LONG, window_byte(&document->in, start));
+        problem_add(&document->problems, PROBLEM_TOO_LONG, excerpt_byte(&document->in, start));
         document->comma = document->first = false;
         return resync_after_value(&document->in, failure) ? 0 : -1;
     case READ_END:
@@ -376,7 +377,7 @@ static int top_level(struct document *document, struct failure *failure)
     if (scan_equal(&entry.key, "traceEvents")) {
         if (document->events_seen)
             problem_add(&document->problems, PROBLEM_DUPLICATE_KEY,
-                        window_byte(&document->in, start));
+                        excerpt_byte(&document->in, start));
         return 0;
     }
     bool taken =
@@ -405,7 +406,7 @@ static const unsigned char *read_object(struct document *document, struct scan *
 {
     struct event *event = to;
     const unsigned char *stop = NULL;
-    event->byte = window_byte(&document->in, (size_t)(p - document->in.bytes));
+    event->byte = excerpt_byte(&document->in, (size_t)(p - document->in.bytes));
     if (document->memo)
         stop = memo_read(document->memo, scan->end, p + 1, event);
     return stop ? stop : read_unknown(document, scan, p, event);
@@ -414,11 +415,11 @@ static const unsigned char *read_object(struct document *document, struct scan *
 /* element() in short, for an event that is in memory as a whole. If false, nothing has changed. */
 static inline bool next_object(struct document *document, struct event *event)
 {
-    struct window *in = &document->in;
+    struct excerpt *in = &document->in;
     if (document->state != STATE_EVENTS || document->comma || document->first)
         return false;
     struct scan scan = {in->bytes + in->end, NULL};
-    const unsigned char *p = gap_cross(&document->gap, in->bytes + in->at);
+    const unsigned char *p = separator_cross(&document->separator, in->bytes + in->at);
     const unsigned char *stop = p ? read_object(document, &scan, p, event) : NULL;
     if (!stop)
         return false;
@@ -455,7 +456,7 @@ static void close_events(struct document *document)
 static bool go_on(struct document *document, size_t start, bool end_too, bool *found,
                   struct failure *failure)
 {
-    struct window *in = &document->in;
+    struct excerpt *in = &document->in;
     if (!stopper_ask(&in->stopper, failure))
         return false;
     document->read_twice += (int64_t)(in->at - start);
@@ -481,21 +482,21 @@ static int pass_over(struct document *document, enum problem problem, int64_t by
 /* Reads an element of the list, or a comma between two. */
 static int element(struct document *document, struct event *event, struct failure *failure)
 {
-    struct window *in = &document->in;
+    struct excerpt *in = &document->in;
     struct token other;
     size_t start;
     bool found = false;
-    int c = window_peek(in, failure);
-    if (c == WINDOW_FAILED)
+    int c = excerpt_peek(in, failure);
+    if (c == EXCERPT_FAILED)
         return -1;
-    if (c == WINDOW_END)
+    if (c == EXCERPT_END)
         return document->array_form ? ended(document) : ended_early(document);
     if (c == ']') {
         close_events(document);
         return 0;
     }
     if (c == ',' ? document->comma || document->first : !document->comma && !document->first)
-        problem_add(&document->problems, PROBLEM_COMMA, window_byte(in, in->at));
+        problem_add(&document->problems, PROBLEM_COMMA, excerpt_byte(in, in->at));
     document->comma = c == ',';
     document->first = false;
     if (c == ',') {
@@ -510,12 +511,12 @@ static int element(struct document *document, struct event *event, struct failur
         return 1;
     }
     if (read == READ_DONE)
-        return pass_over(document, PROBLEM_NOT_OBJECT, window_byte(in, start));
+        return pass_over(document, PROBLEM_NOT_OBJECT, excerpt_byte(in, start));
     if (read == READ_FAILED)
         return -1;
     /* Where an element has no end, the problem is at its first byte. Another event may begin among
     ** its bytes. */
-    int64_t byte = window_byte(in, read == READ_BAD ? in->at : start);
+    int64_t byte = excerpt_byte(in, read == READ_BAD ? in->at : start);
     if (read == READ_TOO_LONG && !object) {
         if (!resync_after_value(in, failure))
             return -1;
@@ -536,12 +537,12 @@ static int element(struct document *document, struct event *event, struct failur
 /* Only white space should follow the document. */
 static int after(struct document *document, struct failure *failure)
 {
-    int c = window_peek(&document->in, failure);
-    if (c == WINDOW_FAILED)
+    int c = excerpt_peek(&document->in, failure);
+    if (c == EXCERPT_FAILED)
         return -1;
-    if (c == WINDOW_END)
+    if (c == EXCERPT_END)
         return ended(document);
-    int64_t byte = window_byte(&document->in, document->in.at);
+    int64_t byte = excerpt_byte(&document->in, document->in.at);
     if (c == ',' && document->events_seen && document->problems.count[PROBLEM_TRAILING] == 0) {
         document->in.at++;
         int reopened = reopen(document, failure);

@@ -57,9 +57,6 @@ struct event {
     const unsigned char *spans[EVENT_SPANS], *end; /* in the text */
 };
 
-/* Fills in the fields that are not there yet. */
-void event_complete(struct event *event);
-
 /* Gives the name of a complete event a number; the known_name of events with the same name then has
 ** it. `text` is the name; it must live as long as events are read. */
 void event_keep_name(const struct event *event, const char *text, uint32_t number);

@@ -1,8 +1,9 @@
-#include "memo_tree.h"
+#include "lesson.h"
 
 #include <string.h>
 
 #include "text/ascii.h"
+#include "memo_tree.h"
 
 enum {
     MOST_CHILDREN = 128,

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "source/foreign.h"
 #include "base/memory.h"
-#include "window.h"
+#include "excerpt.h"
+#include "source/foreign.h"
 
 enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024 };
 
 struct list {
     const char *path, *member, *kind; /* borrowed */
-    struct window in;
+    struct excerpt in;
     bool begun, found; /* the file; the array */
     bool in_array;     /* `at` is inside the array */
     bool first;        /* no element of the array, or key of the object, has been read */
@@ -42,7 +42,7 @@ void list_close(struct list *list)
 {
     if (!list)
         return;
-    window_clear(&list->in);
+    excerpt_clear(&list->in);
     memory_free(list);
 }
 
@@ -53,7 +53,7 @@ bool list_refuse(const struct list *list, const char *what, struct failure *fail
 
 static int not_json(struct list *list, size_t at, struct failure *failure)
 {
-    failure_at(failure, FAILURE_REQUEST, list->path, "not JSON", window_byte(&list->in, at));
+    failure_at(failure, FAILURE_REQUEST, list->path, "not JSON", excerpt_byte(&list->in, at));
     return -1;
 }
 
@@ -63,21 +63,21 @@ static int truncated(struct list *list, struct failure *failure)
         failure_move(failure, &list->in.damage);
     else
         failure_at(failure, FAILURE_DAMAGE, list->path, "the document is truncated",
-                   window_byte(&list->in, list->in.end));
+                   excerpt_byte(&list->in, list->in.end));
     return -1;
 }
 
 /* The next byte that is not white space, which is then at `at`; -1 on failure. */
 static int peek(struct list *list, struct failure *failure)
 {
-    int c = window_peek(&list->in, failure);
-    return c == WINDOW_END ? truncated(list, failure) : c == WINDOW_FAILED ? -1 : c;
+    int c = excerpt_peek(&list->in, failure);
+    return c == EXCERPT_END ? truncated(list, failure) : c == EXCERPT_FAILED ? -1 : c;
 }
 
 /* Reads the value at `at`; afterwards `at` is the byte after it. */
 static bool read_value(struct list *list, struct token *value, struct failure *failure)
 {
-    struct window *in = &list->in;
+    struct excerpt *in = &list->in;
     for (;;) {
         struct scan scan = {in->bytes + in->end, NULL};
         const unsigned char *stop = scan_value(&scan, in->bytes + in->at, value);
@@ -86,17 +86,17 @@ static bool read_value(struct list *list, struct token *value, struct failure *f
             return false;
         }
         if (stop) {
-            list->byte = window_byte(in, in->at);
+            list->byte = excerpt_byte(in, in->at);
             in->at = (size_t)(stop - in->bytes);
             return true;
         }
         bool last = in->last; /* a bare word at the end is read once it is known to be the end */
-        enum more more = window_read(in, in->at, failure);
+        enum more more = excerpt_read(in, in->at, failure);
         if (more == MORE_FAILED)
             return false;
         if (more == MORE_TOO_LONG)
             return failure_at(failure, FAILURE_REQUEST, list->path, "a value longer than 16 MiB",
-                              window_byte(in, in->at));
+                              excerpt_byte(in, in->at));
         if (more == MORE_END && last) {
             truncated(list, failure);
             return false;
@@ -128,9 +128,9 @@ static int no_list(struct list *list, struct failure *failure)
 /* Goes to the inside of the document. Returns 0, or -1 on failure: it cannot be what is asked for. */
 static int begin(struct list *list, struct failure *failure)
 {
-    struct window *in = &list->in;
+    struct excerpt *in = &list->in;
     while (in->end < FOREIGN_BYTES && !in->last)
-        if (window_read(in, 0, failure) == MORE_FAILED)
+        if (excerpt_read(in, 0, failure) == MORE_FAILED)
             return -1;
     const char *kind = foreign_kind(in->bytes, in->end);
     if (kind) {
@@ -179,10 +179,10 @@ static int read_keys(struct list *list, struct failure *failure)
 /* After the document nothing may follow. */
 static int end(struct list *list, struct failure *failure)
 {
-    int c = window_peek(&list->in, failure);
-    if (c == WINDOW_END)
+    int c = excerpt_peek(&list->in, failure);
+    if (c == EXCERPT_END)
         return list->in.damage.code == FAILURE_NONE ? 0 : truncated(list, failure);
-    return c == WINDOW_FAILED ? -1 : not_json(list, list->in.at, failure);
+    return c == EXCERPT_FAILED ? -1 : not_json(list, list->in.at, failure);
 }
 
 int list_next(struct list *list, struct token *element, struct failure *failure)

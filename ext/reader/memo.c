@@ -1,8 +1,10 @@
-#include "memo_tree.h"
+#include "memo.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "lesson.h"
+#include "memo_tree.h"
 
 struct memo *memo_new(void)
 {

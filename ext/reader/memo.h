@@ -54,9 +54,7 @@ struct memo *memo_take(struct memo **kept, const bool *wanted);
 const unsigned char *memo_read(struct memo *memo, const unsigned char *text_end,
                                const unsigned char *p, struct event *event);
 
-/* Learns an event that begins after the brace before `p` and ends before `stop`, which memo_read()
-** has just not known. */
-void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
-                const struct event *event) __attribute__((cold));
+/* Fills in the fields that are not there yet. */
+void event_complete(struct event *event);
 
 #endif

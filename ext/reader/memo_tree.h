@@ -169,7 +169,4 @@ static inline struct memo_node *memo_find(struct memo_node *node, const unsigned
     return NULL;
 }
 
-/* Removes all spans and readings. */
-void memo_begin_anew(struct memo *memo);
-
 #endif

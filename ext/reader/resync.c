@@ -9,16 +9,16 @@
 ** if they are in memory. */
 enum { LOOK_BACK = 128, LOOK_AHEAD = 256 };
 
-static const unsigned char *limit_of(const struct window *window, const unsigned char *p)
+static const unsigned char *limit_of(const struct excerpt *excerpt, const unsigned char *p)
 {
-    const unsigned char *end = window->bytes + window->end;
+    const unsigned char *end = excerpt->bytes + excerpt->end;
     return end - p > LOOK_AHEAD ? p + LOOK_AHEAD : end;
 }
 
 /* Whether more bytes must be read before a decision at `p`. */
-static bool is_undecided(const struct window *window, const unsigned char *p)
+static bool is_undecided(const struct excerpt *excerpt, const unsigned char *p)
 {
-    return !window->last && window->bytes + window->end - p < LOOK_AHEAD;
+    return !excerpt->last && excerpt->bytes + excerpt->end - p < LOOK_AHEAD;
 }
 
 static const unsigned char *next_after(const unsigned char *p, const unsigned char *limit)
@@ -50,15 +50,15 @@ static const char *const document_keys[] = {
 /* Whether `p` is likely a place to resume: a brace that begins an event, a bracket that ends the
 ** list of events, or a quote that begins a top-level key. The text before `p` is also checked, but
 ** not before the byte `from` of the document. */
-static bool may_go_on(const struct window *window, int64_t from, bool array_form,
+static bool may_go_on(const struct excerpt *excerpt, int64_t from, bool array_form,
                       const unsigned char *p)
 {
-    const unsigned char *limit = limit_of(window, p), *before = p;
-    const unsigned char *first = window->bytes;
+    const unsigned char *limit = limit_of(excerpt, p), *before = p;
+    const unsigned char *first = excerpt->bytes;
     if (*p == '"')
         return is_key(p, limit, document_keys);
-    if (from > window->origin)
-        first += from - window->origin;
+    if (from > excerpt->origin)
+        first += from - excerpt->origin;
     if (p - first > LOOK_BACK)
         first = p - LOOK_BACK;
     while (before > first && before[-1] <= ' ')
@@ -82,63 +82,63 @@ static bool may_go_on(const struct window *window, int64_t from, bool array_form
 
 /* Reads more of the document, and continues at `at`. Keeps the bytes that are needed to look
 ** back. False on failure; `*done` is set at the end of the document. */
-static bool read_on(struct window *window, bool *done, struct failure *failure)
+static bool read_on(struct excerpt *excerpt, bool *done, struct failure *failure)
 {
-    size_t keep = window->at > LOOK_BACK ? window->at - LOOK_BACK : 0;
-    enum more more = window_read(window, keep, failure);
-    *done = more == MORE_END && window->at >= window->end;
+    size_t keep = excerpt->at > LOOK_BACK ? excerpt->at - LOOK_BACK : 0;
+    enum more more = excerpt_read(excerpt, keep, failure);
+    *done = more == MORE_END && excerpt->at >= excerpt->end;
     return more != MORE_FAILED;
 }
 
 /* Searches for a byte of `marks`, which has at most two, that is likely a place to resume. */
-static bool search(struct window *window, bool array_form, const char *marks,
+static bool search(struct excerpt *excerpt, bool array_form, const char *marks,
                    struct failure *failure)
 {
-    const int64_t from = window->origin + (int64_t)window->at;
+    const int64_t from = excerpt->origin + (int64_t)excerpt->at;
     for (bool done = false; !done;) {
-        for (; window->at < window->end; window->at++) {
-            const unsigned char *p = window->bytes + window->at;
+        for (; excerpt->at < excerpt->end; excerpt->at++) {
+            const unsigned char *p = excerpt->bytes + excerpt->at;
             if (*p != marks[0] && (*p != marks[1] || !marks[1]))
                 continue;
-            if (is_undecided(window, p))
+            if (is_undecided(excerpt, p))
                 break;
-            if (may_go_on(window, from, array_form, p))
+            if (may_go_on(excerpt, from, array_form, p))
                 return true;
         }
-        if (!read_on(window, &done, failure))
+        if (!read_on(excerpt, &done, failure))
             return false;
     }
     return true;
 }
 
-bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure)
+bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too, struct failure *failure)
 {
-    return search(window, array_form, end_too ? "{]" : "{", failure);
+    return search(excerpt, array_form, end_too ? "{]" : "{", failure);
 }
 
-bool resync_keys(struct window *window, struct failure *failure)
+bool resync_keys(struct excerpt *excerpt, struct failure *failure)
 {
-    return search(window, false, "\"", failure);
+    return search(excerpt, false, "\"", failure);
 }
 
-bool resync_is_event(struct window *window, bool *event, struct failure *failure)
+bool resync_is_event(struct excerpt *excerpt, bool *event, struct failure *failure)
 {
     bool done;
-    while (is_undecided(window, window->bytes + window->at))
-        if (!read_on(window, &done, failure))
+    while (is_undecided(excerpt, excerpt->bytes + excerpt->at))
+        if (!read_on(excerpt, &done, failure))
             return false;
-    const unsigned char *p = window->bytes + window->at, *limit = limit_of(window, p);
+    const unsigned char *p = excerpt->bytes + excerpt->at, *limit = limit_of(excerpt, p);
     *event = is_key(next_after(p, limit), limit, event_keys);
     return true;
 }
 
-bool resync_after_value(struct window *window, struct failure *failure)
+bool resync_after_value(struct excerpt *excerpt, struct failure *failure)
 {
     bool string = false, escape = false;
     int64_t depth = 0;
     for (;;) {
-        for (; window->at < window->end; window->at++) {
-            unsigned char c = window->bytes[window->at];
+        for (; excerpt->at < excerpt->end; excerpt->at++) {
+            unsigned char c = excerpt->bytes[excerpt->at];
             if (escape)
                 escape = false;
             else if (string && c == '\\')
@@ -152,11 +152,11 @@ bool resync_after_value(struct window *window, struct failure *failure)
             if (depth < 0 || (depth == 0 && !string && c == ','))
                 return true; /* a bare word or a string ends before this byte */
             if (depth == 0 && !string && (c == '}' || c == ']')) {
-                window->at++;
+                excerpt->at++;
                 return true;
             }
         }
-        enum more more = window_read(window, window->at, failure);
+        enum more more = excerpt_read(excerpt, excerpt->at, failure);
         if (more != MORE_YES)
             return more != MORE_FAILED;
     }

@@ -8,23 +8,23 @@
 #ifndef TRACEDIFF_RESYNC_H
 #define TRACEDIFF_RESYNC_H
 
-#include "window.h"
+#include "excerpt.h"
 
-/* Searches from window->at for the next event or, if `end_too`, for the bracket that ends the
+/* Searches from excerpt->at for the next event or, if `end_too`, for the bracket that ends the
 ** list of events, or for the end of the document. `array_form`: the list is the whole document.
-** window->at moves to the place found. False on failure. */
-bool resync_events(struct window *window, bool array_form, bool end_too, struct failure *failure);
+** excerpt->at moves to the place found. False on failure. */
+bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too, struct failure *failure);
 
-/* Whether the brace at window->at is likely the beginning of an event, judged by the key after
+/* Whether the brace at excerpt->at is likely the beginning of an event, judged by the key after
 ** it. False on failure. */
-bool resync_is_event(struct window *window, bool *event, struct failure *failure);
+bool resync_is_event(struct excerpt *excerpt, bool *event, struct failure *failure);
 
 /* As resync_events(), for top-level keys: searches for the next known key, or for the end of the
 ** document. */
-bool resync_keys(struct window *window, struct failure *failure);
+bool resync_keys(struct excerpt *excerpt, struct failure *failure);
 
-/* Skips the rest of a value that is too long to be held, from window->at to the byte after it, or
+/* Skips the rest of a value that is too long to be held, from excerpt->at to the byte after it, or
 ** to the end of the document. False on failure. */
-bool resync_after_value(struct window *window, struct failure *failure);
+bool resync_after_value(struct excerpt *excerpt, struct failure *failure);
 
 #endif

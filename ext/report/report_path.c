@@ -7,13 +7,13 @@
 
 #include "report_format.h"
 
-enum path_column {
-    PATH_LANE, /* which side and step, in words: rows of a lane follow each other */
-    PATH_RANK,
-    PATH_FROM, /* ms from the start of the step */
-    PATH_MS,
-    PATH_WAITS,  /* who waits at the end, in words; NULL: nobody */
-    PATH_LONGEST /* ms: the longest step */
+enum lane_column {
+    LANE_HEAD, /* which side and step, in words: rows of a lane follow each other */
+    LANE_RANK,
+    LANE_FROM, /* ms from the start of the step */
+    LANE_MS,
+    LANE_WAITS,  /* who waits at the end, in words; NULL: nobody */
+    LANE_LONGEST /* ms: the longest step */
 };
 
 enum { LEAST_LABEL = 7 /* % of the lane that a label needs */ };
@@ -26,34 +26,34 @@ static void end_lane(struct writer *to)
 void report_path_row(struct report *report, const struct report_cell *cells)
 {
     struct writer *to = &report->page;
-    double scale = 100 / cells[PATH_LONGEST].number, width = scale * cells[PATH_MS].number;
-    int64_t rank = (int64_t)cells[PATH_RANK].number;
+    double scale = 100 / cells[LANE_LONGEST].number, width = scale * cells[LANE_MS].number;
+    int64_t rank = (int64_t)cells[LANE_RANK].number;
     if (report->rows == 0)
         write_string(to, "<table class=\"path\"><caption>On which rank the path of the job is, and when"
                          "</caption>\n<tbody>\n");
-    else if (cells[PATH_FROM].number == 0)
+    else if (cells[LANE_FROM].number == 0)
         end_lane(to);
-    if (cells[PATH_FROM].number == 0) {
+    if (cells[LANE_FROM].number == 0) {
         write_string(to, "<tr><th scope=\"row\">");
-        write_html(to, cells[PATH_LANE].text, cells[PATH_LANE].length);
+        write_html(to, cells[LANE_HEAD].text, cells[LANE_HEAD].length);
         write_string(to, "</th><td><div class=\"job\">");
     }
     write_string(to, rank % 2 ? "<i class=\"odd\" style=\"left:" : "<i style=\"left:");
-    write_fixed(to, scale * cells[PATH_FROM].number, 2);
+    write_fixed(to, scale * cells[LANE_FROM].number, 2);
     write_string(to, "%;width:");
     write_fixed(to, width, 2);
     write_string(to, "%\" title=\"rank ");
     write_integer(to, rank);
     write_string(to, ": ");
-    report_time(report, to, cells[PATH_MS].number);
+    report_time(report, to, cells[LANE_MS].number);
     write_string(to, " ");
     write_string(to, report->style.unit);
     write_string(to, " from ");
-    report_time(report, to, cells[PATH_FROM].number);
+    report_time(report, to, cells[LANE_FROM].number);
     write_string(to, " on");
-    if (cells[PATH_WAITS].text) {
+    if (cells[LANE_WAITS].text) {
         write_string(to, "; ");
-        write_html(to, cells[PATH_WAITS].text, cells[PATH_WAITS].length);
+        write_html(to, cells[LANE_WAITS].text, cells[LANE_WAITS].length);
     }
     write_string(to, width < LEAST_LABEL ? "\"><span class=\"vh\">rank " : "\"><span>rank ");
     write_integer(to, rank);

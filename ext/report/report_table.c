@@ -18,33 +18,33 @@
 
 enum { MOST_PAGE_BYTES = 220000 }; /* rows that follow are left out */
 
-enum role {
-    ROLE_HEAD,
-    ROLE_NAME,
-    ROLE_TEXT,
-    ROLE_COUNT,
-    ROLE_TIME,
-    ROLE_DIFF,
-    ROLE_CHANGE,
-    ROLE_RANGE,
-    ROLE_TAG,
-    ROLE_NOTE,
-    ROLE_FROM,
-    ROLE_TO,
-    ROLE_LOW,
-    ROLE_HIGH,
-    ROLE_ROW,
-    ROLE_DIFFERS,
-    ROLES
+enum cell_role {
+    CELL_HEAD,
+    CELL_NAME,
+    CELL_TEXT,
+    CELL_COUNT,
+    CELL_TIME,
+    CELL_DIFF,
+    CELL_CHANGE,
+    CELL_RANGE,
+    CELL_TAG,
+    CELL_NOTE,
+    CELL_FROM,
+    CELL_TO,
+    CELL_LOW,
+    CELL_HIGH,
+    CELL_ROW,
+    CELL_DIFFERS,
+    CELL_ROLES
 };
 
-static const char *const role_names[ROLES] = {
-    [ROLE_HEAD] = "head",      [ROLE_NAME] = "name",   [ROLE_TEXT] = "text",
-    [ROLE_COUNT] = "count",    [ROLE_TIME] = "time",   [ROLE_DIFF] = "diff",
-    [ROLE_CHANGE] = "change",  [ROLE_RANGE] = "range", [ROLE_TAG] = "tag",
-    [ROLE_NOTE] = "note",      [ROLE_FROM] = "from",   [ROLE_TO] = "to",
-    [ROLE_LOW] = "low",        [ROLE_HIGH] = "high",   [ROLE_ROW] = "row",
-    [ROLE_DIFFERS] = "differs"};
+static const char *const role_names[CELL_ROLES] = {
+    [CELL_HEAD] = "head",      [CELL_NAME] = "name",   [CELL_TEXT] = "text",
+    [CELL_COUNT] = "count",    [CELL_TIME] = "time",   [CELL_DIFF] = "diff",
+    [CELL_CHANGE] = "change",  [CELL_RANGE] = "range", [CELL_TAG] = "tag",
+    [CELL_NOTE] = "note",      [CELL_FROM] = "from",   [CELL_TO] = "to",
+    [CELL_LOW] = "low",        [CELL_HIGH] = "high",   [CELL_ROW] = "row",
+    [CELL_DIFFERS] = "differs"};
 
 /* Where a name is to be written, when all names are known. */
 struct table_name {
@@ -58,7 +58,7 @@ struct report_table {
     size_t name_bytes; /* of all rows */
     struct table_name *named;
     size_t named_count, named_capacity;
-    enum role roles[MOST_REPORT_COLUMNS];
+    enum cell_role roles[MOST_REPORT_COLUMNS];
     const char *heads[MOST_REPORT_COLUMNS]; /* with their lengths, valid during a row */
     size_t head_lengths[MOST_REPORT_COLUMNS];
     double low, high; /* of the axis */
@@ -72,25 +72,25 @@ static void read_columns(struct report_table *table, const char *const *columns,
         const char *bar = strchr(columns[i], '|');
         table->heads[i] = columns[i];
         table->head_lengths[i] = bar ? (size_t)(bar - columns[i]) : strlen(columns[i]);
-        table->roles[i] = ROLE_TEXT;
-        for (int role = 0; bar && role < ROLES; role++)
+        table->roles[i] = CELL_TEXT;
+        for (int role = 0; bar && role < CELL_ROLES; role++)
             if (strcmp(bar + 1, role_names[role]) == 0)
-                table->roles[i] = (enum role)role;
+                table->roles[i] = (enum cell_role)role;
     }
 }
 
-static bool is_number_role(enum role role)
+static bool is_number_role(enum cell_role role)
 {
-    return role >= ROLE_COUNT && role <= ROLE_RANGE;
+    return role >= CELL_COUNT && role <= CELL_RANGE;
 }
 
 /* Roles that make no cell of their own. */
-static bool is_silent(enum role role)
+static bool is_silent(enum cell_role role)
 {
-    return role >= ROLE_TAG && role != ROLE_TO;
+    return role >= CELL_TAG && role != CELL_TO;
 }
 
-static const struct report_cell *cell_of(const struct report_table *table, enum role role,
+static const struct report_cell *cell_of(const struct report_table *table, enum cell_role role,
                                          const struct report_cell *cells, int count)
 {
     for (int i = 0; i < count; i++)
@@ -150,9 +150,9 @@ static void write_bar(const struct report *report, const struct report_cell *cel
                       struct writer *to)
 {
     const struct report_table *table = report->table;
-    const struct report_cell *from = cell_of(table, ROLE_FROM, cells, count);
-    const struct report_cell *end = cell_of(table, ROLE_TO, cells, count);
-    const struct report_cell *row = cell_of(table, ROLE_ROW, cells, count);
+    const struct report_cell *from = cell_of(table, CELL_FROM, cells, count);
+    const struct report_cell *end = cell_of(table, CELL_TO, cells, count);
+    const struct report_cell *row = cell_of(table, CELL_ROW, cells, count);
     write_string(to, "<td class=\"b\"><div class=\"lane\"><span class=\"z\" style=\"left:");
     write_fixed(to, axis_at(table, 0), 2);
     write_string(to, "%\"></span>");
@@ -177,11 +177,11 @@ static void write_head(struct report *report, int count)
     struct writer *to = &table->html;
     write_string(to, "<thead><tr>");
     for (int i = 0; i < count; i++) {
-        enum role role = table->roles[i];
+        enum cell_role role = table->roles[i];
         bool empty = table->head_lengths[i] == 0;
         if (is_silent(role))
             continue;
-        if (role == ROLE_TO) {
+        if (role == CELL_TO) {
             write_string(to, "<th scope=\"col\" class=\"b\"><div class=\"axis\">");
             if (table->high > table->low)
                 write_axis(report, table, to);
@@ -194,7 +194,7 @@ static void write_head(struct report *report, int count)
         if (empty)
             continue;
         write_html(to, table->heads[i], table->head_lengths[i]);
-        if (role == ROLE_TIME || role == ROLE_DIFF) {
+        if (role == CELL_TIME || role == CELL_DIFF) {
             write_string(to, " ");
             write_string(to, report->style.unit);
         }
@@ -230,20 +230,20 @@ static void begin_number(const struct report *report, struct writer *to, int col
 static void write_number_cell(struct report *report, int column, const struct report_cell *cell)
 {
     struct writer *to = &report->table->html;
-    enum role role = report->table->roles[column];
-    if (role == ROLE_DIFF && cell->is_number) {
+    enum cell_role role = report->table->roles[column];
+    if (role == CELL_DIFF && cell->is_number) {
         report_diff(report, to, "td", cell->number, true);
         write_string(to, "</td>");
         return;
     }
     begin_number(report, to, column, cell);
-    if (role == ROLE_RANGE && cell->text)
+    if (role == CELL_RANGE && cell->text)
         write_html(to, cell->text, cell->length);
     else if (!cell->is_number)
-        write_string(to, role == ROLE_DIFF || report->table->total ? "" : "–");
+        write_string(to, role == CELL_DIFF || report->table->total ? "" : "–");
     else if (cell->number == 0)
         write_string(to, "–");
-    else if (role == ROLE_COUNT)
+    else if (role == CELL_COUNT)
         write_fixed(to, cell->number, cell->number != floor(cell->number));
     else if (rounds_to_zero(cell->number / report->style.size, report->style.digits))
         write_string(to, "0");
@@ -256,10 +256,10 @@ static void write_text_cell(struct report *report, int column, const struct repo
 {
     struct report_table *table = report->table;
     struct writer *to = &table->html;
-    enum role role = table->roles[column];
-    if (role == ROLE_NAME && cell->text) {
+    enum cell_role role = table->roles[column];
+    if (role == CELL_NAME && cell->text) {
         add_name(table, cell);
-    } else if (role != ROLE_TEXT) {
+    } else if (role != CELL_TEXT) {
         write_string(to, "<th scope=\"row\">");
     } else {
         write_string(to, "<td");
@@ -270,9 +270,9 @@ static void write_text_cell(struct report *report, int column, const struct repo
         }
         write_string(to, ">");
     }
-    if (cell->text && role != ROLE_NAME)
+    if (cell->text && role != CELL_NAME)
         write_html(to, cell->text, cell->length);
-    else if (!cell->text && role == ROLE_NAME)
+    else if (!cell->text && role == CELL_NAME)
         write_string(to, "(nothing recorded)");
 }
 
@@ -282,15 +282,15 @@ static void end_text_cell(struct report_table *table, const struct report_cell *
 {
     struct writer *to = &table->html;
     for (int i = column + 1;
-         i < count && (table->roles[i] == ROLE_TAG || table->roles[i] == ROLE_NOTE); i++) {
+         i < count && (table->roles[i] == CELL_TAG || table->roles[i] == CELL_NOTE); i++) {
         if (!cells[i].text)
             continue;
-        write_string(to, table->roles[i] == ROLE_TAG ? " <span class=\"tag\">"
+        write_string(to, table->roles[i] == CELL_TAG ? " <span class=\"tag\">"
                                                      : " <span class=\"soft\">");
         write_html(to, cells[i].text, cells[i].length);
         write_string(to, "</span>");
     }
-    write_string(to, table->roles[column] == ROLE_TEXT ? "</td>" : "</th>");
+    write_string(to, table->roles[column] == CELL_TEXT ? "</td>" : "</th>");
 }
 
 void report_table_row(struct report *report, const char *const *columns,
@@ -306,15 +306,15 @@ void report_table_row(struct report *report, const char *const *columns,
         return;
     read_columns(table, columns, count);
     if (report->rows == 0) {
-        const struct report_cell *low = cell_of(table, ROLE_LOW, cells, count);
-        const struct report_cell *high = cell_of(table, ROLE_HIGH, cells, count);
+        const struct report_cell *low = cell_of(table, CELL_LOW, cells, count);
+        const struct report_cell *high = cell_of(table, CELL_HIGH, cells, count);
         table->low = low ? low->number : 0;
         table->high = high ? high->number : 0;
         table->cards = strcmp(report->section->style, "app") != 0;
         write_head(report, count);
     }
-    const struct report_cell *row = cell_of(table, ROLE_ROW, cells, count);
-    const struct report_cell *differs = cell_of(table, ROLE_DIFFERS, cells, count);
+    const struct report_cell *row = cell_of(table, CELL_ROW, cells, count);
+    const struct report_cell *differs = cell_of(table, CELL_DIFFERS, cells, count);
     table->total = row && row->text;
     write_string(to, "<tr");
     if (differs && differs->number != 0) {
@@ -328,7 +328,7 @@ void report_table_row(struct report *report, const char *const *columns,
     for (int i = 0; i < count; i++) {
         if (is_silent(table->roles[i]))
             continue;
-        if (table->roles[i] == ROLE_TO) {
+        if (table->roles[i] == CELL_TO) {
             write_bar(report, cells, count, to);
         } else if (is_number_role(table->roles[i])) {
             write_number_cell(report, i, &cells[i]);

@@ -13,7 +13,7 @@ bool machine_refuse(struct machine *machine, enum failure_code code, const char 
     if (machine->p > machine->end)
         return failure_at(machine->failure, FAILURE_DAMAGE, machine->path,
                           "the pickle is truncated",
-                          machine->origin + (machine->end - machine->window) + 1);
+                          machine->origin + (machine->end - machine->chunk) + 1);
     return failure_at(machine->failure, code, machine->path, what, machine->opcode);
 }
 
@@ -40,11 +40,11 @@ bool machine_fill(struct machine *machine)
     size_t rest = machine->p < machine->end ? (size_t)(machine->end - machine->p) : 0;
     if (!stopper_ask(machine->stopper, machine->failure) || !check_memory(machine))
         return false;
-    machine->origin += machine->end - machine->window - (ptrdiff_t)rest;
+    machine->origin += machine->end - machine->chunk - (ptrdiff_t)rest;
     if (rest > 0)
-        memmove(machine->window, machine->p, rest);
-    while (rest < WINDOW_SIZE && !machine->ended) {
-        ptrdiff_t got = source_read(machine->source, machine->window + rest, WINDOW_SIZE - rest,
+        memmove(machine->chunk, machine->p, rest);
+    while (rest < CHUNK_SIZE && !machine->ended) {
+        ptrdiff_t got = source_read(machine->source, machine->chunk + rest, CHUNK_SIZE - rest,
                                     machine->failure);
         if (got < 0)
             return false;
@@ -54,9 +54,9 @@ bool machine_fill(struct machine *machine)
     if (machine->stopper->read)
         atomic_store_explicit(machine->stopper->read, source_position(machine->source),
                               memory_order_relaxed);
-    machine->p = machine->window;
-    machine->end = machine->window + rest;
-    memset(machine->window + rest, 0, WINDOW_PADDING);
+    machine->p = machine->chunk;
+    machine->end = machine->chunk + rest;
+    memset(machine->chunk + rest, 0, CHUNK_PADDING);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /*
-** The machine that the opcodes of a pickle run on: a window of the file, a stack, marks on it, and the memo. Shared by
+** The machine that the opcodes of a pickle run on: a chunk of the file, a stack, marks on it, and the memo. Shared by
 ** pickle.c, which reads opcodes, and machine.c.
 */
 #ifndef TRACEDIFF_MACHINE_H
@@ -8,8 +8,8 @@
 #include "pickle.h"
 
 enum {
-    WINDOW_SIZE = 256 * 1024,
-    WINDOW_PADDING = 16, /* NULs after the end: no opcode but a text reads more bytes */
+    CHUNK_SIZE = 256 * 1024,
+    CHUNK_PADDING = 16, /* NULs after the end: no opcode but a text reads more bytes */
     MOST_MARKS = 1000,
     MOST_STACK = 4 * 1024 * 1024, /* values */
     MOST_TEXT = 64 * 1024 * 1024  /* bytes */
@@ -21,11 +21,11 @@ struct machine {
     const char *path;
     const struct stopper *stopper;
     struct failure *failure;
-    unsigned char *window;
-    const unsigned char *p, *end; /* the next byte; the end of those in the window */
-    int64_t origin;               /* bytes of the file before the window */
+    unsigned char *chunk;
+    const unsigned char *p, *end; /* the next byte; the end of those in the chunk */
+    int64_t origin;               /* bytes of the file before the chunk */
     int64_t opcode;               /* the byte, from 1, of the opcode that runs */
-    bool ended;                   /* the window has the last byte */
+    bool ended;                   /* the chunk has the last byte */
     pickled *stack;
     size_t top, capacity;
     size_t fence; /* values below the last mark */
@@ -44,7 +44,7 @@ bool machine_refuse(struct machine *machine, enum failure_code code, const char 
 /* Sets FAILURE_MEMORY; false. */
 bool machine_lost(struct machine *machine);
 
-/* Moves the rest of the window to its beginning, and reads on. */
+/* Moves the rest of the chunk to its beginning, and reads on. */
 bool machine_fill(struct machine *machine);
 
 /* Makes room on the stack. */

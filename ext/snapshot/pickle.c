@@ -109,7 +109,7 @@ static uint64_t take(struct machine *machine, int bytes)
 static bool run_gets(struct machine *machine)
 {
     const unsigned char *p = machine->p,
-                        *safe = machine->ended ? machine->end : machine->end - WINDOW_PADDING;
+                        *safe = machine->ended ? machine->end : machine->end - CHUNK_PADDING;
     const pickled *memo = machine->memo;
     pickled *to = machine->stack + machine->top, *most = machine->stack + machine->capacity;
     const size_t count = machine->memo_count;
@@ -132,7 +132,7 @@ static bool run_gets(struct machine *machine)
     machine->top = (size_t)(to - machine->stack);
     if (found)
         return to < most || machine_grow(machine);
-    machine->opcode = machine->origin + (p - machine->window) + 1;
+    machine->opcode = machine->origin + (p - machine->chunk) + 1;
     machine->p += *p == BINGET ? 2 : 5;
     return machine_get(machine, SIZE_MAX);
 }
@@ -264,10 +264,9 @@ static bool run(struct machine *machine, enum opcode opcode)
 static bool run_all(struct machine *machine, pickled *root)
 {
     for (;;) {
-        if (machine->end - machine->p <= WINDOW_PADDING && !machine->ended &&
-            !machine_fill(machine))
+        if (machine->end - machine->p <= CHUNK_PADDING && !machine->ended && !machine_fill(machine))
             return false;
-        machine->opcode = machine->origin + (machine->p - machine->window) + 1;
+        machine->opcode = machine->origin + (machine->p - machine->chunk) + 1;
         if (machine->p >= machine->end) {
             machine->p = machine->end + 1;
             return machine_refuse(machine, FAILURE_DAMAGE, "");
@@ -299,7 +298,7 @@ static bool read_rest(struct machine *machine, int64_t *size)
         if (!machine_fill(machine))
             return false;
     }
-    *size = machine->origin + (machine->end - machine->window);
+    *size = machine->origin + (machine->end - machine->chunk);
     return true;
 }
 
@@ -312,18 +311,18 @@ static bool begins_like_a_pickle(const unsigned char *bytes, size_t length)
 static bool refuse_other(const struct machine *machine)
 {
     static const char database[] = "SQLite format 3";
-    const unsigned char *p = machine->window, *end = machine->end;
+    const unsigned char *p = machine->chunk, *end = machine->end;
     size_t length = (size_t)(end - p);
     const char *kind = "";
     while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r')))
         p++;
     if (p < end && (*p == '{' || *p == '['))
         kind = "JSON, as a trace is, and ";
-    else if (length >= sizeof database && memcmp(machine->window, database, sizeof database) == 0)
+    else if (length >= sizeof database && memcmp(machine->chunk, database, sizeof database) == 0)
         kind = "a SQLite database and ";
-    else if (foreign_kind(machine->window, length))
+    else if (foreign_kind(machine->chunk, length))
         return failure_set(machine->failure, FAILURE_NOT_TRACE, "'%s' is %s", machine->path,
-                           foreign_kind(machine->window, length));
+                           foreign_kind(machine->chunk, length));
     return failure_set(machine->failure, FAILURE_NOT_TRACE,
                        "'%s' is %snot a pickle: name a file of torch.cuda.memory._dump_snapshot()",
                        machine->path, kind);
@@ -332,11 +331,11 @@ static bool refuse_other(const struct machine *machine)
 static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine, bool *unsure)
 {
     machine->source = source_open(machine->path, by_zlib, machine->failure);
-    machine->window = memory_allocate(WINDOW_SIZE + WINDOW_PADDING);
-    machine->p = machine->end = machine->window;
-    bool done = machine->source && (machine->window || machine_lost(machine)) &&
+    machine->chunk = memory_allocate(CHUNK_SIZE + CHUNK_PADDING);
+    machine->p = machine->end = machine->chunk;
+    bool done = machine->source && (machine->chunk || machine_lost(machine)) &&
                 machine_fill(machine) && machine_grow(machine) &&
-                (begins_like_a_pickle(machine->window, (size_t)(machine->end - machine->window)) ||
+                (begins_like_a_pickle(machine->chunk, (size_t)(machine->end - machine->chunk)) ||
                  refuse_other(machine)) &&
                 run_all(machine, &pickle->root) && read_rest(machine, &pickle->size) &&
                 source_unchanged(machine->source, machine->failure);
@@ -347,7 +346,7 @@ static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine
 static void clear_machine(struct machine *machine)
 {
     source_close(machine->source);
-    memory_free(machine->window);
+    memory_free(machine->chunk);
     memory_free(machine->stack);
     memory_free(machine->memo);
     memory_free(machine->text);

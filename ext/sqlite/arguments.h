@@ -7,11 +7,6 @@
 #include "trace/trace.h"
 #include "json_array.h"
 
-/* Reads the arguments of CREATE VIRTUAL TABLE, which are SQL literals, by position or as
-** `name = literal`. The table owns the values. */
-int arguments_of_create(sqlite3 *db, const struct table_function *function, int count,
-                        const char *const *texts, sqlite3_value **values, char **error);
-
 /* The functions below that return bool fill call->failure and return false on failure. */
 
 /* A trace: a text that names a directory, a file or a pattern, or a JSON array of such texts. */

@@ -1,5 +1,6 @@
+#include "create_arguments.h"
+
 #include "text/ascii.h"
-#include "arguments.h"
 #include "nearest.h"
 
 /* Evaluates one SQL literal by running it as SQL. Refuses everything that is not a quoted text,

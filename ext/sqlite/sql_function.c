@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "text/ascii.h"
+#include "trace/opening.h"
 #include "arguments.h"
 
 /* Binds the arguments by name (S18). */

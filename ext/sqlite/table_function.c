@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "text/text.h"
 #include "arguments.h"
+#include "create_arguments.h"
 
 #define UNUSED_MEMORY ((size_t)64 << 20)
 

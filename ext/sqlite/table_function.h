@@ -31,7 +31,7 @@ enum {
     MOST_VALUES = 2 * MOST_ARGUMENTS /* the arguments of a call and what is bound beside them */
 };
 
-struct column {
+struct table_column {
     const char *name, *type; /* type: as in the declaration; "" for none */
     const char *text;        /* description, for the help */
 };
@@ -56,7 +56,7 @@ struct call {
 struct table_function {
     const char *name;
     const char *text; /* description in one line */
-    const struct column *columns;
+    const struct table_column *columns;
     int column_count;
     const struct argument *arguments;
     int argument_count;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "text/mend.h"
 #include "file/row_source.h"
+#include "reader/memo.h"
 
 /* Ends the reader of a database. */
 static void close_rows(struct rows_reader *rows)

@@ -57,7 +57,7 @@ static void read_one(struct read_queue *queue, size_t i, struct stopper stopper,
     for (size_t part = 0; part < count; part++)
         parts[part] = queue->requests[i + part]->part;
     stopper.read = &request->read;
-    const struct load_options options = {.phases = queue->peek ? NULL : request->phases,
+    const struct load_options options = {.phases = request->phases,
                                          .databases = queue->databases,
                                          .parts = parts,
                                          .part_count = count,

@@ -1,10 +1,11 @@
+#include "choice.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "text/ascii.h"
 #include "base/memory.h"
 #include "naming/step_form.h"
-#include "trace.h"
 
 /* The distinct step numbers of a file, ascending. */
 static size_t own_steps(const struct trace_member *member, int64_t *numbers)
@@ -247,4 +248,30 @@ void step_choice_clear(const struct trace *trace, struct step_choice *choice)
         memory_free(choice->chosen[i]);
     memory_free(choice->chosen);
     *choice = (struct step_choice){.everything = false};
+}
+
+void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
+{
+    for (size_t rank = 0; rank < trace->rank_count; rank++) {
+        bool any = false, several = false; /* steps; events of one number are one */
+        int64_t start = INT64_MIN, end = INT64_MIN, number = 0;
+        for (size_t i = 0; i < trace->count; i++) {
+            const struct trace_member *member = &trace->members[i];
+            if (!member->chosen || member->rank_index != rank)
+                continue;
+            const struct steps *steps = &member->file->profiler_steps;
+            for (size_t s = 0; s < steps->count; s++) {
+                const struct step *step = &steps->items[s];
+                start = step->start > start ? step->start : start;
+                end = step->end > end ? step->end : end;
+                several = several || (any && steps->iterations[step->iteration] != number);
+                number = steps->iterations[step->iteration];
+                any = true;
+            }
+        }
+        if (!several)
+            limits[rank] = INT64_MAX;
+        else
+            limits[rank] = included ? end + (end < INT64_MAX) : start;
+    }
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "choice.h"
 
 /* What the files of a rank are, on one side. */
 struct rank_files {

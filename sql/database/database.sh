@@ -22,6 +22,7 @@ case $args in
     *) fail "ARGS is yes or no, not '$args'. $usage" ;;
 esac
 case $out in /*) ;; *) out=./$out ;; esac
+named=$out
 [ ! -L "$out" ] || out=$(readlink -f "$out")
 [ ! -d "$out" ] || fail "OUT='$out' is a directory: name the file"
 if [ -s "$out" ] && [ "$(head -c 15 "$out" | tr -d '\0')" != 'SQLite format 3' ]; then
@@ -73,3 +74,4 @@ sqlite3 -batch -bail -init /dev/null "$new/db" < "$new/sql" > /dev/null
 sync "$new/db"
 mv -fT "$new/db" "$out"
 sync "$(dirname "$out")"
+printf "Wrote %s\nList its tables: sqlite3 '%s' .tables\n" "$named" "$(printf %s "$named" | sed "s/'/'\\\\''/g")"

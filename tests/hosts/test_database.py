@@ -381,9 +381,18 @@ class Make(InFolder):
                                    if name not in ("MAKEFLAGS", "MAKELEVEL", "CONTROL", "TEST", "OUT", "ARGS")})
         return done.returncode, done.stdout
 
+    def assert_made(self, **given):
+        """It prints the file, and a line for the shell that lists its tables."""
+        status, printed = self.make(**given)
+        first = f"Wrote {given['OUT']}\nList its tables: "
+        self.assertEqual((status, printed[:len(first)]), (0, first))
+        shown = subprocess.run(["sh", "-c", printed[len(first):]], capture_output=True, text=True, check=True)
+        self.assertLessEqual({"diff", "events", "summary"}, set(shown.stdout.split()))
+
     def start(self, *given):
-        return subprocess.Popen(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), *given], stderr=subprocess.PIPE,
-                                env={**os.environ, "TRACEDIFF": EXTENSION}, start_new_session=True)
+        return subprocess.Popen(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), *given], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, start_new_session=True,
+                                env={**os.environ, "TRACEDIFF": EXTENSION})
 
     def assert_refused(self, message, **given):
         """With these words, and nothing is left or changed."""
@@ -402,7 +411,7 @@ class Make(InFolder):
         return found, sorted(os.listdir(self.folder))
 
     def test_gives_what_the_files_give_in_a_host(self):
-        self.assertEqual(self.make(CONTROL=GPU[0], TEST=GPU[1], OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], TEST=GPU[1], OUT=self.path)
         other = os.path.join(self.folder, "other.db")
         write(other, *GPU)
         self.assertEqual(tables_of(self.path), tables_of(other))
@@ -416,12 +425,12 @@ class Make(InFolder):
         db = self.plain()
         expected = db.execute("SELECT * FROM diff").fetchall()
         db.execute("PRAGMA cache_size = 0")
-        self.assertEqual(self.make(CONTROL=GPU[0], TEST=GPU[1], OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], TEST=GPU[1], OUT=self.path)
         self.assertEqual(db.execute("SELECT * FROM diff").fetchall(), expected)
         self.assertNotEqual(self.plain().execute("SELECT * FROM diff").fetchall(), expected)
 
     def test_args_on_request(self):
-        self.assertEqual(self.make(CONTROL=GPU[0], ARGS="yes", OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], ARGS="yes", OUT=self.path)
         self.assertEqual(self.plain().execute("SELECT args FROM events ORDER BY id").fetchall(),
                          connect().execute("SELECT args FROM trace_events(?)", (GPU[0],)).fetchall())
 
@@ -430,14 +439,14 @@ class Make(InFolder):
         one, other = (os.path.join(EXAMPLES, "memory", f"training_{tokens}.pickle.gz") for tokens in (128, 512))
         columns = "phase, function, op, bytes, blocks"
         parts = connect().execute(f"SELECT 'test', rank, device, {columns} FROM memory_peak(?)", (other,)).fetchall()
-        self.assertEqual(self.make(CONTROL=GPU[0], TEST_MEMORY=other, OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], TEST_MEMORY=other, OUT=self.path)
         self.assertEqual(self.plain().execute("SELECT * FROM memory_parts ORDER BY rowid").fetchall(), parts)
         self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs").fetchall(), [])
-        self.assertEqual(self.make(CONTROL=GPU[0], CONTROL_MEMORY=one, TEST_MEMORY=other, OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], CONTROL_MEMORY=one, TEST_MEMORY=other, OUT=self.path)
         diff = connect().execute("SELECT rank, device, phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks, test_blocks,"
                                  " diff_from_blocks, diff_from_size FROM memory_diff(?, ?)", (one, other)).fetchall()
         self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs ORDER BY rowid").fetchall(), diff)
-        self.assertEqual(self.make(CONTROL=GPU[0], OUT=self.path), (0, ""))
+        self.assert_made(CONTROL=GPU[0], OUT=self.path)
         self.assertEqual(self.plain().execute("SELECT name FROM sqlite_schema WHERE name LIKE 'memory%'").fetchall(), [])
         before = self.content()
         status, printed = self.make(CONTROL=GPU[0], TEST_MEMORY=GPU[0], OUT=self.path)
@@ -498,7 +507,7 @@ class Make(InFolder):
             made.write(os.path.join(folder, "rank0.json"), made.run())
             out = os.path.join(folder, f"{name}.db")
             with self.subTest(name):
-                self.assertEqual(self.make(CONTROL=folder, TEST=json.dumps([f"{folder}/rank0.json"]), OUT=out), (0, ""))
+                self.assert_made(CONTROL=folder, TEST=json.dumps([f"{folder}/rank0.json"]), OUT=out)
                 self.assertEqual(sorted(os.listdir(folder)), sorted(["rank0.json", f"{name}.db"]))
                 db = sqlite3.connect(out)
                 self.addCleanup(db.close)
@@ -517,7 +526,7 @@ class Make(InFolder):
         os.mkdir(os.path.join(self.folder, "data"))
         os.symlink("data/perf.db", self.path)
         for _ in range(2):
-            self.assertEqual(self.make(CONTROL=GPU[0], OUT=self.path), (0, ""))
+            self.assert_made(CONTROL=GPU[0], OUT=self.path)
             self.assertEqual(os.readlink(self.path), "data/perf.db")
             self.assertEqual(self.plain().execute("SELECT count(*) FROM files").fetchone(), (2,))
 

@@ -314,7 +314,7 @@ class Tarball(Packed):
                                 (("here",), "install.sh: PREFIX must be an absolute path, not 'here'\n"),
                                 (("",), "install.sh: PREFIX must be an absolute path, not ''\n"),
                                 (("/proc/nobody",), "Cannot install into /proc/nobody. For you alone: ./install.sh $HOME/.local\n"
-                                                    "For everyone on this machine: sudo ./install.sh\n")):
+                                                    "For everyone on this machine, as root: ./install.sh\n")):
             with self.subTest(arguments):
                 self.assertEqual(run(f"{folder}/install.sh", *arguments, status=1), said)
         stubs = self.empty()

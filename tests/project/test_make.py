@@ -105,6 +105,19 @@ class Needs(Make):
         path = self.links("sh", "make", "gcc", "id", "git")
         self.assertEqual(self.make("needed", path=path), (0, "", []))
 
+    def test_the_compiler_that_is_missing_is_named(self):
+        """And not the headers, which gcc finds."""
+        path = self.links("sh", "make", "gcc", "id", "git")
+        for compiler, said in (("clang", "Missing: clang. Run: apt-get update"), ("clang-7 -m32", "Missing: clang-7. Run: apt-get update"),
+                               ("/opt/gcc", "CC=/opt/gcc: there is no program /opt/gcc\n"), ("zig cc", "CC=zig cc: there is no program zig\n")):
+            status, printed, asked = self.make("needed", f"CC={compiler}", path=path)
+            with self.subTest(compiler):
+                self.assertTrue(printed.startswith(said), printed)
+                self.assertNotEqual(status, 0)
+                self.assertEqual(asked, [])
+        _, printed, _ = self.make("needed", path=self.links("sh", "make", "id", "git"))
+        self.assertIn("Missing: gcc libsqlite3-dev zlib1g-dev. Run: ", printed)
+
     def test_sudo_that_needs_no_password_installs_it(self):
         self.stub("id", "#!/bin/sh\necho 1000\n")
         self.stub("sudo", ASKED)
@@ -118,8 +131,19 @@ class Install(Make):
         status, printed, _ = self.make("-o", "all", "install", "PREFIX=/proc/nobody")  # where root has no rights, either
         self.assertTrue(printed.endswith(
             "Cannot install into /proc/nobody. For you alone: make install PREFIX=$HOME/.local\n"
-            "For everyone on this machine: sudo make install\n" + printed.splitlines(True)[-1]), printed)
+            "For everyone on this machine, as root: make install\n" + printed.splitlines(True)[-1]), printed)
         self.assertNotEqual(status, 0)
+
+    def test_a_prefix_is_an_absolute_path(self):
+        """make does not expand ~, and a library in a relative folder is found from one folder only."""
+        with unittest.mock.patch.dict(os.environ, HOME=self.folder):
+            for target in ("install", "uninstall"):
+                for prefix in ("~/.local", "local", "./local", "../a /b"):
+                    status, printed, _ = self.make("-o", "all", target, f"PREFIX={prefix}", f"DESTDIR={self.folder}/")
+                    with self.subTest(target=target, prefix=prefix):
+                        self.assertRegex(printed, rf"^Makefile:\d+: \*\*\* PREFIX must be an absolute path, not '{re.escape(prefix)}'\. "
+                                                  r"For you alone: make install PREFIX=\$HOME/\.local\.  Stop\.\n$")
+                        self.assertEqual((status, sorted(os.listdir(self.folder))), (2, ["stubs"]))
 
     def install(self, user, known=""):
         """The folder of the library, what is printed after the line that names it, and what ldconfig was asked."""

@@ -125,6 +125,15 @@ class Tree(unittest.TestCase):
         names = [os.path.basename(path) for path in sources()]
         self.assertEqual(sorted(names), sorted(set(names)))
 
+    def test_a_tag_means_one_thing(self):
+        """Each struct, union and enum is defined once, also where no file sees two of a name."""
+        homes = {}
+        for path in sources():
+            text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
+            for tag in re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text):
+                homes.setdefault(tag, []).append(os.path.relpath(path, ROOT))
+        self.assertEqual({tag: found for tag, found in homes.items() if len(found) > 1}, {})
+
     def test_only_decoders_know_compression(self):
         for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):
             self.assertEqual({os.path.basename(path) for path in sources()

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 
 /* A collective to match, with what tells it. */
-struct candidate {
+struct match_candidate {
     int64_t step;
     uint32_t group, ranks, seq;
     struct job_member member;
@@ -27,7 +27,7 @@ static size_t inside_count(const struct job_rank *rank)
 
 static int group_order(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct match_candidate *x = a, *y = b;
     int order = COMPARE(x->step, y->step);
     order = order ? order : COMPARE(x->group, y->group);
     return order ? order : COMPARE(x->ranks, y->ranks);
@@ -35,14 +35,14 @@ static int group_order(const void *a, const void *b)
 
 static int candidate_order(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct match_candidate *x = a, *y = b;
     int order = group_order(a, b);
     order = order ? order : COMPARE(x->seq, y->seq);
     return order ? order : COMPARE(x->member.rank, y->member.rank);
 }
 
 /* Adds a match of the candidates from one on, which have one seq. */
-static void add_match(struct job *job, const struct candidate *items, size_t count)
+static void add_match(struct job *job, const struct match_candidate *items, size_t count)
 {
     struct job_match *match = &job->matches[job->match_count];
     *match = (struct job_match){job->member_count, (uint32_t)count, false};
@@ -58,7 +58,7 @@ static void add_match(struct job *job, const struct candidate *items, size_t cou
 }
 
 /* Adds the matches of a group in a step, unless the ranks have different numbers of them (Q2.3). */
-static void match_group(struct job *job, const struct candidate *items, size_t count)
+static void match_group(struct job *job, const struct match_candidate *items, size_t count)
 {
     size_t ranks = 0, like_first = 0;
     while (ranks < count && items[ranks].seq == 0)
@@ -74,7 +74,7 @@ static void match_group(struct job *job, const struct candidate *items, size_t c
         add_match(job, items + i, ranks);
 }
 
-static bool match_candidates(struct job *job, struct candidate *items, size_t count,
+static bool match_candidates(struct job *job, struct match_candidate *items, size_t count,
                              struct failure *failure)
 {
     job->members = memory_allocate((count + 1) * sizeof *job->members);
@@ -97,7 +97,7 @@ bool job_match(struct job *job, struct failure *failure)
     size_t count = 0, used = 0;
     for (size_t r = 0; r < job->rank_count; r++)
         count += inside_count(&job->ranks[r]);
-    struct candidate *items = memory_zeroed(count, sizeof *items);
+    struct match_candidate *items = memory_zeroed(count, sizeof *items);
     if (!items)
         return failure_memory(failure);
     for (size_t r = 0; r < job->rank_count; r++) {
@@ -105,9 +105,11 @@ bool job_match(struct job *job, struct failure *failure)
         size_t inside = inside_count(rank);
         for (size_t i = 0; i < inside; i++) {
             const struct job_collective *collective = &rank->collectives[rank->by_step[i]];
-            items[used++] = (struct candidate){collective->step, collective->group,
-                                               collective->ranks, collective->seq,
-                                               {(uint32_t)r, rank->by_step[i]}};
+            items[used++] = (struct match_candidate){collective->step,
+                                                     collective->group,
+                                                     collective->ranks,
+                                                     collective->seq,
+                                                     {(uint32_t)r, rank->by_step[i]}};
         }
         job->not_matched += rank->collective_count - inside;
     }

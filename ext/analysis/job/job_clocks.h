@@ -4,6 +4,7 @@
 #ifndef TRACEDIFF_JOB_CLOCKS_H
 #define TRACEDIFF_JOB_CLOCKS_H
 
+#include "trace/choice.h"
 #include "job_rank.h"
 
 /* A collective of a rank that is matched. */

@@ -11,7 +11,7 @@ struct job_event {
 
 static const struct job_event no_event = {JOB_NONE, JOB_NONE};
 
-struct walk {
+struct job_walk {
     const struct job *job;
     struct job_clocks clocks;
     struct job_schedule *to;
@@ -25,19 +25,20 @@ struct walk {
     size_t steps;         /* for the stopper */
 };
 
-static const struct job_collective *collective_of(const struct walk *walk, struct job_event event)
+static const struct job_collective *collective_of(const struct job_walk *walk,
+                                                  struct job_event event)
 {
     return &walk->job->ranks[event.rank].collectives[event.collective];
 }
 
 /* An instant of a rank by the clock of the reference. */
-static wide_time shared(const struct walk *walk, uint32_t rank, int64_t own)
+static wide_time shared(const struct job_walk *walk, uint32_t rank, int64_t own)
 {
     return own - walk->clocks.offset[rank];
 }
 
 /* Goes back to an instant on the same rank, but not beyond the window. */
-static bool stay(struct walk *walk, wide_time until, uint32_t queued)
+static bool stay(struct job_walk *walk, wide_time until, uint32_t queued)
 {
     struct job_schedule *to = walk->to;
     int64_t start = walk->job->ranks[0].windows[walk->window].window.start;
@@ -67,7 +68,7 @@ static bool stay(struct walk *walk, wide_time until, uint32_t queued)
 }
 
 /* Goes on with another rank at the same instant. */
-static void hop(struct walk *walk, uint32_t rank, struct job_event why)
+static void hop(struct job_walk *walk, uint32_t rank, struct job_event why)
 {
     walk->rank = rank;
     walk->why = why;
@@ -76,7 +77,7 @@ static void hop(struct walk *walk, uint32_t rank, struct job_event why)
 
 /* The collective that ends where a run ends, and began before an instant; of several, the one that
 ** started last (Q5.2). */
-static bool ends_with_run(struct walk *walk, const struct job_run *run, int64_t at,
+static bool ends_with_run(struct job_walk *walk, const struct job_run *run, int64_t at,
                           struct job_event *event)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -114,7 +115,7 @@ static bool is_cut(const struct job_rank *rank, const struct job_part *part)
 
 /* The rank that started a collective last, of those that did before it ended on one; and when, by the
 ** clock of the reference. JOB_NONE: it is not matched, or no rank did. */
-static uint32_t last_to_start(const struct walk *walk, struct job_event event, wide_time *when,
+static uint32_t last_to_start(const struct job_walk *walk, struct job_event event, wide_time *when,
                               struct job_event *its)
 {
     const struct job *job = walk->job;
@@ -141,7 +142,7 @@ static uint32_t last_to_start(const struct walk *walk, struct job_event event, w
 
 /* Q5.4: while the collective with which the path came to a rank was queued behind another one, goes on with
 ** that. */
-static bool follow_queue(struct walk *walk, struct job_event on)
+static bool follow_queue(struct job_walk *walk, struct job_event on)
 {
     for (;;) {
         uint32_t before = collective_of(walk, on)->before;
@@ -165,7 +166,7 @@ static bool follow_queue(struct walk *walk, struct job_event on)
 }
 
 /* Q5.2: goes back through a part of class comm, or on with the rank that it waits for. */
-static bool pass_part(struct walk *walk, const struct job_part *part, int64_t own)
+static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_t own)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     struct job_event awaited, its;
@@ -188,7 +189,7 @@ static bool pass_part(struct walk *walk, const struct job_part *part, int64_t ow
 
 /* The collective that a thread of a host waits for at an instant: of those that started before it, the one whose
 ** end is nearest (Q10.4). */
-static bool ends_nearest(struct walk *walk, const struct job_part *wait, int64_t at,
+static bool ends_nearest(struct job_walk *walk, const struct job_part *wait, int64_t at,
                          struct job_event *event)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -216,7 +217,7 @@ static bool ends_nearest(struct walk *walk, const struct job_part *wait, int64_t
 }
 
 /* Q10.5: goes back through a wait, or on with the rank for which the thread waits. */
-static bool pass_wait(struct walk *walk, const struct job_part *wait, int64_t own)
+static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_t own)
 {
     struct job_event awaited, its;
     wide_time when, begin = shared(walk, walk->rank, wait->start);
@@ -234,7 +235,7 @@ static bool pass_wait(struct walk *walk, const struct job_part *wait, int64_t ow
 }
 
 /* Goes on from where the path is, in the window of the reference. */
-static bool pass(struct walk *walk)
+static bool pass(struct job_walk *walk)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     wide_time own = walk->at + walk->clocks.offset[walk->rank];
@@ -256,7 +257,7 @@ static bool pass(struct walk *walk)
 }
 
 /* Walks through a window of the reference. */
-static bool walk_window(struct walk *walk)
+static bool walk_window(struct job_walk *walk)
 {
     const struct window *window = &walk->job->ranks[0].windows[walk->window].window;
     if (window->end <= window->start)
@@ -276,7 +277,7 @@ static bool walk_window(struct walk *walk)
 bool job_schedule_make(struct job_schedule *schedule, const struct job *job,
                        struct failure *failure)
 {
-    struct walk walk = {.job = job, .to = schedule, .failure = failure, .why = no_event};
+    struct job_walk walk = {.job = job, .to = schedule, .failure = failure, .why = no_event};
     *schedule = (struct job_schedule){.count = 0};
     walk.visited = memory_zeroed(job->rank_count, sizeof *walk.visited);
     bool done =

@@ -22,7 +22,7 @@ bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
     return true;
 }
 
-bool part_name_in_graph(struct part_names *names, const struct origin *origin, int level,
+bool part_name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
                         uint32_t *name)
 {
     if (origin->work == ROW_NONE || level >= LABEL_LEVELS)
@@ -59,7 +59,7 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
 }
 
 /* Whether the top_op of a path is a Python frame or a module, because no operator is around. */
-static bool is_in_frame(const struct part_names *names, const struct origin *origin)
+static bool is_in_frame(const struct part_names *names, const struct name_origin *origin)
 {
     return origin->row[LEVEL_TOP_OP] != ROW_NONE &&
            row_is(names->file, origin->row[LEVEL_TOP_OP], CATEGORY_PYTHON);
@@ -88,13 +88,13 @@ static bool name_of_method(struct part_names *names, uint32_t module, uint32_t f
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
-bool part_needs_gap(const struct part_names *names, const struct origin *origin)
+bool part_needs_gap(const struct part_names *names, const struct name_origin *origin)
 {
     return is_in_frame(names, origin) && origin->row[LEVEL_ANNOTATION] == ROW_NONE &&
            !is_module(names, origin->row[LEVEL_MODULE]) && origin->event == ROW_NONE;
 }
 
-bool part_name_for_frame(struct part_names *names, const struct origin *origin, uint32_t *name)
+bool part_name_for_frame(struct part_names *names, const struct name_origin *origin, uint32_t *name)
 {
     static const char python[] = "Python";
     uint32_t annotation = origin->row[LEVEL_ANNOTATION], module = origin->row[LEVEL_MODULE];

@@ -57,13 +57,13 @@ static bool collect_work(const struct graph_builder *builder)
 }
 
 /* An index of work and what it is sorted by. */
-struct keyed_work {
+struct sorted_work {
     uint32_t key, work;
 };
 
 static int keyed_order(const void *a, const void *b)
 {
-    const struct keyed_work *x = a, *y = b;
+    const struct sorted_work *x = a, *y = b;
     return COMPARE(x->key, y->key);
 }
 
@@ -72,13 +72,13 @@ static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
 {
     const struct path_graph *graph = builder->graph;
     size_t count = 0;
-    struct keyed_work *keyed = memory_allocate((graph->work_count + 1) * sizeof *keyed);
+    struct sorted_work *keyed = memory_allocate((graph->work_count + 1) * sizeof *keyed);
     uint32_t *index = memory_allocate((graph->work_count + 1) * sizeof *index);
     bool done = (keyed && index) || failure_memory(builder->failure);
     for (size_t i = 0; done && i < graph->work_count; i++) {
         uint32_t key = by_launch ? graph->work[i].launch : graph->work[i].track;
         if (!by_launch || key != ROW_NONE)
-            keyed[count++] = (struct keyed_work){key, (uint32_t)i};
+            keyed[count++] = (struct sorted_work){key, (uint32_t)i};
         done = stopper_goes_on(builder->stopper, i, builder->failure);
     }
     done = done &&
@@ -157,86 +157,82 @@ static bool add_wait(const struct graph_builder *builder, const struct path_wait
     return true;
 }
 
-/* A call that records an event, or work as its track orders it; or, for P6.2, a wait or a launch of
-** a thread. */
-struct ordered {
-    int64_t key;    /* correlation, or track */
-    int64_t time;   /* ns */
-    int64_t second; /* of work its start, ns; of a wait or a launch, whether it launches work */
+/* A call that records an event. */
+struct record_call {
+    int64_t correlation;
     uint32_t row;
 };
 
-static int ordered_order(const void *a, const void *b)
+static int record_call_order(const void *a, const void *b)
 {
-    const struct ordered *x = a, *y = b;
-    int order = COMPARE(x->key, y->key);
-    order = order ? order : COMPARE(x->time, y->time);
-    order = order ? order : COMPARE(x->second, y->second);
+    const struct record_call *x = a, *y = b;
+    int order = COMPARE(x->correlation, y->correlation);
     return order ? order : COMPARE(x->row, y->row);
 }
 
-struct ordered_list {
-    struct ordered *items;
-    size_t count;
+/* For P6.1: the calls that record events, the first in the file of each correlation first; and work by
+** track, launch, start and row. */
+struct recorded {
+    struct record_call *records;
+    size_t record_count;
+    const struct path_work **launched;
 };
 
-static bool sort_list(const struct graph_builder *builder, struct ordered_list *list)
+static int launched_order(const void *a, const void *b)
 {
-    return sort_items(list->items, list->count, sizeof *list->items, ordered_order,
-                      builder->stopper, builder->failure);
+    const struct path_work *x = *(const struct path_work *const *)a;
+    const struct path_work *y = *(const struct path_work *const *)b;
+    int order = COMPARE(x->track, y->track);
+    order = order ? order : COMPARE(x->launched, y->launched);
+    order = order ? order : COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->row, y->row);
 }
 
-/* The calls that record events by correlation, and the first in the file of each first. */
-static bool list_records(const struct graph_builder *builder, struct ordered_list *list)
+static bool find_recorded(const struct graph_builder *builder, struct recorded *recorded)
 {
     const struct columns *columns = &builder->file->columns;
-    list->items = memory_allocate((columns->count + 1) * sizeof *list->items);
-    bool done = list->items || failure_memory(builder->failure);
+    const struct path_graph *graph = builder->graph;
+    recorded->records = memory_allocate((columns->count + 1) * sizeof *recorded->records);
+    recorded->launched = memory_allocate((graph->work_count + 1) * sizeof *recorded->launched);
+    bool done = (recorded->records && recorded->launched) || failure_memory(builder->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
-        if (flags_of_call(builder->graph, row) & NAMED_RECORD &&
-            columns->correlation[row] != NUMBER_NONE)
-            list->items[list->count++] =
-                (struct ordered){.key = columns->correlation[row], .row = (uint32_t)row};
+        if (flags_of_call(graph, row) & NAMED_RECORD && columns->correlation[row] != NUMBER_NONE)
+            recorded->records[recorded->record_count++] =
+                (struct record_call){columns->correlation[row], (uint32_t)row};
         done = stopper_goes_on(builder->stopper, row, builder->failure);
     }
-    return done && sort_list(builder, list);
-}
-
-/* Work by track, then by its launch. */
-static bool list_launched(const struct graph_builder *builder, struct ordered_list *list)
-{
-    const struct path_graph *graph = builder->graph;
-    list->items = memory_allocate((graph->work_count + 1) * sizeof *list->items);
-    if (!list->items)
-        return failure_memory(builder->failure);
-    for (size_t i = 0; i < graph->work_count; i++) {
-        const struct path_work *work = &graph->work[i];
-        list->items[i] = (struct ordered){work->track, work->launched, work->start, work->row};
-    }
-    list->count = graph->work_count;
-    return sort_list(builder, list);
+    for (size_t i = 0; done && i < graph->work_count; i++)
+        recorded->launched[i] = &graph->work[i];
+    return done &&
+           sort_items(recorded->records, recorded->record_count, sizeof *recorded->records,
+                      record_call_order, builder->stopper, builder->failure) &&
+           sort_items(recorded->launched, graph->work_count, sizeof *recorded->launched,
+                      launched_order, builder->stopper, builder->failure);
 }
 
 /* P6.1: adds the wait that a sync event tells of. */
 static bool add_sync(const struct graph_builder *builder, const struct path_sync *sync,
-                     const struct ordered_list *records, const struct ordered_list *launched)
+                     const struct recorded *recorded)
 {
     const struct columns *columns = &builder->file->columns;
     uint32_t call = columns->link[sync->row], track = row_place(columns, sync->row)->track;
     struct path_wait wait = {call, true, {AMONG_STREAM, track, sync->stream, columns->ts[call]}};
-    size_t i = 0;
+    size_t i = 0, count = builder->graph->work_count;
     if (sync->record != NUMBER_NONE) {
-        LOWER_BOUND(i, records->count, records->items[i].key < sync->record);
-        if (i < records->count && records->items[i].key == sync->record)
-            wait.source.limit = columns->ts[records->items[i].row];
+        const struct record_call *records = recorded->records;
+        LOWER_BOUND(i, recorded->record_count, records[i].correlation < sync->record);
+        if (i < recorded->record_count && records[i].correlation == sync->record)
+            wait.source.limit = columns->ts[records[i].row];
     }
     if (flags_of_call(builder->graph, call) & NAMED_WAIT) {
-        struct ordered key = {track, columns->ts[call], INT64_MIN, 0};
+        const struct path_work key = {
+            .track = track, .launched = columns->ts[call], .start = INT64_MIN};
+        const struct path_work *first = &key;
         i = 0;
-        LOWER_BOUND(i, launched->count, ordered_order(&launched->items[i], &key) < 0);
-        if (i == launched->count || launched->items[i].key != track)
+        LOWER_BOUND(i, count, launched_order(&recorded->launched[i], &first) < 0);
+        if (i == count || recorded->launched[i]->track != track)
             return true;
-        wait.row = launched->items[i].row;
+        wait.row = recorded->launched[i]->row;
         wait.host = false;
     }
     return add_wait(builder, &wait);
@@ -255,9 +251,8 @@ static bool add_syncs(const struct graph_builder *builder, const struct path_syn
                       bool *told)
 {
     const struct columns *columns = &builder->file->columns;
-    struct ordered_list records = {0}, launched = {0};
-    bool done =
-        syncs->count == 0 || (list_records(builder, &records) && list_launched(builder, &launched));
+    struct recorded recorded = {.record_count = 0};
+    bool done = syncs->count == 0 || find_recorded(builder, &recorded);
     size_t next = 0;
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(builder->stopper, row, builder->failure);
@@ -267,15 +262,31 @@ static bool add_syncs(const struct graph_builder *builder, const struct path_syn
         struct path_wait wait = {call, true, {AMONG_TRACK, track, NUMBER_NONE, columns->ts[call]}};
         if (next < syncs->count && syncs->items[next].row == row) {
             told[call] = true;
-            done = done && add_sync(builder, &syncs->items[next++], &records, &launched);
+            done = done && add_sync(builder, &syncs->items[next++], &recorded);
         } else if (flags_of_call(builder->graph, call) & NAMED_SYNCHRONIZE &&
                    has_work(builder->graph, track)) {
             done = done && add_wait(builder, &wait);
         }
     }
-    memory_free(records.items);
-    memory_free(launched.items);
+    memory_free(recorded.records);
+    memory_free(recorded.launched);
     return done;
+}
+
+/* A wait or a launch of a thread. */
+struct thread_call {
+    int64_t time; /* ns */
+    uint32_t track, row;
+    bool launches;
+};
+
+static int thread_call_order(const void *a, const void *b)
+{
+    const struct thread_call *x = a, *y = b;
+    int order = COMPARE(x->track, y->track);
+    order = order ? order : COMPARE(x->time, y->time);
+    order = order ? order : COMPARE(x->launches, y->launches);
+    return order ? order : COMPARE(x->row, y->row);
 }
 
 /* P6.2: the waits of which no sync event tells. */
@@ -283,26 +294,25 @@ static bool add_calls(const struct graph_builder *builder, const bool *told)
 {
     const struct columns *columns = &builder->file->columns;
     const struct path_graph *graph = builder->graph;
-    struct ordered_list list = {memory_allocate((columns->count + 1) * sizeof *list.items), 0};
-    bool done = list.items || failure_memory(builder->failure);
+    struct thread_call *calls = memory_allocate((columns->count + 1) * sizeof *calls);
+    bool done = calls || failure_memory(builder->failure);
+    size_t count = 0;
     for (size_t row = 0; done && row < columns->count; row++) {
-        bool wait = flags_of_call(graph, row) & NAMED_WAIT && !told[row];
-        if (wait || graph->launches[row])
-            list.items[list.count++] = (struct ordered){.key = row_place(columns, row)->track,
-                                                        .time = columns->ts[row],
-                                                        .second = graph->launches[row],
-                                                        .row = (uint32_t)row};
+        if (graph->launches[row] || (flags_of_call(graph, row) & NAMED_WAIT && !told[row]))
+            calls[count++] = (struct thread_call){columns->ts[row], row_place(columns, row)->track,
+                                                  (uint32_t)row, graph->launches[row]};
         done = stopper_goes_on(builder->stopper, row, builder->failure);
     }
-    done = done && sort_list(builder, &list);
-    for (size_t i = 1; done && i < list.count; i++) {
-        const struct ordered *last = &list.items[i - 1], *item = &list.items[i];
-        struct path_wait wait = {item->row, false, {.among = AMONG_OTHERS, .limit = last->time}};
-        if (item->second && !last->second && item->key == last->key)
+    done = done && sort_items(calls, count, sizeof *calls, thread_call_order, builder->stopper,
+                              builder->failure);
+    for (size_t i = 1; done && i < count; i++) {
+        const struct thread_call *last = &calls[i - 1], *call = &calls[i];
+        struct path_wait wait = {call->row, false, {.among = AMONG_OTHERS, .limit = last->time}};
+        if (call->launches && !last->launches && call->track == last->track)
             done = add_wait(builder, &wait);
         done = done && stopper_goes_on(builder->stopper, i, builder->failure);
     }
-    memory_free(list.items);
+    memory_free(calls);
     return done;
 }
 

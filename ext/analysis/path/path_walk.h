@@ -4,7 +4,6 @@
 #ifndef TRACEDIFF_PATH_WALK_H
 #define TRACEDIFF_PATH_WALK_H
 
-#include "trace/trace.h"
 #include "analysis/steps/attribute.h"
 #include "path_graph.h"
 

@@ -28,7 +28,7 @@ static bool add_part(struct instants *at, const struct attributed *part)
 }
 
 /* Adds a part to a class and to the names of some rows. */
-static bool add_named(struct instants *at, struct attributed part, const struct origin *origin)
+static bool add_named(struct instants *at, struct attributed part, const struct name_origin *origin)
 {
     part.alone = origin->alone;
     if (!part_name_for_frame(&at->names, origin, &part.name[NAME_FOR_FRAME]))
@@ -43,7 +43,7 @@ static bool add_named(struct instants *at, struct attributed part, const struct 
 
 /* Adds the time from one instant to another, if there is any. */
 static bool add_time(struct instants *at, enum step_class step_class,
-                     const struct origin *origin, int64_t from, int64_t to)
+                     const struct name_origin *origin, int64_t from, int64_t to)
 {
     struct attributed part = {
         .step_class = step_class, .time = (wide_time)to - from, .name = NO_NAMES};
@@ -53,7 +53,7 @@ static bool add_time(struct instants *at, enum step_class step_class,
 /* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
 ** which that or a label changes, if that is earlier. */
 static uint32_t find_labels(struct instants *at, uint32_t track, int64_t instant,
-                            struct origin *origin, int64_t *end)
+                            struct name_origin *origin, int64_t *end)
 {
     struct thread_labels *thread = &at->known->labels.threads[track];
     size_t i = labels_find(thread, instant);
@@ -88,8 +88,8 @@ static bool add_gaps(struct instants *at, int64_t from, int64_t to)
 }
 
 /* Adds time in which a thread is in an event. L4.5: in nothing but Python frames, it is named as a gap. */
-static bool add_event(struct instants *at, enum step_class step_class, const struct origin *origin,
-                      uint32_t track, int64_t from, int64_t to)
+static bool add_event(struct instants *at, enum step_class step_class,
+                      const struct name_origin *origin, uint32_t track, int64_t from, int64_t to)
 {
     const struct gaps *gaps = &at->known->labels.threads[track].gaps;
     struct attributed part = {.step_class = step_class, .name = NO_NAMES};
@@ -121,7 +121,7 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
         return other == TRACK_NONE ? add_gaps(at, from, to)
                                    : add_thread(at, other, TRACK_NONE, from, to);
     for (int64_t end = to; from < to; from = end, end = to) {
-        struct origin origin;
+        struct name_origin origin;
         uint32_t inside = find_labels(at, track, from, &origin, &end);
         bool done;
         if (inside == IN_NOTHING) {
@@ -139,10 +139,10 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
 }
 
 /* The labels of a launch. */
-static struct origin origin_of_launch(struct instants *at, uint32_t launch)
+static struct name_origin origin_of_launch(struct instants *at, uint32_t launch)
 {
     const struct columns *columns = &at->file->columns;
-    struct origin origin;
+    struct name_origin origin;
     int64_t end = INT64_MAX;
     find_labels(at, row_place(columns, launch)->track, columns->ts[launch], &origin, &end);
     return origin;
@@ -158,7 +158,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
-    struct origin origin = origin_of_launch(at, launch), call = origin;
+    struct name_origin origin = origin_of_launch(at, launch), call = origin;
     call.row[LEVEL_OP] = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
                     earlier(to, start)) ||
@@ -220,10 +220,10 @@ static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COM
                                                 [KERNEL_MEMORY] = CLASS_MEMORY};
 
 /* A12: the rows whose names device work has. */
-static struct origin origin_of_work(struct instants *at, uint32_t row)
+static struct name_origin origin_of_work(struct instants *at, uint32_t row)
 {
     uint32_t launch = at->file->columns.link[row];
-    struct origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
+    struct name_origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
     origin.row[LEVEL_KERNEL] = row;
     origin.alone = launch == ROW_NONE;
     if (!origin.alone)
@@ -235,7 +235,7 @@ static struct origin origin_of_work(struct instants *at, uint32_t row)
 static bool add_busy(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    struct origin origin = origin_of_work(at, stretch->row);
+    struct name_origin origin = origin_of_work(at, stretch->row);
     return add_time(at, class_of_type[stretch->type], &origin, from, to);
 }
 
@@ -249,7 +249,7 @@ static bool add_kernels(struct instants *at, int64_t from, int64_t to)
         const struct busy_work *work = &busy->work[i];
         struct attributed part = {
             .step_class = class_of_type[work->type], .kernels = 1, .name = NO_NAMES};
-        struct origin origin = origin_of_work(at, work->row);
+        struct name_origin origin = origin_of_work(at, work->row);
         if (!add_named(at, part, &origin))
             return false;
     }
@@ -353,7 +353,7 @@ bool instants_add_row(struct instants *at, size_t member, const struct window *w
 {
     if (!enter(at, member, window))
         return false;
-    struct origin origin = origin_of_work(at, row);
+    struct name_origin origin = origin_of_work(at, row);
     return add_time(at, CLASS_COMM, &origin, from, to) && add_kernels(at, from, to);
 }
 

@@ -6,13 +6,13 @@
 #include "base/sort.h"
 
 enum {
-    WINDOW = 1 << 15, /* items of each sequence that are aligned at a time; half of them stay so */
-    BLOCK = 256,      /* columns that are held at once */
-    BITS = 64         /* of a word */
+    AT_ONCE = 1 << 15, /* items of each sequence that are aligned at a time; half of them stay so */
+    BLOCK = 256,       /* columns that are held at once */
+    BITS = 64          /* of a word */
 };
 
 /* The places of an item in `a`. */
-struct run {
+struct occurrence {
     uint32_t item, first, count; /* first: of aligner.places */
     uint64_t *mask;              /* a bit for each place; NULL: they are few */
 };
@@ -26,8 +26,8 @@ struct aligner {
     size_t a_count, b_count;
     struct aligned *to;
     size_t count, i, j; /* reached; i and j count from the beginning of the sequences */
-    struct run *runs;   /* by item */
-    size_t run_count;
+    struct occurrence *occurrences; /* by item */
+    size_t occurrence_count;
     uint64_t *places; /* in `a`, by item: the item in the upper half, the place in the lower */
     size_t words;     /* of a column */
     uint64_t *masks;  /* of the items with more places than that, of which there are fewer than BITS */
@@ -51,15 +51,15 @@ static size_t bit_of(const struct aligner *aligner, size_t i)
 }
 
 /* Changes the bits of the places of an item. */
-static void flip(const struct aligner *aligner, const struct run *run, uint64_t *mask)
+static void flip(const struct aligner *aligner, const struct occurrence *occurrence, uint64_t *mask)
 {
-    for (size_t i = 0; i < run->count; i++) {
-        size_t bit = bit_of(aligner, (uint32_t)aligner->places[run->first + i]);
+    for (size_t i = 0; i < occurrence->count; i++) {
+        size_t bit = bit_of(aligner, (uint32_t)aligner->places[occurrence->first + i]);
         mask[bit / BITS] ^= UINT64_C(1) << bit % BITS;
     }
 }
 
-static bool find_runs(struct aligner *aligner)
+static bool find_occurrences(struct aligner *aligner)
 {
     uint64_t *places = aligner->places, *mask = aligner->masks;
     for (size_t i = 0; i < aligner->a_count; i++)
@@ -67,16 +67,17 @@ static bool find_runs(struct aligner *aligner)
     if (!sort_items(places, aligner->a_count, sizeof *places, place_order, aligner->stopper,
                     aligner->failure))
         return false;
-    aligner->run_count = 0;
+    aligner->occurrence_count = 0;
     for (size_t i = 0; i < aligner->a_count;) {
-        struct run *run = &aligner->runs[aligner->run_count++];
-        *run = (struct run){.item = (uint32_t)(places[i] >> 32), .first = (uint32_t)i};
-        while (i < aligner->a_count && places[i] >> 32 == run->item)
+        struct occurrence *occurrence = &aligner->occurrences[aligner->occurrence_count++];
+        *occurrence =
+            (struct occurrence){.item = (uint32_t)(places[i] >> 32), .first = (uint32_t)i};
+        while (i < aligner->a_count && places[i] >> 32 == occurrence->item)
             i++;
-        run->count = (uint32_t)i - run->first;
-        if (run->count > aligner->words) {
-            run->mask = mask;
-            flip(aligner, run, mask);
+        occurrence->count = (uint32_t)i - occurrence->first;
+        if (occurrence->count > aligner->words) {
+            occurrence->mask = mask;
+            flip(aligner, occurrence, mask);
             mask += aligner->words;
         }
     }
@@ -84,11 +85,13 @@ static bool find_runs(struct aligner *aligner)
 }
 
 /* The places of an item; NULL if it has none. */
-static const struct run *run_of(const struct aligner *aligner, uint32_t item)
+static const struct occurrence *occurrence_of(const struct aligner *aligner, uint32_t item)
 {
     size_t i = 0;
-    LOWER_BOUND(i, aligner->run_count, aligner->runs[i].item < item);
-    return i < aligner->run_count && aligner->runs[i].item == item ? &aligner->runs[i] : NULL;
+    LOWER_BOUND(i, aligner->occurrence_count, aligner->occurrences[i].item < item);
+    return i < aligner->occurrence_count && aligner->occurrences[i].item == item
+               ? &aligner->occurrences[i]
+               : NULL;
 }
 
 /* Computes a column from the one after it and the places of its item. */
@@ -109,14 +112,15 @@ static bool fill_block(struct aligner *aligner, size_t number)
     size_t end = start + BLOCK < aligner->b_count ? start + BLOCK : aligner->b_count;
     const uint64_t *after = aligner->kept + (number + 1) * words;
     for (size_t j = end; j-- > start;) {
-        const struct run *run = run_of(aligner, aligner->b[j]);
+        const struct occurrence *occurrence = occurrence_of(aligner, aligner->b[j]);
         uint64_t *to = aligner->block + (j - start) * words;
-        bool few = run && !run->mask;
+        bool few = occurrence && !occurrence->mask;
         if (few)
-            flip(aligner, run, aligner->mask);
-        column_before(to, after, run && run->mask ? run->mask : aligner->mask, words);
+            flip(aligner, occurrence, aligner->mask);
+        column_before(to, after, occurrence && occurrence->mask ? occurrence->mask : aligner->mask,
+                      words);
         if (few)
-            flip(aligner, run, aligner->mask);
+            flip(aligner, occurrence, aligner->mask);
         after = to;
     }
     return stopper_ask(aligner->stopper, aligner->failure);
@@ -156,23 +160,23 @@ static bool align_window(struct aligner *aligner, size_t a_end, size_t b_end)
     size_t blocks = (aligner->b_count + BLOCK - 1) / BLOCK;
     size_t columns = BITS + 1 + blocks + 1 + BLOCK;
     aligner->words = words;
-    aligner->runs = memory_allocate(aligner->a_count * sizeof *aligner->runs);
+    aligner->occurrences = memory_allocate(aligner->a_count * sizeof *aligner->occurrences);
     aligner->places = memory_zeroed(aligner->a_count + columns * words, sizeof *aligner->places);
-    bool done = (aligner->runs && aligner->places) || failure_memory(aligner->failure);
+    bool done = (aligner->occurrences && aligner->places) || failure_memory(aligner->failure);
     if (done) {
         aligner->masks = aligner->places + aligner->a_count;
         aligner->mask = aligner->masks + BITS * words;
         aligner->kept = aligner->mask + words;
         aligner->block = aligner->kept + (blocks + 1) * words;
         memset(aligner->kept + blocks * words, 0xff, words * sizeof *aligner->kept);
-        done = find_runs(aligner);
+        done = find_occurrences(aligner);
     }
     for (size_t i = blocks; done && i-- > 0;) {
         done = fill_block(aligner, i);
         memcpy(aligner->kept + i * words, aligner->block, words * sizeof *aligner->kept);
     }
     done = done && walk(aligner, a_end, b_end);
-    memory_free(aligner->runs);
+    memory_free(aligner->occurrences);
     memory_free(aligner->places);
     return done;
 }
@@ -190,10 +194,10 @@ bool align(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
         }
         aligner.a = a + aligner.i;
         aligner.b = b + aligner.j;
-        aligner.a_count = a_rest < WINDOW ? a_rest : WINDOW;
-        aligner.b_count = b_rest < WINDOW ? b_rest : WINDOW;
-        done = align_window(&aligner, a_rest > WINDOW ? WINDOW / 2 : a_rest,
-                            b_rest > WINDOW ? WINDOW / 2 : b_rest);
+        aligner.a_count = a_rest < AT_ONCE ? a_rest : AT_ONCE;
+        aligner.b_count = b_rest < AT_ONCE ? b_rest : AT_ONCE;
+        done = align_window(&aligner, a_rest > AT_ONCE ? AT_ONCE / 2 : a_rest,
+                            b_rest > AT_ONCE ? AT_ONCE / 2 : b_rest);
     }
     for (; done && aligner.i < a_count; aligner.i++)
         to[aligner.count++] = (struct aligned){aligner.i, ALIGN_NONE};

@@ -7,7 +7,7 @@
 #include "naming/short_name.h"
 
 /* Device work of a graph launch. */
-struct node {
+struct graph_node {
     int64_t launched; /* ns: start of the launch */
     uint32_t launch;  /* row */
     int64_t id;       /* its number in the graph; INT64_MAX: not known */
@@ -17,7 +17,7 @@ struct node {
 
 static int node_order(const void *a, const void *b)
 {
-    const struct node *x = a, *y = b;
+    const struct graph_node *x = a, *y = b;
     int order = COMPARE(x->launched, y->launched);
     order = order ? order : COMPARE(x->launch, y->launch);
     order = order ? order : COMPARE(x->id, y->id);
@@ -36,12 +36,13 @@ static bool is_call(const struct columns *columns, size_t row)
 }
 
 /* Collects the device work of graph launches; NULL on failure. */
-static struct node *collect_nodes(const struct trace_file *file, const int64_t *ids, size_t *count,
-                                  const struct stopper *stopper, struct failure *failure)
+static struct graph_node *collect_nodes(const struct trace_file *file, const int64_t *ids,
+                                        size_t *count, const struct stopper *stopper,
+                                        struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     bool *is_graph = memory_zeroed(file->names.count + 1, sizeof *is_graph), any = false;
-    struct node *nodes = NULL;
+    struct graph_node *nodes = NULL;
     size_t capacity = 0;
     bool done = (is_graph && MEMORY_GROW(nodes, capacity, 1)) || failure_memory(failure);
     *count = 0;
@@ -60,9 +61,9 @@ static struct node *collect_nodes(const struct trace_file *file, const int64_t *
         if (!MEMORY_GROW(nodes, capacity, *count + 1))
             done = failure_memory(failure);
         else
-            nodes[(*count)++] = (struct node){columns->ts[launch], launch,
-                                              ids && ids[row] != NUMBER_NONE ? ids[row] : INT64_MAX,
-                                              columns->ts[row], (uint32_t)row};
+            nodes[(*count)++] = (struct graph_node){
+                columns->ts[launch], launch, ids && ids[row] != NUMBER_NONE ? ids[row] : INT64_MAX,
+                columns->ts[row], (uint32_t)row};
     }
     memory_free(is_graph);
     if (done && sort_items(nodes, *count, sizeof *nodes, node_order, stopper, failure))
@@ -76,7 +77,7 @@ bool replays_list(struct replays *replays, const struct trace_file *file, const 
 {
     size_t count, capacity = 0;
     *replays = (struct replays){.count = 0};
-    struct node *found = collect_nodes(file, nodes, &count, stopper, failure);
+    struct graph_node *found = collect_nodes(file, nodes, &count, stopper, failure);
     replays->rows = found ? memory_allocate((count + 1) * sizeof *replays->rows) : NULL;
     bool done = replays->rows != NULL || (found && failure_memory(failure));
     for (size_t i = 0; done && i < count; i++) {

@@ -253,13 +253,13 @@ static bool key_host(struct keyed_builder *builder)
 }
 
 /* A host event and a row of keyed whose device work it launched. */
-struct run {
+struct key_event {
     uint32_t key, event;
 };
 
-static int run_order(const void *a, const void *b)
+static int key_event_order(const void *a, const void *b)
 {
-    const struct run *x = a, *y = b;
+    const struct key_event *x = a, *y = b;
     int order = COMPARE(x->key, y->key);
     return order ? order : COMPARE(x->event, y->event);
 }
@@ -281,7 +281,7 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
 {
     enum key by = run_key(builder->keyed);
     size_t count = 0;
-    struct run *runs = memory_allocate((owners->count + 1) * sizeof *runs);
+    struct key_event *runs = memory_allocate((owners->count + 1) * sizeof *runs);
     bool done = runs || failure_memory(builder->failure);
     for (size_t i = 0; done && i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
@@ -296,12 +296,12 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
         if (event == ROW_NONE)
             builder->keyed->sums[key][builder->request->side].runs++;
         else
-            runs[count++] = (struct run){key, event};
+            runs[count++] = (struct key_event){key, event};
     }
     done = done &&
-           sort_items(runs, count, sizeof *runs, run_order, builder->stopper, builder->failure);
+           sort_items(runs, count, sizeof *runs, key_event_order, builder->stopper, builder->failure);
     for (size_t i = 0; i < count && done; i++)
-        if (i == 0 || run_order(&runs[i - 1], &runs[i]) != 0)
+        if (i == 0 || key_event_order(&runs[i - 1], &runs[i]) != 0)
             builder->keyed->sums[runs[i].key][builder->request->side].runs++;
     memory_free(runs);
     return done;

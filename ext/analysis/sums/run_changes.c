@@ -14,7 +14,7 @@ static bool is_kernel(subject of)
     return of % 2 == 1;
 }
 
-struct run {
+struct execution {
     int64_t start, dur; /* ns */
     subject of;
     uint32_t window; /* index of its step among the chosen ones of its side */
@@ -24,7 +24,7 @@ struct run {
 
 /* The runs of control or test. Operators come thread by thread, from outer to inner. */
 struct side_runs {
-    struct run *items;
+    struct execution *items;
     size_t count, capacity;
     uint32_t windows;
     size_t *first;    /* by subject: index in `order`; one entry more at the end */
@@ -87,7 +87,7 @@ static bool takes_part(void *argument, size_t row)
            columns->ts[row] != NUMBER_NONE && window_of(collector, row) != WINDOW_NONE;
 }
 
-static bool add_run(struct run_collector *collector, const struct run *run)
+static bool add_run(struct run_collector *collector, const struct execution *run)
 {
     struct side_runs *side = collector->side;
     if (!MEMORY_GROW(side->items, side->capacity, side->count + 1))
@@ -133,8 +133,8 @@ static bool collect_thread(struct run_collector *collector, uint32_t track,
         struct reach *reach = &collector->reach[name];
         bool known = reach->known && reach->track == track, first = end == INT64_MIN;
         if ((!known || reach->end <= span->start) &&
-            !add_run(collector, &(struct run){span->start, span->dur, 2 * name,
-                                              window_of(collector, span->row), first, false}))
+            !add_run(collector, &(struct execution){span->start, span->dur, 2 * name,
+                                                    window_of(collector, span->row), first, false}))
             return false;
         if (!known || span_end(span) > reach->end)
             *reach = (struct reach){span_end(span), true, track};
@@ -157,8 +157,8 @@ static bool collect_kernels(struct run_collector *collector)
             continue;
         uint32_t name = stable_name(collector, row);
         if (name == NAME_NONE ||
-            !add_run(collector, &(struct run){columns->ts[row], columns->dur[row], 2 * name + 1,
-                                              window, false, false}))
+            !add_run(collector, &(struct execution){columns->ts[row], columns->dur[row],
+                                                    2 * name + 1, window, false, false}))
             return false;
     }
     return true;
@@ -240,7 +240,7 @@ static void find_range(struct side_runs *side, subject of, bool outside, uint32_
 {
     uint32_t least = UINT32_MAX, most = 0, windows = 0;
     for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
-        const struct run *run = &side->items[side->order[i]];
+        const struct execution *run = &side->items[side->order[i]];
         side->counts[run->window] += !outside || !run->inside;
     }
     for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
@@ -324,7 +324,7 @@ static bool find_inside(struct run_finder *finder, struct side_runs *side)
 {
     int64_t end = INT64_MIN; /* of the operators that changed */
     for (size_t i = 0; i < side->count; i++) {
-        struct run *run = &side->items[i];
+        struct execution *run = &side->items[i];
         if (!stopper_goes_on(finder->stopper, i, finder->failure))
             return false;
         if (run->begins)

@@ -1,19 +1,10 @@
-/*
-** Aggregates that draw charts. They take rows in the order given, and return a page or only
-** the figure.
-**
-** 1. Columns of names are read as text. Every other column must be a number; NULL is a gap
-**    (figure.h).
-** 2. A title and a format, 'html' or 'plotly', may follow, and then optional columns. NULL is the
-**    default. The title and the format of the first row apply.
-** 3. Without rows the result is NULL.
-*/
+#include "charts.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "chart/page.h"
 #include "base/memory.h"
-#include "aggregates.h"
 
 struct chart_group {
     bool begun, alone; /* alone: only the figure, format 'plotly' */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/opening.h"
 
 /* What the arguments of a call say about a trace. */
 struct wanted_trace {

@@ -25,7 +25,7 @@ enum {
     ALLOCATIONS_FILE
 };
 
-static const struct column columns_of_allocations[] = {
+static const struct table_column columns_of_allocations[] = {
     [ALLOCATIONS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     [ALLOCATIONS_DEVICE] = {"device", "INTEGER", "number of the device"},
     [ALLOCATIONS_ADDR] = {"addr", "INTEGER", "address"},

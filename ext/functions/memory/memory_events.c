@@ -24,7 +24,7 @@ enum {
     EVENTS_COLUMNS
 };
 
-static const struct column columns_of_events[] = {
+static const struct table_column columns_of_events[] = {
     [EVENTS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     [EVENTS_DEVICE] = {"device", "INTEGER", "number of the device"},
     [EVENTS_EVENT] = {"event", "INTEGER", "its number on the device, from 0 (M3)"},

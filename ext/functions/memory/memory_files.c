@@ -7,7 +7,7 @@
 #include "text/number.h"
 #include "call_snapshot.h"
 
-static const struct column columns_of_files[] = {
+static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     {"device", "INTEGER", "number of the device; NULL of a file that cannot be read"},

@@ -20,7 +20,7 @@ enum peak_key {
     PEAK_KEYS
 };
 
-static const struct column columns_of_peak[] = {
+static const struct table_column columns_of_peak[] = {
     {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     {"device", "INTEGER", "number of the device"},
     {"phase", "TEXT", "phase (M9); also `cached and rounded`: reserved, but not asked for (M7)"},

@@ -8,7 +8,7 @@
 #include "text/number.h"
 #include "call_snapshot.h"
 
-static const struct column columns_of_segments[] = {
+static const struct table_column columns_of_segments[] = {
     {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     {"device", "INTEGER", "number of the device"},
     {"address", "INTEGER", "where it begins"},

@@ -16,7 +16,7 @@
 #include "functions/call/call_list.h"
 
 /* In the order of the profiler's numbers. */
-static const struct column columns_of_timeline[] = {
+static const struct table_column columns_of_timeline[] = {
     LIST_COLUMNS,
     {"ts", "REAL", "us from the first time of the file"},
     {"ts_ns", "INTEGER", "ns, absolute, by the clock of trace_events.ts_ns"},
@@ -37,7 +37,7 @@ enum { ENTRY_TIME, ENTRY_ACTION, ENTRY_BYTES, ENTRY_CATEGORY, ENTRY_VALUES };
 static const struct argument arguments_of_timeline[] = {{LIST_ARGUMENT}};
 
 struct timeline {
-    struct point {
+    struct timeline_point {
         int64_t time, bytes[TIMELINE_CATEGORIES], total;
     } * points;
     size_t count, capacity;
@@ -74,10 +74,10 @@ static bool take_entry(struct list_rows *rows, const struct token *element)
                            failure);
     if (!MEMORY_GROW(timeline->points, timeline->capacity, timeline->count + 1))
         return failure_memory(failure);
-    struct point *last = timeline->points + timeline->count;
+    struct timeline_point *last = timeline->points + timeline->count;
     int64_t time = values[ENTRY_TIME] < 0 ? -1 : values[ENTRY_TIME];
     if (timeline->count == 0)
-        *last = (struct point){.time = time};
+        *last = (struct timeline_point){.time = time};
     else if (last[-1].time != time)
         *last = last[-1];
     else
@@ -97,7 +97,7 @@ static void add_points(struct list_rows *rows)
 {
     struct timeline *timeline = rows->state;
     for (size_t i = 0; i < timeline->count; i++) {
-        const struct point *point = &timeline->points[i];
+        const struct timeline_point *point = &timeline->points[i];
         int64_t time = point->time < 0 ? timeline->first : point->time;
         add_list_file(rows);
         if (timeline->first == 0) {

@@ -11,22 +11,22 @@
 #define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
 
 enum {
-    PATH_RANK,
-    PATH_ITERATION,
-    PATH_SEQ,
-    PATH_KIND,
-    PATH_NAME,
-    PATH_TS,
-    PATH_DUR,
-    PATH_FILE,
-    PATH_EVENT,
-    PATH_TS_NS,
-    PATH_DUR_NS,
-    PATH_SLACK,
-    PATH_SLACK_NS
+    CRITICAL_RANK,
+    CRITICAL_ITERATION,
+    CRITICAL_SEQ,
+    CRITICAL_KIND,
+    CRITICAL_NAME,
+    CRITICAL_TS,
+    CRITICAL_DUR,
+    CRITICAL_FILE,
+    CRITICAL_EVENT,
+    CRITICAL_TS_NS,
+    CRITICAL_DUR_NS,
+    CRITICAL_SLACK,
+    CRITICAL_SLACK_NS
 };
 
-static const struct column columns_of_path[] = {
+static const struct table_column columns_of_path[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
     {"seq", "INTEGER", "0, 1, ... in the step, by time; NULL: off the path"},
@@ -51,7 +51,7 @@ static const struct column columns_of_path[] = {
     {"slack_ns", "INTEGER", "ns"},
 };
 
-enum { PATH_TRACE, PATH_RANKS, PATH_ITERATIONS, PATH_CLOCK, PATH_STEPS, PATH_OFF };
+enum { CRITICAL_TRACE, CRITICAL_RANKS, CRITICAL_ITERATIONS, CRITICAL_CLOCK, CRITICAL_STEPS, CRITICAL_OFF };
 
 static const struct argument arguments_of_path[] = {
     {TRACE_ARGUMENT},
@@ -211,9 +211,9 @@ static void name_column(const struct trace_file *file, uint32_t row, sqlite3_con
 /* A column of a path without parts (P1). */
 static void empty_column(int column, sqlite3_context *context)
 {
-    if (column == PATH_SEQ || column == PATH_DUR_NS || column == PATH_SLACK_NS)
+    if (column == CRITICAL_SEQ || column == CRITICAL_DUR_NS || column == CRITICAL_SLACK_NS)
         sqlite3_result_int64(context, 0);
-    else if (column == PATH_DUR || column == PATH_SLACK)
+    else if (column == CRITICAL_DUR || column == CRITICAL_SLACK)
         sqlite3_result_double(context, 0);
 }
 
@@ -221,25 +221,25 @@ static void part_column(const struct trace_file *file, int64_t origin, const str
                         int column, sqlite3_context *context)
 {
     static const char *const kinds[] = {"host", "launch", "queue", "kernel", "sync", "wait"};
-    if (column == PATH_KIND)
+    if (column == CRITICAL_KIND)
         sqlite3_result_text(context, kinds[part->kind], -1, SQLITE_STATIC);
-    else if (column == PATH_NAME && part->row != ROW_NONE)
+    else if (column == CRITICAL_NAME && part->row != ROW_NONE)
         name_column(file, part->row, context);
-    else if (column == PATH_TS)
+    else if (column == CRITICAL_TS)
         sqlite3_result_double(context, microseconds((wide_time)part->start - origin));
-    else if (column == PATH_DUR)
+    else if (column == CRITICAL_DUR)
         sqlite3_result_double(context, microseconds(part->end - part->start));
-    else if (column == PATH_EVENT && part->row != ROW_NONE)
+    else if (column == CRITICAL_EVENT && part->row != ROW_NONE)
         sqlite3_result_int64(context, file->columns.event[part->row]);
-    else if (column == PATH_TS_NS)
+    else if (column == CRITICAL_TS_NS)
         sqlite3_result_int64(context, part->start);
-    else if (column == PATH_DUR_NS)
+    else if (column == CRITICAL_DUR_NS)
         sqlite3_result_int64(context, part->end - part->start);
 }
 
 static void slack_column(int64_t slack, int column, sqlite3_context *context)
 {
-    if (slack != SLACK_NONE && column == PATH_SLACK)
+    if (slack != SLACK_NONE && column == CRITICAL_SLACK)
         sqlite3_result_double(context, microseconds(slack));
     else if (slack != SLACK_NONE)
         sqlite3_result_int64(context, slack);
@@ -256,17 +256,17 @@ static int path_column(struct rows *rows, struct row_scan *scan, const struct po
     const struct path_off *off =
         step->count > 0 && part >= step->count ? &step->off[part - step->count] : NULL;
     (void)failure;
-    if (column == PATH_RANK)
+    if (column == CRITICAL_RANK)
         sqlite3_result_int64(context, step->rank);
-    else if (column == PATH_ITERATION && step->iteration != NUMBER_NONE)
+    else if (column == CRITICAL_ITERATION && step->iteration != NUMBER_NONE)
         sqlite3_result_int64(context, step->iteration);
-    else if (column == PATH_FILE)
+    else if (column == CRITICAL_FILE)
         sqlite3_result_text(context, member->file->shown, -1, SQLITE_TRANSIENT);
     else if (step->count == 0)
         empty_column(column, context);
-    else if (column == PATH_SLACK || column == PATH_SLACK_NS)
+    else if (column == CRITICAL_SLACK || column == CRITICAL_SLACK_NS)
         slack_column(off ? off->slack : 0, column, context);
-    else if (column != PATH_SEQ)
+    else if (column != CRITICAL_SEQ)
         part_column(member->file, trace->origins[member->rank_index],
                     off ? &off->part : &step->parts[part], column, context);
     else if (!off)
@@ -301,18 +301,18 @@ static const struct rows_methods path_methods = {
 static bool find_paths(struct call *call, struct path_rows *paths)
 {
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    static const struct call_trace_request request = {.trace = PATH_TRACE,
-                                                      .ranks = PATH_RANKS,
-                                                      .iterations = PATH_ITERATIONS,
-                                                      .steps = PATH_STEPS,
+    static const struct call_trace_request request = {.trace = CRITICAL_TRACE,
+                                                      .ranks = CRITICAL_RANKS,
+                                                      .iterations = CRITICAL_ITERATIONS,
+                                                      .steps = CRITICAL_STEPS,
                                                       .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};
     const struct trace *trace = &paths->opened.trace;
     int clock;
     double off = 0;
-    if (!argument_real(call, PATH_OFF, &off) ||
-        !argument_word(call, PATH_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
+    if (!argument_real(call, CRITICAL_OFF, &off) ||
+        !argument_word(call, CRITICAL_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
         !call_trace_open(call, &request, &paths->opened))
         return false;
     paths->syncs = memory_zeroed(trace->count, sizeof *paths->syncs);

@@ -18,7 +18,7 @@
 #include "text/text.h"
 #include "functions/call/call_list.h"
 
-static const struct column columns_of_nodes[] = {
+static const struct table_column columns_of_nodes[] = {
     LIST_COLUMNS,
     {"node", "INTEGER", "id of the node"},
     {"parent", "INTEGER", "node that called it; NULL of the root"},

@@ -11,7 +11,7 @@
 #include "naming/short_name.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_ab[] = {
+static const struct table_column columns_of_ab[] = {
     {"name", "TEXT", "name of operators and kernels; 'step' for the steps themselves"},
     {"device", "TEXT", "CPU or GPU; step"},
     {"unit", "TEXT", "run or step: what is one value of a sample (V3)"},

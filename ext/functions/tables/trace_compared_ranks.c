@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_compared_ranks[] = {
+static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
      "what to give as control_rank to functions that take 'job'; NULL: the lowest rank"},
     {"test_chosen", "", "the same for test"},

@@ -9,7 +9,7 @@
 
 enum { DIFF_SELF_DURATION = 10 };
 
-static const struct column columns_of_diff[] = {
+static const struct table_column columns_of_diff[] = {
     {"name", "TEXT", "name of operators and kernels"},
     {"control_counts", "INTEGER", "events in control"},
     {"test_counts", "INTEGER", "events in test"},

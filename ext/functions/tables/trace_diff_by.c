@@ -13,7 +13,7 @@
 
 enum { BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29 };
 
-static const struct column columns_of_diff_by[] = {
+static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
     {"control_counts", "REAL",

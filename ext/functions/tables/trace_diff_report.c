@@ -8,7 +8,7 @@
 #include "sqlite/sql_function.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_report[] = {
+static const struct table_column columns_of_report[] = {
     {"html", "TEXT", "the page"},
 };
 

@@ -7,7 +7,7 @@
 #include "file/stacks.h"
 #include "functions/call/event_scan.h"
 
-static const struct column columns_of_events[] = {
+static const struct table_column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
     {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"device", "TEXT", "CPU or GPU"},

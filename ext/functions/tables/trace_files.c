@@ -6,7 +6,7 @@
 #include "chart/writer.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_files[] = {
+static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
     {"rank_source", "TEXT",

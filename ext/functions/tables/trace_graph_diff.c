@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "functions/call/graph_args.h"
 
-static const struct column columns_of_graph_diff[] = {
+static const struct table_column columns_of_graph_diff[] = {
     {"graph", "INTEGER", "0, 1, ...: the pair of graphs, the longest total time first"},
     {"control_position", "INTEGER", "position in the replays of control; NULL for what was added"},
     {"test_position", "INTEGER", "the same in test; NULL for what was deleted"},

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_job_clocks[] = {
+static const struct table_column columns_of_job_clocks[] = {
     {"iteration", "INTEGER",
      "number of the step; NULL: outside of steps, by the collectives of all steps (iterations 'all')"},
     {"rank", "INTEGER", "rank"},

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_job_parts[] = {
+static const struct table_column columns_of_job_parts[] = {
     {"stretch", "INTEGER", "0, 1, ...: the element of `schedule`"},
     {"rank", "INTEGER", "rank where the path is"},
     {"iteration", "INTEGER", "number of the step of the lowest rank of the job; or NULL"},

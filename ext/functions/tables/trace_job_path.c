@@ -4,7 +4,7 @@
 #include "analysis/job/job_schedule.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_job_path[] = {
+static const struct table_column columns_of_job_path[] = {
     {"iteration", "INTEGER", "number of the step; NULL in files without steps"},
     {"seq", "INTEGER", "0, 1, ... in the step, by time"},
     {"rank", "INTEGER", "rank where the path is"},

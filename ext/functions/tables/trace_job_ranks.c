@@ -6,7 +6,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/aggregates/job_schedule_rows.h"
 
-static const struct column columns_of_job_ranks[] = {
+static const struct table_column columns_of_job_ranks[] = {
     {"kind", "TEXT",
      "'step'; 'collective'; 'exposed': time of a step in a collective that no other work hides; of files without "
      "device work (Q10) 'host_collective', and 'host_wait': time in which the thread of the step may wait for one"},

@@ -21,7 +21,7 @@ enum {
     OWNERS_BYTES
 };
 
-static const struct column columns_of_owners[] = {
+static const struct table_column columns_of_owners[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"file", "TEXT", "path"},

@@ -6,7 +6,7 @@
 #include "sqlite/json_array.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_metadata[] = {
+static const struct table_column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank"},
     {"key", "TEXT", "top-level key of the document, except traceEvents"},

@@ -7,7 +7,7 @@
 
 enum { OPS_SHORT_NAME = 5, OPS_SELF_DURATION = 8 };
 
-static const struct column columns_of_ops[] = {
+static const struct table_column columns_of_ops[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
     {"device", "TEXT", "CPU or GPU"},

@@ -9,7 +9,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/step_parts.h"
 
-static const struct column columns_of_step_causes[] = {
+static const struct table_column columns_of_step_causes[] = {
     {"kind", "TEXT",
      "changed, replaced, communication, host late, queued, synchronized, "
      "not recorded, moved or merged (L2, L3, L8, Q9)"},

@@ -4,7 +4,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/step_parts.h"
 
-static const struct column columns_of_step_path[] = {
+static const struct table_column columns_of_step_path[] = {
     {"rank", "INTEGER", "rank; NULL in sums over all steps"},
     {"iteration", "INTEGER", "number of the step; NULL in these and in a file without steps"},
     {"class", "TEXT", "as trace_step_time has it"},

@@ -5,7 +5,7 @@
 #include "functions/call/graph_args.h"
 #include "functions/call/step_parts.h"
 
-static const struct column columns_of_step_time[] = {
+static const struct table_column columns_of_step_time[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
     {"class", "TEXT",

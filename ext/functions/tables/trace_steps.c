@@ -4,7 +4,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/step_text.h"
 
-static const struct column columns_of_steps[] = {
+static const struct table_column columns_of_steps[] = {
     {"rank", "INTEGER", "rank of the file"},
     {"iteration", "INTEGER", "N of ProfilerStep#N; of steps by annotation 0, 1, 2, ... (T21)"},
     {"ts", "REAL", "us from the earliest event of the rank"},

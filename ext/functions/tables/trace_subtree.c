@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_subtree[] = {
+static const struct table_column columns_of_subtree[] = {
     {"rank", "INTEGER", "rank"},
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "position in the file's traceEvents"},

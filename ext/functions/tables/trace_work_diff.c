@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
-static const struct column columns_of_work_diff[] = {
+static const struct table_column columns_of_work_diff[] = {
     {"name", "TEXT", "stable name of the operator or the kernel"},
     {"kind", "TEXT", "'operator' or 'kernel'"},
     {"control_runs", "REAL", "runs a step in control (L5), the median over the steps"},

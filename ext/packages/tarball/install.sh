@@ -32,7 +32,7 @@ mkdir -p "$prefix/lib" "$prefix/share/tracediff/database" 2>/dev/null &&
     install -m 644 sql/*.sql "$prefix/share/tracediff" &&
     install -m 644 sql/database/*.sql "$prefix/share/tracediff/database" || {
     echo "Cannot install into $prefix. For you alone: ./install.sh \$HOME/.local" >&2
-    echo "For everyone on this machine: sudo ./install.sh" >&2
+    echo "For everyone on this machine, as root: ./install.sh" >&2
     exit 1
 }
 echo "Installed $prefix/lib/tracediff.so and $prefix/share/tracediff"

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "reader/document.h"
+#include "reader/memo.h"
 
 enum { ROOM = 16 * 1024, HELD = 16 * 1024 * 1024 /* the longest value */ };
 

@@ -8,6 +8,7 @@
 
 #include "analysis/sums/summary.h"
 #include "loading/load.h"
+#include "trace/opening.h"
 
 static const struct stopper no_stopper;
 

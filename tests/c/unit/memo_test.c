@@ -3,7 +3,7 @@
 */
 #include "unit.h"
 
-#include "reader/memo.h"
+#include "reader/lesson.h"
 
 enum { ROOM = 8192 };
 

@@ -1,10 +1,10 @@
-#include "trace.h"
+#include "opening.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "cycles.h"
 #include "base/sort.h"
+#include "cycles.h"
 
 /* Traces that are opened together. */
 struct opening {
@@ -12,15 +12,25 @@ struct opening {
     const struct trace_request *requests;
     size_t count;
     struct cache *cache;
+    bool peek; /* only some ranks of a trace with several files were asked for */
 };
 
+/* Whether the cache is asked for a file: at first for each; then for those that are chosen and not
+** loaded yet, or another part of them, or with other phases. */
+static bool is_wanted(const struct trace_member *member, const bool *phases, bool first)
+{
+    const struct trace_file *file = member->file;
+    return first || (member->chosen && (!file->loaded || file->part != member->part ||
+                                        !file_has_phases(file, phases)));
+}
+
 /* Takes the results of requests, which are those of the wanted members, in their order. */
-static void take_files(struct trace *trace, bool (*wanted)(const struct trace_member *member),
+static void take_files(struct trace *trace, const bool *phases, bool first,
                        struct cache_request **next)
 {
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
-        if (!wanted(member))
+        if (!is_wanted(member, phases, first))
             continue;
         struct cache_request *request = (*next)++;
         file_release(member->file);
@@ -30,10 +40,9 @@ static void take_files(struct trace *trace, bool (*wanted)(const struct trace_me
     }
 }
 
-/* Gets files from the cache: all of them, those whose head did not tell their rank, or the
-** chosen ones. Databases are looked at first: `look`. */
-static bool get_files(const struct opening *opening, bool peek, bool look,
-                      bool (*wanted)(const struct trace_member *member), struct failure *failure)
+/* Gets the wanted files from the cache: at first what tells their ranks, or if all are chosen the
+** whole, and the parts of databases; then the chosen ones. */
+static bool get_files(const struct opening *opening, bool first, struct failure *failure)
 {
     size_t count = 0;
     for (size_t t = 0; t < opening->count; t++)
@@ -45,51 +54,20 @@ static bool get_files(const struct opening *opening, bool peek, bool look,
     for (size_t t = 0; t < opening->count; t++)
         for (size_t i = 0; i < opening->traces[t]->count; i++) {
             const struct trace_member *member = &opening->traces[t]->members[i];
-            if (wanted(member))
+            const bool *phases = opening->requests[t].phases;
+            if (is_wanted(member, phases, first))
                 requests[count++] = (struct cache_request){.path = member->path,
-                                                           .phases = opening->requests[t].phases,
+                                                           .phases = phases,
                                                            .part = member->part,
-                                                           .look = look,
-                                                           .head = look ? NULL : member->file,
+                                                           .look = first,
+                                                           .head = first ? NULL : member->file,
                                                            .trace = (int)t};
         }
-    bool done = cache_get(opening->cache, requests, count, peek, failure);
+    bool done = cache_get(opening->cache, requests, count, first && opening->peek, failure);
     for (size_t t = 0; t < opening->count; t++)
-        take_files(opening->traces[t], wanted, &next);
+        take_files(opening->traces[t], opening->requests[t].phases, first, &next);
     memory_free(requests);
     return done;
-}
-
-static bool any_member(const struct trace_member *member)
-{
-    (void)member;
-    return true;
-}
-
-static bool rank_not_known(const struct trace_member *member)
-{
-    return member->file && !member->file->rank_known;
-}
-
-static bool chosen_member(const struct trace_member *member)
-{
-    return member->chosen && member->file;
-}
-
-/* Whether a member is still to be loaded, or its part, or with other phases. */
-static bool is_unread(const struct trace_member *member, const bool *phases)
-{
-    return member->chosen && (!member->file->loaded || member->file->part != member->part ||
-                              !file_has_phases(member->file, phases));
-}
-
-static bool any_unread(const struct opening *opening)
-{
-    for (size_t t = 0; t < opening->count; t++)
-        for (size_t i = 0; i < opening->traces[t]->count; i++)
-            if (is_unread(&opening->traces[t]->members[i], opening->requests[t].phases))
-                return true;
-    return false;
 }
 
 /* Keeps a file that was given under several paths only under the first of them. A twin has
@@ -244,11 +222,9 @@ static void find_origins(struct trace *trace)
     }
 }
 
-/* Takes over the paths of the requests. Whether only some ranks of a trace with several files were
-** asked for, so that heads are to be read first, is put into `*peek`. */
-static bool begin(const struct opening *opening, bool *peek, struct failure *failure)
+/* Takes over the paths of the requests. */
+static bool begin(struct opening *opening, struct failure *failure)
 {
-    *peek = false;
     for (size_t t = 0; t < opening->count; t++) {
         const struct trace_request *request = &opening->requests[t];
         struct trace *trace = opening->traces[t];
@@ -261,7 +237,8 @@ static bool begin(const struct opening *opening, bool *peek, struct failure *fai
             return failure_memory(failure);
         for (size_t i = 0; i < trace->count; i++)
             trace->members[i].path = trace->paths.items[i].path;
-        *peek = *peek || (request->ranks->kind != SELECT_ALL && trace->count > 1);
+        if (request->ranks->kind != SELECT_ALL && trace->count > 1)
+            opening->peek = true;
     }
     return true;
 }
@@ -292,17 +269,13 @@ static bool check_files(struct trace *trace, const struct trace_request *request
 bool trace_open(struct trace *const *traces, const struct trace_request *requests, size_t count,
                 struct cache *cache, struct failure *failure)
 {
-    const struct opening opening = {traces, requests, count, cache};
-    bool peek, done = begin(&opening, &peek, failure) &&
-                      get_files(&opening, peek, true, any_member, failure);
-    for (size_t t = 0; done && t < count; t++)
+    struct opening opening = {traces, requests, count, cache, false};
+    bool done = begin(&opening, failure) && get_files(&opening, true, failure);
+    for (size_t t = 0; done && t < count; t++) {
         drop_twins(traces[t]);
-    done = done && get_files(&opening, false, true, rank_not_known, failure);
-    for (size_t t = 0; done && t < count; t++)
         done = take_parts(traces[t], failure) && choose_files(traces[t], &requests[t], failure);
-    /* a file that was only peeked at may be cached already with other phases */
-    if (done && (peek || any_unread(&opening)))
-        done = get_files(&opening, false, false, chosen_member, failure);
+    }
+    done = done && get_files(&opening, false, failure);
     for (size_t t = 0; done && t < count; t++)
         done = check_files(traces[t], &requests[t], &cache->stopper, failure);
     return done;
@@ -320,30 +293,4 @@ void trace_close(struct trace *trace)
     memory_free(trace->origins);
     paths_clear(&trace->paths);
     memset(trace, 0, sizeof *trace);
-}
-
-void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
-{
-    for (size_t rank = 0; rank < trace->rank_count; rank++) {
-        bool any = false, several = false; /* steps; events of one number are one */
-        int64_t start = INT64_MIN, end = INT64_MIN, number = 0;
-        for (size_t i = 0; i < trace->count; i++) {
-            const struct trace_member *member = &trace->members[i];
-            if (!member->chosen || member->rank_index != rank)
-                continue;
-            const struct steps *steps = &member->file->profiler_steps;
-            for (size_t s = 0; s < steps->count; s++) {
-                const struct step *step = &steps->items[s];
-                start = step->start > start ? step->start : start;
-                end = step->end > end ? step->end : end;
-                several = several || (any && steps->iterations[step->iteration] != number);
-                number = steps->iterations[step->iteration];
-                any = true;
-            }
-        }
-        if (!several)
-            limits[rank] = INT64_MAX;
-        else
-            limits[rank] = included ? end + (end < INT64_MAX) : start;
-    }
 }

@@ -2,8 +2,8 @@
 ** The descriptors of all charts. A descriptor lists a chart's columns and their roles; its
 ** aggregate, arguments and help follow from it.
 */
-#ifndef TRACEDIFF_CHART_H
-#define TRACEDIFF_CHART_H
+#ifndef TRACEDIFF_CATALOGUE_H
+#define TRACEDIFF_CATALOGUE_H
 
 #include <stdbool.h>
 

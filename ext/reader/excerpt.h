@@ -5,14 +5,14 @@
 ** drops the bytes before an index that the caller gives and keeps the rest, so that a token cut
 ** by the end of a chunk becomes whole.
 */
-#ifndef TRACEDIFF_WINDOW_H
-#define TRACEDIFF_WINDOW_H
+#ifndef TRACEDIFF_EXCERPT_H
+#define TRACEDIFF_EXCERPT_H
 
 #include "base/failure.h"
-#include "source/source.h"
 #include "base/stopper.h"
+#include "source/source.h"
 
-struct window {
+struct excerpt {
     struct source *source; /* owned */
     size_t chunk;          /* bytes read at a time, of which a source lends more or fewer */
     size_t longest;        /* at most this, plus a chunk, is retained */
@@ -34,21 +34,21 @@ enum more {
     MORE_FAILED    /* FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED */
 };
 
-/* Frees what the window owns. */
-void window_clear(struct window *window);
+/* Frees what the excerpt owns. */
+void excerpt_clear(struct excerpt *excerpt);
 
 /* Reads more. The bytes before the index `keep` are dropped, and `at` moves along with the rest. */
-enum more window_read(struct window *window, size_t keep, struct failure *failure);
+enum more excerpt_read(struct excerpt *excerpt, size_t keep, struct failure *failure);
 
-/* The next byte that is not white space; it is then bytes[at]. WINDOW_END at the end of the
+/* The next byte that is not white space; it is then bytes[at]. EXCERPT_END at the end of the
 ** document. */
-enum { WINDOW_END = -1, WINDOW_FAILED = -2 };
-int window_peek(struct window *window, struct failure *failure);
+enum { EXCERPT_END = -1, EXCERPT_FAILED = -2 };
+int excerpt_peek(struct excerpt *excerpt, struct failure *failure);
 
 /* The byte of the document, from 1, at an index. */
-static inline int64_t window_byte(const struct window *window, size_t index)
+static inline int64_t excerpt_byte(const struct excerpt *excerpt, size_t index)
 {
-    return window->origin + (int64_t)index + 1;
+    return excerpt->origin + (int64_t)index + 1;
 }
 
 #endif
