@@ -21,6 +21,7 @@ LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,d
 
 QUERIES = $(sort $(wildcard sql/tracediff/*.sql sql/hta/*.sql))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
+SHARED = $(sort $(wildcard sql/shared/*.sql))
 SOURCES = $(sort $(filter-out ext/packages/%,$(wildcard ext/*.c ext/*/*.c ext/*/*/*.c)))
 COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
@@ -121,7 +122,7 @@ SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_de
 # These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
 NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_database test_host test_hosts test_joins test_make \
 	test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
-	test_statistics.OfR.test_live test_names.Names.test_long_names_take_time_in_proportion \
+	test_statistics.OfR.test_values_are_those_of_r_itself test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
 UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz
@@ -182,6 +183,7 @@ db: needed all ## write traces into ordinary tables: CONTROL=traces/a TEST=trace
 
 examples: ## make the generated example traces again
 	$(PYTHON) tests/generators/generate_gpu_pair.py
+	$(PYTHON) tests/generators/generate_memory_pair.py
 	$(PYTHON) tests/generators/generate_joins.py
 	$(PYTHON) tests/generators/generate_history.py
 	$(PYTHON) tests/generators/generate_counters.py
@@ -208,7 +210,8 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how s
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
 	install -m 644 $(QUERIES) "$$to/share/tracediff" && \
-	install -d "$$to/share/tracediff/database" && \
+	install -d "$$to/share/tracediff/shared" "$$to/share/tracediff/database" && \
+	install -m 644 $(SHARED) "$$to/share/tracediff/shared" && \
 	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
 		echo "Cannot install into $$to. For you alone: $(for_you)"; \
@@ -341,16 +344,16 @@ $(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 	@$(CC) $(FLAGS) -c -o $@ $<
 
 # The arguments of trace_diff_report, which its sections take as parameters.
-GIVEN = control test control_rank test_rank control_iteration test_iteration level clock steps
+GIVEN = control test control_rank test_rank control_iteration test_iteration level clock control_memory test_memory steps
 
 # What embed.awk learns the names of functions from.
 NAMED = ext/functions/registry.h ext/functions/aggregates/scalars.c ext/functions/aggregates/aggregates.c
 
-$(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) | needed
+$(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) $(SHARED) sql/database/diffs.sql | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(wildcard sql/report/*.sql) $(QUERIES) | needed
+$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(SHARED) $(QUERIES) | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 

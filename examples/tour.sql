@@ -190,8 +190,8 @@ WHERE name LIKE 'cuda%' AND diff_counts <> 0;
 -- How much memory, of a trace with profile_memory=True?
 SELECT args ->> '$."Device Type"' AS type, args ->> '$."Device Id"' AS device,
        max(args ->> '$."Total Allocated"') AS allocated, max(args ->> '$."Total Reserved"') AS reserved
-FROM trace_events('examples/recorded/trace.json.gz', 'i')
-WHERE name = '[memory]'
+FROM trace_events('examples/recorded/trace.json.gz')
+WHERE phases = 'i' AND name = '[memory]'
 GROUP BY type, device;
 
 -- What would a fix bring? At most the time on the critical path.

@@ -62,23 +62,14 @@ static int register_all(sqlite3 *db, char **error, bool files)
     struct database *database = database_new(db);
     if (!database)
         return SQLITE_NOMEM;
-    int code = table_function_find_all(database, table_function_at);
+    int code = SQLITE_OK;
     struct function plain;
-    const struct table_function *function;
     for (int i = 0; code == SQLITE_OK && function_at(i, &plain); i++)
         code = register_function(database, &plain);
-    for (int i = 0; code == SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
-        if (files || !function->reads_files)
-            code = table_function_register(database, function, i);
-    if (code == SQLITE_TOOBIG)
-        *error = sqlite3_mprintf("tracediff has too many table functions, or too many arguments "
-                                 "of one: see MOST_FUNCTIONS, MOST_ARGUMENTS and MOST_REQUIRED");
-    /* on failure, register no table function: all share `database` */
-    for (int i = 0; code != SQLITE_OK && (function = table_function_at(i)) != NULL; i++)
-        table_function_unregister(database, function, i);
+    if (code == SQLITE_OK)
+        code = table_functions_register(database, table_function_at, files, error);
     database_release(database);
-    if (code ==
-        SQLITE_OK) /* of an automatic extension, the error code that is_there() leaves counts */
+    if (code == SQLITE_OK) /* if loaded automatically, the error that is_there() leaves would count */
         sqlite3_exec(db, "", NULL, NULL, NULL);
     return code;
 }

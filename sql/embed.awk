@@ -6,13 +6,15 @@
 # `-- Layout LAYOUT [STYLE]`: how the rows are drawn
 # `-- Section ID TEXT`: the rows begin a section, to which a link with this text leads
 # `-- Empty TEXT`: what the page says if there are no rows
+# `-- Of memory`: only with snapshots of the allocator; numbers are bytes
 # `-- SQL`, then a statement: what the page shows
-# `-- With NAME`: the query begins with that of the file NAME.sql beside it
 # Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
 # Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
 # [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
 # description`), then what else there is to say. The query follows, one SELECT.
+# `-- With FOLDER/NAME`, the last line of a header: the query begins with the CTEs that queries
+# share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
 
 function fail(message) {
     printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
@@ -68,6 +70,22 @@ function query_line(line,    out, word, before, parameter, text) {
     return out line
 }
 
+# Begins the query with what it shares.
+function with(name,    path, line, is_own) {
+    path = FILENAME
+    sub(/[^\/]*\/[^\/]*$/, name ".sql", path)
+    while ((getline line < path) > 0) {
+        if (line ~ /^-- Shared/)
+            sql = ""
+        is_own = line ~ /^-- Own/ || (is_own && line !~ /^-- Shared/)
+        if (line !~ /^--/ && !is_own)
+            sql = sql "     " quoted(query_line(line)) "\n     \"\\n\"\n"
+    }
+    close(path)
+    if (sql == "")
+        fail("there is no " path)
+}
+
 # The names that a file has between marks.
 function learn(path, pattern, known,    line, name) {
     while ((getline line < path) > 0)
@@ -87,7 +105,7 @@ function finish() {
             fail("no layout or no query")
         functions = functions "    {.heading = " quoted(summary) ", .layout = LAYOUT_" toupper(layout) \
             ", .style = " quoted(style) ", .id = " quoted(id) ", .link = " quoted(link) \
-            ", .empty = " quoted(empty) ",\n     .shown = " (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
+            ", .empty = " quoted(empty) ", .of_memory = " of_memory ",\n     .shown = " (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
         return
     }
     if (column_count == 0 || sql == "")
@@ -129,6 +147,7 @@ FNR == 1 {
     sub(/\.$/, "", summary)
     arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
     argument_count = column_count = 0
+    of_memory = "false"
     if (report && FNR == NR) {
         count = split(given, words, " ")
         for (i = 1; i <= count; i++)
@@ -156,15 +175,13 @@ report && /^-- Empty / {
     next
 }
 
-report && /^-- With / {
-    path = FILENAME
-    sub(/[^\/]*$/, $3 ".sql", path)
-    while ((getline line < path) > 0)
-        if (line !~ /^--/)
-            sql = sql "     " quoted(query_line(line)) "\n     \"\\n\"\n"
-    close(path)
-    if (sql == "")
-        fail("there is no " path)
+report && /^-- Of memory$/ {
+    of_memory = "true"
+    next
+}
+
+/^-- With / {
+    with($3)
     next
 }
 
@@ -228,7 +245,6 @@ END {
     }
     printf "const struct table_function sql_functions[] = {\n%s};\n", functions
     printf "const int sql_function_count = %d;\n", function_count
-    print "_Static_assert(COUNT_OF(sql_functions) <= MOST_SQL_FUNCTIONS, \"raise MOST_SQL_FUNCTIONS\");"
     print "_Static_assert(MOST_ARGUMENTS == " MOST_ARGUMENTS " && MOST_REQUIRED == " MOST_REQUIRED ", " \
         "\"sql/embed.awk has other limits\");"
 }

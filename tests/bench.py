@@ -3,12 +3,13 @@
 
 usage: bench.py [SIZE [FOLDER]]      as `make bench` does; FOLDER, build/bench by default, keeps the traces
 
-SIZE is small (0.3 MB a file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB;
-the default) or large (a file of 1 GB, too). With CORPUS set, the pair of HTA's own sample is measured, too.
+SIZE is small (0.3 MB a file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB, a snapshot
+of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS set, the pair of HTA's own sample is measured, too.
 
 tracediff runs in a new sqlite3 shell, whose start counts. The programs take turns; the best run of each counts.
-Answers are checked against what the generator counted. It fails if one is wrong, or if an awkward case
-takes more than 3 times the CPU time of the same events as Kineto writes them.
+Answers are checked against what the generator counted. It fails if one is wrong, if an awkward case
+takes more than 3 times the CPU time of the same events as Kineto writes them, or if a snapshot takes more than a fifth of
+the CPU time of Python's pickle.load, or more than 1.5 times its bytes.
 
   x zcat, x igzip     CPU time of tracediff divided by that of the program, which only decompresses
   x plain             CPU time divided by that of the case `plain`, which has the same events
@@ -31,6 +32,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GENERATOR = os.path.join(ROOT, "tests", "generators", "generate_bench.py")
 EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
 AWKWARD = ("line", "pretty", "shuffled", "escaped", "tids")
+SNAPSHOTS = os.path.join(ROOT, "tests", "generators", "generate_memory.py")
+EVENTS = {"small": 3_000, "medium": 300_000, "large": 3_000_000}    # of a snapshot, with 60 frames each
 MOST = 3            # times the CPU time of `plain` that an awkward case may take
 COUNTED = 100e6     # bytes of JSON up to which instructions are counted
 SIZES = {"small": (0.3, 1, 4, 0), "medium": (35, 350, 16, 0), "large": (35, 350, 16, 1000)}
@@ -105,6 +108,29 @@ def cases(size, folder):
     for style in AWKWARD:
         yield ops_case(style, generated(folder, (f"{style}/rank0.json.gz", megabytes, style)))
     yield ops_case("not gzip", generated(folder, ("text/rank0.json", megabytes)))
+
+
+def measure_snapshot(size, folder):
+    """A row of the table of snapshots: tracediff and pickle.load, in turns. Exits if the peak is wrong, or a limit is exceeded."""
+    path = os.path.join(folder, "snapshot", "rank0.pickle")
+    facts = path + ".facts"
+    if not os.path.exists(facts) or os.path.getmtime(facts) < os.path.getmtime(SNAPSHOTS):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        made = subprocess.run([sys.executable, SNAPSHOTS, path, str(EVENTS[size]), "60"], check=True, capture_output=True, text=True)
+        with open(facts, "w", encoding="utf-8") as kept:
+            kept.write(made.stdout)
+    with open(facts, encoding="utf-8") as kept:
+        peak = json.load(kept)["peak"]
+    query = f"SELECT peak_bytes FROM memory_files('{path}')"
+    costs = best({"tracediff": sqlite(query), "python": [sys.executable, "-c", "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))", path]},
+                 1 if size == "small" else 3)
+    cpu, wall, memory, output = costs["tracediff"]
+    if output != str(peak):
+        sys.exit(f"{query}\ngave {output}, not {peak}")
+    ratio, length = cpu / costs["python"].cpu, os.path.getsize(path)
+    if size != "small" and (ratio > 0.2 or memory > 1.5 * max(length, 100e6)):
+        sys.exit(f"a snapshot takes {ratio:.3f} of the CPU time of pickle.load, and {memory / length:.2f} times its bytes")
+    return ["snapshot", ratio, cpu, wall, memory / 1e6, length / 1e6, EVENTS[size] / 1e3, costs["python"].cpu, costs["python"].peak / 1e6]
 
 
 def facts_of(path):
@@ -231,6 +257,8 @@ def main(size="medium", folder=os.path.join(ROOT, "build", "bench")):
           f"{run(sqlite('SELECT tracediff_debug()')).output}\n")
     table(["case", *(f"x {name}" for name in DECOMPRESSORS), "x plain", "CPU s", "wall s", "peak MB", "MB of JSON",
            "MB/CPU s", "1000 events", "B/event", "M instr."], rows)
+    print("measuring a snapshot", file=sys.stderr, flush=True)
+    table(["case", "x pickle.load", "CPU s", "wall s", "peak MB", "MB", "1000 events", "its CPU s", "its peak MB"], [measure_snapshot(size, folder)])
     print("measuring other programs", file=sys.stderr, flush=True)
     costs = best({"tracediff": sqlite(pair.query), **others(pair, folder)}, 1)
     table(["the pair by", "x tracediff", "CPU s", "wall s", "peak MB"],

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import random
 import sqlite3
 import tempfile
 import unittest
@@ -43,6 +44,32 @@ def run(steps=3, slower=1, extra=()):
                    launch(at + 20, 5, number + 1), kernel("gemm", at + 300, 200 * slower, number + 1)]
         events += [event(name, at + 600, 10) for name in extra]
     return document(*events, event("end", 1000 * steps, 5))
+
+
+def write_halves(names=20, steps=3):
+    """Jobs `control` and `test` of two ranks, the second of which all wait for. In steady steps each kernel takes longer in
+    test, on rank 0 by exactly half of what it does on rank 1 (Q8.1), in other pieces a step."""
+    chance, durations = random.Random(1), {}  # ns, by side and rank: those of the kernels of a step
+    for number in range(names):
+        control, test = ([chance.randrange(20000, 40000) for _ in range(steps)] for _ in range(2))
+        test[0] += max(0, sum(control) - sum(test)) + 3000
+        more = sum(test) - sum(control)
+        late = [chance.randrange(60000, 80000) for _ in range(steps)]
+        later = [late[0] + 2 * more - (steps - 1) * (more // steps), *(each + more // steps for each in late[1:])]
+        for key, each in ((("control", 0), control), (("test", 0), test), (("control", 1), late), (("test", 1), later)):
+            durations.setdefault(key, []).append(each)
+    for (side, rank), of_names in durations.items():
+        events, others = [], [1000 + 60000 * rank] * names
+        for place, of_step in enumerate((others, *zip(*of_names), others)):
+            start, end = 10 ** 7 * place, 10 ** 7 * place + 1000
+            events.append(step(place, start / 1000, 9000))
+            for number, dur in enumerate((1000, *of_step, None)):
+                name, dur = (f"k{number:02}", dur) if dur else ("ncclAllReduce", start + 4 * 10 ** 6 - end)
+                events += [event(name, (start + number) / 1000, 0.001),
+                           launch((start + number) / 1000, 0.001, names * 100 * place + number),
+                           kernel(name, end / 1000, dur / 1000, names * 100 * place + number)]
+                end += dur
+        write(f"{side}/rank{rank}.json", {**document(*events), "distributedInfo": {"rank": rank, "world_size": 2}})
 
 
 def write(path, content):
@@ -87,6 +114,11 @@ class InFolder(unittest.TestCase):
 
     def value(self, sql, *arguments):
         return self.rows(sql, *arguments)[0][0]
+
+    def order(self, function):
+        """What ends an error about an argument that may have been given by position."""
+        return "; the arguments are " + ", ".join(name for name, in self.rows(
+            "SELECT name FROM tracediff_help(?) WHERE part = 'argument' AND position IS NOT NULL ORDER BY position", function))
 
     def assert_error(self, message, sql, *arguments):
         """The whole message, and that the connection goes on."""

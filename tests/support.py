@@ -9,6 +9,7 @@ SLOW       skip: without the tests marked as slow or slowest; some: without the 
 """
 import glob
 import os
+import re
 import sqlite3
 import sys
 import unittest
@@ -23,6 +24,17 @@ def queries():
     """The files of the functions written in SQL, by name."""
     return {os.path.basename(path)[:-4]: path for folder in ("tracediff", "hta")
             for path in sorted(glob.glob(os.path.join(ROOT, "sql", folder, "*.sql")))}
+
+
+def query_text(path):
+    """A query with what it shares in place: a line `-- With FOLDER/NAME` stands for the CTEs of that file of sql/."""
+    def shared(line):
+        with open(os.path.join(ROOT, "sql", f"{line[1]}.sql"), encoding="utf-8") as file:
+            text = file.read()
+        return re.split("(?m)^-- Own.*$", re.split("(?m)^-- Shared.*\n", text)[-1])[0]
+
+    with open(path, encoding="utf-8") as file:
+        return re.sub(r"(?m)^-- With (\S+)\n", shared, file.read())
 
 
 LEFT_OUT = "it is slow"

@@ -15,31 +15,11 @@ CREATE TEMP TABLE ops AS SELECT * FROM main.ops WHERE 0;
 CREATE TEMP TABLE diff AS SELECT * FROM main.diff WHERE 0;
 CREATE TEMP TABLE step_diff AS SELECT * FROM main.step_diff WHERE 0;
 
+-- The own steps of the ranks, which tell what differs on one rank only (Q8).
+CREATE TEMP TABLE own_step_time AS
+SELECT side, rank, iteration, class, name, time_ns FROM main.step_time WHERE is_steady;
+
 -- diffs.sql
 
--- Q8, as sql/tracediff/trace_step_diff.sql has it: the own steps of the ranks that both jobs have.
-CREATE TEMP TABLE shared AS
-SELECT rank, max(windows) FILTER (WHERE side = 'control') AS control_windows,
-       max(windows) FILTER (WHERE side = 'test') AS test_windows
-FROM (SELECT side, rank, count(*) AS windows
-      FROM (SELECT DISTINCT side, rank, iteration FROM main.step_time WHERE is_steady)
-      GROUP BY side, rank)
-GROUP BY rank
-HAVING count(*) = 2;
-CREATE TEMP TABLE own_diff AS
-SELECT class, name, rank, sum(CASE side WHEN 'test' THEN time_ns / (1000.0 * test_windows)
-                                        ELSE -time_ns / (1000.0 * control_windows) END) AS diff_time
-FROM main.step_time CROSS JOIN temp.shared USING (rank)
-WHERE is_steady AND class <> 'comm' AND (SELECT count(*) FROM temp.shared) > 1
-GROUP BY class, name, rank;
-CREATE INDEX temp.own_diff_of ON own_diff (class, name);
-
 DELETE FROM main.job_step_diff;
-INSERT INTO main.job_step_diff
-SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev,
-       test_stddev, diff_within, diff_mix,
-       (SELECT trace_only_rank(o.rank, o.diff_time, d.diff_time)
-        FROM own_diff AS o
-        WHERE o.class = d.class AND o.name IS d.name)
-FROM temp.step_diff AS d
-ORDER BY d.rowid;
+INSERT INTO main.job_step_diff SELECT * FROM temp.step_diff ORDER BY rowid;

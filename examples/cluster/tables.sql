@@ -15,7 +15,7 @@ CREATE TABLE inputs (side TEXT NOT NULL, file TEXT NOT NULL, size INTEGER, mtime
 -- A file asks for the others of its rank.
 CREATE INDEX files_by_rank ON files (side, rank);
 
--- Of merged databases. trace_job_path(trace, 'all'); is_steady as in the other tables.
+-- Of merged databases. trace_job_path(trace, 'job', 'all'); is_steady as in the other tables.
 CREATE TABLE job_path (
   side TEXT NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL, seq INTEGER NOT NULL, rank INTEGER NOT NULL,
   ts REAL, dur REAL, waiting_rank INTEGER, collective TEXT, process_group TEXT, queued TEXT, ts_ns INTEGER,

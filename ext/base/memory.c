@@ -8,14 +8,16 @@
 
 enum { LARGE = 2 * 1024 * 1024 /* bytes of a large page */ };
 
+void *memory_items(size_t count, size_t item)
+{
+    return count > SIZE_MAX / item ? NULL : memory_allocate(count > 0 ? count * item : 1);
+}
+
 static void *memory_of(int byte, size_t count, size_t item)
 {
-    if (item && count > SIZE_MAX / item)
-        return NULL;
-    size_t size = count && item ? count * item : 1;
-    void *block = memory_allocate(size);
+    void *block = memory_items(count, item);
     if (block)
-        memset(block, byte, size);
+        memset(block, byte, count * item);
     return block;
 }
 

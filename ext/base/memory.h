@@ -31,7 +31,10 @@ void memory_use_large_pages(void *block, size_t size);
 ** touched. */
 void *memory_allocate_large(size_t size, unsigned char **start);
 
-/* As memory_allocate(), with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
+/* As memory_allocate(), for items of one size, also for none. */
+void *memory_items(size_t count, size_t item);
+
+/* The same with every bit 0 or, filled, 1: ROW_NONE, NAME_NONE and the like. */
 void *memory_zeroed(size_t count, size_t item);
 void *memory_filled(size_t count, size_t item);
 

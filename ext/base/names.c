@@ -38,7 +38,7 @@ static uint32_t hash_of(const unsigned char *text, size_t length)
             word = word << 8 | *text++;
         hash = hash_mixed(word ^ key, hash);
     }
-    hash = hash_mixed(hash ^ key, UINT64_C(0x9e3779b97f4a7c15));
+    hash = hash_with(hash, key);
     return (uint32_t)(hash ^ hash >> 32);
 }
 

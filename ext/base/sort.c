@@ -100,8 +100,8 @@ bool sort_items(void *items, size_t count, size_t size, int (*order)(const void 
             return false;
     if (ordered >= count)
         return true;
-    char *spare = memory_allocate(count * size); /* cannot overflow: there are as many items */
-    sort.ends = memory_allocate((count / RUN + 1) * sizeof *sort.ends);
+    char *spare = memory_items(count, size);
+    sort.ends = memory_items(count / RUN + 1, sizeof *sort.ends);
     char *from = items, *to = spare;
     bool done = (spare && sort.ends) || failure_memory(failure);
     done = done && find_runs(&sort, items, count, spare);

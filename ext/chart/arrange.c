@@ -1,6 +1,5 @@
 /*
-** Arranges a figure after its last row: counts the values of histograms, thins lines, puts rows
-** into their order.
+** Arranges a figure after its last row: counts the values of histograms, puts rows into their order.
 */
 #include "figure.h"
 
@@ -9,12 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "points.h"
 #include "waterfall.h"
-
-enum {
-    MOST_POINTS = 8000, /* of all lines together */
-    POINTS_OF_A_BUCKET = 4,
-};
 
 /* The lower bounds, in us, of the bins from BIN_FIRST to BIN_LARGE. They are literals, not
 ** computed, so that each equals the double that a parser makes of the same decimals. */
@@ -105,102 +100,6 @@ static bool count_values(struct figure *figure)
         figure->rows[figure->row_count++] = (struct chart_row){name, name.length};
     }
     return !figure->names.failed;
-}
-
-/* The bucket of a point. `width` is 0 if buckets have equally many points. */
-static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets, double width)
-{
-    if (width == 0)
-        return (size_t)((double)i / (double)count * (double)buckets);
-    size_t bucket = (size_t)((x[i] - x[0]) / width);
-    return bucket < buckets ? bucket : buckets - 1;
-}
-
-/* Reduces the points of a long line without changing how it looks. Thins in place. Returns how
-** many points are left, at most four per bucket.
-** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have
-**    equally many points instead.
-** 2. Each bucket keeps its first, lowest, highest and last point, in their order. So no extreme is
-**    lost, and steps stay where they are. */
-static size_t thin(double *x, double *y, size_t count, size_t buckets)
-{
-    if (count <= 4 * buckets)
-        return count;
-    double first = x[0], width = (x[count - 1] - first) / (double)buckets;
-    for (size_t i = 1; i < count && width > 0; i++)
-        if (x[i] < x[i - 1])
-            width = 0;
-    if (!(width > 0))
-        width = 0;
-    size_t kept = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        size_t bucket = bucket_of(x, begin, count, buckets, width), low = begin, high = begin;
-        for (end = begin + 1; end < count && bucket_of(x, end, count, buckets, width) == bucket;
-             end++) {
-            low = y[end] < y[low] ? end : low;
-            high = y[end] > y[high] ? end : high;
-        }
-        size_t points[] = {begin, low < high ? low : high, low < high ? high : low, end - 1};
-        for (int i = 0; i < 4; i++) {
-            if (i > 0 && points[i] == points[i - 1])
-                continue;
-            x[kept] = x[points[i]];
-            y[kept++] = y[points[i]];
-        }
-    }
-    return kept;
-}
-
-/* Keeps the points at which a value rises. */
-static size_t rises(double *x, double *y, size_t count)
-{
-    size_t kept = 0;
-    double before = 0;
-    for (size_t i = 0; i < count; i++) {
-        double value = y[i];
-        if (value > before) {
-            x[kept] = x[i];
-            y[kept++] = value;
-        }
-        before = value;
-    }
-    return kept;
-}
-
-/* Moves all points so that the first one, or the first mark, is at 0. */
-static void shift_points(struct figure *figure)
-{
-    double origin = INFINITY;
-    for (int i = 0; i < figure->series_count; i++)
-        for (size_t at = 0; at < figure->series[i].count; at++)
-            origin = fmin(origin, figure->series[i].x[at]);
-    for (size_t i = 0; i < figure->mark_count; i++)
-        origin = fmin(origin, figure->marks[i]);
-    for (size_t i = 0; i < figure->mark_count; i++)
-        figure->marks[i] -= origin;
-    for (int i = 0; i < figure->series_count; i++)
-        for (size_t at = 0; at < figure->series[i].count; at++)
-            figure->series[i].x[at] -= origin;
-}
-
-/* Thins lines if there are too many points. */
-static void thin_points(struct figure *figure)
-{
-    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET;
-    buckets /= figure->series_count > 0 ? (size_t)figure->series_count : 1;
-    figure->seen = 0;
-    for (int i = 0; i < figure->series_count; i++) {
-        struct series *series = &figure->series[i];
-        if (figure->chart->kind == CHART_DOTS)
-            series->count = rises(series->x, series->y, series->count);
-        figure->seen += (int64_t)series->count;
-    }
-    for (int i = 0; i < figure->series_count; i++) {
-        struct series *series = &figure->series[i];
-        if (figure->seen > MOST_POINTS)
-            series->count = thin(series->x, series->y, series->count, buckets);
-        figure->kept += (int64_t)series->count;
-    }
 }
 
 /* Makes hidden and not hidden of the percent that is hidden, unless times were given. */
@@ -382,10 +281,8 @@ bool figure_finish(struct figure *figure)
         return count_values(figure);
     if (figure->chart->kind == CHART_WATERFALL)
         return waterfall_make(figure);
-    if (figure_has_points(figure) && !figure->chart->at)
-        shift_points(figure);
-    if (figure_has_points(figure) && figure->chart->kind != CHART_TIMELINE)
-        thin_points(figure);
+    if (figure_has_points(figure))
+        made = points_make(figure);
     for (int i = 0; i < figure->series_count && made && figure->chart->kind == CHART_TIMELINE; i++)
         made = order_bars(&figure->series[i]);
     if (figure->chart->kind == CHART_OVERLAP)

@@ -31,6 +31,7 @@ enum chart_kind {
     CHART_OVERLAP,    /* a stack of two: hidden and not hidden */
     CHART_RANGES,     /* a bar of the first value, and a range from low to high around another */
     CHART_LINES,      /* step lines: a value holds until the next one */
+    CHART_AREAS,      /* step lines, stacked: what is there, of rows that say from when until when (points.h) */
     CHART_DOTS,       /* a dot where a value rises, on a logarithmic axis */
     CHART_TIMELINE,   /* a bar for each event, in a lane for each series */
     CHART_HISTOGRAMS, /* how each column's values are distributed, side by side */
@@ -56,7 +57,10 @@ enum chart_role {
     CHART_TAG,    /* text after a detail, in brackets; alone if there is no detail */
     CHART_FOLDED, /* text on the axis; what follows ` overlapping ` names a series */
     CHART_SERIES, /* text that names a series; several are joined */
+    CHART_ONLY,   /* text that all rows must have in common */
     CHART_AT,     /* a number: the position on the x axis */
+    CHART_FROM,   /* a number: from there on a row counts; NULL: from before all */
+    CHART_TO,     /* a number: until there; NULL: to the end */
     CHART_MARK,   /* a number: the position of a line behind the others; the title says of what */
     CHART_ON,     /* a number: 0 makes a bar pale */
     CHART_BASE,   /* a number of a row whose values texts name: its first series */

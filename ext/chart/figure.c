@@ -28,6 +28,8 @@ void figure_clear(struct figure *figure)
     }
     memory_free(figure->rows);
     memory_free(figure->marks);
+    names_clear(&figure->areas.keys);
+    memory_free(figure->areas.changes);
     writer_clear(&figure->names);
     writer_clear(&figure->title);
     *figure = (struct figure){0};
@@ -369,10 +371,58 @@ static void add_point(struct figure *figure, const struct chart_cell *cells, int
     figure->has_pale = figure->has_pale || on == 0;
 }
 
+/* Keeps a text of CHART_ONLY of the first row; of later rows, says whether it is the same. */
+static bool is_same(struct figure *figure, int column, const struct chart_cell *cell)
+{
+    struct text_span *kept = &figure->areas.only[column];
+    size_t length = cell->text ? cell->length : 0;
+    if (figure->areas.rows > 0)
+        return kept->length == length &&
+               (length == 0 || memcmp(figure_text(figure, *kept), cell->text, length) == 0);
+    *kept = (struct text_span){figure->names.length, length};
+    if (length > 0)
+        write_bytes(&figure->names, cell->text, length);
+    return true;
+}
+
+static void add_change(struct figure *figure, double at, double value, uint32_t key)
+{
+    struct stacked_areas *areas = &figure->areas;
+    if (MEMORY_GROW(areas->changes, areas->capacity, areas->count + 1))
+        areas->changes[areas->count++] = (struct area_change){at, value, key};
+    else
+        figure->failed = true;
+}
+
+/* Adds what a row of CHART_AREAS changes. A row without a key is `(none)`; one that ends before it begins is left out. */
+static void add_changes(struct figure *figure, const struct chart_cell *cells)
+{
+    struct chart_cell key = {.text = "(none)", .length = 6};
+    double from = NAN, to = NAN, value = NAN;
+    for (int i = 0; i < MOST_CHART_COLUMNS; i++) {
+        enum chart_role role = figure->chart->columns[i].role;
+        if (role == CHART_ONLY && !is_same(figure, i, &cells[i]))
+            figure->mixed = figure->chart->columns[i].name;
+        key = role == CHART_SERIES && cells[i].text ? cells[i] : key;
+        from = role == CHART_FROM ? cells[i].number : from;
+        to = role == CHART_TO ? cells[i].number : to;
+        value = role == CHART_VALUE ? cells[i].number : value;
+    }
+    figure->areas.rows++;
+    if (figure->mixed || !isfinite(value) || isinf(from) || isinf(to) || to < from)
+        return;
+    uint32_t id = names_intern(&figure->areas.keys, key.text, key.length);
+    figure->failed = figure->failed || id == NAME_NONE;
+    if (!figure->failed)
+        add_change(figure, isnan(from) ? -INFINITY : from, value, id);
+    if (!figure->failed && !isnan(to))
+        add_change(figure, to, -value, id);
+}
+
 bool figure_has_points(const struct figure *figure)
 {
     enum chart_kind kind = figure->chart->kind;
-    return kind == CHART_LINES || kind == CHART_DOTS || kind == CHART_TIMELINE;
+    return kind == CHART_LINES || kind == CHART_AREAS || kind == CHART_DOTS || kind == CHART_TIMELINE;
 }
 
 bool figure_is_stack(const struct figure *figure)
@@ -398,9 +448,11 @@ double figure_total(const struct figure *figure, int series)
 
 void figure_add(struct figure *figure, const struct chart_cell *cells)
 {
-    if (figure->failed || figure->too_many)
+    if (figure->failed || figure->too_many || figure->mixed)
         return;
-    if (figure_has_points(figure))
+    if (figure->chart->kind == CHART_AREAS)
+        add_changes(figure, cells);
+    else if (figure_has_points(figure))
         for (int i = column_of(figure->chart, CHART_VALUE);
              figure->chart->columns[i].role == CHART_VALUE; i++)
             add_point(figure, cells, i);

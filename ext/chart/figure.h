@@ -6,7 +6,7 @@
 ** 2. If texts name the series of a value, and in CHART_RANGES, rows of the same name are merged.
 ** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted, and so
 **    are events of a timeline.
-** 4. Finishing a figure (arrange.c) puts rows into their order, thins lines and counts the values of
+** 4. Finishing a figure (arrange.c, points.h) puts rows into their order, thins lines and counts the values of
 **    histograms. The title tells how much is not shown.
 */
 #ifndef TRACEDIFF_FIGURE_H
@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "base/names.h"
 #include "catalogue.h"
 #include "writer.h"
 
@@ -54,6 +55,21 @@ struct series {
     size_t count, x_capacity, y_capacity, label_capacity;
 };
 
+/* A key has more or, if value is negative, less from a position on; -INFINITY: from before all. */
+struct area_change {
+    double at, value;
+    uint32_t key;
+};
+
+/* The rows of CHART_AREAS. */
+struct stacked_areas {
+    struct names keys;
+    struct area_change *changes;
+    size_t count, capacity;
+    size_t rows; /* that were given */
+    struct text_span only[MOST_CHART_COLUMNS];
+};
+
 struct figure {
     const struct chart *chart;
     struct writer names; /* all texts, concatenated */
@@ -65,6 +81,8 @@ struct figure {
     size_t mark_count, mark_capacity;
     struct series series[MOST_SERIES];
     int series_count;
+    struct stacked_areas areas;
+    const char *mixed; /* a column of CHART_ONLY that differs; NULL: none */
     bool has_pale; /* an event is pale */
     int64_t seen;  /* rows with a name, or points of lines, that were given */
     int64_t kept;  /* how many of them are shown */

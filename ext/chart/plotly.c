@@ -215,11 +215,14 @@ static void write_points(const struct figure *figure, struct writer *to, int ser
     const struct series *line = &figure->series[series];
     struct scale scale = figure_scale(figure, series), time = figure_time_scale(figure);
     bool dots = figure->chart->kind == CHART_DOTS;
+    bool area = figure->chart->kind == CHART_AREAS && series < figure->series_count - 1;
     struct writer hover = {0};
     write_string(to, dots ? "{\"type\":\"scatter\",\"mode\":\"markers\",\"name\":"
                           : "{\"type\":\"scatter\",\"mode\":\"lines\",\"name\":");
     write_series_name(figure, to, series);
-    if (!dots && greatest_value(figure, series, series + 1) <=
+    if (area)
+        write_string(to, ",\"stackgroup\":\"areas\"");
+    if (figure->chart->kind == CHART_LINES && greatest_value(figure, series, series + 1) <=
                      0.01 * greatest_value(figure, 0, figure->series_count))
         write_string(to, ",\"visible\":\"legendonly\"");
     plotly_numbers(to, ",\"x\":", line->x, line->count, time.divisor);
@@ -236,6 +239,7 @@ static void write_points(const struct figure *figure, struct writer *to, int ser
     write_string(to, ",\"hovertemplate\":");
     plotly_text(to, &hover);
     write_string(to, dots ? ",\"marker\":{\"size\":5,\"color\":"
+                 : area ? ",\"line\":{\"shape\":\"hv\",\"width\":0.5,\"color\":"
                           : ",\"line\":{\"shape\":\"hv\",\"width\":1.5,\"color\":");
     write_json_string(to, colour_of(figure, series));
     write_string(to, "}}");
@@ -353,6 +357,7 @@ static size_t write_point_axes(const struct figure *figure, struct writer *to)
             write_string(&title, "; dotted lines: ");
             write_string(&title, figure->chart->columns[i].title);
         }
+    write_string(&title, figure->chart->kind == CHART_AREAS ? "; dotted line: the peak" : "");
     write_string(&title, figure->has_pale ? "; pale: not on the path" : "");
     write_bytes(&title, "", 1);
     write_axis(to, ",\"xaxis\":", title.failed ? "" : title.bytes, time.unit, 8);

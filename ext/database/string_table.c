@@ -9,7 +9,7 @@ enum { COLUMN_ID, COLUMN_TEXT };
 
 static uint64_t hash_of(int64_t id, int how)
 {
-    return hash_mixed((uint64_t)id ^ hash_key(), UINT64_C(0x9e3779b97f4a7c15) + (unsigned)how);
+    return hash_mixed((uint64_t)id ^ hash_key(), HASH_ODD + (unsigned)how);
 }
 
 static uint64_t hash_of_use(const void *strings, uint32_t i)

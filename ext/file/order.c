@@ -48,8 +48,8 @@ static int name_order(const void *a, const void *b)
 static uint32_t *places_of_names(const struct names *names, const struct stopper *stopper,
                                  struct failure *failure)
 {
-    const struct name **sorted = memory_allocate((names->count + 1) * sizeof *sorted);
-    uint32_t *places = memory_allocate((names->count + 1) * sizeof *places);
+    const struct name **sorted = memory_items(names->count, sizeof *sorted);
+    uint32_t *places = memory_items(names->count, sizeof *places);
     bool done = sorted && places;
     for (size_t id = 0; done && id < names->count; id++)
         sorted[id] = &names->items[id];
@@ -100,15 +100,15 @@ static uint32_t *make_order(const struct trace_file *file, enum order order,
 {
     size_t count = file->columns.count;
     uint32_t *places = NULL, *rows = NULL;
-    struct order_item *items = memory_allocate((count + 1) * sizeof *items);
-    struct order_item *spare = memory_allocate((count + 1) * sizeof *spare), *sorted = NULL;
+    struct order_item *items = memory_items(count, sizeof *items);
+    struct order_item *spare = memory_items(count, sizeof *spare), *sorted = NULL;
     uint64_t largest;
     if (!items || !spare)
         failure_memory(failure);
     else if ((order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure))) &&
              put_keys(file, order, places, items, &largest, stopper, failure))
         sorted = sort_digits(items, spare, count, largest, stopper, failure);
-    if (sorted && !(rows = memory_allocate((count + 1) * sizeof *rows)))
+    if (sorted && !(rows = memory_items(count, sizeof *rows)))
         failure_memory(failure);
     for (size_t i = 0; rows && i < count; i++) {
         rows[i] = sorted[i].row;

@@ -29,7 +29,7 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
         total += count;
     }
     if (done)
-        spans->items = memory_allocate((total + 1) * sizeof *spans->items);
+        spans->items = memory_items(total, sizeof *spans->items);
     done = done && (spans->items || failure_memory(failure));
     for (size_t row = 0; row < columns->count && done; row++) {
         done = stopper_goes_on(stopper, row, failure);
@@ -83,22 +83,21 @@ static size_t close_open(struct span_line *line, const struct span **open, size_
 }
 
 bool span_line_innermost(struct span_line *line, const struct span *spans, size_t count,
-                         bool (*takes_part)(const void *argument, uint32_t row),
-                         const void *argument, const struct span **open,
                          const struct stopper *stopper, struct failure *failure)
 {
     size_t open_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!stopper_goes_on(stopper, i, failure))
-            return false;
-        if (takes_part && !takes_part(argument, spans[i].row))
-            continue;
+    const struct span **open = memory_items(count, sizeof *open);
+    bool done = open || failure_memory(failure);
+    for (size_t i = 0; done && i < count; i++) {
         open_count = close_open(line, open, open_count, spans[i].start);
         open[open_count++] = &spans[i];
         span_line_add(line, spans[i].start, spans[i].row);
+        done = stopper_goes_on(stopper, i, failure);
     }
-    (void)close_open(line, open, open_count, INT64_MAX);
-    return true;
+    if (done)
+        (void)close_open(line, open, open_count, INT64_MAX);
+    memory_free(open);
+    return done;
 }
 
 void spans_clear(struct spans *spans)

@@ -47,10 +47,8 @@ struct span_line {
 void span_line_add(struct span_line *line, int64_t start, uint32_t row);
 
 /* Adds the innermost at each instant of spans that are sorted by start; of those with one start,
-** a later one is further in. `takes_part` selects rows; NULL: all. `open` has room for all. */
+** a later one is further in. */
 bool span_line_innermost(struct span_line *line, const struct span *spans, size_t count,
-                         bool (*takes_part)(const void *argument, uint32_t row),
-                         const void *argument, const struct span **open,
                          const struct stopper *stopper, struct failure *failure);
 
 void spans_clear(struct spans *spans);

@@ -72,7 +72,7 @@ static bool make_stacks(struct stack_sweep *sweep)
     size_t count = sweep->file->columns.count;
     stacks->parent = memory_filled(count, sizeof *stacks->parent);
     stacks->depth = memory_filled(count, sizeof *stacks->depth);
-    stacks->self = memory_allocate((count + 1) * sizeof *stacks->self);
+    stacks->self = memory_items(count, sizeof *stacks->self);
     if (!stacks->parent || !stacks->depth || !stacks->self)
         return failure_memory(sweep->failure);
     for (size_t row = 0; row < count; row++) {
@@ -116,8 +116,8 @@ uint32_t *stacks_outermost(const struct trace_file *file, const bool *wanted,
 {
     const uint32_t unknown = ROW_NONE - 1, *parent = file->stacks.parent;
     size_t count = file->columns.count;
-    uint32_t *outermost = memory_allocate((count + 1) * sizeof *outermost);
-    uint32_t *path = memory_allocate((count + 1) * sizeof *path); /* to the first that is known */
+    uint32_t *outermost = memory_items(count, sizeof *outermost);
+    uint32_t *path = memory_items(count, sizeof *path); /* to the first that is known */
     bool done = (outermost && path) || failure_memory(failure);
     for (size_t row = 0; done && row < count; row++)
         outermost[row] = unknown;

@@ -118,7 +118,7 @@ static const struct {
     {"trace_subtree",
      "SELECT depth, trace_short_name(name) AS name, num_kernels, round(kernel_dur_sum, 1) AS us,\n"
      "       round(kernel_span, 1) AS span\n"
-     "FROM trace_subtree(" GPU ", 204);"},
+     "FROM trace_subtree(" GPU ", 0, 204);"},
     {"trace_diff_by", "SELECT key, round(diff_device_time, 1) AS diff,\n"
                       "       round(diff_from_counts, 1) AS from_counts,\n"
                       "       round(diff_from_mean, 1) AS from_mean\n"
@@ -267,8 +267,8 @@ static const struct {
                                   "LIMIT 5;"},
     {"frequent_cuda_kernel_sequences",
      "SELECT substr(pattern, 1, 60) AS pattern, count, round(gpu_kernel_duration, 1) AS us\n"
-     "FROM frequent_cuda_kernel_sequences(" GPU ")\n"
-     "WHERE operator_name = 'aten::linear' AND min_pattern_len = 1\n"
+     "FROM frequent_cuda_kernel_sequences(" GPU ", 'aten::linear')\n"
+     "WHERE min_pattern_len = 1\n"
      "LIMIT 3;"},
     {"trace_short_name", "SELECT trace_short_name('void "
                          "at::native::vectorized_elementwise_kernel<4, Add>(int)') AS name;"},
@@ -386,18 +386,17 @@ static const struct {
      "  rank, 'stream ' || stream, trace_label(name), (ts_ns - offset_ns) / 1000.0, dur,\n"
      "  'Step 12 of both ranks, in the clock of rank 0', NULL, NULL, on_path)) > 0 AS written\n"
      "FROM (SELECT e.*, c.offset_ns, EXISTS (\n"
-     "        SELECT 1 FROM trace_job_path('examples/gpu/test', 12) AS p\n"
+     "        SELECT 1 FROM trace_job_path('examples/gpu/test', 'job', 12) AS p\n"
      "        WHERE p.rank = e.rank AND e.ts_ns - c.offset_ns < p.ts_ns + p.dur_ns\n"
      "          AND e.ts_ns + e.dur_ns - c.offset_ns > p.ts_ns) AS on_path\n"
      "      FROM trace_job_clocks('examples/gpu/test') AS c\n"
-     "      JOIN trace_events('examples/gpu/test', NULL, 'all', NULL) AS e USING (rank, iteration)\n"
+     "      JOIN trace_events('examples/gpu/test') AS e USING (rank, iteration)\n"
      "      WHERE iteration = 12 AND trace_kernel_type(e.name, e.cat) IS NOT NULL\n"
      "      ORDER BY e.rank, e.stream);"},
     {"visualize_memory",
      "SELECT writefile('build/page.html', visualize_memory(\n"
-     "         e.rank, e.device, event, allocated, reserved, NULL, NULL, peak_event)) > 0 AS written\n"
-     "FROM memory_events('examples/memory/training_512.pickle.gz') AS e\n"
-     "JOIN memory_files('examples/memory/training_512.pickle.gz') AS f USING (rank, device);"},
+     "         rank, device, phase, bytes, alloc_event, free_event)) > 0 AS written\n"
+     "FROM memory_allocations('examples/memory/training_512.pickle.gz');"},
     {"visualize_memory_bw_time_series",
      "SELECT writefile('build/page.html', visualize_memory_bw_time_series(\n"
      "         rank, name, ts, memory_bw_gbps)) > 0 AS written\n"

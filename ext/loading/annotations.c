@@ -144,7 +144,7 @@ bool annotations_find(struct trace_file *file, const struct external *externals,
     }
     if (!done || file->annotation_count == 0)
         return done;
-    struct host_annotation *hosts = memory_allocate((count + 1) * sizeof *hosts);
+    struct host_annotation *hosts = memory_items(count, sizeof *hosts);
     done = hosts || failure_memory(failure);
     done = done && go_by_host(file, externals, count, hosts, stopper, failure);
     for (size_t i = 0; done && i < file->annotation_count; i++)

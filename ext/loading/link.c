@@ -98,8 +98,7 @@ static bool calls_find(struct host_calls *calls, const struct columns *columns,
         done = stopper_goes_on(stopper, i, failure);
     }
     if (done) {
-        calls->rows =
-            memory_allocate(((size_t)calls->begin[calls->buckets + 1] + 1) * sizeof *calls->rows);
+        calls->rows = memory_items(calls->begin[calls->buckets + 1], sizeof *calls->rows);
         done = calls->rows || failure_memory(failure);
     }
     for (size_t row = 0; done && row < columns->count; row++) {
@@ -183,7 +182,7 @@ int64_t *links_first(const struct trace_file *file, const struct stopper *stoppe
                      struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    int64_t *first = memory_allocate((file->tracks.count + 1) * sizeof *first);
+    int64_t *first = memory_items(file->tracks.count, sizeof *first);
     bool done = first || failure_memory(failure);
     for (size_t track = 0; done && track < file->tracks.count; track++)
         first[track] = INT64_MIN;

@@ -91,7 +91,7 @@ bool steps_find(struct trace_file *file, const struct stopper *stopper, struct f
 {
     struct steps *steps = &file->profiler_steps;
     unsigned char *known = NULL;
-    int64_t *number = memory_allocate((file->names.count + 1) * sizeof *number);
+    int64_t *number = memory_items(file->names.count, sizeof *number);
     bool done = number || failure_memory(failure);
     for (size_t id = 0; done && id < file->names.count; id++) {
         number[id] = step_number(&file->names.items[id]);

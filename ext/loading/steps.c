@@ -35,9 +35,8 @@ bool steps_line(const struct steps *steps, struct span_line *line, const struct 
 {
     size_t count = steps->count;
     struct span *spans = memory_zeroed(count, sizeof *spans);
-    const struct span **open = memory_zeroed(count, sizeof *open);
-    *line = (struct span_line){memory_allocate((2 * count + 1) * sizeof *line->items), 0};
-    bool done = (spans && open && line->items) || failure_memory(failure);
+    *line = (struct span_line){memory_items(2 * count + 1, sizeof *line->items), 0};
+    bool done = (spans && line->items) || failure_memory(failure);
     for (size_t i = 0; done && i < count; i++) {
         const struct step *step = &steps->items[i];
         spans[i] = (struct span){step->start, step->end - step->start, step->iteration};
@@ -45,9 +44,8 @@ bool steps_line(const struct steps *steps, struct span_line *line, const struct 
     if (done)
         span_line_add(line, INT64_MIN, STEP_NONE);
     done = done && sort_items(spans, count, sizeof *spans, step_order, stopper, failure) &&
-           span_line_innermost(line, spans, count, NULL, NULL, open, stopper, failure);
+           span_line_innermost(line, spans, count, stopper, failure);
     memory_free(spans);
-    memory_free(open);
     return done;
 }
 
@@ -106,7 +104,7 @@ bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *nu
     if (steps->iteration_count == 0)
         return true;
     steps->first = memory_filled(steps->iteration_count, sizeof *steps->first);
-    steps->of = memory_allocate((file->columns.count + 1) * sizeof *steps->of);
+    steps->of = memory_items(file->columns.count, sizeof *steps->of);
     bool done = (steps->first && steps->of) || failure_memory(failure);
     for (size_t i = 0; done && i < steps->count; i++) {
         const struct step *step = &steps->items[i];

@@ -155,7 +155,8 @@ def npm(library, values, folder):
 
 def sql():
     """{name: bytes} of the queries, which are installed to be read, and of the script that writes a database."""
-    return {part + os.path.basename(path): read(path) for folder, part in (("tracediff", ""), ("hta", ""), ("database", "database/"))
+    return {part + os.path.basename(path): read(path) for folder, part in (
+                ("tracediff", ""), ("hta", ""), ("shared", "shared/"), ("database", "database/"))
             for path in glob.glob(os.path.join(ROOT, "sql", folder, "*.sql"))}
 
 

@@ -60,7 +60,7 @@ bool ascend_pair(struct database_read *read)
     ascend->paired = true;
     if (count == 0)
         return true;
-    const struct ascend_span **open = memory_allocate(count * sizeof *open);
+    const struct ascend_span **open = memory_items(count, sizeof *open);
     bool done = (open || failure_memory(read->failure)) &&
                 sort_items(spans, count, sizeof *spans, time_order, stopper, read->failure) &&
                 find_numbers(ascend, open, stopper, read->failure) &&

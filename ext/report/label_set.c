@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "chart/label.h"
+#include "naming/label.h"
 
 enum { DETAIL = 36 };
 

@@ -9,6 +9,11 @@
 /* From assets.S. */
 extern const char report_style[], report_script[];
 
+bool report_has_section(const struct report *report, const struct report_section *section)
+{
+    return !section->of_memory || report->memory.unit;
+}
+
 void report_begin(struct report *report, const char *title, size_t length)
 {
     struct writer *to = &report->page;
@@ -17,7 +22,7 @@ void report_begin(struct report *report, const char *title, size_t length)
                      "</span>\n<nav aria-label=\"Sections\">");
     for (int i = 0; i < report_section_count; i++) {
         const struct report_section *it = &report_sections[i];
-        if (it->id[0] == '\0')
+        if (it->id[0] == '\0' || !report_has_section(report, it))
             continue;
         write_string(to, "<a href=\"#tracediff-");
         write_string(to, it->id);
@@ -163,6 +168,7 @@ void report_section_begin(struct report *report, const struct report_section *se
 {
     struct writer *to = &report->page;
     report->section = section;
+    report->style = section->of_memory ? report->memory : report->times;
     report->rows = 0;
     if (section->id[0] != '\0') {
         write_string(to, "<h2 id=\"tracediff-");

@@ -36,6 +36,7 @@ struct report_section {
     const char *empty;           /* what the page says if there are no rows */
     const char *shown, *sql;     /* the statement on the page, with parameters; the query */
     enum report_layout layout;
+    bool of_memory; /* only with snapshots of the allocator; numbers are bytes */
 };
 
 /* Generated from sql/report/ by the build. */
@@ -54,12 +55,12 @@ struct report_cell {
     bool is_number;
 };
 
-/* What all sections share. */
+/* What all sections of times share, in ms; of those of memory, in bytes. */
 struct report_style {
-    double control, test; /* ms: a step of each side */
-    double size;          /* ms in a unit */
-    const char *unit;     /* "ms" or "s" */
-    int digits;           /* decimals of times */
+    double control, test; /* a step of each side; its peak */
+    double size;          /* in a unit */
+    const char *unit;     /* "ms" or "s"; "GB", "MB" or "kB" */
+    int digits;           /* decimals */
 };
 
 struct report {
@@ -68,7 +69,8 @@ struct report {
     struct label_set labels; /* of the map */
     size_t named;            /* bytes of these names, about */
     struct report_steps *steps;
-    struct report_style style;
+    struct report_style times, memory; /* memory.unit NULL: without snapshots */
+    struct report_style style;         /* of the section: one of these */
     struct writer *open_in; /* where an element of prose is open; NULL: none is */
     const char *closing;    /* ends it */
     bool in_warnings;
@@ -78,11 +80,12 @@ struct report {
     double place; /* of the open cause */
 };
 
-/* Begins the page, after the style was filled. `title` is the title of the window. */
+/* Begins the page, after both styles were filled. `title` is the title of the window. */
 void report_begin(struct report *report, const char *title, size_t length);
 
-/* Begin and end a section. Between them, each row is given to report_row(). `columns` are the
+/* Begin and end a section that the page has. Between them, each row is given to report_row(). `columns` are the
 ** names of the columns of the query. `shown` is the statement to show; NULL: none. */
+bool report_has_section(const struct report *report, const struct report_section *section);
 void report_section_begin(struct report *report, const struct report_section *section);
 void report_row(struct report *report, const char *const *columns, const struct report_cell *cells,
                 int count);

@@ -23,7 +23,7 @@ struct lifetimes {
 
 static uint64_t hash_of_number(int64_t address)
 {
-    return hash_mixed((uint64_t)address ^ hash_key(), UINT64_C(0x9e3779b97f4a7c15));
+    return hash_with(hash_key(), (uint64_t)address);
 }
 
 static uint64_t hash_of_address(const void *lifetimes, uint32_t i)

@@ -187,7 +187,7 @@ static uint32_t find_shape(struct values *values, const pickled *pairs, size_t c
 {
     struct shape_key wanted = {values, pairs, count, hash_key()};
     for (size_t i = 0; i < count; i++)
-        wanted.hash = hash_mixed(wanted.hash ^ pairs[2 * i], UINT64_C(0x9e3779b97f4a7c15));
+        wanted.hash = hash_with(wanted.hash, pairs[2 * i]);
     uint32_t found = table_find(&values->shape_table, wanted.hash, is_shape, &wanted);
     if (found != UINT32_MAX)
         return found;

@@ -8,7 +8,7 @@
 static voidpf zlib_allocate(voidpf unused, uInt items, uInt size)
 {
     (void)unused;
-    return memory_allocate((size_t)items * size);
+    return memory_items(items, size);
 }
 
 static void zlib_free(voidpf unused, voidpf block)

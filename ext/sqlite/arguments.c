@@ -8,6 +8,34 @@
 #include "text/number.h"
 #include "json_array.h"
 
+/* If an argument may be given by position, ends the error about it with the order of the arguments of the function that the
+** user called. Returns false. */
+static bool tell_order(struct call *call, int argument)
+{
+    const struct call *user = call->database->speaking ? call->database->speaking : call;
+    const struct argument *arguments = user->function->arguments;
+    const char *name = call->function->arguments[argument].name;
+    struct failure failure = {.code = FAILURE_NONE};
+    int place = 1; /* the first argument stands where it always did */
+    while (place < user->by_position && strcmp(arguments[place].name, name) != 0)
+        place++;
+    if (place >= user->by_position || !call->failure.text)
+        return false;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "%s; the arguments are %s", call->failure.text, arguments[0].name);
+    for (int i = 1; i < user->function->argument_count; i++)
+        sqlite3_str_appendf(text, ", %s", arguments[i].name);
+    char *whole = sqlite3_str_finish(text);
+    if (whole)
+        failure_set(&failure, call->failure.code, "%s", whole);
+    else
+        failure_memory(&failure);
+    sqlite3_free(whole);
+    failure_clear(&call->failure);
+    failure_move(&call->failure, &failure);
+    return false;
+}
+
 /* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL
 ** literal. Returns false. */
 static bool refuse(struct call *call, int argument, const char *expected)
@@ -27,7 +55,7 @@ static bool refuse(struct call *call, int argument, const char *expected)
     failure_set(&call->failure, FAILURE_REQUEST, "%s must be %s, not %s",
                 call->function->arguments[argument].name, expected, shown ? shown : "this");
     sqlite3_finalize(statement);
-    return false;
+    return tell_order(call, argument);
 }
 
 /* Like refuse(), for an argument that must be one of some words; `several`: one or more. */
@@ -99,10 +127,11 @@ static bool read_paths(struct call *call, int argument, add_paths *add, struct t
         return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, add, paths, &elements))
         return false;
-    if (elements == 0 && !add(paths, text, &call->failure))
-        return false;
+    bool added = elements > 0 || add(paths, text, &call->failure);
     paths_sort(paths);
-    return paths->count > 0 || paths_none(paths, text, &call->failure);
+    if (added && (paths->count > 0 || paths_none(paths, text, &call->failure)))
+        return true;
+    return !call->function->arguments[argument].required && tell_order(call, argument);
 }
 
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
@@ -205,14 +234,14 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
 {
     bool job = argument_takes_job(call, argument);
     const char *ranks = "";
-    const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady' or a "
-                                    "phase of steps"
+    const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady', "
+                                    "'first' or a phase of steps"
                            : job  ? "an integer, a JSON array of integers, 'all' or 'job'"
                                   : "an integer, a JSON array of integers or 'all'";
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 number;
     size_t capacity = 0;
-    *selection = (struct selection){.kind = SELECT_DEFAULT};
+    *selection = (struct selection){.kind = steady ? SELECT_STEADY : SELECT_DEFAULT};
     if (!value)
         return true;
     if (whole_number(value, &number))
@@ -225,6 +254,8 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
         selection->kind = SELECT_ALL;
     else if (steady && sqlite3_stricmp(text, "steady") == 0)
         selection->kind = SELECT_STEADY;
+    else if (steady && sqlite3_stricmp(text, "first") == 0)
+        selection->kind = SELECT_FIRST;
     else if (steady && is_phase(text))
         return select_phase(call, selection, text);
     else
@@ -480,9 +511,9 @@ static bool small_number(struct call *call, int argument, int most, const char *
     return true;
 }
 
-bool argument_use_short_name(struct call *call, int argument, int otherwise, int *use_short_name)
+bool argument_use_short_name(struct call *call, int argument, int *use_short_name)
 {
-    *use_short_name = otherwise;
+    *use_short_name = 2;
     return small_number(call, argument, 2,
                         "0 (the full name), 1 (the short name) or 2 (the stable name)",
                         use_short_name);

@@ -16,7 +16,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
 
 /* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
-** integers, 'all', or, if `steady`, 'steady' or a phase; if argument_takes_job(), 'job', alone or before a
+** integers, 'all', or, if `steady`, 'steady', the default, 'first' or a phase; if argument_takes_job(), 'job', alone or before a
 ** JSON array of ranks. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
@@ -56,8 +56,8 @@ bool argument_words(struct call *call, int argument, const char *const *words, i
 
 bool argument_device_type(struct call *call, int argument, enum device_type *device_type);
 
-/* use_short_name: 0, 1 or 2; `otherwise` is the default. */
-bool argument_use_short_name(struct call *call, int argument, int otherwise, int *use_short_name);
+/* use_short_name: 0, 1 or 2, the default. */
+bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
 
 /* Binds the value of an argument to a parameter, after checking it by its declared type:
 ** 1. `0|1`, `INTEGER>=0`, `REAL>=0` and `REAL0..1`: such a number, or a text of one;

@@ -11,23 +11,18 @@
 #include "api.h"
 
 enum {
-    DEEPEST_NESTING = 8, /* of functions written in SQL (S12) */
-    MOST_C_FUNCTIONS = 32,
-    MOST_SQL_FUNCTIONS = 40,
-    MOST_FUNCTIONS = MOST_C_FUNCTIONS + MOST_SQL_FUNCTIONS
+    DEEPEST_NESTING = 8 /* of functions written in SQL (S12) */
 };
 
 struct database {
     sqlite3 *db;
-    bool there[MOST_FUNCTIONS][2];   /* by function number: modules that were already registered, */
-    bool created[MOST_FUNCTIONS][2]; /* and those registered with this */
-    int references;                  /* modules (S22), functions, tables, the running entry point */
+    int references; /* modules (S22), functions, tables, the running entry point */
     struct cache cache;
     struct snapshot_cache snapshots;
     struct kernel_types kernel_types;
     int cursors;          /* open cursors */
     int nesting;          /* functions written in SQL that are running */
-    const char *speaking; /* the outermost of them, whose name begins errors */
+    const struct call *speaking; /* the outermost of them, whose name begins errors */
     int working;          /* functions that are computing something */
     sqlite3_stmt *poll;   /* statement that detects interrupts; NULL unless working */
     int64_t polled;       /* ns: when it last ran */

@@ -1,22 +1,10 @@
 #include "json_array.h"
 
+#include "text/scan.h"
+
 /* `->` turns JSON5 into strict JSON without spaces. */
 static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
 static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
-
-const char *json_value_end(const char *p, const char *end)
-{
-    for (int64_t depth = 0; p < end; p++) {
-        if (*p == '"')
-            for (p++; p < end && *p != '"'; p++)
-                p += *p == '\\' && p + 1 < end;
-        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
-            return p;
-        else
-            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-    }
-    return end;
-}
 
 /* Opens the argument if it is an array. SQLITE_OK even if it is not, or an error. */
 static int open_array(struct call *call, int argument, struct json_array *array)
@@ -51,7 +39,7 @@ static int step_element(struct call *call, struct json_array *array)
     const char *from = array->next;
     if (!from || from >= array->end || *from == ']')
         return SQLITE_DONE;
-    const char *after = json_value_end(from, array->end);
+    const char *after = scan_strict_end(from, array->end);
     int code = array->element
                    ? sqlite3_reset(array->element)
                    : sqlite3_prepare_v2(call->database->db, array->sql ? array->sql : element_sql,

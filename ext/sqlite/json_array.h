@@ -21,8 +21,4 @@ struct json_array {
 ** the call has failed; the array is then closed. */
 const char *json_array_next(struct call *call, int argument, struct json_array *array);
 
-/* The end of a key or value of strict JSON that begins at `p`: the `,`, `:`, `}` or `]` after it,
-** or `end`. */
-const char *json_value_end(const char *p, const char *end);
-
 #endif

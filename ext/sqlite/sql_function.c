@@ -206,7 +206,7 @@ int sql_enter(struct call *call)
     if (!(both ? read_both(call) : check_control(call)))
         return SQLITE_ERROR;
     if (database->nesting++ == 0)
-        database->speaking = call->function->name;
+        database->speaking = call;
     return SQLITE_OK;
 }
 

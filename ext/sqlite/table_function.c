@@ -6,31 +6,7 @@
 #include "text/text.h"
 #include "arguments.h"
 #include "create_arguments.h"
-
-#define UNUSED_MEMORY ((size_t)64 << 20)
-
-/* A rowid is the number of a tuple of arguments, counted from 1, followed by 40 bits of row
-** number. */
-enum { ROW_BITS = 40, MOST_TUPLES = (1 << (63 - ROW_BITS)) - 1 };
-
-/* The rows of a tuple, shared by the cursors that read them. A query that needs other columns
-** ON_DEMAND replaces the rows; the old ones are freed when the last cursor leaves them. */
-struct kept_rows {
-    struct rows *rows;
-    uint64_t columns; /* the columns ON_DEMAND that the rows have, by bit */
-    uint32_t tuple;
-    int cursors;                     /* the cursors that read these rows */
-    struct kept_rows *newer, *older; /* list of unused rows, by when they were left */
-};
-
-/* The rows that the calls of a table have computed, by arguments. */
-struct kept {
-    struct names tuples; /* keys of the tuples; never removed, because rowids contain their ids */
-    struct kept_rows **by_tuple; /* NULL: none */
-    size_t capacity;
-    struct kept_rows *newest, *oldest; /* rows that no cursor reads */
-    size_t unused_memory;              /* bytes of the unused rows */
-};
+#include "kept_rows.h"
 
 struct function_table {
     sqlite3_vtab base; /* must be first */
@@ -67,7 +43,8 @@ static int table_error(struct function_table *table, char *message)
 /* The name that begins an error: the outermost function's, which the user called. */
 static const char *speaker(const struct function_table *table)
 {
-    return table->database->speaking ? table->database->speaking : table->function->name;
+    const struct call *call = table->database->speaking;
+    return call ? call->function->name : table->function->name;
 }
 
 /* The error text of a failure: repaired, because it may contain a path that is not UTF-8, and with
@@ -97,113 +74,6 @@ static int failure_code(struct function_table *table, int code, struct failure *
     return code;
 }
 
-/* The arguments of a call as bytes. Keys are equal if and only if the arguments are. */
-static char *tuple_key(const struct call *call, size_t *length)
-{
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_str_appendchar(text, 1, '.'); /* sqlite3_str_finish() returns NULL for an empty text */
-    for (int i = 0; i < call->function->argument_count; i++) {
-        sqlite3_value *value = call->values[i];
-        int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
-        sqlite3_int64 integer = 0;
-        double real;
-        sqlite3_str_appendchar(text, 1, (char)type);
-        if (type == SQLITE_INTEGER) {
-            integer = sqlite3_value_int64(value);
-        } else if (type == SQLITE_FLOAT) {
-            real = sqlite3_value_double(value);
-            memcpy(&integer, &real, sizeof integer);
-        } else if (type != SQLITE_NULL) {
-            const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value)
-                                                    : sqlite3_value_blob(value);
-            integer = sqlite3_value_bytes(value);
-            if (bytes)
-                sqlite3_str_append(text, bytes, (int)integer);
-        }
-        sqlite3_str_append(text, (const char *)&integer, sizeof integer);
-    }
-    *length = (size_t)sqlite3_str_length(text);
-    return sqlite3_str_finish(text);
-}
-
-/* The number of a call's arguments, new or known; NAME_NONE if out of memory, or out of numbers
-** that fit in a rowid. */
-static uint32_t tuple_of(struct kept *kept, const struct call *call)
-{
-    size_t length, known = kept->tuples.count;
-    if (known >= MOST_TUPLES || !MEMORY_GROW(kept->by_tuple, kept->capacity, known + 1))
-        return NAME_NONE;
-    char *key = tuple_key(call, &length);
-    uint32_t tuple = key ? names_intern(&kept->tuples, key, length) : NAME_NONE;
-    sqlite3_free(key);
-    if (tuple == known)
-        kept->by_tuple[tuple] = NULL;
-    return tuple;
-}
-
-static void free_rows(struct kept *kept, struct kept_rows *rows)
-{
-    if (kept->by_tuple[rows->tuple] == rows)
-        kept->by_tuple[rows->tuple] = NULL;
-    rows->rows->methods->destroy(rows->rows);
-    memory_free(rows);
-}
-
-static void take_from_unused(struct kept *kept, struct kept_rows *rows)
-{
-    *(rows->newer ? &rows->newer->older : &kept->newest) = rows->older;
-    *(rows->older ? &rows->older->newer : &kept->oldest) = rows->newer;
-    rows->newer = rows->older = NULL;
-    kept->unused_memory -= rows->rows->memory;
-}
-
-static void add_to_unused(struct kept *kept, struct kept_rows *rows)
-{
-    rows->older = kept->newest;
-    *(kept->newest ? &kept->newest->newer : &kept->oldest) = rows;
-    kept->newest = rows;
-    kept->unused_memory += rows->rows->memory;
-}
-
-/* Frees unused rows, the longest unused first, until they take at most UNUSED_MEMORY bytes; `all`:
-** all of them. */
-static void trim_rows(struct kept *kept, bool all)
-{
-    while (kept->oldest && (all || kept->unused_memory > UNUSED_MEMORY)) {
-        struct kept_rows *oldest = kept->oldest;
-        take_from_unused(kept, oldest);
-        free_rows(kept, oldest);
-    }
-}
-
-/* The rows of a call; NULL if there are none with all of its columns. */
-static struct kept_rows *rows_of_call(const struct kept *kept, uint32_t tuple,
-                                      const struct call *call)
-{
-    struct kept_rows *found = kept->by_tuple[tuple];
-    return found && (found->columns & call->columns) == call->columns ? found : NULL;
-}
-
-/* Keeps rows, and takes ownership of them. If a nested use has meanwhile computed rows with these
-** columns, those stay instead. False if out of memory. */
-static bool keep_rows(struct kept *kept, uint32_t tuple, const struct call *call, struct rows *rows)
-{
-    struct kept_rows *made = memory_zeroed(1, sizeof *made), *replaced = kept->by_tuple[tuple];
-    if (!made || rows_of_call(kept, tuple, call)) {
-        rows->methods->destroy(rows);
-        memory_free(made);
-        return made != NULL;
-    }
-    *made = (struct kept_rows){.rows = rows, .columns = call->columns, .tuple = tuple};
-    kept->by_tuple[tuple] = made;
-    add_to_unused(kept, made);
-    if (replaced && replaced->cursors == 0) {
-        take_from_unused(kept, replaced);
-        free_rows(kept, replaced);
-    }
-    return true;
-}
-
 static char *declaration(const struct table_function *function)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -220,9 +90,7 @@ static char *declaration(const struct table_function *function)
 static int functionDisconnect(sqlite3_vtab *vtab)
 {
     struct function_table *table = (struct function_table *)vtab;
-    trim_rows(&table->kept, true);
-    names_clear(&table->kept.tuples);
-    memory_free(table->kept.by_tuple);
+    kept_clear(&table->kept);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         sqlite3_value_free(table->defaults[i]);
     database_release(table->database);
@@ -290,14 +158,10 @@ static void move_to(struct function_table *table, struct function_cursor *cursor
         from->rows->methods->end(cursor->scan);
     cursor->scan = NULL;
     cursor->kept = to;
-    if (to && to->cursors++ == 0)
-        take_from_unused(&table->kept, to);
-    if (!from || --from->cursors > 0)
-        return;
-    if (table->kept.by_tuple[from->tuple] == from)
-        add_to_unused(&table->kept, from);
-    else
-        free_rows(&table->kept, from);
+    if (to)
+        kept_enter(&table->kept, to);
+    if (from)
+        kept_leave(&table->kept, from);
 }
 
 static void forget_given(struct function_cursor *cursor)
@@ -314,7 +178,7 @@ static int functionClose(sqlite3_vtab_cursor *base)
     struct function_table *table = (struct function_table *)base->pVtab;
     move_to(table, cursor, NULL);
     forget_given(cursor);
-    trim_rows(&table->kept, --table->cursors == 0);
+    kept_trim(&table->kept, --table->cursors == 0);
     database_cursor_closed(table->database);
     sqlite3_free(cursor);
     return SQLITE_OK;
@@ -360,7 +224,7 @@ static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 static int functionRowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
     const struct function_cursor *cursor = (const struct function_cursor *)base;
-    *rowid = ((sqlite3_int64)cursor->kept->tuple + 1) << ROW_BITS | cursor->position.row;
+    *rowid = kept_rowid(cursor->kept, cursor->position.row);
     return SQLITE_OK;
 }
 
@@ -410,24 +274,24 @@ static int find_rows(struct function_table *table, struct function_cursor *curso
                      struct call *call)
 {
     struct kept *kept = &table->kept;
-    uint32_t tuple = tuple_of(kept, call);
+    uint32_t tuple = kept_tuple(kept, call);
     if (tuple == NAME_NONE)
         return SQLITE_NOMEM;
-    if (!rows_of_call(kept, tuple, call)) {
+    if (!kept_find(kept, tuple, call)) {
         struct rows *rows = NULL;
         /* otherwise two cursors that need different columns would replace each other's rows */
         if (kept->by_tuple[tuple])
             call->columns |= kept->by_tuple[tuple]->columns;
         int code = compute_rows(table, call, &rows);
-        if (code == SQLITE_OK && !keep_rows(kept, tuple, call, rows))
+        if (code == SQLITE_OK && !kept_add(kept, tuple, call, rows))
             code = SQLITE_NOMEM;
         if (code != SQLITE_OK)
             return code;
     }
-    struct kept_rows *found = rows_of_call(kept, tuple, call);
+    struct kept_rows *found = kept_find(kept, tuple, call);
     if (cursor->kept != found)
         move_to(table, cursor, found);
-    trim_rows(kept, false);
+    kept_trim(kept, false);
     return SQLITE_OK;
 }
 
@@ -466,6 +330,7 @@ static int functionFilter(sqlite3_vtab_cursor *base, int number, const char *tex
         if (given[i] && !(cursor->given[i] = sqlite3_value_dup(given[i])))
             return SQLITE_NOMEM;
         call.values[i] = null ? table->defaults[i] : cursor->given[i];
+        call.by_position += call.by_position == i && (given[i] || table->defaults[i]);
         null_required = null_required || (given[i] && null && function->arguments[i].required);
     }
     if (null_required)
@@ -507,19 +372,26 @@ static void registration_free(void *client)
 }
 
 /* The two modules of a function: `NAME` and `tracediff:NAME`. */
-enum { PLAIN, HIDDEN };
+enum { PLAIN, HIDDEN, MODULES };
+
+/* A module while all are registered. */
+struct module {
+    bool there; /* it was registered before */
+    bool made;
+};
 
 static const char *module_name(const struct table_function *function, int which, char *to, int size)
 {
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
 }
 
-int table_function_find_all(struct database *database, const struct table_function *(*at)(int i))
+/* Finds out which modules are there. */
+static int find_modules(sqlite3 *db, const struct table_function *(*at)(int i),
+                        struct module (*modules)[MODULES])
 {
     static const char prefix[] = "tracediff:";
     sqlite3_stmt *statement = NULL;
-    const struct table_function *function;
-    int code = sqlite3_prepare_v2(database->db, "PRAGMA module_list", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(db, "PRAGMA module_list", -1, &statement, NULL);
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         if (!name) {
@@ -528,31 +400,35 @@ int table_function_find_all(struct database *database, const struct table_functi
         }
         int which = sqlite3_strnicmp(name, prefix, sizeof prefix - 1) == 0 ? HIDDEN : PLAIN;
         name += which == HIDDEN ? sizeof prefix - 1 : 0;
-        for (int i = 0; i < MOST_FUNCTIONS && (function = at(i)) != NULL; i++)
-            if (sqlite3_stricmp(name, function->name) == 0)
-                database->there[i][which] = true;
+        for (int i = 0; at(i); i++)
+            if (sqlite3_stricmp(name, at(i)->name) == 0)
+                modules[i][which].there = true;
     }
     int finalized = sqlite3_finalize(statement);
     return code == SQLITE_OK ? finalized : code;
 }
 
-/* Whether a function fits the fixed-size arrays above and of struct database. */
-static bool has_room(const struct table_function *function, int number)
+/* Whether the arguments of a function fit the arrays above and of struct call. */
+static bool has_room(const struct table_function *function)
 {
     int most = function->argument_count;
-    bool room = number < MOST_FUNCTIONS && most <= MOST_ARGUMENTS;
+    bool room = most <= MOST_ARGUMENTS;
     for (int i = MOST_REQUIRED; i < most && room; i++)
         room = !function->arguments[i].required;
     return room;
 }
 
-int table_function_register(struct database *database, const struct table_function *function,
-                            int number)
+static int register_modules(struct database *database, const struct table_function *function,
+                            struct module *modules, char **error)
 {
-    int code = has_room(function, number) ? SQLITE_OK : SQLITE_TOOBIG;
-    for (int which = PLAIN; which <= HIDDEN && code == SQLITE_OK; which++) {
+    int code = SQLITE_OK;
+    if (!has_room(function)) {
+        *error = sqlite3_mprintf("%s has too many arguments", function->name);
+        return *error ? SQLITE_ERROR : SQLITE_NOMEM;
+    }
+    for (int which = PLAIN; which < MODULES && code == SQLITE_OK; which++) {
         char name[64];
-        if (database->there[number][which])
+        if (modules[which].there)
             continue;
         struct registration *registration = memory_allocate(sizeof *registration);
         if (!registration)
@@ -563,18 +439,29 @@ int table_function_register(struct database *database, const struct table_functi
         code = sqlite3_create_module_v2(database->db, name,
                                         which == PLAIN ? &function_module : &hidden_module,
                                         registration, registration_free);
-        database->created[number][which] = code == SQLITE_OK;
+        modules[which].made = code == SQLITE_OK;
     }
     return code;
 }
 
-void table_function_unregister(struct database *database, const struct table_function *function,
-                               int number)
+int table_functions_register(struct database *database, const struct table_function *(*at)(int i),
+                             bool files, char **error)
 {
-    for (int which = PLAIN; which <= HIDDEN; which++) {
+    int count = 0;
+    while (at(count))
+        count++;
+    struct module (*modules)[MODULES] = memory_zeroed((size_t)count, sizeof *modules);
+    int code = modules ? find_modules(database->db, at, modules) : SQLITE_NOMEM;
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        if (files || !at(i)->reads_files)
+            code = register_modules(database, at(i), modules[i], error);
+    for (int i = 0; modules && i < MODULES * count && code != SQLITE_OK; i++) {
         char name[64];
-        if (database->created[number][which])
-            sqlite3_create_module_v2(database->db, module_name(function, which, name, sizeof name),
-                                     NULL, NULL, NULL);
+        if (modules[i / MODULES][i % MODULES].made)
+            sqlite3_create_module_v2(
+                database->db, module_name(at(i / MODULES), i % MODULES, name, sizeof name), NULL,
+                NULL, NULL);
     }
+    memory_free(modules);
+    return code;
 }

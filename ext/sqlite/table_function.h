@@ -49,6 +49,7 @@ struct call {
     struct database *database;
     const struct table_function *function;
     sqlite3_value *values[MOST_VALUES]; /* NULL: the default */
+    int by_position; /* arguments that may be given by position: those before the first that is not given */
     uint64_t columns;                      /* the columns ON_DEMAND to compute, by bit */
     struct failure failure;                /* filled by the producer on failure */
 };
@@ -89,19 +90,11 @@ static inline bool call_wants(const struct call *call, int column)
     return call->columns >> column & 1;
 }
 
-/* Finds out which of the functions, of which `at` gives the ith, are already registered, before the first is.
-** Returns a SQLite result code. */
-int table_function_find_all(struct database *database, const struct table_function *(*at)(int i));
-
-/* Registers a function twice: under its name, and as `tracediff:NAME`, which no user's table can
-** hide (S11). A name that is already a module's stays as it is (S16). `number` is unique for each
-** function and below MOST_FUNCTIONS. Returns SQLITE_TOOBIG if the number or the function's
-** arguments exceed the limits. */
-int table_function_register(struct database *database, const struct table_function *function,
-                            int number);
-
-/* Unregisters the modules that table_function_register() created with this database. */
-void table_function_unregister(struct database *database, const struct table_function *function,
-                               int number);
+/* Registers the functions of which `at` gives the ith, up to NULL; without `files` only those that read
+** none. Each is registered twice: under its name, and as `tracediff:NAME`, which no user's table can hide
+** (S11). A name that is already a module's stays as it is (S16). Returns a SQLite result code; on failure
+** none is registered, and `*error` may have a text. */
+int table_functions_register(struct database *database, const struct table_function *(*at)(int i),
+                             bool files, char **error);
 
 #endif

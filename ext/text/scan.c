@@ -259,3 +259,17 @@ bool scan_equal(const struct token *token, const char *text)
     return token->kind == TOKEN_TEXT && token->length == length &&
            memcmp(token->at, text, length) == 0;
 }
+
+const char *scan_strict_end(const char *p, const char *end)
+{
+    for (int64_t depth = 0; p < end; p++) {
+        if (*p == '"')
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\' && p + 1 < end;
+        else if (depth == 0 && (*p == ',' || *p == ':' || *p == '}' || *p == ']'))
+            return p;
+        else
+            depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+    }
+    return end;
+}

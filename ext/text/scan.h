@@ -85,4 +85,8 @@ bool scan_member(const struct token *object, const char *key, struct token *valu
 /* Whether a token is a string that decodes to `text` (text_says()). */
 bool scan_equal(const struct token *token, const char *text);
 
+/* The end of a key or value of strict JSON that begins at `p`: the `,`, `:`, `}` or `]` after it,
+** or `end`. No padding is needed. */
+const char *scan_strict_end(const char *p, const char *end);
+
 #endif

@@ -156,7 +156,7 @@ static uint64_t hash_of(const char *path)
 {
     uint64_t hash = hash_key();
     while (*path)
-        hash = hash_mixed(hash ^ (unsigned char)*path++, UINT64_C(0x9e3779b97f4a7c15));
+        hash = hash_with(hash, (unsigned char)*path++);
     return hash;
 }
 

@@ -58,7 +58,7 @@ static void choose_steps(const struct trace_member *member, const struct selecti
             wanted = wanted && is_steady(number, numbers, count);
         else if (iterations->kind == SELECT_LIST)
             wanted = wanted && has_integer(iterations->values, iterations->count, number);
-        else if (iterations->kind == SELECT_DEFAULT)
+        else if (iterations->kind == SELECT_FIRST)
             wanted = wanted && number == lowest;
         if (iterations->kind == SELECT_PHASE)
             wanted = wanted && read_phase(member, i, &form) && same_phase(&form, iterations->phase);
@@ -194,7 +194,7 @@ static bool check_phase(const struct trace *trace, const char *phase,
             return failure_set(failure, FAILURE_REQUEST,
                                "rank %lld of %s has no steady step of phase '%s' (phases: %s)",
                                (long long)trace->ranks[rank], subject, phase,
-                               *list.text ? list.text : "none; other words are 'all' and 'steady'");
+                               *list.text ? list.text : "none; other words are 'all', 'steady' and 'first'");
     }
     return true;
 }

@@ -26,7 +26,7 @@ enum step_owners {
     STEPS_OF_ANY    /* of the chosen ranks, as far as they have the phase */
 };
 
-/* Chooses steps. SELECT_DEFAULT: the lowest step. A trace without steps is taken whole. If only some
+/* Chooses steps.. A trace without steps is taken whole. If only some
 ** ranks have steps, that is a FAILURE_REQUEST, unless all iterations are asked for (T12). So is a phase that
 ** no step of an owner has (T23), unless STEPS_OF_ANY. */
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,

@@ -14,9 +14,10 @@
 
 struct selection {
     enum selection_kind {
-        SELECT_DEFAULT, /* no selection given */
+        SELECT_DEFAULT, /* ranks: none given */
         SELECT_ALL,
         SELECT_STEADY, /* iterations: all but the first and the last step (T12) */
+        SELECT_FIRST,  /* iterations: the lowest step */
         SELECT_PHASE,  /* iterations: of those, the steps of a phase (T23) */
         SELECT_LIST
     } kind;

@@ -1,6 +1,6 @@
 -- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are there.
--- Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev is the only
--- function of the extension.
+-- Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev and trace_only_rank are the only
+-- functions of the extension.
 
 -- The steps that times are divided by (T12.2, T12.3).
 CREATE TEMP TABLE step_count AS
@@ -39,13 +39,33 @@ FROM sums
 WHERE (SELECT count(DISTINCT side) FROM files) = 2
 ORDER BY abs(test_ns - control_ns) DESC, name;
 
+-- The own steps of the ranks of two jobs, if step_time is that of their paths: examples/cluster fills it.
+CREATE TEMP TABLE IF NOT EXISTS own_step_time (side TEXT, rank INTEGER, iteration INTEGER, class TEXT, name TEXT, time_ns INTEGER);
+
 INSERT INTO step_diff
-WITH strata AS MATERIALIZED (
-  SELECT stratum, count(*) FILTER (WHERE side = 'control') AS control_windows,
-         count(*) FILTER (WHERE side = 'test') AS test_windows,
-         count(iteration) FILTER (WHERE side = 'control') AS control_steps,
-         count(iteration) FILTER (WHERE side = 'test') AS test_steps
-  FROM (SELECT DISTINCT side, rank, iteration, stratum FROM step_time WHERE is_steady)
+-- Shared: trace_step_diff begins so, too. side is 0 or 1; `part` has the time of the steps that are compared, `own` that of
+-- the own steps of the ranks of two jobs.
+WITH job_rank AS MATERIALIZED ( -- the ranks of both jobs, with their steps
+  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows, max(windows) FILTER (WHERE side = 1) AS test_windows,
+         count(*) OVER () AS ranks
+  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own) GROUP BY side, rank)
+  GROUP BY rank
+  HAVING count(*) = 2
+  LIMIT -1),
+own_diff AS MATERIALIZED (
+  SELECT class, name, rank, (sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) * control_windows
+                             - sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) * test_windows)
+                              / (1000.0 * control_windows * test_windows) AS diff_time
+  FROM own CROSS JOIN job_rank USING (rank)
+  WHERE ranks > 1 AND class <> 'comm'
+  GROUP BY class, name, rank
+  LIMIT -1),
+strata AS MATERIALIZED (
+  SELECT stratum, count(*) FILTER (WHERE side = 0) AS control_windows,
+         count(*) FILTER (WHERE side = 1) AS test_windows,
+         count(iteration) FILTER (WHERE side = 0) AS control_steps,
+         count(iteration) FILTER (WHERE side = 1) AS test_steps
+  FROM (SELECT DISTINCT side, rank, iteration, stratum FROM part)
   GROUP BY stratum),
 windows AS MATERIALIZED (
   SELECT sum(control_windows) AS control_windows, sum(test_windows) AS test_windows,
@@ -58,24 +78,24 @@ within AS MATERIALIZED (
              * (s.control_windows * 1.0 / w.control_windows + s.test_windows * 1.0 / w.test_windows)) / 2 AS ns
   FROM strata AS s
   CROSS JOIN windows AS w
-  CROSS JOIN (SELECT class, name, stratum, sum(CASE side WHEN 'control' THEN time_ns ELSE 0 END) AS control_ns,
-                     sum(CASE side WHEN 'test' THEN time_ns ELSE 0 END) AS test_ns
-              FROM step_time
-              WHERE is_steady AND (SELECT strata FROM windows) > 1
+  CROSS JOIN (SELECT class, name, stratum, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+                     sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns
+              FROM part
+              WHERE (SELECT strata FROM windows) > 1
               GROUP BY class, name, stratum) AS p ON p.stratum IS s.stratum
   WHERE s.control_windows > 0 AND s.test_windows > 0
   GROUP BY class, name
   LIMIT -1),
 both AS (
-  SELECT class, name, sum(CASE side WHEN 'control' THEN time_ns ELSE 0 END) AS control_ns,
-         sum(CASE side WHEN 'test' THEN time_ns ELSE 0 END) AS test_ns,
-         trace_stddev(time_ns, control_windows) FILTER (WHERE side = 'control') AS control_stddev,
-         trace_stddev(time_ns, test_windows) FILTER (WHERE side = 'test') AS test_stddev,
+  SELECT class, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+         sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
+         trace_stddev(time_ns, control_windows) FILTER (WHERE side = 0) AS control_stddev,
+         trace_stddev(time_ns, test_windows) FILTER (WHERE side = 1) AS test_stddev,
          control_windows, test_windows, control_steps, test_steps, strata
-  FROM step_time CROSS JOIN windows
-  WHERE is_steady AND class IS NOT NULL
+  FROM part CROSS JOIN windows
+  WHERE class IS NOT NULL
   GROUP BY class, name),
-compared AS (
+differing AS (
   SELECT *, (test_ns * control_windows - control_ns * test_windows)
               / (1000.0 * control_windows * test_windows) AS diff_time
   FROM both),
@@ -83,15 +103,28 @@ divided AS (
   SELECT *, CASE WHEN strata = 1 OR diff_time IS NULL THEN diff_time
                  ELSE coalesce((SELECT ns / 1000 FROM within AS w WHERE w.class = d.class AND w.name IS d.name), 0.0)
             END AS diff_within
-  FROM compared AS d)
-SELECT class, name, control_ns / (1000.0 * control_windows), test_ns / (1000.0 * test_windows), diff_time,
-       control_ns, test_ns, CASE WHEN control_steps > 0 THEN control_windows END,
-       CASE WHEN test_steps > 0 THEN test_windows END,
-       coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0,
-       coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0,
-       diff_within, diff_time - diff_within, NULL
-FROM divided
+  FROM differing AS d),
+compared AS (
+  SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time, test_ns / (1000.0 * test_windows) AS test_time,
+         diff_time, control_ns, test_ns, CASE WHEN control_steps > 0 THEN control_windows END AS control_steps,
+         CASE WHEN test_steps > 0 THEN test_windows END AS test_steps,
+         coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0 AS control_stddev,
+         coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0 AS test_stddev,
+         diff_within, diff_time - diff_within AS diff_mix,
+         (SELECT trace_only_rank(o.rank, o.diff_time, divided.diff_time)
+          FROM own_diff AS o
+          WHERE o.class = divided.class AND o.name IS divided.name) AS only_rank
+  FROM divided),
+-- Own
+part AS (
+  SELECT side = 'test' AS side, rank, iteration, class, name, time_ns, stratum FROM step_time WHERE is_steady),
+own AS (
+  SELECT side = 'test' AS side, rank, iteration, class, name, time_ns FROM temp.own_step_time)
+SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev, test_stddev,
+       diff_within, diff_mix, only_rank
+FROM compared
 WHERE (SELECT count(DISTINCT side) FROM files) = 2 AND NOT EXISTS (SELECT 1 FROM step_diff)
 ORDER BY abs(diff_time) DESC, class, name;
 
+DROP TABLE temp.own_step_time;
 DROP TABLE temp.step_count;

@@ -62,7 +62,7 @@ CROSS JOIN threads AS t ON t.pid IS CAST(e.pid AS TEXT) AND t.tid IS CAST(e.tid 
 UPDATE event_rows SET is_counted = 1
 WHERE id IN (SELECT first_id + event
              FROM temp.input
-             CROSS JOIN trace_events(path, NULL, 'all', 0) AS e
+             CROSS JOIN trace_events(path, 'all', 0) AS e
              CROSS JOIN files AS f ON f.side = input.side AND f.file = e.file AND f.rank = e.rank);
 CREATE INDEX event_rows_by_name ON event_rows (name_id);
 CREATE INDEX event_rows_by_time ON event_rows (ts_ns);
@@ -193,7 +193,7 @@ INSERT INTO stragglers
 SELECT i.side, s.*
 FROM temp.input AS i
 LEFT JOIN temp.input AS c ON c.side = 'control'
-CROSS JOIN potential_stragglers(i.path, NULL, NULL, NULL, c.path) AS s;
+CROSS JOIN potential_stragglers(i.path, 'all', 'steady', c.path) AS s;
 
 -- HTA's analyses, of both sides: hta_NAME has the rows of NAME(trace).
 
@@ -323,8 +323,8 @@ CREATE TABLE hta_aten_op_kernels_and_delay (
 INSERT INTO hta_aten_op_kernels_and_delay
 SELECT side, a.* FROM temp.input CROSS JOIN aten_op_kernels_and_delay(path) AS a;
 
--- frequent_cuda_kernel_sequences(trace, NULL, NULL, 'aten::*', 1)
+-- frequent_cuda_kernel_sequences(trace, 'aten::*', 'all', 0, 1)
 CREATE TABLE hta_frequent_cuda_kernel_sequences (
   side TEXT NOT NULL, rank INTEGER, pattern TEXT, count INTEGER, gpu_kernel_duration REAL, cpu_op_duration REAL);
 INSERT INTO hta_frequent_cuda_kernel_sequences
-SELECT side, a.* FROM temp.input CROSS JOIN frequent_cuda_kernel_sequences(path, NULL, NULL, 'aten::*', 1) AS a;
+SELECT side, a.* FROM temp.input CROSS JOIN frequent_cuda_kernel_sequences(path, 'aten::*', 'all', 0, 1) AS a;

@@ -29,7 +29,7 @@ WITH owned AS MATERIALIZED (
   LIMIT -1),
 host AS MATERIALIZED (
   SELECT file, event, ts_ns
-  FROM trace_events(:trace, NULL, :ranks)
+  FROM trace_events(:trace, :ranks)
   WHERE device = 'CPU'
   LIMIT -1),
 kernel AS (
@@ -37,7 +37,7 @@ kernel AS (
          work.ts_ns - call.ts_ns AS runtime_delay,
          row_number() OVER (PARTITION BY owned.file, op_event
                             ORDER BY call.ts_ns, work.ts_ns, work.name) AS place
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
   CROSS JOIN owned ON owned.file = work.file AND owned.event = work.event
   CROSS JOIN host AS call ON call.file = owned.file AND call.event = owned.launch
   CROSS JOIN host AS operator ON operator.file = owned.file AND operator.event = owned.op_event

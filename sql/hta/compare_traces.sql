@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'first'
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
@@ -27,6 +27,7 @@ SELECT name, control_counts, control_total_duration, test_counts,
        test_total_duration, diff_counts, diff_duration,
        counts_change_categories
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
-                :control_iteration, :test_iteration, :device_type,
-                :use_short_name, :steps)
+                coalesce(:control_iteration, 'first'),
+                coalesce(:test_iteration, 'first'), :device_type,
+                coalesce(:use_short_name, 0), :steps)
 ORDER BY control_counts = 0, name;

@@ -24,11 +24,11 @@
 --   nanoseconds are kept (D4).
 WITH work AS (
   SELECT rank, file, event, link, correlation, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND link IS NOT NULL),
 call AS MATERIALIZED (
   SELECT file, event, ts_ns, dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1)
 SELECT work.rank, work.correlation,

@@ -32,12 +32,12 @@
 WITH range AS (
   SELECT rank, file, event, name, ts, dur, args, ts_ns,
          row_number() OVER (PARTITION BY file ORDER BY ts_ns, event) AS place, count(*) OVER (PARTITION BY file) AS count
-  FROM trace_events(:trace, NULL, :ranks)
+  FROM trace_events(:trace, :ranks)
   WHERE cat = 'cuda_profiler_range' AND ts_ns IS NOT NULL),
 any_event AS MATERIALIZED (
   SELECT file, event, iteration, parent, cat, name, ts_ns,
          (cat IN ('cuda_driver', 'Runtime') OR cat GLOB '*_runtime') AND name GLOB '*Launch*Kernel*' AS launches
-  FROM trace_events(:trace, NULL, :ranks)
+  FROM trace_events(:trace, :ranks)
   LIMIT -1),
 launch AS MATERIALIZED (
   SELECT host.file, host.event, host.iteration, host.parent,
@@ -69,5 +69,5 @@ FROM range
 LEFT JOIN launch ON launch.file = range.file AND launch.place = range.place AND launch.count = range.count
 LEFT JOIN owner ON owner.file = launch.file AND owner.launch = launch.event
 WHERE (range.file, coalesce(launch.event, range.event)) IN (
-  SELECT file, event FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)))
+  SELECT file, event FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0)))
 ORDER BY rank, ts_ns, range.file, range.event;

@@ -2,9 +2,9 @@
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :operator_name               TEXT required  a part of the operator's name, such as aten::linear; with * or ?, a GLOB pattern for the whole name
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
---   :operator_name               TEXT required  a part of the operator's name, such as aten::linear; with * or ?, a GLOB pattern for the whole name
 --   :min_pattern_len             INTEGER>=0     least number of kernels in a sequence; default 3
 -- Columns
 --   rank                 INTEGER  rank
@@ -24,7 +24,7 @@
 --   backward thread is a thread of its own; nothing is written.
 WITH kernel AS (
   SELECT file, operator, name, dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0), :operator_name)
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0), NULL, :operator_name)
   WHERE device = 'GPU' AND operator IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL
   ORDER BY file, operator, ts_ns, name),
 sequence AS MATERIALIZED (
@@ -36,7 +36,7 @@ sequence AS MATERIALIZED (
 SELECT host.rank, host.name || '|' || names AS pattern, count(*) AS count,
        sum(kernels) / 1000.0 AS gpu_kernel_duration,
        sum(host.dur_ns) / 1000.0 AS cpu_op_duration
-FROM trace_events(:trace, NULL, :ranks, NULL, :operator_name) AS host
+FROM trace_events(:trace, :ranks, NULL, NULL, :operator_name) AS host
 CROSS JOIN sequence
 WHERE host.device = 'CPU' AND host.operator = host.event AND sequence.file = host.file
   AND sequence.operator = host.event

@@ -28,7 +28,7 @@
 --   device work without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU'),
 counted AS NOT MATERIALIZED (
   SELECT rank, type, name, dur_ns

@@ -19,7 +19,7 @@
 --   without a launch is cut with the last step by its own start, not left out (D41).
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU'),
 busy AS (
   SELECT trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMPUTATION') AS a,

@@ -32,7 +32,7 @@ WITH annotated AS MATERIALIZED (
   WHERE gpu_annotation IS NOT NULL
   LIMIT -1)
 SELECT rank, ts, dur, pid, tid, stream, name, gpu_annotation AS user_annotation, work.file, work.event
-FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
+FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0)) AS work
 LEFT JOIN annotated ON annotated.file = work.file AND annotated.event = work.event
 WHERE device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL
 ORDER BY rank, ts_ns, dur_ns, name, stream, user_annotation, work.file, work.event;

@@ -36,7 +36,7 @@ WITH RECURSIVE allowed(place, pattern) AS (
   WHERE place + 1 < json_array_length(:allowlist_patterns)),
 annotation AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE cat = CASE WHEN coalesce(:use_gpu_annotation, 1) THEN 'gpu_user_annotation'
                    ELSE 'user_annotation' END),
 named AS (

@@ -29,11 +29,11 @@
 --   out (D41).
 WITH work AS (
   SELECT rank, stream, file, link, ts_ns, dur_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND stream IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL),
 call AS MATERIALIZED (
   SELECT file, event, ts_ns + dur_ns AS call_end
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1),
 launched AS (

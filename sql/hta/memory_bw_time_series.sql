@@ -30,7 +30,7 @@ WITH copy AS (
          CAST(ts * 1000 + 0.5 AS INTEGER) AS start, -- ns from the origin
          CASE dur_ns WHEN 0 THEN 1000 ELSE dur_ns END AS length,
          CAST(args ->> '$."memory bandwidth (GB/s)"' AS REAL) AS gbps
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND trace_kernel_type(name, cat) = 'MEMORY'),
 exact AS MATERIALIZED (
   SELECT rank, pid, file, event, name, start, length,

@@ -3,10 +3,10 @@
 -- Parameters
 --   :trace               TEXT required  directory, file, pattern or JSON array of these
 --   :ranks               any            integer, JSON array or 'all'; default 'all'
---   :iterations          any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
---   :steps               TEXT           which events are steps (T20); default 'auto'
+--   :iterations          any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :control             TEXT           baseline trace: fills the columns control_...
 --   :control_iterations  any            the steps of control; default iterations
+--   :steps               TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   rank                 INTEGER  rank
 --   times_last           INTEGER  collectives in which it starts last
@@ -41,10 +41,10 @@
 --   cost, and why, is said in us (D33).
 WITH part AS MATERIALIZED (
   SELECT 'test' AS side, rank, iteration, class, name, time_ns
-  FROM trace_step_time(:trace, coalesce(:ranks, 'all'), :iterations, NULL, NULL, :steps)
+  FROM trace_step_time(:trace, coalesce(:ranks, 'all'), :iterations, NULL, NULL, NULL, :steps)
   UNION ALL
   SELECT 'control', rank, iteration, class, name, time_ns
-  FROM trace_step_time(:control, coalesce(:ranks, 'all'), coalesce(:control_iterations, :iterations), NULL, NULL, :steps)
+  FROM trace_step_time(:control, coalesce(:ranks, 'all'), coalesce(:control_iterations, :iterations), NULL, NULL, NULL, :steps)
   LIMIT -1),
 late AS (
   SELECT 'test' AS side, last_rank AS rank, max_wait

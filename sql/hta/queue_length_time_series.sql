@@ -25,12 +25,12 @@
 --   nanoseconds are kept (D4).
 WITH work AS (
   SELECT rank, pid, tid, stream, file, event, link, ts, ts_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND stream IS NOT NULL AND link IS NOT NULL
     AND trace_kernel_type(name, cat) IS NOT NULL),
 call AS MATERIALIZED (
   SELECT file, event, ts, ts_ns
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1),
 launched AS MATERIALIZED (

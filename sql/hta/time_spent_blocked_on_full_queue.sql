@@ -28,7 +28,7 @@ point AS (
   FROM series),
 span AS (
   SELECT rank, max(ts_ns) - min(ts_ns) AS length
-  FROM trace_events(:trace, NULL, :ranks, coalesce(:include_last_profiler_step, 0))
+  FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   GROUP BY rank)
 SELECT point.rank, stream,
        coalesce(sum(lasts), 0) / 1000.0 AS duration_at_max_queue_length,

@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'first'
 --   :test_iteration     any            the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
@@ -21,8 +21,9 @@
 -- Differs from HTA: names whose count did not grow are left out.
 SELECT name, control_counts, test_counts, diff_counts, diff_duration
 FROM trace_diff(:control, :test, :control_rank, :test_rank,
-                :control_iteration, :test_iteration, :device_type,
-                :use_short_name, :steps)
+                coalesce(:control_iteration, 'first'),
+                coalesce(:test_iteration, 'first'), :device_type,
+                coalesce(:use_short_name, 0), :steps)
 WHERE diff_counts > 0
 ORDER BY diff_counts DESC, name
 LIMIT 10;

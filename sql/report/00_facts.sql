@@ -37,21 +37,27 @@
 --   test_left_out  TEXT     the same
 --   shown          INTEGER  for trace_step_causes: 10, so that the causes shown are the answer (L3); NULL if they are so unmerged
 --   strata         INTEGER  strata of the steps used (A13)
+--   control_peak   INTEGER  bytes at the peak of control's allocator (M7); NULL without snapshots
+--   test_peak      INTEGER  the same
+--   memory_unit    TEXT     of bytes on the page: 'GB', 'MB' or 'kB'
+--   memory_size    REAL     bytes in a unit
+--   memory_digits  INTEGER  decimals of bytes
 -- Rules:
 --   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it.
 --   2. Steps and verdict are those of trace_verdict. Of one that is slower or faster, steps are 'few' if a side has
 --      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the verdict
 --      is that of trace_summary (its rule 9).
+--   3. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
 WITH of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
   SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
   FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
                min(iteration) OVER of_file AS first, max(iteration) OVER of_file AS last
         FROM (SELECT 0 AS side, file, rank, iteration, phase, stratum, :control_iteration AS asked
-              FROM trace_steps(CASE WHEN lower(:control_iteration) NOT IN ('all', 'steady') THEN :control END, :steps)
+              FROM trace_steps(CASE WHEN lower(:control_iteration) NOT IN ('all', 'steady', 'first') THEN :control END, :steps)
               UNION
               SELECT 1, file, rank, iteration, phase, stratum, :test_iteration
-              FROM trace_steps(CASE WHEN lower(:test_iteration) NOT IN ('all', 'steady') THEN :test END, :steps))
+              FROM trace_steps(CASE WHEN lower(:test_iteration) NOT IN ('all', 'steady', 'first') THEN :test END, :steps))
         WINDOW of_file AS (PARTITION BY side, file))
   WHERE is_asked AND (steps < 3 OR iteration NOT IN (first, last))
   GROUP BY side),
@@ -75,7 +81,7 @@ judged AS MATERIALIZED (
   SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
          CASE WHEN load IS NOT NULL THEN
            (SELECT abs(total(diff_time)) >= 500 * abs(diff_ms) AND total(diff_time) * diff_ms > 0
-            FROM trace_step_causes(hosted, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, :steps)
+            FROM trace_step_causes(hosted, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL, :steps)
             WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') END AS waits,
          CASE WHEN load IS NOT NULL THEN
            EXISTS (SELECT 1 FROM trace_work_diff(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps))
@@ -93,7 +99,11 @@ named AS (
                  WHEN verdict = 'no clear difference' OR (load IS NOT NULL AND NOT waits AND NOT works) THEN 'unclear'
                  WHEN min(control_steps, test_steps) < 3 THEN 'few'
                  WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear' ELSE 'overlap' END AS short
-  FROM judged)
+  FROM judged),
+memory AS MATERIALIZED (
+  SELECT control_bytes AS c, test_bytes AS t, max(control_bytes, test_bytes) AS most
+  FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
+  WHERE kind = 'verdict')
 SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration, test_iterations AS test_iteration,
        c_each AS control_each, t_each AS test_each,
        CASE WHEN control_job THEN c_each ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
@@ -123,6 +133,9 @@ SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS contro
          AS test_range, control_left_out, test_left_out,
        (SELECT CASE WHEN 4 * total(changes) FILTER (WHERE place <= 10) < 3 * total(changes) THEN 10 END
         FROM (SELECT changes, row_number() OVER (ORDER BY changes DESC) AS place
-              FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, :steps))) AS shown,
-       strata
-FROM named
+              FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL, :steps))) AS shown,
+       strata, memory.c AS control_peak, memory.t AS test_peak,
+       CASE WHEN most >= 1000000000 THEN 'GB' WHEN most >= 1000000 THEN 'MB' WHEN most >= 0 THEN 'kB' END AS memory_unit,
+       CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6 WHEN most >= 0 THEN 1e3 END AS memory_size,
+       2 + (10 * abs(memory.t - memory.c) < CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6 ELSE 1e3 END) AS memory_digits
+FROM named LEFT JOIN memory

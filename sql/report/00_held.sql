@@ -10,4 +10,5 @@ FROM (SELECT 1)
      LEFT JOIN trace_steps(NULL) AS steps
      LEFT JOIN trace_collectives(NULL) AS collectives
      LEFT JOIN trace_diff_by(NULL, NULL, NULL) AS diffs
+     LEFT JOIN memory_summary(NULL, NULL) AS memory
 LIMIT 1

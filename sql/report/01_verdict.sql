@@ -9,7 +9,7 @@ WITH kinds(class, what) AS (
 cause AS MATERIALIZED (
   SELECT *, diff_time / 1000 AS ms
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                         :clock, :steps, :shown)
+                         :clock, :shown, :steps)
   LIMIT -1),
 part AS (
   SELECT class, -total(time_ns) / 1e6 / :control_windows AS ms
@@ -31,7 +31,7 @@ told_kind AS (
 alike AS MATERIALIZED (
   SELECT class, name, diff_within / 1000 AS within, diff_mix / 1000 AS mix
   FROM trace_step_diff(CASE WHEN :strata > 1 THEN :control END, :test, :control_rank, :test_rank, :control_iteration,
-                       :test_iteration, 'op', :clock, :steps)
+                       :test_iteration, 'op', :clock, NULL, NULL, :steps)
   LIMIT -1),
 told_alike AS (
   SELECT coalesce(trace_label(name), 'without a name') AS text, within,
@@ -125,7 +125,11 @@ said(part, place, block, strong, text, diff) AS (
   UNION ALL
   SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
          || 'a step as long as it is. No wait for another rank is in them.', NULL
-  WHERE :ranks > 0 AND :verdict <> 'empty')
+  WHERE :ranks > 0 AND :verdict <> 'empty'
+  UNION ALL
+  SELECT 8, 1, 'p', 'Memory:', replace(replace(replace(text, ' -> ', ' → '), ', -', ', −'), '(-', '(−') || '.', NULL
+  FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
+  WHERE kind = 'verdict')
 SELECT block, strong, text, diff
 FROM said
 ORDER BY part, place

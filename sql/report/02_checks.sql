@@ -1,6 +1,6 @@
 -- 02_checks: Whether the traces can be compared
 -- Layout prose
--- With steps
+-- With shared/steps
 found AS MATERIALIZED (
   SELECT topic, item, control_value AS control, test_value AS test, matters, why, upper(substr(why, 1, 1)) || substr(why, 2) AS sentence
   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration, :clock, 0,
@@ -23,11 +23,11 @@ longer AS (
         FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
               FROM (SELECT 0 AS side, :control_left_out AS left_out, rank, iteration, class, name, time_ns
                     FROM trace_step_time(CASE WHEN :control_left_out IS NOT NULL THEN :control END, :control_rank,
-                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2), 'top_op', :clock, :steps)
+                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2), 'top_op', :clock, NULL, :steps)
                     UNION ALL
                     SELECT 1, :test_left_out, rank, iteration, class, name, time_ns
                     FROM trace_step_time(CASE WHEN :test_left_out IS NOT NULL THEN :test END, :test_rank,
-                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op', :clock, :steps))))
+                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op', :clock, NULL, :steps))))
   WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 said(place, bad, strong, text) AS (
   SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.' WHERE :ranks_out IS NOT NULL

@@ -10,7 +10,7 @@
 --   2. PyTorch's profiler writes host_name, and nothing of its version. profiler.add_metadata('torch_version', ...)
 --      does; so does a list of packages in the metadata, with "torch==2.7.1".
 --   3. What is known of neither side has no row.
--- With steps
+-- With shared/steps
 file AS MATERIALIZED (
   SELECT 0 AS side, file, rank, world_size, device, events, size, start_ns FROM trace_files(:control) WHERE rank IS NOT NULL
   UNION ALL

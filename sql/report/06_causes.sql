@@ -2,13 +2,13 @@
 -- Section causes Causes
 -- Layout causes
 -- Empty There is no difference to explain.
--- With steps
+-- With shared/steps
 cause AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY abs(diff_time) DESC, text, kind, class, area, name) AS place,
          count(*) OVER (PARTITION BY class, name) AS alike, kind, class, area, name, instances, only_in, rank, text,
          control_time / 1000 AS c, test_time / 1000 AS t, diff_time / 1000 AS d
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                         :clock, :steps, :shown)
+                         :clock, :shown, :steps)
   LIMIT -1),
 labeled AS (
   SELECT class, area, family, top_name, op, kernel, time_ns / 1e6 / :control_windows AS c, 0.0 AS t,
@@ -86,11 +86,11 @@ device AS (
 -- runs of operators of traces without device work, which no operator before them on their thread holds
 operator AS (
   SELECT 0 AS side, file, rank, iteration, pid, tid, event, name, ts_ns, dur_ns
-  FROM trace_events(CASE WHEN :of_host THEN :control END, NULL, 'all', NULL, NULL, :steps)
+  FROM trace_events(CASE WHEN :of_host THEN :control END, 'all', NULL, NULL, NULL, :steps)
   WHERE cat IN ('cpu_op', 'Operator') AND dur_ns IS NOT NULL
   UNION ALL
   SELECT 1, file, rank, iteration, pid, tid, event, name, ts_ns, dur_ns
-  FROM trace_events(CASE WHEN :of_host THEN :test END, NULL, 'all', NULL, NULL, :steps)
+  FROM trace_events(CASE WHEN :of_host THEN :test END, 'all', NULL, NULL, NULL, :steps)
   WHERE cat IN ('cpu_op', 'Operator') AND dur_ns IS NOT NULL),
 nested AS (
   SELECT *, ts_ns < max(ts_ns + dur_ns) OVER (PARTITION BY side, file, pid, tid ORDER BY ts_ns, dur_ns DESC, event
@@ -109,7 +109,7 @@ host AS (
 whole AS (
   SELECT key AS name, control_device_time / 1000 AS c_whole, test_device_time / 1000 AS t_whole
   FROM trace_diff_by(CASE WHEN :ranks = 0 THEN :control END, :test, 'kernel', :control_each, :test_each,
-                     coalesce(:control_iteration, 'steady'), coalesce(:test_iteration, 'steady'), 'GPU', NULL, :steps)),
+                     :control_iteration, :test_iteration, 'GPU', NULL, :steps)),
 collective AS (
   SELECT sum(transfer) FILTER (WHERE side = 0) / steps AS c_transfer, sum(max_wait) FILTER (WHERE side = 0) / steps AS c_wait,
          sum(transfer) FILTER (WHERE side = 1) / t_steps AS t_transfer, sum(max_wait) FILTER (WHERE side = 1) / t_steps AS t_wait
@@ -160,9 +160,9 @@ item AS (
                         WHEN c_long = t_long THEN ' stays ' || c_long ELSE ' goes ' || c_long || ' → ' || t_long END
                 || CASE WHEN cn = tn AND c_mean > 0 AND c_long <> t_long
                         THEN replace(printf(' (%+.0f %%)', 100 * (t_mean / c_mean - 1)), '-', '−') ELSE '' END || '.' END
-         WHEN 5 THEN 'Whole, they run ' || printf('%.*f', :digits, c_whole / :size) || ' → ' || printf('%.*f', :digits, t_whole / :size)
+         WHEN 5 THEN CASE WHEN coalesce(c_whole, t_whole) IS NOT NULL THEN 'Whole, they run ' || printf('%.*f', :digits, c_whole / :size) || ' → ' || printf('%.*f', :digits, t_whole / :size)
            || ' ' || :unit || '; of that ' || printf('%.*f', :digits, c / :size) || ' → '
-           || printf('%.*f', :digits, t / :size) || ' ' || :unit || ' is not hidden behind compute.'
+           || printf('%.*f', :digits, t / :size) || ' ' || :unit || ' is not hidden behind compute.' END
          WHEN 6 THEN CASE WHEN kind = 'communication' AND :recorded < 2
              THEN 'One rank is recorded: a slow transfer and waiting for another rank look the same here.'
            WHEN kind = 'communication'

@@ -3,16 +3,16 @@
 -- Layout path
 -- SQL
 --   SELECT iteration, seq, rank, dur / 1000 AS ms, waiting_rank, collective
---   FROM trace_job_path(:test, :test_iteration, :steps);
+--   FROM trace_job_path(:test, :test_rank, :test_iteration, :steps);
 -- Rules:
 --   1. Of each side the first six steps that are used, and of a step at most 60 stretches. Stretches that follow each other
 --      on one rank are one. Steps that are on one rank throughout, all of them the same, are one lane of their mean length.
 WITH stretch AS (
   SELECT 0 AS side, iteration, seq, rank, dur_ns / 1e6 AS ms, waiting_rank, collective
-  FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :control END, :control_iteration, :steps)
+  FROM trace_job_path(CASE WHEN :ranks > 0 THEN :control END, :control_rank, :control_iteration, :steps)
   UNION ALL
   SELECT 1, iteration, seq, rank, dur_ns / 1e6, waiting_rank, collective
-  FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :test END, :test_iteration, :steps)),
+  FROM trace_job_path(CASE WHEN :ranks > 0 THEN :test END, :test_rank, :test_iteration, :steps)),
 begun AS (
   SELECT *, rank IS NOT lag(rank) OVER of_step AS begins, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS lane,
          min(rank) OVER of_side = max(rank) OVER of_side AS is_same

@@ -2,7 +2,7 @@
 -- Layout table ranks
 -- SQL
 --   SELECT rank, class, sum(time_ns) / 1e6 / count(DISTINCT iteration) AS control_ms
---   FROM trace_step_time(:control, 'all', :control_iteration, NULL, :clock, :steps)
+--   FROM trace_step_time(:control, 'all', :control_iteration, NULL, :clock, NULL, :steps)
 --   GROUP BY rank, class;
 WITH file AS MATERIALIZED (
   SELECT 0 AS side, rank, world_size FROM trace_files(:control) WHERE rank IS NOT NULL
@@ -13,10 +13,10 @@ several AS MATERIALIZED (
   FROM (SELECT count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 part AS (
   SELECT 0 AS side, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.control, :control_ranks, :control_iteration, 'annotation', :clock, :steps)
+  FROM several CROSS JOIN trace_step_time(several.control, :control_ranks, :control_iteration, 'annotation', :clock, NULL, :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.test, :test_ranks, :test_iteration, 'annotation', :clock, :steps)),
+  FROM several CROSS JOIN trace_step_time(several.test, :test_ranks, :test_iteration, 'annotation', :clock, NULL, :steps)),
 summed AS (
   SELECT side, rank, count(DISTINCT coalesce(iteration, 0)) * 1e6 AS windows, total(time_ns) AS step,
          total(time_ns) FILTER (WHERE class = 'compute') AS compute, total(time_ns) FILTER (WHERE class = 'comm') AS comm,
@@ -31,9 +31,9 @@ mean AS MATERIALIZED (
 path AS MATERIALIZED (
   SELECT rank, total(dur_ns) FILTER (WHERE side = 0) / 1e6 / :control_windows AS c_path,
          total(dur_ns) FILTER (WHERE side = 1) / 1e6 / :test_windows AS t_path
-  FROM (SELECT 0 AS side, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :control END, :control_iteration, :steps)
+  FROM (SELECT 0 AS side, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 THEN :control END, :control_rank, :control_iteration, :steps)
         UNION ALL
-        SELECT 1, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 AND :ranks_out IS NULL THEN :test END, :test_iteration, :steps))
+        SELECT 1, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 THEN :test END, :test_rank, :test_iteration, :steps))
   GROUP BY rank),
 pair AS (
   SELECT rank, max(step) FILTER (WHERE side = 0) AS c, max(step) FILTER (WHERE side = 1) AS t,

@@ -6,17 +6,17 @@
 -- Empty No steps are marked: profiler.step() at the end of each iteration marks them.
 -- SQL
 --   SELECT 'control' AS side, rank, iteration, sum(time_ns) / 1e6 AS ms
---   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock, :steps)
+--   FROM trace_step_time(:control, :control_rank, 'all', NULL, :clock, NULL, :steps)
 --   GROUP BY rank, iteration;
--- With steps
+-- With shared/steps
 timed AS (
   SELECT 0 AS side, CASE WHEN NOT :control_job THEN rank END AS rank, iteration, total(time_ns) / 1e6 AS ms
-  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock, :steps)
+  FROM trace_step_time(:control, :control_rank, 'all', 'annotation', :clock, NULL, :steps)
   WHERE iteration IS NOT NULL
   GROUP BY 2, iteration
   UNION ALL
   SELECT 1, CASE WHEN NOT :test_job THEN rank END, iteration, total(time_ns) / 1e6
-  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock, :steps)
+  FROM trace_step_time(:test, :test_rank, 'all', 'annotation', :clock, NULL, :steps)
   WHERE iteration IS NOT NULL
   GROUP BY 2, iteration),
 ordered AS (

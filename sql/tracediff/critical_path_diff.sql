@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
@@ -31,11 +31,11 @@
 --      'all') counts as one more step.
 WITH part AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, kind, trace_stable_name(name) AS name, count(*) AS parts, sum(dur_ns) AS time_ns
-  FROM critical_path(:control, :control_rank, :control_iteration, :clock, :steps)
+  FROM critical_path(:control, :control_rank, :control_iteration, :clock, NULL, :steps)
   GROUP BY rank, iteration, kind, 5
   UNION ALL
   SELECT 1, rank, iteration, kind, trace_stable_name(name) AS name, count(*), sum(dur_ns)
-  FROM critical_path(:test, :test_rank, :test_iteration, :clock, :steps)
+  FROM critical_path(:test, :test_rank, :test_iteration, :clock, NULL, :steps)
   GROUP BY rank, iteration, kind, 5
   LIMIT -1),
 windows AS MATERIALIZED (

@@ -3,7 +3,7 @@
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default the lowest
---   :iterations  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :iterations  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :clock       TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps       TEXT           which events are steps (T20); default 'auto'
 -- Columns
@@ -23,7 +23,7 @@
 -- computation (D36); steps are taken one by one; nanoseconds are kept (D4).
 WITH part AS MATERIALIZED (
   SELECT rank, iteration, kind, trace_stable_name(name) AS name, count(*) AS parts, sum(dur_ns) AS time_ns
-  FROM critical_path(:trace, :ranks, :iterations, :clock, :steps)
+  FROM critical_path(:trace, :ranks, :iterations, :clock, NULL, :steps)
   GROUP BY rank, iteration, kind, 4
   LIMIT -1),
 paths AS MATERIALIZED (

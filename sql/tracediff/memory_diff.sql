@@ -3,7 +3,7 @@
 -- Parameters
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these (M1)
 --   :test     TEXT required  snapshot to compare with the baseline
---   :by       TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas; default 'phase,function,op'
+--   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas; default 'phase,function,op'
 --   :ranks    any            integer, JSON array, 'all' or 'worst', the one with the highest peak of each side; default the lowest
 --
 -- Columns
@@ -34,11 +34,11 @@ WITH
 side AS (
   SELECT 0 AS side, rank, device, dense_rank() OVER (PARTITION BY rank ORDER BY device) AS nth,
          phase, annotation, function, place, op, top_op, node, bytes, blocks
-  FROM memory_peak(:control, :by, :ranks)
+  FROM memory_peak(:control, :keys, :ranks)
   UNION ALL
   SELECT 1, rank, device, dense_rank() OVER (PARTITION BY rank ORDER BY device),
          phase, annotation, function, place, op, top_op, node, bytes, blocks
-  FROM memory_peak(:test, :by, :ranks)),
+  FROM memory_peak(:test, :keys, :ranks)),
 joined AS (
   SELECT *, (SELECT max(ranks) > 1 FROM (SELECT count(DISTINCT rank) AS ranks FROM side GROUP BY side)) AS by_rank
   FROM side),

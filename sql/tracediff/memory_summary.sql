@@ -4,6 +4,7 @@
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these (M1)
 --   :test     TEXT required  snapshot to compare with the baseline
 --   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each side; default the lowest
+--   :parts    INTEGER        the most causes; default 5
 --
 -- Columns
 --   line           INTEGER  number of the line
@@ -15,14 +16,17 @@
 --   phase          TEXT     of a cause, its row of memory_diff
 --   function       TEXT     the same
 --   op             TEXT     the same
+--   control_blocks INTEGER  of a cause or the rest, its allocations at the peak of control
+--   test_blocks    INTEGER  the same in test
 --
 -- Grain: a line. The lines of kind cause and rest add up to the verdict.
 -- Rules:
 -- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
--- 2. At most five causes are the rows of memory_diff that differ most; the rest is one line.
+-- 2. Causes are the rows of memory_diff that differ most; the rest is one line.
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
 -- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was full; no
 --    frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
+-- 5. What is reserved is at least the peak, also where segments were not recorded (M7).
 WITH
 -- NULL: the side has no device
 rank AS MATERIALIZED (
@@ -55,8 +59,8 @@ peak AS MATERIALIZED (
   SELECT d.*,
          CASE d.peak_event WHEN -1 THEN 'before the first event'
          ELSE 'in ' || (SELECT a.phase
-                        FROM memory_allocations(CASE d.side WHEN 0 THEN :control ELSE :test END) AS a
-                        WHERE a.rank = d.rank AND a.device = d.device AND a.alloc_event = d.peak_event) END AS phase,
+                        FROM memory_allocations(CASE d.side WHEN 0 THEN :control ELSE :test END, d.rank) AS a
+                        WHERE a.device = d.device AND a.alloc_event = d.peak_event) END AS phase,
          coalesce((SELECT sum(p.bytes)
                    FROM memory_peak(CASE d.side WHEN 0 THEN :control ELSE :test END, 'phase', d.rank) AS p
                    WHERE p.device = d.device AND p.phase = 'before'), 0) AS before
@@ -64,7 +68,8 @@ peak AS MATERIALIZED (
   WHERE place = 1
   LIMIT -1),
 both AS MATERIALIZED (
-  SELECT c.peak_bytes AS b1, t.peak_bytes AS b2, c.peak_reserved AS r1, t.peak_reserved AS r2, c.phase AS p1, t.phase AS p2,
+  SELECT c.peak_bytes AS b1, t.peak_bytes AS b2, max(c.peak_reserved, c.peak_bytes) AS r1, max(t.peak_reserved, t.peak_bytes) AS r2,
+         c.peak_reserved < c.peak_bytes OR t.peak_reserved < t.peak_bytes AS unrecorded, c.phase AS p1, t.phase AS p2,
          c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2, c.frames AS f1,
          t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2, c.problems AS q1, t.problems AS q2,
          c.rank AS rank1, t.rank AS rank2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9 ELSE 1e6 END AS size,
@@ -75,12 +80,12 @@ both AS MATERIALIZED (
 -- the parts of both peaks, which may be of devices with different numbers
 part AS (
   SELECT p.phase, p.function, p.op, sum(-p.sign * p.bytes * (p.sign < 0)) AS c, sum(p.sign * p.bytes * (p.sign > 0)) AS t,
-         sum(p.sign * p.bytes) AS d
-  FROM (SELECT -1 AS sign, k.phase, k.function, k.op, k.bytes
+         sum(p.sign * p.bytes) AS d, sum(p.blocks * (p.sign < 0)) AS cn, sum(p.blocks * (p.sign > 0)) AS tn
+  FROM (SELECT -1 AS sign, k.phase, k.function, k.op, k.bytes, k.blocks
         FROM both CROSS JOIN memory_peak(:control, NULL, rank1) AS k
         WHERE k.device = device1 AND k.phase <> 'cached and rounded'
         UNION ALL
-        SELECT 1, k.phase, k.function, k.op, k.bytes
+        SELECT 1, k.phase, k.function, k.op, k.bytes, k.blocks
         FROM both CROSS JOIN memory_peak(:test, NULL, rank2) AS k
         WHERE k.device = device2 AND k.phase <> 'cached and rounded') AS p
   GROUP BY p.phase, p.function, p.op),
@@ -128,34 +133,36 @@ line AS (
               ELSE printf('the peak is %s: %.2f -> %.2f %s, %+.2f %s', CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size, b2 / size,
                           unit, (b2 - b1) / size, unit)
                    || CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) ELSE '' END END AS text,
-         b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op
+         b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op,
+         NULL AS cn, NULL AS tn
   FROM both
   UNION ALL
   SELECT 2, 0, 'peak',
          printf('it is %s%s of %d in control, %s%s of %d in test', p1, CASE e1 WHEN -1 THEN '' ELSE ' after event ' || e1 END, n1,
-                p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL, NULL, NULL, NULL
+                p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM both
   UNION ALL
   SELECT 3, r.number, 'cause',
          substr(printf('%+9.2f %s  %s', d / size, unit, r.phase) || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''), 1, 100),
-         c, t, d, r.phase, r.function, r.op
+         c, t, d, r.phase, r.function, r.op, cn, tn
   FROM ranked AS r CROSS JOIN both
-  WHERE r.number <= 5 AND d <> 0
+  WHERE r.number <= coalesce(:parts, 5) AND d <> 0
   UNION ALL
   SELECT 4, 0, 'rest', printf('%+9.2f %s  %d other part%s', sum(d) / size, unit, count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
-         sum(c), sum(t), sum(d), NULL, NULL, NULL
+         sum(c), sum(t), sum(d), NULL, NULL, NULL, sum(cn), sum(tn)
   FROM ranked AS r CROSS JOIN both
-  WHERE r.number > 5 AND d <> 0
+  WHERE r.number > coalesce(:parts, 5) AND d <> 0
   HAVING count(*) > 0
   UNION ALL
-  SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL
+  SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
   SELECT 6, 0, 'reserved',
-         printf('fits in 80 GB? reserved at the peak is %.2f -> %.2f GB: %s', r1 / 1e9, r2 / 1e9,
+         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s', CASE WHEN unrecorded THEN 'at least ' ELSE '' END, r1 / 1e9, r2 / 1e9,
                 CASE WHEN r2 <= 80000000000 THEN 'yes' ELSE 'no' END || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000)
-                  THEN ', unlike control' ELSE '' END), r1, r2, r2 - r1, NULL, NULL, NULL
+                  THEN ', unlike control' ELSE '' END), r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
   FROM both)
-SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes, phase, function, op
+SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes, phase, function, op,
+       cn AS control_blocks, tn AS test_blocks
 FROM line
 ORDER BY 1;

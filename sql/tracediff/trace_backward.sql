@@ -32,7 +32,7 @@ WITH operator AS MATERIALIZED (
   SELECT rank, iteration, file, event, parent, pid, tid, name, ts, dur, ts_ns, dur_ns,
          CAST(args ->> '$."Sequence number"' AS INTEGER) AS seq,
          CAST(coalesce(args ->> '$."Fwd thread id"', 0) AS INTEGER) AS fwd_thread
-  FROM trace_events(:trace, NULL, :ranks)
+  FROM trace_events(:trace, :ranks)
   WHERE cat IN ('cpu_op', 'Operator') AND ts_ns IS NOT NULL AND name IS NOT NULL AND dur_ns IS NOT NULL
     AND CAST(args ->> '$."Sequence number"' AS INTEGER) >= 0
   LIMIT -1),
@@ -78,7 +78,7 @@ paired AS MATERIALIZED (
   FROM placed),
 tree AS MATERIALIZED (
   SELECT file, event, kernel_dur_sum
-  FROM trace_subtree(:trace, NULL, coalesce(:ranks, 'all'))
+  FROM trace_subtree(:trace, coalesce(:ranks, 'all'))
   WHERE device = 'CPU'
   LIMIT -1)
 SELECT b.rank, b.iteration, b.file, b.event, b.name, b.ts, b.dur, tree.kernel_dur_sum, b.seq AS sequence_number,

@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
@@ -16,7 +16,7 @@
 --   grid            TEXT     JSON, of its launch; NULL if not recorded
 --   block           TEXT     the same
 --   shapes          TEXT     JSON, Input Dims of op
---   runs            REAL     runs of the kernel a step, on each side
+--   counts          REAL     executions of the kernel a step, on each side
 --   factor          REAL     mean duration in test by that in control; of the step the common factor
 --   low             REAL     of the step: a quarter of the weight has this factor or less
 --   high            REAL     of the step: a quarter of the weight has this factor or more
@@ -38,7 +38,7 @@
 --   2. Copies and communication are not compared. Their time does not follow the clock of the cores, and a
 --      collective waits for other ranks.
 --   3. The factor of a kernel is that of its means, not of its medians. A step is a mean over steps, and a clock that
---      falls in a third of the steps changes means and leaves medians as they are. A run that is far off does
+--      falls in a third of the steps changes means and leaves medians as they are. An execution that is far off does
 --      no harm, because the common factor is a median over kernels.
 --   4. The common factor is the weighted median of the factors: half of the weight has it or less, half has it or
 --      more; of two such factors the geometric mean. It is the same on logarithms, and 1 / factor with the sides
@@ -61,7 +61,8 @@
 --   9. control_time and test_time of a kernel are the time in which the step was in it (A3); kernels of one name and
 --      operator divide theirs by durations. So rows add up to the step, and explained_time and rest_time to
 --      diff_time, to the ns.
-WITH RECURSIVE path AS MATERIALIZED (
+-- With shared/factors
+path AS MATERIALIZED (
   SELECT 0 AS side, step_count, class, op, kernel, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, NULL, 'trace', :steps)
   UNION ALL
@@ -75,11 +76,11 @@ windows AS MATERIALIZED (
   LIMIT -1),
 owned AS MATERIALIZED (
   SELECT 0 AS side, rank, file, event, name, kernel_type, op, shapes, types
-  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, :steps)
+  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, NULL, :steps)
   WHERE ts IS NOT NULL
   UNION ALL
   SELECT 1, rank, file, event, name, kernel_type, op, shapes, types
-  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, :steps)
+  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, NULL, :steps)
   WHERE ts IS NOT NULL
   LIMIT -1),
 -- shapes that only one side has recorded tell nothing
@@ -88,13 +89,13 @@ known AS MATERIALIZED (
          min(rank) FILTER (WHERE side = 1) AS t_rank
   FROM owned
   LIMIT -1),
-run AS (
+execution AS (
   SELECT 0 AS side, dur_ns, kernel_type = 'COMPUTATION' AS computes, owned.name, op,
          CASE WHEN known.shapes THEN owned.shapes END AS shapes, CASE WHEN known.shapes THEN types END AS types,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END AS grid,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END AS block
   FROM known
-  CROSS JOIN trace_events(:control, NULL, coalesce(:control_rank, c_rank)) AS e
+  CROSS JOIN trace_events(:control, coalesce(:control_rank, c_rank)) AS e
   CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 0
   WHERE e.device = 'GPU'
   UNION ALL
@@ -103,15 +104,15 @@ run AS (
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END,
          CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END
   FROM known
-  CROSS JOIN trace_events(:test, NULL, coalesce(:test_rank, t_rank)) AS e
+  CROSS JOIN trace_events(:test, coalesce(:test_rank, t_rank)) AS e
   CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 1
   WHERE e.device = 'GPU'),
 -- a row per kernel, with the sums of both sides
 kernel AS MATERIALIZED (
   SELECT computes, op, name, grid, block, shapes, total(dur_ns) FILTER (WHERE side = 0) AS c_ns,
-         total(dur_ns) FILTER (WHERE side = 1) AS t_ns, count(*) FILTER (WHERE side = 0) AS c_runs,
-         count(*) FILTER (WHERE side = 1) AS t_runs
-  FROM run
+         total(dur_ns) FILTER (WHERE side = 1) AS t_ns, count(*) FILTER (WHERE side = 0) AS c_counts,
+         count(*) FILTER (WHERE side = 1) AS t_counts
+  FROM execution
   GROUP BY computes, op, name, grid, block, shapes, types
   LIMIT -1),
 -- the time of a step that kernels of an operator and a name have, and that all work has
@@ -123,7 +124,7 @@ place AS MATERIALIZED (
   GROUP BY 1, 2
   LIMIT -1),
 compared AS MATERIALIZED (
-  SELECT *, c_runs * 1.0 / c_steps AS runs, t_ns * c_runs / (c_ns * t_runs) AS ratio,
+  SELECT *, c_counts * 1.0 / c_steps AS counts, t_ns * c_counts / (c_ns * t_counts) AS ratio,
          c_ns * t_steps + t_ns * c_steps AS time -- of whole ns
   FROM (SELECT *, sum(c_ns) OVER of_place AS c_place, sum(t_ns) OVER of_place AS t_place,
                sum(c_ns) OVER () AS c_all, sum(t_ns) OVER () AS t_all,
@@ -131,53 +132,27 @@ compared AS MATERIALIZED (
         FROM kernel
         WINDOW of_place AS (PARTITION BY computes, op, name))
   CROSS JOIN windows
-  WHERE computes AND c_ns > 0 AND t_ns > 0 AND c_runs * t_steps = t_runs * c_steps
-  LIMIT -1),
--- no kernel has more than a fifth of the weight: the longest ones have what is left for each of the five
-weighed AS MATERIALIZED (
-  SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
-         sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
-         sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
-  FROM (SELECT *, min(time, coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
-                                     min(time) OVER ())) AS weight
-        FROM (SELECT *, row_number() OVER longest AS place,
-                     sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
-              FROM compared
-              WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING)))
-  LIMIT -1),
--- the square root of the product of both medians, by Newton's method from their mean
-root(turn, factor, product, low, high) AS (
-  SELECT 0, (lower + upper) / 2, lower * upper, low, high
-  FROM (SELECT min(ratio) FILTER (WHERE 2 * up_to >= weights) AS lower,
-               max(ratio) FILTER (WHERE 2 * from_it >= weights) AS upper,
-               min(ratio) FILTER (WHERE 4 * up_to >= weights) AS low,
-               max(ratio) FILTER (WHERE 4 * from_it >= weights) AS high
-        FROM weighed)
-  UNION ALL
-  SELECT turn + 1, (factor + product / factor) / 2, product, low, high FROM root WHERE turn < 40),
-common AS MATERIALIZED (
-  SELECT factor, max(factor, 1 / factor) - 1 AS away, low, high,
-         CASE WHEN max(factor, 1 / factor) < 1.02 THEN 0.05 ELSE min(0.05, (max(factor, 1 / factor) - 1) / 4) END AS tolerance
-  FROM root
-  WHERE turn = 40
+  WHERE computes AND c_ns > 0 AND t_ns > 0 AND c_counts * t_steps = t_counts * c_steps
   LIMIT -1),
 judged AS MATERIALIZED (
   SELECT *, CASE WHEN kernels < 3 OR of_control < 0.1 OR of_test < 0.1 THEN 'too few kernels'
                  WHEN agreeing < 3 OR agreement < 0.666 THEN 'no common factor'
-                 WHEN away < 0.02 THEN 'no change'
+                 WHEN away < 1.02 THEN 'no change'
                  ELSE 'one factor' END AS outcome
   FROM (SELECT count(ratio) AS kernels, coalesce(sum(agrees), 0) AS agreeing,
                total(weight) FILTER (WHERE agrees) / sum(weight) AS agreement,
                sum(c_ns) / max(c_computes) AS of_control, sum(t_ns) / max(t_computes) AS of_test,
                total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share,
                max(factor) AS factor, max(away) AS away, max(low) AS low, max(high) AS high, max(tolerance) AS tolerance
-        FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees FROM common LEFT JOIN weighed))
+        FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees
+              FROM (SELECT *, CASE WHEN away < 1.02 THEN 0.05 ELSE min(0.05, (away - 1) / 4) END AS tolerance FROM common)
+              LEFT JOIN weighed))
   LIMIT -1),
 -- ns a step: of the kernels, and of the step
 timed AS MATERIALIZED (
-  SELECT op, name, grid, block, shapes, runs, ratio, c, t, c * (factor - 1) AS explained,
+  SELECT op, name, grid, block, shapes, counts, ratio, c, t, c * (factor - 1) AS explained,
          max(ratio / factor, factor / ratio) > 1 + tolerance AS is_beyond
-  FROM (SELECT w.op, w.name, grid, block, shapes, runs, ratio,
+  FROM (SELECT w.op, w.name, grid, block, shapes, counts, ratio,
                coalesce(p.c_ns, 0) * w.c_ns / c_place / c_steps AS c,
                coalesce(p.t_ns, 0) * w.t_ns / t_place / t_steps AS t,
                CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
@@ -195,18 +170,18 @@ step AS MATERIALIZED (
   LIMIT -1),
 line AS (
   SELECT 0 AS place, 'step' AS kind, outcome, NULL AS op, NULL AS name, NULL AS grid, NULL AS block, NULL AS shapes,
-         NULL AS runs, factor, low, high, kernels, agreeing, agreement, coalesce(share, 0.0) AS share,
+         NULL AS counts, factor, low, high, kernels, agreeing, agreement, coalesce(share, 0.0) AS share,
          c, t, explained
   FROM step
   UNION ALL
   SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL, op, name, grid,
-         block, shapes, runs, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
+         block, shapes, counts, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
   FROM timed
   UNION ALL
   SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
          c - c_kernels, t - t_kernels, 0.0
   FROM step)
-SELECT kind, outcome, op, name, grid, block, shapes, runs, factor, low, high, kernels, agreeing, agreement, share,
+SELECT kind, outcome, op, name, grid, block, shapes, counts, factor, low, high, kernels, agreeing, agreement, share,
        c / 1000.0 AS control_time, t / 1000.0 AS test_time, (t - c) / 1000.0 AS diff_time,
        explained / 1000.0 AS explained_time, (t - c - explained) / 1000.0 AS rest_time
 FROM line

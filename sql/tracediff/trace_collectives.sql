@@ -3,7 +3,7 @@
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default 'all'
---   :iterations  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :iterations  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :steps       TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the step; NULL outside of every step
@@ -19,14 +19,14 @@
 -- Rules: W1 to W4. Only collectives on the device: for those of gloo and MPI, which hosts run, ask trace_job_path (Q10).
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
-  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, :steps)
+  FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, NULL, :steps)
   WHERE kernel_type = 'COMMUNICATION'
   LIMIT -1),
 described AS MATERIALIZED (
   SELECT file, event, ts_ns, dur_ns,
          coalesce(args ->> '$."Process Group Name"', args ->> '$."Process Group Description"',
                   args ->> '$."Process Group Ranks"') AS process_group
-  FROM trace_events(:trace, NULL, coalesce(:ranks, 'all'))
+  FROM trace_events(:trace, coalesce(:ranks, 'all'))
   WHERE device = 'GPU' AND ts_ns IS NOT NULL AND trace_kernel_type(name, cat) = 'COMMUNICATION'
   LIMIT -1),
 clock AS MATERIALIZED (

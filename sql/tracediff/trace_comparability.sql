@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :shapes             INTEGER>=0     0: without the topics shapes and types, which read args; default 1
@@ -45,12 +45,12 @@ WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms, max(time_ns % 1000) AS fraction,
          max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum,
          total(name GLOB 'nn.Module: *') > 0 AS of_modules
-  FROM trace_step_time(:control, :control_rank, :control_iteration, 'module', :clock, :steps)
+  FROM trace_step_time(:control, :control_rank, :control_iteration, 'module', :clock, NULL, :steps)
   GROUP BY rank, iteration
   UNION ALL
   SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(time_ns % 1000),
          max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), ''), total(name GLOB 'nn.Module: *') > 0
-  FROM trace_step_time(:test, :test_rank, :test_iteration, 'module', :clock, :steps)
+  FROM trace_step_time(:test, :test_rank, :test_iteration, 'module', :clock, NULL, :steps)
   GROUP BY rank, iteration),
 middle AS MATERIALIZED (
   SELECT side, trace_quantile(ms, 0.5) AS median FROM step GROUP BY side LIMIT -1),
@@ -154,11 +154,11 @@ paired AS (
 -- the work of operators by their shapes and types
 own AS MATERIALIZED (
   SELECT 0 AS side, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
-  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :control END, :control_rank, :control_iteration, :steps)
+  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :control END, :control_rank, :control_iteration, NULL, :steps)
   GROUP BY op, shapes, types, is_input
   UNION ALL
   SELECT 1, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
-  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :test END, :test_rank, :test_iteration, :steps)
+  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :test END, :test_rank, :test_iteration, NULL, :steps)
   GROUP BY op, shapes, types, is_input),
 input AS (
   SELECT count(*) AS shapes, nullif(sum(of_control), 0) AS control, nullif(sum(of_test), 0) AS test,
@@ -205,8 +205,7 @@ typed AS MATERIALIZED (
                      CASE side WHEN 0 THEN control_self_time ELSE test_self_time END
               FROM (SELECT max(of_host) AS of_host FROM steps)
               CROSS JOIN trace_diff_by(CASE WHEN of_host AND coalesce(:shapes, 1) THEN :control END, :test, 'name,cat,shapes,types',
-                                       :control_rank, :test_rank, coalesce(:control_iteration, 'steady'),
-                                       coalesce(:test_iteration, 'steady'), 'CPU', 2, :steps)
+                                       :control_rank, :test_rank, :control_iteration, :test_iteration, 'CPU', 2, :steps)
               CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
               WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator'))
         WHERE types LIKE '[%' AND json_valid(types))

@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
@@ -14,7 +14,7 @@
 --   name            TEXT     stable name of the operator
 --   shapes          TEXT     JSON, its Input Dims
 --   types           TEXT     JSON, its Input type
---   runs            REAL     runs of the operator a step, on each side
+--   counts          REAL     executions of the operator a step, on each side
 --   factor          REAL     self time in test by that in control; of the host the weighted median
 --   low             REAL     of the host: a quarter of the weight has this factor or less
 --   high            REAL     of the host: a quarter of the weight has this factor or more
@@ -30,66 +30,45 @@
 -- Grain: one row for the host, one per operator that is compared, one for all other operators; operators by |rest_time|
 -- descending, then by name, shapes, types.
 -- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.
-WITH RECURSIVE ran AS MATERIALIZED (
+-- With shared/factors
+ran AS MATERIALIZED (
   SELECT key_json ->> '$.name' AS name, key_json ->> '$.shapes' AS shapes, key_json ->> '$.types' AS types,
-         control_events AS c_runs, test_events AS t_runs, control_self_time AS c, test_self_time AS t
+         control_events AS c_counts, test_events AS t_counts, control_self_time AS c, test_self_time AS t
   FROM trace_diff_by(:control, :test, 'name,cat,shapes,types', :control_rank, :test_rank,
-                     coalesce(:control_iteration, 'steady'), coalesce(:test_iteration, 'steady'), 'CPU', 2, :steps)
+                     :control_iteration, :test_iteration, 'CPU', 2, :steps)
   WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator')
   LIMIT -1),
 -- shapes and types that only one side has recorded tell nothing
 known AS MATERIALIZED (
-  SELECT max(c_runs > 0 AND shapes IS NOT NULL) AND max(t_runs > 0 AND shapes IS NOT NULL) AS shapes,
-         max(c_runs > 0 AND types IS NOT NULL) AND max(t_runs > 0 AND types IS NOT NULL) AS types
+  SELECT max(c_counts > 0 AND shapes IS NOT NULL) AND max(t_counts > 0 AND shapes IS NOT NULL) AS shapes,
+         max(c_counts > 0 AND types IS NOT NULL) AND max(t_counts > 0 AND types IS NOT NULL) AS types
   FROM ran
   LIMIT -1),
 operator AS MATERIALIZED (
   SELECT ran.name, CASE WHEN known.shapes THEN ran.shapes END AS shapes, CASE WHEN known.types THEN ran.types END AS types,
-         sum(c_runs) AS c_runs, sum(t_runs) AS t_runs, sum(c) AS c, sum(t) AS t
+         sum(c_counts) AS c_counts, sum(t_counts) AS t_counts, sum(c) AS c, sum(t) AS t
   FROM known CROSS JOIN ran
   GROUP BY 1, 2, 3
   LIMIT -1),
--- counts are of whole runs, so sums of their means differ by rounding at most
+-- counts are whole numbers of executions, so sums of their means differ by rounding at most
 compared AS MATERIALIZED (
-  SELECT *, c_runs AS runs, t / c AS ratio, c + t AS time
+  SELECT *, c_counts AS counts, t / c AS ratio, c + t AS time
   FROM operator
-  WHERE c > 0 AND t > 0 AND abs(c_runs - t_runs) < 1e-9 * c_runs
+  WHERE c > 0 AND t > 0 AND abs(c_counts - t_counts) < 1e-9 * c_counts
   LIMIT -1),
--- no operator has more than a fifth of the weight: the longest ones have what is left for each of the five
-weighed AS MATERIALIZED (
-  SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
-         sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
-         sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
-  FROM (SELECT *, min(time, coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
-                                     min(time) OVER ())) AS weight
-        FROM (SELECT *, row_number() OVER longest AS place,
-                     sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
-              FROM compared
-              WINDOW longest AS (ORDER BY time DESC ROWS UNBOUNDED PRECEDING)))
-  LIMIT -1),
--- the square root of the product of both medians, by Newton's method from their mean
-root(turn, factor, product, low, high) AS (
-  SELECT 0, (lower + upper) / 2, lower * upper, low, high
-  FROM (SELECT min(ratio) FILTER (WHERE 2 * up_to >= weights) AS lower,
-               max(ratio) FILTER (WHERE 2 * from_it >= weights) AS upper,
-               min(ratio) FILTER (WHERE 4 * up_to >= weights) AS low,
-               max(ratio) FILTER (WHERE 4 * from_it >= weights) AS high
-        FROM weighed)
-  UNION ALL
-  SELECT turn + 1, (factor + product / factor) / 2, product, low, high FROM root WHERE turn < 40),
 host AS MATERIALIZED (
   SELECT *, CASE WHEN operators < 3 OR c_compared < 0.1 * c OR t_compared < 0.1 * t THEN 'too few operators'
                  WHEN away >= 1.15 AND high / low < away THEN 'one factor'
                  WHEN away >= 1.15 OR (low <= 1 / 1.15 AND high >= 1.15) THEN 'load differs'
                  ELSE 'no change' END AS outcome
-  FROM (SELECT factor, max(factor, 1 / factor) AS away, low, high FROM root WHERE turn = 40)
+  FROM common
   CROSS JOIN (SELECT count(*) AS operators, total(c) AS c_compared, total(t) AS t_compared FROM compared)
   CROSS JOIN (SELECT total(c) AS c, total(t) AS t, count(*) AS names FROM operator)
   WHERE names > 0
   LIMIT -1),
 line AS (
-  SELECT 0 AS place, 'host' AS kind, outcome, NULL AS name, NULL AS shapes, NULL AS types, NULL AS runs, factor, low, high,
-         operators, (c_compared + t_compared) / nullif(c + t, 0) AS share, c, t,
+  SELECT 0 AS place, 'host' AS kind, outcome, NULL AS name, NULL AS shapes, NULL AS types, NULL AS counts, factor, low,
+         high, operators, (c_compared + t_compared) / nullif(c + t, 0) AS share, c, t,
          CASE outcome WHEN 'one factor' THEN c_compared * (factor - 1) ELSE 0.0 END AS explained,
          CASE outcome
            WHEN 'one factor' THEN 'the host is ' || printf(CASE WHEN away >= 9.95 THEN '%.0f' ELSE '%.1f' END, away)
@@ -100,15 +79,15 @@ line AS (
              || ' by operator)' END AS text, NULL AS beyond
   FROM host
   UNION ALL
-  SELECT 1, 'operator', NULL, w.name, shapes, types, runs, ratio, NULL, NULL, NULL, NULL, w.c, w.t,
+  SELECT 1, 'operator', NULL, w.name, shapes, types, counts, ratio, NULL, NULL, NULL, NULL, w.c, w.t,
          CASE outcome WHEN 'one factor' THEN w.c * (host.factor - 1) ELSE 0.0 END, NULL, NULL
   FROM host CROSS JOIN weighed AS w
   UNION ALL
   SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, c, t, 0.0, NULL,
          t - c - max(c * (min(low, 1) - 1), min(c * (max(high, 1) - 1), t - c))
   FROM (SELECT low, high, c - c_compared AS c, t - t_compared AS t FROM host))
-SELECT kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, c AS control_time, t AS test_time,
-       t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text,
+SELECT kind, outcome, name, shapes, types, counts, factor, low, high, operators, share, c AS control_time,
+       t AS test_time, t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text,
        beyond AS beyond_time
 FROM line
 ORDER BY place, abs(rest_time) DESC, name, shapes, types;

@@ -5,12 +5,12 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps (T20); default 'auto'
 --   :control_untraced   REAL>=0        ms a step of control, measured without the profiler; default not known
 --   :test_untraced      REAL>=0        the same for test
+--   :steps              TEXT           which events are steps (T20); default 'auto'
 -- Columns
 --   line        INTEGER  from 1
 --   kind        TEXT     'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'
@@ -91,7 +91,7 @@ style AS MATERIALIZED (
                                                      t_ranks, control_iterations, test_iterations, :steps)) AS works,
                (SELECT total(diff_time) / 1000
                 FROM trace_step_causes(CASE WHEN control_of_host AND test_of_host THEN :control END, :test, c_rank, t_rank,
-                                       control_iterations, test_iterations, :clock, :steps)
+                                       control_iterations, test_iterations, :clock, NULL, :steps)
                 WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') AS waits
         FROM verdict)
   WHERE verdict <> 'nothing to compare'
@@ -101,7 +101,7 @@ alike AS MATERIALIZED (
   SELECT d.*
   FROM style
   CROSS JOIN trace_step_diff(CASE WHEN strata > 1 THEN :control END, :test, c_rank, t_rank,
-                             :control_iteration, :test_iteration, 'op', :clock, :steps) AS d
+                             :control_iteration, :test_iteration, 'op', :clock, NULL, NULL, :steps) AS d
   LIMIT -1),
 matter AS MATERIALIZED (
   SELECT m.line, m.item, CASE WHEN m.control_value IS NULL THEN 1 ELSE 0 END AS side, m.why
@@ -137,7 +137,7 @@ longer AS MATERIALIZED (
                       CASE side WHEN 0 THEN CASE WHEN control_left_out IS NOT NULL OR control_long THEN :control END
                                 ELSE CASE WHEN test_left_out IS NOT NULL OR test_long THEN :test END END,
                       CASE side WHEN 0 THEN c_rank ELSE t_rank END,
-                      CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END, 'top_op', :clock, :steps) AS t))
+                      CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END, 'top_op', :clock, NULL, :steps) AS t))
         WHERE is_out OR (is_long AND total = longest))
   WHERE place = 1
   LIMIT -1),
@@ -251,9 +251,9 @@ cause AS (
   SELECT c.class, c.name, c.kind, c.text, c.control_time, c.test_time, c.diff_time, c.share, c.changes, c.rank
   FROM style
   CROSS JOIN trace_step_causes(CASE WHEN strata = 1 THEN :control END, :test, c_rank, t_rank,
-                               control_iterations, test_iterations, :clock, :steps, (SELECT 11 - count(*) FILTER (WHERE is_head = 1)
+                               control_iterations, test_iterations, :clock, (SELECT 11 - count(*) FILTER (WHERE is_head = 1)
                                                                                   - min(count(*) FILTER (WHERE is_head = 2), 3, 6 - count(*) FILTER (WHERE is_head = 1))
-                                                                                FROM head)) AS c
+                                                                                FROM head), :steps) AS c
   UNION ALL
   SELECT class, name,
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'

@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
@@ -154,8 +154,9 @@ node AS MATERIALIZED (
   GROUP BY 1
   LIMIT -1),
 own_node AS MATERIALIZED (
-  SELECT parent || frame AS path, rank, sum(CASE side WHEN 1 THEN time_ns * 1.0 / test_windows
-                                                      ELSE time_ns * -1.0 / control_windows END) AS diff_ns
+  SELECT parent || frame AS path, rank, (sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) * control_windows
+                                         - sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) * test_windows)
+                                          / (1000.0 * control_windows * test_windows) AS diff_time
   FROM placed CROSS JOIN shared USING (rank)
   GROUP BY 1, rank
   LIMIT -1),
@@ -188,7 +189,8 @@ SELECT path, depth, name, class,
        control_kernels * 1.0 / control_steps AS control_kernels,
        test_kernels * 1.0 / test_steps AS test_kernels,
        CASE WHEN class IS NOT 'comm'
-            THEN (SELECT trace_only_rank(o.rank, o.diff_ns, tree.test_ns * 1.0 / test_steps - tree.control_ns * 1.0 / control_steps)
+            THEN (SELECT trace_only_rank(o.rank, o.diff_time, (tree.test_ns * control_steps - tree.control_ns * test_steps)
+                                                                / (1000.0 * control_steps * test_steps))
                   FROM own_node AS o
                   WHERE o.path = tree.path) END AS only_rank
 FROM tree;

@@ -5,7 +5,7 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :steps              TEXT           which events are steps (T20); default 'auto'
@@ -57,11 +57,11 @@ iteration AS MATERIALIZED (
          max(stratum) AS last_stratum
   FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host,
                coalesce(max(stratum), '') AS stratum
-        FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, :steps)
+        FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, NULL, :steps)
         GROUP BY CASE WHEN NOT control_job THEN rank END, iteration
         UNION ALL
         SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
-        FROM asked CROSS JOIN trace_step_time(:test, test_chosen, :test_iteration, 'annotation', :clock, :steps)
+        FROM asked CROSS JOIN trace_step_time(:test, test_chosen, :test_iteration, 'annotation', :clock, NULL, :steps)
         GROUP BY CASE WHEN NOT test_job THEN rank END, iteration)
   GROUP BY side, iteration
   LIMIT -1),
@@ -112,7 +112,7 @@ judged AS (
          NOT EXISTS (SELECT 1
                      FROM asked
                      CROSS JOIN trace_step_causes(:control, :test, control_chosen, test_chosen, :control_iteration,
-                                                  :test_iteration, :clock, :steps)
+                                                  :test_iteration, :clock, NULL, :steps)
                      WHERE diff_time <> 0) AS identical
   FROM pair)
 SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'

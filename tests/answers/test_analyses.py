@@ -14,7 +14,7 @@ import unittest
 
 import made
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, ROOT, connect, corpus, queries, slow
+from support import EXAMPLES, ROOT, connect, corpus, queries, query_text, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
@@ -116,7 +116,7 @@ class Analyses(unittest.TestCase):
         """T13: without the last step, which include_last_profiler_step keeps."""
         last = self.rows("SELECT max(iteration) FROM trace_steps(?)", GPU)[0][0]
         for include in (0, 1):
-            self.assertEqual(self.rows("SELECT max(iteration) FROM trace_events(?, NULL, NULL, ?) WHERE device = 'GPU'"
+            self.assertEqual(self.rows("SELECT max(iteration) FROM trace_events(?, NULL, ?) WHERE device = 'GPU'"
                                        " AND cat = 'kernel'", GPU, include), [(last - 1 + include,)])
 
 
@@ -130,7 +130,7 @@ class Analyses(unittest.TestCase):
 
     def test_times_add_up(self):
         """busy_time and the idle times to the window of a stream, hidden and exposed to all communication."""
-        work = "trace_events(?, NULL, 'all', 0) WHERE device = 'GPU' AND trace_kernel_type(name, cat)"
+        work = "trace_events(?, 'all', 0) WHERE device = 'GPU' AND trace_kernel_type(name, cat)"
         self.assertEqual(
             self.rows("SELECT rank, stream, round(sum(idle_time) + avg(busy_time), 3), round(avg(busy_time), 3)"
                       f" FROM {call('idle_time_breakdown')} GROUP BY 1, 2", GPU),
@@ -474,8 +474,7 @@ class Effort(InFolder):
     def test_no_plan_reads_the_trace_for_each_row(self):
         """Events are scanned, or found by an index made for the query."""
         for path in queries().values():
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            text = query_text(path)
             parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
             plan = [row[3] for row in self.db.execute("EXPLAIN QUERY PLAN " + text, parameters)]
             with self.subTest(os.path.basename(path)):
@@ -488,6 +487,11 @@ class Embedding(InFolder):
 
     HEAD = "-- x: what.\n-- Parameters\n--   :trace TEXT required a trace\n-- Columns\n--   a TEXT a\n"
 
+    @staticmethod
+    def embed(path="x.sql"):
+        done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr, re.findall(r'(?m)^     "(.*)"\n     "\\n"$', done.stdout)
+
     def test_queries_that_are_refused(self):
         for query, message in (
                 ("SELECT a FROM json_each(:trace);",
@@ -497,16 +501,30 @@ class Embedding(InFolder):
                  "trace_event() is not a table function of ours: a user's table can hide it"),
                 ("SELECT :test AS a;", "parameter :test is not in the header")):
             write("x.sql", self.HEAD + query + "\n")
-            done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), "x.sql"], capture_output=True,
-                                  text=True)
             with self.subTest(query):
-                self.assertEqual((done.returncode, done.stderr), (1, f"x.sql:6: {message}\n"))
+                self.assertEqual(self.embed()[:2], (1, f"x.sql:6: {message}\n"))
+
+    def test_what_queries_share(self):
+        """The CTEs of another file, of a script those that it marks."""
+        head, query = self.HEAD + "-- Grain: a row.\n", "second AS (SELECT 2)\nSELECT a FROM second;\n"
+        write("shared/first.sql", "-- first: for others.\nWITH first AS (\n-- why\n  SELECT :trace),\n")
+        write("database/script.sql", "DROP TABLE x;\n-- Shared: it\nWITH first AS (SELECT 1),\n-- Own\nlast AS (SELECT 3)\nSELECT 1;\n")
+        for name, lines in (("shared/first", ["WITH first AS (", "  SELECT :trace),"]),
+                            ("database/script", ["WITH first AS (SELECT 1),"])):
+            write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
+            with self.subTest(name):
+                self.assertEqual(self.embed("tracediff/x.sql"), (0, "", lines + query.splitlines()))
+        for name, message in (("shared/none", "there is no shared/none.sql"),
+                              ("shared/other", "parameter :other is not in the header")):
+            write("shared/other.sql", "WITH first AS (SELECT :other),\n")
+            write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
+            with self.subTest(name):
+                self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:7: {message}\n"))
 
     def test_too_many_required_arguments(self):
         lines = "".join(f"--   :{name} TEXT required a trace\n" for name in ("a", "b", "c", "d", "e"))
         write("x.sql", "-- x: what.\n-- Parameters\n" + lines)
-        done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), "x.sql"], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (1, "x.sql:7: a required argument is not among the first 4\n"))
+        self.assertEqual(self.embed()[:2], (1, "x.sql:7: a required argument is not among the first 4\n"))
 
 
 def read_so_far():

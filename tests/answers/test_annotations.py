@@ -25,7 +25,7 @@ class Annotations(InFolder):
         """Of the one annotation of the device; and whether an analysis counts it."""
         write("trace.json", document(*STEPS, *events))
         iteration = self.value("SELECT iteration FROM trace_events('trace.json') WHERE cat = 'gpu_user_annotation'")
-        counted = self.value("SELECT count(*) FROM trace_events('trace.json', NULL, 'all', 0)"
+        counted = self.value("SELECT count(*) FROM trace_events('trace.json', 'all', 0)"
                              " WHERE cat = 'gpu_user_annotation'")
         self.assertEqual(self.value("SELECT coalesce(sum(count(*)) OVER (), 0) FROM"
                                     " gpu_user_annotation_breakdown('trace.json')"), counted)
@@ -102,7 +102,7 @@ class LastStep(InFolder):
             path = write(f"{seed % 4}.json", random_trace(seed))
             for include in (0, 1):
                 rows = analysed(oracle.read_trace(path).files[0], include)
-                found = self.rows("SELECT event FROM trace_events(?, NULL, 0, ?) ORDER BY event", path, include)
+                found = self.rows("SELECT event FROM trace_events(?, 0, ?) ORDER BY event", path, include)
                 self.assertEqual([event for event, in found], sorted(row.event for row in rows), (seed, include))
                 counted[seed, include] = len(rows)
         self.assertGreater(sum(counted[seed, 0] < counted[seed, 1] for seed in range(count)), count // 3)

@@ -152,7 +152,7 @@ class OfOtava(Series):
                 for key, mean in zip(("before", "after"), means):
                     self.assertTrue(math.isclose(change[key], mean, rel_tol=1e-12, abs_tol=1e-12), (change[key], mean))
 
-    def test_recorded(self):
+    def test_changes_are_those_recorded_of_otava(self):
         self.assertEqual(list(RECORDED), list(CASES))
         for name, case in CASES.items():
             self.compare(name, case, RECORDED[name][1])
@@ -161,7 +161,7 @@ class OfOtava(Series):
 
     @slow
     @unittest.skipUnless(os.path.exists(PYTHON), "no Otava in build/hosts/otava: run `make setup-hosts`")
-    def test_live(self):
+    def test_changes_are_those_of_otava_itself(self):
         """Otava with the differences put right gives these changes; each of the differences is needed."""
         rng = random.Random(1)
         cases = list(CASES.items()) + [
@@ -234,7 +234,7 @@ class Rules(Series):
             del found[drop]
         return []
 
-    def test_random(self):
+    def test_random_series_by_the_rules(self):
         """Also with many equal values, where p and energies are equal."""
         rng, some = random.Random(2), 0
         for _ in range(series(100, 1500)):
@@ -360,7 +360,7 @@ class Matters(Series):
                 self.assertEqual([[change[key] for key in same] for change in other], [[change[key] for key in same] for change in expected])
                 self.assertTrue(all(math.isclose(a["p"], b["p"], rel_tol=1e-6, abs_tol=1e-30) for a, b in zip(other, expected)))
 
-    def test_positions(self):
+    def test_types_of_positions(self):
         """Of what type they are does not matter, only their order."""
         for rng, values in self.samples(series(30, 200)):
             expected = self.of(values)
@@ -401,7 +401,7 @@ class Cases(Series):
         self.assertEqual(self.at([1] * 10 + [2] * 10 + [4] * 10), [10, 20])
         self.assertEqual(self.at([0.1] * 3 + [0.1 + 2 ** -56] * 3), [3])
 
-    def test_percent(self):
+    def test_percent_of_a_mean_that_is_not_positive(self):
         change, = self.of([0, 0, 0, 5, 5, 5])
         self.assertEqual((change["diff"], change["diff_pct"]), (5, None))
         change, = self.of([-10, -10, -10, -5, -5, -5])

@@ -18,7 +18,7 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, alone, connect, corpus, series, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
-COLUMNS = ("kind", "outcome", "op", "name", "grid", "block", "shapes", "runs", "factor", "low", "high", "kernels", "agreeing",
+COLUMNS = ("kind", "outcome", "op", "name", "grid", "block", "shapes", "counts", "factor", "low", "high", "kernels", "agreeing",
            "agreement", "share", "control_time", "test_time", "diff_time", "explained_time", "rest_time")
 TIMES = COLUMNS[-5:]
 

@@ -102,7 +102,7 @@ class WithCounters(InFolder):
         text, = self.db.execute(recipe(trace, rank)).fetchone()
         made = json.loads(text)["traceEvents"]
         write("written.json", text)
-        both = [self.db.execute(f"SELECT {self.COLUMNS}, args FROM trace_events(?, NULL, ?) ORDER BY ts, cat, name, dur", call).fetchall()
+        both = [self.db.execute(f"SELECT {self.COLUMNS}, args FROM trace_events(?, ?) ORDER BY ts, cat, name, dur", call).fetchall()
                 for call in ((trace, rank), ("written.json", None))]
         return made, both
 
@@ -119,7 +119,7 @@ class WithCounters(InFolder):
                               if each["ph"] == "C"], [(*row[:-1], json.loads(row[-1])) for row in counters])
             self.assertFalse([each for each in made if None in each.values()])
             starts = {(each["ph"], each["id"], each["ts"]) for each in made if each["ph"] in "sf"}
-            linked = self.db.execute(f"SELECT device, correlation, ts FROM trace_events(?, NULL, {rank}) WHERE link IS NOT NULL", (trace,))
+            linked = self.db.execute(f"SELECT device, correlation, ts FROM trace_events(?, {rank}) WHERE link IS NOT NULL", (trace,))
             self.assertEqual(starts, {("s" if device == "CPU" else "f", correlation, ts) for device, correlation, ts in linked})
 
     def test_what_is_null_is_left_out(self):

@@ -192,13 +192,12 @@ class DividedOnce(InFolder):
         for function, in self.rows("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'"):
             arguments = self.rows("SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument'", function)
             where = " AND ".join(f"{name} = :{name}" for name, in arguments if name in given) or "1"
-            if function in lists:
-                where, given["path"] = "path = :path", os.path.join(EXAMPLES, "recorded", lists[function])
+            values = {**given, "trace": os.path.join(EXAMPLES, "recorded", lists[function])} if function in lists else given
             if function in ("memory_diff", "memory_summary"):  # of snapshots; they have no times
                 self.assertEqual(self.times(function), [])
                 continue
             for column in self.times(function):
-                for value, in self.db.execute(f'SELECT "{column}" FROM {function} WHERE {where}', given):
+                for value, in self.db.execute(f'SELECT "{column}" FROM {function} WHERE {where}', values):
                     if value is not None:
                         self.assertEqual(value, round(value * 1000) / 1000, (function, column))
                         checked.add((function, column))

@@ -19,7 +19,7 @@ KEYS = ("op", "top_op", "module", "annotation", "kernel", "kernel_type", "cat", 
 EVENTS = """
     SELECT file, event, rank, iteration, device, cat, name, ts_ns, dur_ns, round(self_dur * 1000), pid, tid, parent,
            args ->> '$."Input Dims"', args ->> '$."Input type"'
-    FROM trace_events(?, NULL, ?)"""
+    FROM trace_events(?, ?)"""
 OWNERS = """
     SELECT file, event, launch, name, kernel_type, cat, stream, op, top_op, module, annotation, shapes, types
     FROM trace_kernel_owners(?, ?, ?)"""
@@ -313,7 +313,7 @@ class DiffBy(Comparing):
                 with self.subTest(seed=seed, steps=steps):
                     self.compare(*paths, KEYS[seed % 10:][:3], 0, steps)
 
-    def test_planted(self):
+    def test_device_time_that_was_planted_is_found(self):
         """Device time by op, whatever it hides behind: what is planted on streams."""
         rows = {row[0]: row[1:] for row in self.rows(
             "SELECT key, control_kernels, test_kernels, diff_device_time FROM trace_diff_by(?, ?, 'op')"

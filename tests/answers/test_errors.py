@@ -226,7 +226,7 @@ class Arguments(Errors):
             for function in DIFF_FUNCTIONS:
                 self.assert_error(f"{function}: control must be {TRACE}, not {shown}",
                                   f"SELECT * FROM {function}(?, 'd')", value)
-                self.assert_error(f"{function}: test must be {TRACE}, not {shown}", f"SELECT * FROM {function}('d', ?)",
+                self.assert_error(f"{function}: test must be {TRACE}, not {shown}{self.order(function)}", f"SELECT * FROM {function}('d', ?)",
                                   value)
 
     def test_missing_arguments(self):
@@ -241,7 +241,8 @@ class Arguments(Errors):
 
     def test_selections_of_another_type_or_value(self):
         ranks = "an integer, a JSON array of integers or 'all'"
-        steps = "an integer, a JSON array of integers, 'all', 'steady' or a phase of steps"
+        steps = "an integer, a JSON array of integers, 'all', 'steady', 'first' or a phase of steps"
+        order = self.order("trace_ops")
         refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"), ("every step", "'every step'"), ("[]", "'[]'"), ("[0", "'[0'"),
                    ("{}", "'{}'"),
                    ("[0.5]", "'[0.5]'"), ('["0"]', "'[\"0\"]'"), ("[null]", "'[null]'"), ("[[0]]", "'[[0]]'"),
@@ -249,19 +250,20 @@ class Arguments(Errors):
                    ("[9223372036854775808]", "'[9223372036854775808]'"), (b"0", "X'30'"), ("it's", "'it''s'"))
         for value, shown in refused:
             with self.subTest(value):
-                self.assert_error(f"trace_ops: ranks must be {ranks}, not {shown}", "SELECT * FROM trace_ops('d', ?)",
+                self.assert_error(f"trace_ops: ranks must be {ranks}, not {shown}{order}", "SELECT * FROM trace_ops('d', ?)",
                                   value)
-                self.assert_error(f"trace_ops: iterations must be {steps}, not {shown}",
+                self.assert_error(f"trace_ops: iterations must be {steps}, not {shown}{order}",
                                   "SELECT * FROM trace_ops('d', 0, ?)", value)
                 for name, kind in (("control_rank", ranks), ("test_rank", ranks), ("control_iteration", steps),
                                    ("test_iteration", steps)):
                     for function in DIFF_FUNCTIONS:
-                        self.assert_error(f"{function}: {name} must be {kind}, not {shown}",
+                        self.assert_error(f"{function}: {name} must be {kind}, not {shown}"
+                                          f"{self.order(function) if name == 'control_rank' else ''}",
                                           f"SELECT * FROM {function}('d', 'd') WHERE {name} = ?", value)
         self.assert_error("trace_ops: rank 0 of the trace has no steady step of phase 'every' (phases: none; other words are"
-                          " 'all' and 'steady')", "SELECT * FROM trace_ops('d', 0, 'every')")
-        self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'", "SELECT * FROM trace_ops('d', 'steady')")
-        self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...", "SELECT * FROM trace_ops('d', ?)",
+                          " 'all', 'steady' and 'first')", "SELECT * FROM trace_ops('d', 0, 'every')")
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'{order}", "SELECT * FROM trace_ops('d', 'steady')")
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...{order}", "SELECT * FROM trace_ops('d', ?)",
                           "x" * 1000)
         for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1, 1.0, "1"):
             self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
@@ -275,9 +277,11 @@ class Arguments(Errors):
             keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
             for side in ("control", "test"):
                 for name, kind in (("rank", "'all' or 'job'" if of_jobs else "'all'"),
-                                   ("iteration", "'all', 'steady' or a phase of steps")):
+                                   ("iteration", "'all', 'steady', 'first' or a phase of steps")):
                     integers = "an integer, a JSON array of integers" + (" or " if kind == "'all'" else ", ")
-                    self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x y'",
+                    follows = (side, name) == ("control", "rank")  # what is given: it may have been given by position
+                    self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x y'"
+                                      f"{self.order(function) if follows else ''}",
                                       f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x y'{keys}")
 
     def test_a_rank_or_step_as_text_or_with_a_point_is_the_integer(self):
@@ -360,14 +364,15 @@ class Arguments(Errors):
 
     def test_phases(self):
         for value, shown in ((1, "1"), ("", "''"), ("X B", "'X B'"), ("X\u00e9", "'X\u00e9'"), (b"X", "X'58'")):
-            self.assert_error(f"trace_events: phases must be phase letters such as 'XB' or 'iI', or 'all', not {shown}",
-                              "SELECT * FROM trace_events('d', ?)", value)
-        self.assertEqual(self.rows("SELECT count(*) FROM trace_events('plain.json', 'iM')"), [(0,)])
+            self.assert_error(f"trace_events: phases must be phase letters such as 'XB' or 'iI', or 'all', not {shown}{self.order('trace_events')}",
+                              "SELECT * FROM trace_events('d', NULL, NULL, ?)", value)
+        self.assertEqual(self.rows("SELECT count(*) FROM trace_events('plain.json', NULL, NULL, 'iM')"), [(0,)])
 
     def test_operator_name(self):
         for function in ("trace_events", "frequent_cuda_kernel_sequences"):
             for value, shown in ((7, "7"), (b"op", "X'6F70'")):
                 expected = f"{function}: operator_name must be a part of a name, or a GLOB pattern, not {shown}"
+                expected += self.order(function) if function == "frequent_cuda_kernel_sequences" else ""
                 self.assert_error(expected, f"SELECT * FROM {function}('d') WHERE operator_name = ?", value)
 
     def test_creating(self):
@@ -407,7 +412,7 @@ class Arguments(Errors):
                           "SELECT * FROM idle_time_breakdown('d') WHERE ranks >= 0")
         self.rows("CREATE VIRTUAL TABLE temp.base USING trace_events('d')")
         for given in ("trace_steps('d') WHERE trace LIKE 'd%'", "trace_steps WHERE trace = 'd' AND trace < 'e'",
-                      "trace_events('d', NULL, 0) WHERE (ranks >= 0 OR rank = 0) AND ranks < 1",
+                      "trace_events('d', 0) WHERE (ranks >= 0 OR rank = 0) AND ranks < 1",
                       "trace_events('d') WHERE ranks IS NULL", "temp.base WHERE trace LIKE '%'"):
             self.rows(f"SELECT * FROM {given}")
 

@@ -147,7 +147,7 @@ class Everywhere(InFolder):
             if part == "argument":
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            if re.match("tracediff_help|memory_(?!timeline)", function) or "path" in arguments:  # which read no trace
+            if re.match("tracediff_help|memory_(?!bw)|execution_trace", function):  # which read no trace
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}

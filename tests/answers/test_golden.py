@@ -20,13 +20,17 @@ import oracle
 from support import DATA, EXAMPLES, connect, corpus, golden, slow
 
 DEVICE_TYPES = ("ALL", "CPU", "GPU")
-ARGUMENTS = ("control_rank", "test_rank", "control_iteration", "test_iteration", "device_type")
+ARGUMENTS = ("control_rank", "test_rank", "control_iteration", "test_iteration", "device_type", "use_short_name")
 COUNTS = ("control_counts", "test_counts", "diff_counts")
 DURATIONS = ("control_total_duration", "test_total_duration", "diff_duration")
 
 
 def both(**arguments):
     return {f"{side}_{name}": value for name, value in arguments.items() for side in ("control", "test")}
+
+
+FIRST = both(iteration="first")  # HTA's default
+BY_NAME = {**FIRST, "use_short_name": 0}
 
 
 def whole(text):
@@ -77,7 +81,7 @@ def from_sql(db, function, control, test, **arguments):
     """The columns of a table function, and its rows as dictionaries, durations in ns."""
     values = [arguments.get(name) for name in ARGUMENTS]
     values = [json.dumps(value) if isinstance(value, list) else value for value in values]
-    cursor = db.execute(f"SELECT * FROM {function}(?, ?, ?, ?, ?, ?, ?)", [control, test, *values])
+    cursor = db.execute(f"SELECT * FROM {function}(?, ?, ?, ?, ?, ?, ?, ?)", [control, test, *values])
     columns = [column[0] for column in cursor.description]
     rows = [dict(zip(columns, line)) for line in cursor]
     for row in rows:
@@ -108,11 +112,11 @@ class GoldenPair:
     def listed(self):
         return self.goldens("ops_diff.{}".format)
 
-    def test_oracle(self):
+    def test_the_oracle_gives_the_golden_rows(self):
         control, test = map(oracle.read_trace, self.traces())
         for path, arguments in self.compared():
             with self.subTest(os.path.basename(path)):
-                self.assertEqual(as_hta(oracle.trace_diff(control, test, **arguments)), read_compare_traces(path)[1])
+                self.assertEqual(as_hta(oracle.trace_diff(control, test, **{**FIRST, **arguments})), read_compare_traces(path)[1])
 
     def test_compare_traces(self):
         traces, db = self.traces(), connect()
@@ -129,7 +133,7 @@ class GoldenPair:
         for path, arguments in self.compared():
             with self.subTest(os.path.basename(path)):
                 columns, expected = read_compare_traces(path)
-                rows = from_sql(db, "trace_diff", *traces, **arguments)[1]
+                rows = from_sql(db, "trace_diff", *traces, **{**BY_NAME, **arguments})[1]
                 self.assertEqual(len(rows), len(expected))
                 self.assertEqual({row["name"]: {column: row[column] for column in columns} for row in rows}, expected)
 
@@ -141,7 +145,7 @@ class GoldenPair:
                 rows = from_sql(db, "ops_diff", *traces, **arguments)[1]
                 self.assertEqual(len(rows), len(expected))
                 self.assertEqual({(row["change"], row["name"]) for row in rows}, expected)
-                rows = from_sql(db, "trace_diff", *traces, **arguments)[1]
+                rows = from_sql(db, "trace_diff", *traces, **{**BY_NAME, **arguments})[1]
                 self.assertEqual({(oracle.hta_change(row["counts_change"]), row["name"]) for row in rows}, expected)
 
 
@@ -183,16 +187,16 @@ class OwnTorch(ShippedPair, unittest.TestCase):
     folder, place = "pair_own_torch", os.path.join(EXAMPLES, "cpu")
 
     @slow
-    def test_oracle(self):
-        super().test_oracle()
+    def test_the_oracle_gives_the_golden_rows(self):
+        super().test_the_oracle_gives_the_golden_rows()
 
 
 class OwnTorchTiny(ShippedPair, unittest.TestCase):
     folder, place = "pair_own_torch_tiny", os.path.join(DATA, "tiny")
 
     @slow  # test_oracle.Made compares diffs of random traces
-    def test_oracle(self):
-        super().test_oracle()
+    def test_the_oracle_gives_the_golden_rows(self):
+        super().test_the_oracle_gives_the_golden_rows()
 
 
 class EventsPerIteration(unittest.TestCase):
@@ -269,7 +273,7 @@ class AmdAgainstTriton(unittest.TestCase):
             for name in names:
                 DEFECTS[name](trace)
             sides.append(trace)
-        return as_hta(oracle.trace_diff(*sides, device_type=device_type))
+        return as_hta(oracle.trace_diff(*sides, device_type=device_type, **FIRST))
 
     def test_defects_explain_every_difference(self):
         causes = set()

@@ -11,7 +11,7 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, series
 from test_clock_factor import cap_of, quantile
 
-COLUMNS = "kind, outcome, name, shapes, types, runs, factor, low, high, operators, share, control_time, test_time, explained_time, beyond_time"
+COLUMNS = "kind, outcome, name, shapes, types, counts, factor, low, high, operators, share, control_time, test_time, explained_time, beyond_time"
 
 
 # ---- the rules, a second time ------------------------------------------------------------------------------------------

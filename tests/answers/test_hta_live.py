@@ -241,7 +241,7 @@ class Pairs(unittest.TestCase):
     def with_defects(self, control, test, device_type, named):
         sides = self.sides(control, test, tuple(named))
         with mock.patch.object(oracle, "is_sync", (lambda row: False) if "D24" in named else oracle.is_sync):
-            return test_golden.as_hta(oracle.trace_diff(*sides, device_type=device_type))
+            return test_golden.as_hta(oracle.trace_diff(*sides, device_type=device_type, **test_golden.FIRST))
 
     def test_example(self):
         self.check(*(os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")), "D4", "D23", "D24")

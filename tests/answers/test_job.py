@@ -18,14 +18,14 @@ import oracle
 import oracle_job
 import test_tree_diff
 from generate_job import Clock, Recorder, made_job, write_job, write_ranks
-from made import InFolder, document, event, kernel, launch, step, write
+from made import InFolder, document, event, kernel, launch, step, write, write_halves
 from support import EXAMPLES, corpus, golden, series
 from test_step_time import GAPS, LEVELS
 
 CLOCKS = ("device", "host")
 SIDES = ("control", "test")
 PARTS = "SELECT iteration, rank, class, name, time_ns FROM trace_step_time(?, 'job', ?, ?, ?)"
-SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, queued FROM trace_job_path(?, 'all')"
+SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, queued FROM trace_job_path(?, NULL, 'all')"
             " ORDER BY iteration, seq")
 
 
@@ -94,7 +94,7 @@ class Random(InFolder):
 
     def check_schedule(self, job):
         """The rows of trace_job_path, where the path stays on its rank joined."""
-        found, counts = [], self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', 'all')")
+        found, counts = [], self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', NULL, 'all')")
         for iteration, rank, ts, dur, waiting, collective, queued in self.rows(SCHEDULE, "job"):
             if dur:
                 found.append((iteration, rank, ts, ts + dur, waiting, collective, queued))
@@ -186,7 +186,7 @@ class Apart(InFolder):
     def check(self, folder):
         paths = sorted(glob.glob(os.path.join(folder, "*")))
         schedule = self.schedule(paths)
-        self.assertEqual(self.path_of(schedule), self.rows(f"SELECT {SCHEDULED} FROM trace_job_path(?, 'all')", folder))
+        self.assertEqual(self.path_of(schedule), self.rows(f"SELECT {SCHEDULED} FROM trace_job_path(?, NULL, 'all')", folder))
         offsets = self.value(f"SELECT trace_job_offsets({ROW}) FROM (SELECT * FROM temp.said WHERE kind NOT IN ('exposed', 'host_wait') ORDER BY random())")
         self.assertEqual([tuple(each.values()) for each in json.loads(offsets)],
                          self.rows("SELECT rank, iteration, offset_ns FROM trace_job_clocks(?, 'all', 'all')", folder))
@@ -244,7 +244,7 @@ class Apart(InFolder):
         write("job/a.json", document(event("op", 1, 5), distributedInfo={"rank": 0}))
         write("job/b.json", document(step(4, 0, 10), event("op", 1, 5), distributedInfo={"rank": 1}))
         self.assertEqual(self.path_of(self.schedule(["job/a.json", "job/b.json"])),
-                         self.rows(f"SELECT {SCHEDULED} FROM trace_job_path('job', 'all')"))
+                         self.rows(f"SELECT {SCHEDULED} FROM trace_job_path('job', NULL, 'all')"))
 
     def test_no_rows(self):
         for function in AGGREGATES:
@@ -452,7 +452,7 @@ class Made(InFolder):
         for iteration, rank, class_, name, ns in self.rows(PARTS, "job", "all", "kernel", "device"):
             if class_ in ("compute", "comm"):
                 found.setdefault(iteration, []).append((rank, name, ns / 1000))
-        schedule = self.rows("SELECT rank, dur, waiting_rank, collective, queued FROM trace_job_path('job', 'all')"
+        schedule = self.rows("SELECT rank, dur, waiting_rank, collective, queued FROM trace_job_path('job', NULL, 'all')"
                              " ORDER BY iteration, seq")
         return {iteration: sorted(parts) for iteration, parts in found.items()}, schedule
 
@@ -545,7 +545,7 @@ class Made(InFolder):
             rank.work("ncclAllReduce", 2000, 1000 * computes, 100000, 20, args)
             rank.step(0, 0, 100000)
         write_ranks("job", {number: rank.events for number, rank in ranks.items()})
-        self.assertEqual(self.rows("SELECT DISTINCT rank, not_tied FROM trace_job_path('job', 'all')"), [(0, 2)])
+        self.assertEqual(self.rows("SELECT DISTINCT rank, not_tied FROM trace_job_path('job', NULL, 'all')"), [(0, 2)])
 
     def test_a_lost_collective(self):
         """The group of the step is not matched, on both ranks; the rest is."""
@@ -553,7 +553,7 @@ class Made(InFolder):
         parts, _ = self.job((0, work), (0, [self.compute(10, 90), work[1], self.comm(90, 100, group="1")]),
                             steps=((0, 100),))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 10.0), (1, "gemm", 80.0)]})
-        self.assertEqual(self.value("SELECT DISTINCT not_matched FROM trace_job_path('job', 'all')"), 3)
+        self.assertEqual(self.value("SELECT DISTINCT not_matched FROM trace_job_path('job', NULL, 'all')"), 3)
 
 
 class OnHosts(InFolder):
@@ -568,8 +568,8 @@ class OnHosts(InFolder):
                 fields = fields[0] if fields else {"tid": 2, "cat": "user_annotation"} if name.startswith("gloo:") else {}
                 ranks[number].append(event(name, start, end - start, **fields))
         write_ranks("job", ranks)
-        self.counts, = self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', 'all')")
-        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', 'all') ORDER BY seq")
+        self.counts, = self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', NULL, 'all')")
+        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all') ORDER BY seq")
 
     OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; for the clocks
     LATE = [("slow", 10, 90), ("c10d::allreduce_", 90, 91), ("gloo:all_reduce", 92, 100), ("next", 102, 200), *OTHERS]
@@ -671,7 +671,7 @@ class Recorded(InFolder):
         """In every step, for the time that it takes; nothing is left unmatched."""
         for world, test, rank in (("two", "loader", 1), ("three", "loader", 1), ("three", "operator", 2)):
             found = self.rows("SELECT iteration, sum(dur) FILTER (WHERE rank = ?2) > 60000, max(not_matched), max(not_tied)"
-                              " FROM trace_job_path(?1, 'all') GROUP BY 1", os.path.join(EXAMPLES, "gloo", world, test), rank)
+                              " FROM trace_job_path(?1, NULL, 'all') GROUP BY 1", os.path.join(EXAMPLES, "gloo", world, test), rank)
             self.assertEqual([row[1:] for row in found], 7 * [(1, 0, 0)], (world, test))
 
 
@@ -739,7 +739,7 @@ class Asked(InFolder):
     def test_the_steps_are_those_of_the_reference(self):
         for rank, number in ((0, 3), (1, 4)):
             write(f"a/rank{rank}.json", document(step(number, 0, 10), event("op", 1, 5)))
-        for function in ("trace_job_path('a', 4)", "trace_step_time('a', 'job', 4)", "trace_step_path('a', 'job', 4)"):
+        for function in ("trace_job_path('a', NULL, 4)", "trace_step_time('a', 'job', 4)", "trace_step_path('a', 'job', 4)"):
             name, subject = function.split("(")[0], "the trace" if "job_path" in function else "'a'"
             self.assert_error(f"{name}: {subject} has no step 4 (steps: 3)", f"SELECT * FROM {function}")
 
@@ -748,7 +748,7 @@ class Asked(InFolder):
         write("a/rank1.json", document(step(4, 0, 10), event("op", 1, 5)))
         self.assert_error("trace_job_path: rank 0 of the trace has no steps ('a/rank0.json'), but rank 1 has: choose ranks "
                           "that have steps, or iterations 'all'", "SELECT * FROM trace_job_path('a')")
-        self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', 'all')"), [(4, 1, 10.0)])
+        self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', NULL, 'all')"), [(4, 1, 10.0)])
         self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('a', 'job', 'all') GROUP BY 1"), [(1, 10.0)])
 
     def test_a_trace_without_steps(self):
@@ -757,7 +757,7 @@ class Asked(InFolder):
 
     def test_a_step_of_no_length(self):
         write("a/rank0.json", document(step(4, 5, 0)))
-        self.assertEqual(self.rows("SELECT iteration, seq, rank, dur FROM trace_job_path('a', 'all')"), [(4, 0, 0, 0.0)])
+        self.assertEqual(self.rows("SELECT iteration, seq, rank, dur FROM trace_job_path('a', NULL, 'all')"), [(4, 0, 0, 0.0)])
         self.assertEqual(self.rows("SELECT iteration, rank, class, time FROM trace_step_time('a', 'job', 'all')"),
                          [(4, 0, None, 0.0)])
 
@@ -767,7 +767,7 @@ class Asked(InFolder):
             write(f"a/rank{number}.json", document(
                 step(0, at, 100), launch(at + 1, 1, 1), launch(at + 2, 1, 2), kernel("gemm", at + 10, 80 - waits, 1),
                 kernel("ncclAllReduce", at + 90 - waits, waits, 2, 20)))
-        self.assertEqual(self.rows("SELECT rank, dur, waiting_rank FROM trace_job_path('a', 'all') ORDER BY seq"),
+        self.assertEqual(self.rows("SELECT rank, dur, waiting_rank FROM trace_job_path('a', NULL, 'all') ORDER BY seq"),
                          [(1, 80.0, 0), (0, 20.0, None)])
         self.assertEqual(self.value("SELECT sum(time) FROM trace_step_time('a', 'job', 'all')"), 100)
 
@@ -1058,6 +1058,14 @@ class OnlyRank(InFolder):
                         self.assertEqual(row.only_rank, rank, frames)
                     seen += rank not in (None, "?")
         self.assertGreater(seen, self.COUNT)
+
+    def test_a_rank_with_exactly_half_of_it(self):
+        """Integers are summed, so that no rounding decides."""
+        write_halves()
+        found = self.rows("SELECT name, only_rank FROM trace_step_diff('control', 'test') WHERE class = 'compute' ORDER BY name")
+        self.assertEqual(found, [(f"k{number:02}", None) for number in range(21)])
+        self.assertEqual(self.rows("SELECT DISTINCT only_rank FROM trace_tree_diff('control', 'test')"
+                                   " WHERE name LIKE 'k%'"), [(None,)])
 
     def test_it_is_null_but_for_jobs(self):
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]

@@ -22,7 +22,7 @@ def question(rng, one, other):
     clock, steps = rng.choice(("NULL", "NULL", "'host'")), rng.choice(("NULL", "NULL", "'profiler'", "'ProfilerStep*'"))
     sides = f"'{one}', '{other}', {ranks}, {ranks}, {iterations}, {iterations}"
     return rng.choice((
-        f"SELECT * FROM trace_step_time('{one}', {ranks}, {iterations}, '{rng.choice(LEVELS)}', {clock}, {steps})",
+        f"SELECT * FROM trace_step_time('{one}', {ranks}, {iterations}, '{rng.choice(LEVELS)}', {clock}, NULL, {steps})",
         f"SELECT * FROM trace_step_path('{one}', {ranks}, {iterations}, {clock}, '{rng.choice(('step', 'trace'))}', {steps})",
         f"SELECT * FROM trace_step_path('{one}', {ranks}, {iterations}, {clock}) LIMIT 3",
         f"SELECT * FROM trace_step_diff({sides}, '{rng.choice(LEVELS)}', {clock}, {steps})",

@@ -9,9 +9,10 @@ import shutil
 import sqlite3
 
 from generate_memory import snapshot, write
+from generate_memory_pair import LOGGED, X
 from made import InFolder, write as write_file
 from oracle_memory import devices, diff
-from support import corpus, golden, series
+from support import EXAMPLES, corpus, golden, series
 
 ALL = ["expandable", "forward", "forward_mixed", "inference_1024", "old_layout", "training_128", "training_512"]
 KEYS = ["phase", "annotation", "function", "place", "op", "top_op", "node"]
@@ -56,6 +57,31 @@ class Recorded(Memory):
         self.assertEqual(lines[2][1:], ("    +7.36 GB  forward  cs336_basics/transformer.py forward  aten::_to_copy", 7360107520))
         self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), 4520809472)
         self.assertEqual(lines[-1][1], "fits in 80 GB? reserved at the peak is 19.67 -> 24.25 GB: yes")
+
+
+class BesideATrace(Memory):
+    """examples/memory/gpu has snapshots of the runs in examples/gpu, by the same clock (generate_memory_pair.py)."""
+
+    def test_the_operator_at_the_time_of_an_allocation_is_that_of_its_frames(self):
+        """Joined by time: the innermost operator of the trace around each alloc."""
+        for side in ("control", "test"):
+            for rank in (0, 1):
+                trace, path = (os.path.join(EXAMPLES, *parts, side) for parts in (("gpu",), ("memory", "gpu")))
+                joined = self.rows(
+                    "SELECT a.op, e.name, max(e.ts_ns) FROM memory_allocations(?, ?) AS a CROSS JOIN trace_events(?, NULL, ?) AS e"
+                    " WHERE e.cat = 'cpu_op' AND e.name LIKE 'aten::%' AND 1000 * a.alloc_us + 999 >= e.ts_ns AND 1000 * a.alloc_us <= e.ts_ns + e.dur_ns"
+                    " GROUP BY a.alloc_event", path, rank, trace, rank)
+                self.assertEqual([op for op, *_ in joined], [name for _, name, _ in joined])
+                self.assertEqual(len(joined), self.value("SELECT count(alloc_event) FROM memory_allocations(?, ?)", path, rank))
+
+    def test_what_is_planted(self):
+        sides = [os.path.join(EXAMPLES, "memory", "gpu", side) for side in ("control", "test")]
+        self.assertEqual(self.rows("SELECT phase, function, op, diff_bytes, diff_from_blocks FROM memory_diff(?, ?) WHERE diff_bytes <> 0"
+                                   " AND phase <> 'cached and rounded'", *sides),
+                         [("forward", "model/layers.py forward", "aten::clone", 4 * X, 4 * X)])
+        for side in sides:
+            self.assertEqual(self.rows("SELECT DISTINCT problems FROM memory_files(?)", side), [("[]",)])
+            self.assertEqual(self.rows("SELECT annotation FROM memory_allocations(?, 0) WHERE op = 'aten::_log_softmax' AND at_peak", side), [(LOGGED,)])
 
 
 class Oracle(Memory):
@@ -153,7 +179,7 @@ class Summary(Memory):
             ("caution", "caution: no events in control: call torch.cuda.memory._record_memory_history() before the run", None, None, None),
             ("caution", "caution: no frames in test: record with context='all'", None, None, None),
             ("caution", "caution: the peak is before the first event in control, in unknown in test", None, None, None),
-            ("reserved", "fits in 80 GB? reserved at the peak is 0.00 -> 0.00 GB: yes", 0, 0, 0)]
+            ("reserved", "fits in 80 GB? reserved at the peak is at least 0.00 -> 0.00 GB: yes", 0, 50_000, 50_000)]
         summary = "SELECT kind, text, control_bytes, test_bytes, diff_bytes FROM memory_summary({}, {})"
         self.assertEqual(self.rows(summary.format("'a'", "'b'")), lines)
         self.assertEqual(self.rows(summary.format("'b'", "'a'"))[0],
@@ -181,10 +207,58 @@ class Summary(Memory):
         self.assertEqual(self.verdict("'[0, 4]'"), [(9, 20, 11)])
         self.assertEqual(self.verdict("'worst'"), [(9, 40, 31)])
         self.assertEqual(self.verdict("'all'"), [(9, 40, 31)])
-        self.assertEqual(self.rows("SELECT kind, diff_bytes FROM memory_summary('a', 'b', 'worst') WHERE diff_bytes"), [("verdict", 31), ("cause", 31)])
+        self.assertEqual(self.rows("SELECT kind, diff_bytes FROM memory_summary('a', 'b', 'worst') WHERE diff_bytes AND kind <> 'reserved'"),
+                         [("verdict", 31), ("cause", 31)])
         self.assertEqual(self.rows("SELECT text FROM memory_summary('a', 'b', 'worst') WHERE text LIKE '%rank%'"),
                          [("caution: rank 4 of control is compared with rank 12 of test",)])
         self.assert_error("memory_summary: 'a' has no rank 12 (ranks: 0, 4, 11)", "SELECT * FROM memory_summary('a', 'b', 12)")
+
+    def test_fits_in_80_gb(self):
+        """By what is reserved at the peak, also where a part of it was freed; by the peak where segments were not recorded."""
+        def run(reserved, asked):
+            segment = {"action": "segment_alloc", "addr": 1, "size": reserved, "stream": 0}
+            return {"segments": [], "device_traces": [[
+                *([segment] if reserved else []), {"action": "alloc", "addr": 1, "size": asked, "stream": 0},
+                {"action": "free_completed", "addr": 1, "size": asked, "stream": 0}, *([{**segment, "action": "segment_free"}] if reserved else [])]]}
+        gb = 10 ** 9
+        for control, test, said in (
+                ((70 * gb, 60 * gb), (80 * gb, 60 * gb), "70.00 -> 80.00 GB: yes"), ((70 * gb, 60 * gb), (80 * gb + 1, 60 * gb), "70.00 -> 80.00 GB: no, unlike control"),
+                ((90 * gb, 60 * gb), (91 * gb, 61 * gb), "90.00 -> 91.00 GB: no"), ((90 * gb, 60 * gb), (0, 61 * gb), "at least 90.00 -> 61.00 GB: yes, unlike control")):
+            self.dump("a/rank0.pickle", run(*control))
+            self.dump("b/rank0.pickle", run(*test))
+            self.assertEqual(self.rows("SELECT text, control_bytes, test_bytes FROM memory_summary('a', 'b') WHERE kind = 'reserved'"),
+                             [("fits in 80 GB? reserved at the peak is " + said, max(control), max(test))])
+
+    def test_more_parts(self):
+        """The most causes can be chosen; the lines always add up, in bytes and blocks, and causes are rows of memory_diff."""
+        for seed in range(series(3, 100)):
+            self.dump("a/rank0.pickle", snapshot(2 * seed))
+            self.dump("b/rank0.pickle", snapshot(2 * seed + 1))
+            shown = []
+            for parts in (0, 1, 5, 1000):
+                lines = self.rows(f"SELECT kind, diff_bytes, control_bytes, test_bytes, control_blocks, test_blocks FROM memory_summary('a', 'b', NULL, {parts})"
+                                  " WHERE kind IN ('verdict', 'cause', 'rest')")
+                self.assertEqual(sum(line[1] for line in lines[1:]), lines[0][1])
+                self.assertLessEqual([kind for kind, *_ in lines].count("cause"), parts)
+                shown.append(tuple(sum(line[i] or 0 for line in lines[1:]) for i in range(1, 6)))
+            self.assertEqual(len(set(shown)), 1)
+
+    def test_the_worst_of_ranks_without_a_device(self):
+        for rank in (3, 5):
+            self.dump(f"a/rank{rank}.pickle", {"segments": [], "device_traces": [[]]})
+        self.dump("b/rank0.pickle", self.sized(5))
+        self.assertEqual(self.rows("SELECT * FROM memory_peak('a', NULL, 'worst')"), [])
+        self.assertEqual(self.verdict("'worst'"), [(0, 5, 5)])
+        self.assertEqual(self.rows("SELECT rank, device FROM memory_files('a', 'worst')"), [(3, None)])
+
+    def test_ranks_that_were_not_asked_for_need_not_be_readable(self):
+        self.dump("a/rank0.pickle", self.sized(5))
+        write_file("a/rank1.pickle", b"\x80\x04")
+        self.assertEqual(self.rows("SELECT diff_bytes FROM memory_summary('a', 'a') WHERE kind = 'verdict'"), [(0,)])
+        for function in ("memory_events", "memory_allocations", "memory_segments", "memory_peak", "memory_files"):
+            self.rows(f"SELECT * FROM {function}('a') WHERE ranks = 0")
+            self.assert_error(f"{function}: 'a/rank1.pickle': the pickle is truncated at byte 3",
+                              f"SELECT * FROM {function}('a') WHERE ranks = 'worst'")
 
 
 class Files(Memory):
@@ -217,7 +291,8 @@ class Files(Memory):
         self.assertEqual(self.rows(peak.format("'worst'")), [(4, 9)])
         self.assertEqual(self.rows(peak.format("'[11, 3]'")), [(3, 5), (11, 9)])
         self.assert_error("memory_peak: 'a' has no rank 7 (ranks: 3, 4, 11)", peak.format("7"))
-        self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not 'best'", peak.format("'best'"))
+        self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not 'best'"
+                          "; the arguments are snapshot, keys, ranks", peak.format("'best'"))
         self.dump("b/rank3.pickle", self.sized(6))
         diff = "SELECT rank, control_bytes, test_bytes FROM memory_diff('a', 'b', 'phase', {}) WHERE phase = 'unknown'"
         self.assertEqual(self.rows(diff.format("NULL")), [(3, 5, 6)])
@@ -229,6 +304,14 @@ class Files(Memory):
             self.dump("a/" + name, self.sized(1))
         self.assert_error("memory_peak: rank 0 has several snapshots, 'a/rank0_b.pickle' is one of them: name one", "SELECT * FROM memory_peak('a')")
         self.assertEqual(len(self.rows("SELECT * FROM memory_events('a')")), 2)
+
+    def test_ranks_of_rows(self):
+        for rank, size in ((1, 5), (2, 70), (3, 9)):
+            self.dump(f"a/rank{rank}.pickle", {**self.sized(size), "segments": [{"device": 0, "address": 1, "total_size": size}]})
+        for function in ("memory_events", "memory_allocations", "memory_segments", "memory_files"):
+            for ranks, expected in (("NULL", [1, 2, 3]), ("'all'", [1, 2, 3]), ("'worst'", [2]), ("3", [3]), ("'[3, 1]'", [1, 3])):
+                self.assertEqual([rank for rank, in self.rows(f"SELECT rank FROM {function}('a', {ranks})")], expected, (function, ranks))
+            self.assert_error(f"{function}: 'a' has no rank 4 (ranks: 1, 2, 3)", f"SELECT * FROM {function}('a', 4)")
 
     def test_a_changed_file_is_read_again(self):
         self.dump("rank0.pickle", self.sized(1))
@@ -262,8 +345,8 @@ class Files(Memory):
             self.assert_error("memory_events: " + message, "SELECT * FROM memory_events(?)", path)
         self.assertEqual(json.loads(self.value("SELECT problems FROM memory_files('sum.pickle')")),
                          [{"what": "'sum.pickle': a sum of bytes is beyond 64 bits", "count": 1}])
-        self.assert_error("memory_peak: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
-                          " by commas, not 'file'", "SELECT * FROM memory_peak('sum.pickle', 'file')")
+        self.assert_error("memory_peak: keys must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
+                          " by commas, not 'file'; the arguments are snapshot, keys, ranks", "SELECT * FROM memory_peak('sum.pickle', 'file')")
 
     def test_errors_of_two_sides(self):
         """What was asked, what was found, and what to do: by either side, and by what reads traces."""
@@ -295,8 +378,8 @@ class Files(Memory):
                 self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}('good', ?)", path)
                 self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}(?, 'good')", path)
         for by in ("phase,file", "", "phase,phase", "phase;op", "all", 1):
-            self.assert_error("memory_diff: by must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
-                              f" by commas, not {by!r}", "SELECT * FROM memory_diff('good', 'good', ?)", by)
+            self.assert_error("memory_diff: keys must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
+                              f" by commas, not {by!r}; the arguments are control, test, keys, ranks", "SELECT * FROM memory_diff('good', 'good', ?)", by)
         self.dump("other/rank2.pickle", self.sized(5))
         self.dump("other/rank5.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
         wrong = "'other/rank5.pickle': event 0 of device 0 has no 'size' that is an integer of 0 or more"

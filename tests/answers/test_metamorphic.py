@@ -1021,9 +1021,9 @@ class Sequences(InFolder):
         for rank in (0, 1):
             write(f"a/rank{rank}.json", {"traceEvents": [{"ph": "X", "name": "op", "ts": 1, "dur": 1},
                                                          {"ph": "i", "name": "instant", "ts": 2}]})
-        for before in ("trace_events('a')", "trace_events('a', NULL, 0)", "trace_steps('a')", "trace_files('a')"):
-            for sql, count in (("trace_events('a', 'all', 0)", 2), ("trace_events('a', 'i', '[0,1]')", 2),
-                               ("trace_events('a', 'all')", 4)):
+        for before in ("trace_events('a')", "trace_events('a', 0)", "trace_steps('a')", "trace_files('a')"):
+            for sql, count in (("trace_events('a', 0, NULL, 'all')", 2), ("trace_events('a', '[0,1]', NULL, 'i')", 2),
+                               ("trace_events('a', NULL, NULL, 'all')", 4)):
                 db = connect()
                 db.execute(f"SELECT count(*) FROM {before}").fetchall()
                 with self.subTest(sql, before=before):

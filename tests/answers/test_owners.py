@@ -81,7 +81,7 @@ class Owners(InFolder):
         around = {}
         for number, parent, cat, dims, name, types in db.execute(
                 "SELECT event, parent, cat, args ->> '$.\"Input Dims\"', name, args ->> '$.\"Input type\"'"
-                " FROM trace_events(?, NULL, 0)", (TEST,)):
+                " FROM trace_events(?, 0)", (TEST,)):
             around[number] = parent, cat, dims, name, types
         launches = dict(db.execute("SELECT event, launch FROM trace_kernel_owners(?)", (TEST,)))
         for number, op, shapes, types in found:
@@ -206,7 +206,7 @@ class Collectives(InFolder):
         rows = [dict(zip(columns, row)) for row in cursor]
         return {(row.pop("iteration"), row.pop("process_group"), row.pop("seq")): row for row in rows}
 
-    def test_planted(self):
+    def test_the_collective_that_was_planted_is_found(self):
         planted, = generate_gpu_pair.PLANTED_COLLECTIVES
         control, test = self.read(CONTROL), self.read(TEST)
         self.assertEqual(list(test), [(number, "0", seq) for number in range(11, 15) for seq in (0, 1)])
@@ -459,7 +459,7 @@ class Stragglers(InFolder):
         for term, said in (("control = 7", "control must be the path of a directory or a file, a pattern, or a JSON array of these, not 7"),
                            ("control = 'none'", "cannot read 'none': No such file or directory"),
                            (f"control = '{CONTROL}' AND control_iterations = 7", f"'{CONTROL}' has no step 7 (steps: 10, 11, 12, 13, 14, 15)"),
-                           ("control_iterations = '?'", "control_iterations must be an integer, a JSON array of integers, 'all', 'steady'"
+                           ("control_iterations = '?'", "control_iterations must be an integer, a JSON array of integers, 'all', 'steady', 'first'"
                                                         " or a phase of steps, not '?'")):
             self.assert_error(f"potential_stragglers: {said}", sql + term, TEST)
 

@@ -7,7 +7,7 @@ from made import ABSENT, InFolder, document, event, kernel, step, write
 
 OWNERS = """
     SELECT name, graph_position, op, top_op, module, annotation
-    FROM trace_kernel_owners(?, NULL, 'all', NULL, ?) ORDER BY event"""
+    FROM trace_kernel_owners(?, NULL, 'all', ?) ORDER BY event"""
 COPY = "Memcpy DtoD (Device -> Device)"
 
 
@@ -23,7 +23,7 @@ def node(name, ts, dur, correlation, number=None, **fields):
 class Replays(InFolder):
     def times(self, *events, level="op", capture=None):
         write("a.json", document(*events))
-        rows = self.rows("SELECT class, name, time FROM trace_step_time('a.json', NULL, 'all', ?, NULL, NULL, ?)",
+        rows = self.rows("SELECT class, name, time FROM trace_step_time('a.json', NULL, 'all', ?, NULL, ?)",
                          level, capture)
         return {row[:2]: row[2] for row in rows}
 

@@ -84,10 +84,10 @@ class Golden(InFolder):
                 for clock, start, end in (("device", "window_start_ns", "window_end_ns"),
                                           ("host", "start_ns", "end_ns")):
                     lengths = self.rows("SELECT iteration, sum(time_ns), min(stratum) FROM"
-                                        " trace_step_time(?, NULL, 'all', NULL, ?, ?) GROUP BY 1", path, clock, steps)
+                                        " trace_step_time(?, NULL, 'all', NULL, ?, NULL, ?) GROUP BY 1", path, clock, steps)
                     self.assertEqual(lengths, [(int(row["number"]), int(row[end]) - int(row[start]), row["stratum"])
                                                for row in rows])
-                work = dict(self.rows("SELECT iteration, count(*) FROM trace_kernel_owners(?, NULL, 'all', ?)"
+                work = dict(self.rows("SELECT iteration, count(*) FROM trace_kernel_owners(?, NULL, 'all', NULL, ?)"
                                       " WHERE dur > 0 GROUP BY 1", path, steps))
                 self.assertEqual([work.get(int(row["number"]), 0) for row in rows],
                                  [int(row["device_work"]) for row in rows])

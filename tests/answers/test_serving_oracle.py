@@ -31,12 +31,12 @@ PATH = """
     FROM trace_step_path(?, ?, ?, ?, NULL, ?) GROUP BY rank, iteration, class"""
 STEP_DIFF = """
     SELECT class, name, control_time, test_time, diff_time, diff_within, diff_mix
-    FROM trace_step_diff(?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    FROM trace_step_diff(?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?)"""
 OWNERS = """
     SELECT file, event, iteration, graph_position, op, top_op, module, annotation
     FROM trace_kernel_owners(?, ?, ?, ?, ?)"""
 LABELS = ("op", "top_op", "module", "annotation")
-ITERATIONS = ("steady", "steady", "all", "decode", "prefill", "mixed", "idle", "new_mode", "decode 2", "mixed 40", 0, 1)
+ITERATIONS = ("steady", "steady", "all", "decode", "prefill", "mixed", "idle", "new_mode", "decode 2", "mixed 40", 0, 1, "first", "first")
 
 
 def in_order(rows):
@@ -71,7 +71,7 @@ class Random(InFolder):
         self.assertEqual(in_order(rows), in_order(wanted), f"{what} {context}")
         return rows
 
-    def test_steps(self):
+    def test_steps_are_those_of_the_oracle(self):
         """trace_steps, and the column iteration of trace_events and trace_ops."""
         for seed, rng, trace, _ in self.traces(0):
             with self.subTest(seed=seed):
@@ -95,7 +95,7 @@ class Random(InFolder):
             self.assertGreater(self.seen[what], self.COUNT // series(30, 20), (what, self.seen))
 
     def test_ops(self):
-        """The default step is the lowest ProfilerStep, or the lowest of the steps that a pattern gives."""
+        """The first step is the lowest ProfilerStep, or the lowest of the steps that a pattern gives."""
         for seed, rng, trace, _ in self.traces(10_000):
             with self.subTest(seed=seed):
                 steps = rng.choice((None, None, "auto", "profiler", "step[%", "%"))
@@ -106,7 +106,7 @@ class Random(InFolder):
                     for row in oracle.summary(read, "all", wanted)], (wanted, steps))
         self.assertGreater(self.seen["trace_ops"], self.COUNT // 6)
 
-    def test_diff(self):
+    def test_diffs_are_those_of_the_oracle(self):
         before = None
         for seed, rng, trace, _ in self.traces(60_000):
             control, before = before or trace, trace
@@ -132,15 +132,20 @@ class Random(InFolder):
     def captures(path, steps):
         return path and oracle_serving.captures(oracle.read_trace(path, steps))
 
+    @staticmethod
+    def read(path, steps, wanted):
+        """The first step is that of the profiler, unless steps are named by a pattern (T23.3)."""
+        return oracle.read_trace(path, "profiler" if wanted == "first" and steps is None else steps)
+
     def test_step_time(self):
         for seed, rng, trace, capture in self.traces(20_000):
             with self.subTest(seed=seed):
                 for _ in range(3):
                     chosen, steps = self.arguments(rng), rng.choice((None, None, "profiler", "step[%", "execute%", "%"))
                     captured = rng.choice((None, None, capture))
-                    read = oracle.read_trace(trace, steps)
+                    read = self.read(trace, steps, chosen["wanted"])
                     rows = self.compare(
-                        "trace_step_time", lambda: self.rows(TIME, trace, *chosen.values(), steps, captured),
+                        "trace_step_time", lambda: self.rows(TIME, trace, *chosen.values(), captured, steps),
                         lambda: [(*part[:3], *row, ns) for part in oracle_serving.parts(
                             read, **chosen, captured=self.captures(captured, steps)) for row, ns in part[3].items()],
                         (chosen, steps, captured))
@@ -165,7 +170,7 @@ class Random(InFolder):
                 arguments = [*[chosen["ranks"]] * 2, *[chosen["wanted"]] * 2, chosen["level"], chosen["clock"], steps]
 
                 def rows():
-                    sides = [oracle_serving.side(oracle.read_trace(path, steps), **chosen)
+                    sides = [oracle_serving.side(self.read(path, steps, chosen["wanted"]), **chosen)
                              for path in (control, trace)]
                     if not all(sides):
                         raise oracle.Refused("a side without windows")
@@ -205,7 +210,7 @@ class Random(InFolder):
                                 for row in read.rows if oracle.is_device_work(row) and oracle.is_counted(row)]
 
                     found = self.compare(
-                        "trace_kernel_owners", lambda: self.rows(OWNERS, trace, "all", "all", steps, captured), rows,
+                        "trace_kernel_owners", lambda: self.rows(OWNERS, trace, "all", "all", captured, steps), rows,
                         (steps, captured))
                     self.seen["positions"] += sum(row[3] is not None for row in found or ())
         self.assertGreater(self.seen["positions"], self.COUNT)

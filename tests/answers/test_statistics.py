@@ -259,12 +259,12 @@ class Statistics(unittest.TestCase):
 
 
 class OfR(Statistics):
-    def test_recorded(self):
+    def test_values_are_those_recorded_of_r(self):
         self.assertEqual(set(RECORDED), set(CASES))
         for name, (control, test) in CASES.items():
             self.compare(name, control, test, dict(zip(NAMES, RECORDED[name])))
 
-    def test_published(self):
+    def test_values_are_those_published(self):
         for word, published in PUBLISHED.items():
             case, = (case for name, case in CASES.items() if name.split()[0] == word)
             found = self.flat(*case)
@@ -272,7 +272,7 @@ class OfR(Statistics):
                 self.assertEqual(f"{found[key]:.{len(text.partition('.')[2])}f}", text, (word, key))
 
     @unittest.skipUnless(shutil.which("Rscript"), "no Rscript: install r-base-core")
-    def test_live(self):
+    def test_values_are_those_of_r_itself(self):
         rng = random.Random(5)
         cases = list(CASES.values())
         for _ in range(series(60, 200)):

@@ -12,7 +12,7 @@ GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
 KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
-PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "steps", "shown")
+PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "shown", "steps")
 
 
 def in_modules(seed):
@@ -93,7 +93,7 @@ class SecondReading(InFolder):
                                                       "test_rank": ranks}
         expected = [plain(row) for row in self.db.execute(self.query, given)]
         found = [plain(row) for row in self.db.execute(
-            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, NULL, :shown)", given)]
+            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given)]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
         return found
@@ -207,7 +207,7 @@ class Rules(InFolder):
 
     def texts(self, **given):
         return self.rows("SELECT text, instances, only_in, round(diff_time) FROM trace_step_causes('control.json', 'test.json',"
-                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown", "NULL, NULL, 0, 0, NULL, NULL, :shown"),
+                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown", "NULL, NULL, 0, 0, NULL, :shown"),
                          given.get("shown"))
 
     def test_layers_are_one_cause(self):

@@ -126,7 +126,7 @@ class Planted(unittest.TestCase):
 
     CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 
-    def test_rows(self):
+    def test_differences_that_were_planted_are_found(self):
         db = connect()
         for rank in generate_gpu_pair.RANKS:
             planted = Counter()
@@ -142,7 +142,7 @@ class Planted(unittest.TestCase):
                 self.assertEqual(found, planted)
                 self.assertEqual(sum(found.values()), 683_600)
 
-    def test_columns(self):
+    def test_columns_follow_from_others(self):
         rows = connect().execute("SELECT * FROM trace_step_diff(?, ?)", (self.CONTROL, self.TEST)).fetchall()
         for row in rows:
             _, _, control, test, change, control_ns, test_ns, control_steps, test_steps, *_ = row
@@ -299,7 +299,7 @@ class AddsUp(unittest.TestCase):
             paths = [os.path.join(corpus(os.path.dirname(path)), os.path.basename(path)) for path in (control, test)]
             self.assert_stddevs(*paths, "all", "all", "all", "steady", "op")
 
-    def test_order(self):
+    def test_rows_are_in_order(self):
         rows = connect().execute("SELECT * FROM trace_step_time(?, 'all')", (Planted.TEST,)).fetchall()
         self.assertEqual(rows, sorted(rows, key=lambda row: (row[0], row[1], -row[5], row[2], row[3] is not None,
                                                              row[3] or "")))

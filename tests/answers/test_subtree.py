@@ -58,7 +58,7 @@ def expected(file, roots=None):
 
 class Subtree(InFolder):
     def read(self, path, root=None, ranks=None):
-        rows = self.rows(f"SELECT {', '.join(COLUMNS)} FROM trace_subtree(?, ?, ?)", path, root, ranks)
+        rows = self.rows(f"SELECT {', '.join(COLUMNS)} FROM trace_subtree(?, ?, ?)", path, ranks, root)
         found = {row[0]: row[1:] for row in rows}
         self.assertEqual(len(found), len(rows))
         return found
@@ -76,7 +76,7 @@ class Subtree(InFolder):
 
     def test_an_event_is_followed_by_what_is_below_it(self):
         path, last = [], None
-        rows = self.rows("SELECT event, parent, depth, ts, num_kernels, kernel_dur_sum, device FROM trace_subtree(?, NULL, 'all')"
+        rows = self.rows("SELECT event, parent, depth, ts, num_kernels, kernel_dur_sum, device FROM trace_subtree(?, 'all')"
                          " WHERE rank = 1", TEST)
         self.assertGreater(len(rows), 1000)
         for number, parent, depth, *_ in rows:
@@ -102,20 +102,20 @@ class Subtree(InFolder):
                                        kernel("without a launch", 95, 1, 9)))
         write("a/rank1.json", document(event("other", 0, 5)))
         self.assertEqual(self.rows("SELECT event, parent, depth, name, num_kernels, kernel_dur_sum, first_kernel_start,"
-                                   " last_kernel_end, kernel_span FROM trace_subtree('a', 1)"),
+                                   " last_kernel_end, kernel_span FROM trace_subtree('a', NULL, 1)"),
                          [(1, None, 0, "f", 3, 31, 70, 95, 25), (2, 1, 1, "g", 2, 30, 70, 95, 25),
                           (3, 2, 2, "cudaLaunchKernel", 2, 30, 70, 95, 25), (4, 3, 3, "k", 1, 10, 70, 80, 10),
                           (5, 3, 3, "l", 1, 20, 75, 95, 20), (6, 1, 1, "cudaLaunchKernel", 1, 1, 90, 91, 1),
                           (7, 6, 2, "m", 1, 1, 90, 91, 1)])
-        self.assertEqual(self.rows("SELECT rank, event, num_kernels, kernel_dur_sum, kernel_span FROM trace_subtree('a', 0, 'all')"
+        self.assertEqual(self.rows("SELECT rank, event, num_kernels, kernel_dur_sum, kernel_span FROM trace_subtree('a', 'all', 0)"
                                    " WHERE depth = 0"), [(0, 0, 3, 31, 25), (1, 0, 0, 0, None)])
         self.assertEqual(list(self.read("a", "[3, 1, 7]")), [1, 2, 3, 4, 5, 6, 7])  # the others are below the first
         self.assertEqual(self.read("a", 8), {})
         self.assertEqual(self.rows("SELECT * FROM trace_subtree(NULL)"), [])
-        self.assert_error("trace_subtree: the trace has no event 9", "SELECT * FROM trace_subtree('a', '[1, 9]')")
-        self.assert_error("trace_subtree: root must be an integer, a JSON array of integers or 'all', not 'f'",
-                          "SELECT * FROM trace_subtree('a', 'f')")
-        self.assert_error("trace_subtree: the trace has no rank 7 (ranks: 0, 1)", "SELECT * FROM trace_subtree('a', 1, 7)")
+        self.assert_error("trace_subtree: the trace has no event 9", "SELECT * FROM trace_subtree('a', NULL, '[1, 9]')")
+        self.assert_error("trace_subtree: root must be an integer, a JSON array of integers or 'all', not 'f'; the arguments are trace, ranks, root",
+                          "SELECT * FROM trace_subtree('a', NULL, 'f')")
+        self.assert_error("trace_subtree: the trace has no rank 7 (ranks: 0, 1)", "SELECT * FROM trace_subtree('a', 7, 1)")
 
     def seconds(self, sql, path, *arguments, expected):
         """The best CPU time of two on new connections, which have read the events."""
@@ -146,7 +146,7 @@ class Subtree(InFolder):
             path = write(f"{size}.json", document(*(event("f", place, 10 * size - 2 * place) for place in range(size)),
                                                   *(event("leaf", size + 3 * place, 1) for place in range(size))))
             roots = str(list(range(size, 2 * size)))
-            took.append(self.seconds("SELECT count(*), max(depth) FROM trace_subtree(?, ?)", path, roots, expected=(size, 0)))
+            took.append(self.seconds("SELECT count(*), max(depth) FROM trace_subtree(?, NULL, ?)", path, roots, expected=(size, 0)))
         self.assertLess(took[1], 8 * took[0] + 0.01)
 
 

@@ -297,7 +297,7 @@ class Corpus(unittest.TestCase):
                 self.assertAlmostEqual(sum(row[2] for row in parts), rows[0][2], delta=1e-6 * max(1, abs(rows[0][2])))
                 steps = db.execute("SELECT control_iterations, test_iterations FROM trace_verdict(?, ?)", (control, test)).fetchone()
                 rank = "job" if "job of " in rows[1][1] else None
-                changes, = db.execute("SELECT total(changes) / 1000 FROM trace_step_causes(?, ?, ?, ?, ?, ?, NULL, NULL, ?)",
+                changes, = db.execute("SELECT total(changes) / 1000 FROM trace_step_causes(?, ?, ?, ?, ?, ?, NULL, ?)",
                                       (control, test, rank, rank, *steps, 11 - len(rows) + len(parts))).fetchone()
                 held = sum(abs(row[2]) for row in parts if row[0] == "cause")
                 if held < 0.7499 * changes:

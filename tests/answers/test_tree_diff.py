@@ -411,7 +411,8 @@ ARGUMENTS = (("'a.json'", "second argument (test) is missing"),
              ("'a.json', 'b.json'", "cannot read 'b.json': No such file or directory"),
              ("'a.json', 'a.json', 7", "'a.json' has no rank 7 (ranks: 0)"),
              ("'a.json', 'a.json', 0, 0, 5", "'a.json' has no step 5 (steps: 0)"),
-             ("'a.json', 'a.json', 0, 0, 0, 0, 'gpu'", "clock must be 'device' or 'host', not 'gpu'"))
+             ("'a.json', 'a.json', 0, 0, 0, 0, 'gpu'", "clock must be 'device' or 'host', not 'gpu'; the arguments are control, test, control_rank, test_rank, control_iteration,"
+              " test_iteration, clock, steps"))
 
 
 class Arguments(InFolder):

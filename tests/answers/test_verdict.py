@@ -89,7 +89,7 @@ class Verdict(InFolder):
 
         def lines(*untraced):
             return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json', NULL, NULL, NULL, NULL, NULL,"
-                                                " NULL, ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
+                                                " ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
         self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms a step, +3.00 ms; traced +4.00 ms"])
         self.assertEqual(lines(8, None), [])
         for untraced in ((8, 7), (8, 9), (8, 17)):  # the other way, half, twice

@@ -407,7 +407,7 @@ class Differences(InFolder):
                     split += sum(row[6] is not None for row in self.check(control, test, keys))
         self.assertGreater(split, 100)
 
-    def test_planted(self):
+    def test_rates_that_were_planted_are_found(self):
         """Layer norm is slower for the same bytes; there are more copies, at the same rate."""
         found = {key: parts for key, *parts in self.rows(
             "SELECT key, diff_device_time, diff_from_bytes, diff_from_gbs, control_gbs, test_gbs"

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, series, slow
 
-COLUMNS = ("name, kind, control_runs, test_runs, control_low, control_high, test_low, test_high, round(median_duration, 4),"
+COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, test_low, test_high, round(median_duration, 4),"
            " round(size, 4), text")
 
 
@@ -36,7 +36,7 @@ def runs_of(db, trace, ranks, iterations, kernels):
                       " CASE WHEN cat IN ('cpu_op', 'Operator') THEN 'operator'"
                       "  WHEN trace_kernel_type(name, cat) IS NOT NULL THEN 'kernel' ELSE 'call' END,"
                       " trace_stable_name(name), dur_ns IS NOT NULL AND name IS NOT NULL, link"
-                      " FROM trace_events(?, NULL, coalesce(?, ?)) WHERE ts_ns IS NOT NULL",
+                      " FROM trace_events(?, coalesce(?, ?)) WHERE ts_ns IS NOT NULL",
                       (trace, ranks, min((rank for rank, _ in windows), default=None))).fetchall()
     made = [(*row[:4], row[5:7], row[7:9], row[4], row[10]) for row in rows
             if row[5:7] in windows and (row[9] or row[7] == "call")]

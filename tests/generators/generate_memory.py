@@ -2,9 +2,10 @@
 at the end are what is open: several devices, rings cut anywhere, addresses used again, maps and unmaps, segments that were
 not recorded, blocks without frames, old layouts.
 
-    generate_memory.py FILE EVENTS FRAMES    writes a large one: FRAMES shared frames each, in lists of their own
+    generate_memory.py FILE EVENTS FRAMES    writes a large one: FRAMES shared frames each, in lists of their own; prints its peak
 """
 import gzip
+import json
 import pickle
 import random
 import sys
@@ -182,24 +183,30 @@ def write(path, made, rng):
 
 
 def write_large(path, count, depth):
-    """Events with lists of frames of their own; the frames are shared. As Python's pickler writes them."""
+    """Events with lists of frames of their own; the frames are shared. As Python's pickler writes them. Returns the peak."""
     rng = random.Random(1)
     frames = [{"name": f"at::_ops::op{i}::call(long)" if i % 3 else f"f{i}", "filename": "??" if i % 3 else f"/src/f{i % 50}.py", "line": i}
               for i in range(3000)]
-    events, alive = [], []
+    events, alive, free, last, now, peak = [], [], [], 1 << 40, 0, 0
     for i in range(count):
         if alive and (len(alive) > 50000 or rng.random() < 0.5):
             j = rng.randrange(len(alive))
             alive[j], alive[-1] = alive[-1], alive[j]
             (address, size), action = alive.pop(), "free_completed"
+            free.append(address)
+            now -= size
         else:
-            address, size, action = (1 << 40) + rng.randrange(1 << 22) * 512, rng.randrange(1 << 20), "alloc"
+            address, size, action = free.pop() if free and rng.random() < 0.9 else last, rng.randrange(1 << 20), "alloc"
+            last += 1 << 20 if address == last else 0
             alive.append((address, size))
+            now += size
+            peak = max(peak, now)
         events.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1_700_000_000_000_000 + i,
                        "frames": rng.choices(frames, k=depth)})
     with open(path, "wb") as file:
         pickle.dump({"segments": [], "device_traces": [events], "external_annotations": []}, file, protocol=4)
+    return peak
 
 
 if __name__ == "__main__":
-    write_large(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    print(json.dumps({"peak": write_large(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))}))

@@ -21,7 +21,7 @@ import unittest
 import unittest.mock
 
 from generate_job import made_job, write_job, write_ranks
-from made import document, event, kernel, launch, step, write
+from made import document, event, kernel, launch, step, write, write_halves
 from support import EXAMPLES, EXTENSION, ROOT, connect, series, slow, slowest
 from test_documents import RUNS, read
 
@@ -51,7 +51,7 @@ SAME = {
     " FROM collectives WHERE side = '{side}'":
         "SELECT * FROM trace_collectives('{trace}', 'all', 'all')",
     "SELECT iteration, seq, rank, ts, dur, waiting_rank, collective, process_group, queued, ts_ns, dur_ns, not_matched, not_tied"
-    " FROM job_path WHERE side = '{side}'": "SELECT * FROM trace_job_path('{trace}', 'all')",
+    " FROM job_path WHERE side = '{side}'": "SELECT * FROM trace_job_path('{trace}', NULL, 'all')",
     "SELECT iteration, seq, rank, ts_ns FROM job_path WHERE side = '{side}' AND is_steady":
         "SELECT iteration, seq, rank, ts_ns FROM trace_job_path('{trace}')",
     "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}'":
@@ -167,6 +167,14 @@ class Merged(InRuns):
             self.make(side, *glob.glob(os.path.join(EXAMPLES, "gpu", side, "*")))
         self.merge()
         self.assert_same(os.path.join(EXAMPLES, "gpu", "control"), os.path.join(EXAMPLES, "gpu", "test"))
+
+    def test_a_rank_with_exactly_half_of_a_difference(self):
+        with contextlib.chdir(self.folder):
+            write_halves()
+        self.make_both()
+        self.merge()
+        self.assert_same()
+        self.assertEqual(self.query("SELECT DISTINCT only_rank FROM job_step_diff WHERE class = 'compute'"), [(None,)])
 
     def test_cycles_of_a_rank_in_several_shards(self):
         write_runs(self.folder, 3)

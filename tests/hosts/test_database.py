@@ -33,8 +33,8 @@ OF_A_SIDE = {
     "step_time": "trace_step_time(:trace, 'all', 'all')",
     "kernel_owners": "trace_kernel_owners(:trace, 'all', 'all')",
     "collectives": "trace_collectives(:trace, 'all', 'all')",
-    "stragglers": "potential_stragglers(:trace, NULL, NULL, NULL, :control)",
-    "hta_frequent_cuda_kernel_sequences": "frequent_cuda_kernel_sequences(:trace, NULL, NULL, 'aten::*', 1)",
+    "stragglers": "potential_stragglers(:trace, 'all', 'steady', :control)",
+    "hta_frequent_cuda_kernel_sequences": "frequent_cuda_kernel_sequences(:trace, 'aten::*', 'all', 0, 1)",
     **{f"hta_{name}": f"{name}(:trace)" for name in (
         "temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
         "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",

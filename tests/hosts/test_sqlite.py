@@ -366,7 +366,7 @@ class Names(Pair):
     def test_s14_created_tables(self):
         op1 = "SELECT count(*) FROM {} WHERE name = 'op1'"
         for number, (arguments, rows) in enumerate((
-                ("'a'", 6), ("'a', 'X'", 6), ("trace = 'b'", 12), ("phases='X',trace='b'", 12),
+                ("'a'", 6), ("'a', '[0,1]'", 6), ("trace = 'b'", 12), ("phases='X',trace='b'", 12),
                 ("'a', phases = 'M'", 0), ("'a', NULL", 6), ("\n TRACE = 'b'", 12))):
             self.db.execute(f"CREATE VIRTUAL TABLE temp.t{number} USING trace_events({arguments})")
             self.assertEqual(self.value(op1.format(f"t{number}")), rows, arguments)

@@ -548,20 +548,21 @@ def choose_ranks(trace, ranks):
 
 def choose_steps(files, wanted):
     """The (file, step) pairs chosen, or None for every event, in a step or not."""
+    wanted = "steady" if wanted is None else wanted
     present = {file.path: {step.iteration for step in file.steps} for file in files}
     everywhere = set().union(*present.values())
     if wanted != "all" and everywhere and not all(present.values()):  # T12
         raise Refused(f"no steps in {[path for path, steps in present.items() if not steps]}")
-    if wanted == "all" or (wanted in (None, "steady") and not everywhere):
+    if wanted == "all" or (wanted in ("first", "steady") and not everywhere):
         return None
     steady = {(path, step) for path, steps in present.items()
               for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
     if wanted == "steady":  # T12
         return steady
+    if wanted == "first":
+        wanted = min(everywhere)
     if isinstance(wanted, str):  # T23
         return of_phase(files, steady, wanted)
-    if wanted is None:
-        wanted = min(everywhere)
     wanted = {wanted} if isinstance(wanted, int) else set(wanted)
     if not wanted <= everywhere:
         raise Refused(f"no iteration {wanted} (iterations: {sorted(everywhere)})")
@@ -594,7 +595,7 @@ def of_device(device_type):  # T9
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
     """The rows chosen, and how many steps 'per step' divides by (T12)."""
-    if wanted is None and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # T23
+    if wanted == "first" and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # T23
         trace = copy.deepcopy(trace)
         take_steps(trace, "profiler")
     chosen = choose_ranks(trace, ranks)

@@ -9,6 +9,7 @@ import math
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -54,8 +55,7 @@ ANALYSES = {
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
     "visualize_memory_diff": f"SELECT phase, op, control_bytes, test_bytes FROM memory_diff({SNAPSHOTS}, 'phase,op')"
                              " WHERE phase <> 'cached and rounded'",
-    "visualize_memory": f"SELECT e.rank, e.device, e.event, e.allocated, e.reserved | f.peak_event FROM memory_events({SNAPSHOT}) AS e"
-                        f" JOIN memory_files({SNAPSHOT}) AS f ON f.device = e.device",
+    "visualize_memory": f"SELECT rank, device, phase, bytes, alloc_event, free_event FROM memory_allocations({SNAPSHOT})",
     "visualize_counts_diff": f"SELECT name, control_counts, test_counts FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
     "visualize_duration_diff": f"SELECT name, control_total_duration, test_total_duration"
                                f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
@@ -318,7 +318,7 @@ class Figures(unittest.TestCase):
             self.assertAlmostEqual(bars[f"rank {rank}, stream {stream}", "busy"], busy / 1000)
             windows[rank, stream] = windows.get((rank, stream), busy) + idle
         for rank, stream, window in self.db.execute(
-                f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE stream IS NOT NULL"
+                f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', 'all', 0) WHERE stream IS NOT NULL"
                 " AND device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL GROUP BY 1, 2"):
             self.assertAlmostEqual(windows[rank, stream], window, places=2)
         self.assertEqual(names_of(figure["data"][0]),
@@ -409,25 +409,87 @@ class Figures(unittest.TestCase):
         self.assertEqual([figure["data"][0]["x"], figure["layout"]["shapes"]], [[0, 1, 4], []])
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time (ms)")
 
+    def areas(self, rows):
+        """What is stacked at each event, the sum of all, and where the peak is, counted anew from rows of key, bytes, from, to."""
+        places = sorted({at for _, _, *ends in rows for at in ends if at is not None})
+        if any(begin is None for _, _, begin, _ in rows):
+            places.insert(0, places[0] - 1 if places else -1)
+        sums = {at: {key: 0 for key, *_ in rows} for at in places}
+        for key, size, begin, end in rows:
+            for at in places:
+                if (begin is None or begin <= at) and (end is None or at < end):
+                    sums[at][key] += size
+        whole = {at: sum(by.values()) for at, by in sums.items()}
+        return sums, whole, min(whole, key=lambda at: (-whole[at], at))
+
+    def check_areas(self, rows):
+        figure = figure_of(self.db, "visualize_memory", [(0, 0, *row) for row in rows])
+        sums, whole, peak = self.areas([("(none)" if row[0] is None else row[0], *row[1:]) for row in rows])
+        keys = sorted(sums[peak], key=lambda key: (-sums[peak][key], key))
+        *areas, line = figure["data"]
+        unit = {"kB": 1e3, "MB": 1e6, "GB": 1e9}[figure["layout"]["yaxis"]["title"]["text"][-3:-1]]
+        named = keys if len(keys) <= 8 else keys[:7]
+        self.assertEqual([area["name"] for area in areas], named + [f"{len(keys) - 7} others"] * (len(keys) > 8))
+        at = line["x"]
+        self.assertEqual(at, sorted(set(at)))
+        self.assertTrue({min(whole), max(whole), peak} <= set(at) <= set(whole))
+        for x, *values, of_all in zip(at, *(area["y"] for area in areas), line["y"]):
+            wanted = [sums[x][key] for key in named] + ([whole[x] - sum(sums[x][key] for key in named)] if len(keys) > 8 else [])
+            self.assertEqual([round(value * unit) for value in (*values, of_all)], [*wanted, whole[x]])
+        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [peak])
+        self.assertEqual({area["stackgroup"] for area in areas}, {"areas"})
+        self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "event; dotted line: the peak")
+        return figure
+
     def test_memory(self):
-        """Two lines for each device, by event, from 0 on; the peak behind; extremes are kept."""
-        rows = [(0, 0, 0, 10, 2_000_000, 1), (0, 0, 1, 500_000, 2_000_000, 1), (0, 1, 0, 400_000, 0, -1), (0, 1, 4, None, 3_000_000, -1)]
-        figure = figure_of(self.db, "visualize_memory", rows, optional=1)
-        self.assertEqual([(line["name"], line["x"], line["y"]) for line in figure["data"]], [
-            ("rank 0, device 0, allocated", [0, 1], [0.00001, 0.5]), ("rank 0, device 0, reserved", [0, 1], [2, 2]),
-            ("rank 0, device 1, allocated", [0], [0.4]), ("rank 0, device 1, reserved", [0, 4], [0, 3])])
-        self.assertEqual([figure["layout"]["xaxis"]["title"]["text"], figure["layout"]["yaxis"]["title"]["text"]],
-                         ["event; dotted lines: peak", "bytes (MB)"])
-        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [1])
-        self.assertEqual(figure["data"][0]["hovertemplate"], "%{fullData.name}: %{y:,.3f} MB<br>event %{x:,.0f}<extra></extra>")
-        figure = figure_of(self.db, "visualize_memory", [(0, 0, 7, 1, 2), (0, 0, 9, 2, 2)])
-        self.assertEqual([figure["data"][0]["x"], figure["layout"]["shapes"], figure["layout"]["xaxis"]["title"]["text"]], [[7, 9], [], "event"])
+        """Areas by event, the largest at the peak first; before all is a place of its own; the earliest of equal peaks is marked."""
+        figure = self.check_areas([("a", 300_000, None, 7), ("b", 700_000, 2, 5), ("b", 100_000, 2, None), ("a", 800_000, 5, 9), (None, 0, 9, None)])
+        self.assertEqual([(area["name"], area["x"], area["y"]) for area in figure["data"]], [
+            ("a", [1, 2, 5, 7, 9], [0.3, 0.3, 1.1, 0.8, 0]), ("b", [1, 2, 5, 7, 9], [0, 0.8, 0.1, 0.1, 0.1]), ("(none)", [1, 2, 5, 7, 9], [0] * 5),
+            ("all, 1.200 MB at the peak", [1, 2, 5, 7, 9], [0.3, 1.1, 1.2, 0.9, 0.1])])
+        self.check_areas([("a", 5, None, None)])
+        self.check_areas([("a", 5, None, 0), ("b", 5, 0, None)])
+        self.check_areas([(f"key {i % 11}", 10 ** 6 + i, i, i + 30) for i in range(200)])
+        self.assertEqual([area["name"] for area in figure_of(self.db, "visualize_memory", [(0, 0, "", 5, 1, 2)])["data"]],
+                         ["(empty)", "all, 0.005 kB at the peak"])
+        figure = figure_of(self.db, "visualize_memory", [(0, 0, "a", 5, 7, 3), (0, 0, "a", None, 1, 2)])
+        self.assertEqual((figure["data"], figure["layout"]["shapes"]), ([], []))
+
+    def test_random_memory(self):
+        chance = random.Random(5)
+        for _ in range(40):
+            begins = [chance.choice([None, chance.randrange(40)]) for _ in range(chance.randrange(1, 60))]
+            self.check_areas([(chance.choice(["a", "b", None, f"key {chance.randrange(12)}"]), chance.randrange(10 ** chance.randrange(1, 13)), begin,
+                               chance.choice([None, (begin or 0) + chance.randrange(9)])) for begin in begins])
+
+    def test_the_peak_of_a_snapshot(self):
+        """It is that of memory_files, and its areas are the parts of memory_peak, in bytes, also of many events and keys."""
         peak, event = self.db.execute(f"SELECT peak_bytes, peak_event FROM memory_files({SNAPSHOT})").fetchone()
-        figure = json.loads(picture(self.db, "visualize_memory", None, "plotly"))
-        line = figure["data"][0]
-        self.assertEqual(line["x"][line["y"].index(max(line["y"]))], event)
-        self.assertAlmostEqual(max(line["y"]), peak / 1e9, places=8)
-        self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [event])
+        for key in ("phase", "place", "top_op"):
+            figure = json.loads(draw(self.db, "visualize_memory", self.db.execute(
+                f"SELECT rank, device, {key}, bytes, alloc_event, free_event FROM memory_allocations({SNAPSHOT})").fetchall(), None, "plotly"))
+            *areas, line = figure["data"]
+            self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [event])
+            at = line["x"].index(event)
+            self.assertEqual(round(line["y"][at] * 1e9), peak)
+            self.assertEqual(max(line["y"]), line["y"][at])
+            parts = dict(self.db.execute(f"SELECT coalesce({key}, '(none)'), sum(bytes) FROM memory_allocations({SNAPSHOT}) WHERE at_peak GROUP BY 1"))
+            for area in areas:
+                if "others" not in area["name"]:
+                    self.assertEqual(round(area["y"][at] * 1e9), parts.get(hover_text(area["name"]), 0))
+            self.assertLessEqual(sum(len(trace["x"]) for trace in figure["data"]), 8000)
+            self.assertIn(" points, extremes kept)", figure["layout"]["title"]["text"])
+
+    def test_a_page_of_memory_is_bounded(self):
+        rows = [(0, 0, "é" * 3000 + str(i % 40), 1000 + i, i, None if i % 3 else i + 700) for i in range(9000)]
+        page = draw(self.db, "visualize_memory", rows)
+        library = len(draw(self.db, "visualize_memory", rows[:1]))
+        self.assertLess(len(page) - library, 2_000_000)
+
+    def test_memory_of_several_devices(self):
+        for name, one, other in ("rank", (0, 0), (1, 0)), ("device", (0, 0), (0, 1)), ("device", (0, None), (0, 0)):
+            with self.assertRaisesRegex(sqlite3.OperationalError, f"^visualize_memory: {name} must be the same in every row: select one$"):
+                figure_of(self.db, "visualize_memory", [(*one, "a", 1, 2, 3), (*other, "a", 1, 2, 3)])
 
     def test_memory_bandwidth(self):
         """A dot where a copy begins, on a logarithmic axis."""
@@ -440,7 +502,7 @@ class Figures(unittest.TestCase):
         axis = figure["layout"]["yaxis"]
         self.assertEqual([axis["type"], axis["range"], axis["ticktext"]],
                          ["log", [-2, 2], ["0.01", "0.1", "1", "10", "100"]])
-        copies, = self.db.execute(f"SELECT count(*) FROM trace_events('{TEST}', NULL, 'all', 0) WHERE device = 'GPU'"
+        copies, = self.db.execute(f"SELECT count(*) FROM trace_events('{TEST}', 'all', 0) WHERE device = 'GPU'"
                                   " AND trace_kernel_type(name, cat) = 'MEMORY'").fetchone()
         figure = json.loads(picture(self.db, "visualize_memory_bw_time_series", None, "plotly"))
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), copies)

@@ -10,16 +10,19 @@ import html.parser
 import json
 import math
 import os
+import pickle
 import re
 import tempfile
 import time
 import unittest
 
 import browser
+from generate_memory import snapshot
 from made import InFolder, document, event, kernel, launch, run, step, write
 from support import EXAMPLES, ROOT, alone, connect, corpus, series, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+SNAPSHOTS = tuple(os.path.join(EXAMPLES, "memory", "gpu", side) for side in ("control", "test"))
 CPU = tuple(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"><svg onload=alert(1)>", "%s %d :control ' --",
            "a\u2028b", "line\nbreak\ttab\x01", "]]>\\u003c\\\"", " ", "ünïcödé 中文 🙂", "&lt;b&gt; &amp;", "x" * 3000]
@@ -194,6 +197,7 @@ class Read(OnPage):
         self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
         self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
         self.assertTrue(all(list(item.all("pre")) for item in causes))
+        self.assertNotIn("Whole, they run", text)  # of a collective of one rank alone
 
     def test_bars_add_up(self):
         """Each bar begins where the one before ends, from 0 to the difference."""
@@ -633,6 +637,132 @@ class States(OnPage):
         self.assertEqual(labels["ns::k<float>(x)"], "ns::k · x)")
 
 
+class Memory(OnPage):
+    """The section of snapshots says what memory_summary and memory_peak say of the ranks with the highest peaks."""
+
+    def page(self, control, test, *traces):
+        text = self.value("SELECT html FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?",
+                          *(traces or GPU), control, test)
+        self.assertLessEqual(len(text.encode()), 250000)
+        return Tree(text).root
+
+    def dump(self, path, made):
+        return write(path, pickle.dumps(made))
+
+    def sized(self, size, device=0, **more):
+        return {"segments": [], "device_traces": [[]] * device + [[{"action": "alloc", "addr": 1, "size": size, **more}]]}
+
+    @staticmethod
+    def told(text):
+        return text[:1].upper() + text[1:].replace(" -> ", " → ").replace(", -", ", −").replace("(-", "(−") + "."
+
+    def check(self, page, control, test):
+        memory = section(page, "memory")
+        for pre in memory.all("pre"):
+            self.db.execute(pre.text).fetchall()
+        lines = self.rows("SELECT kind, text, control_bytes, test_bytes, diff_bytes FROM memory_summary(?, ?, 'worst', 10)", control, test)
+        words = " ".join(memory.text.split())
+        for kind, text, *_ in lines:
+            if kind in ("verdict", "peak", "reserved"):
+                self.assertIn(" ".join(self.told(text).split()), words)
+            elif kind == "caution":
+                self.assertIn(self.told(text[9:]), memory.one("div", class_="callout").text)
+        self.assertIn("Memory: " + lines[0][1].split(":")[0], page.text)
+        unit, digits = [number_ for number_ in next(memory.one("dl", class_="two").all("b")).text.split()][1], self.decimals(memory)
+        size = {"GB": 1e9, "MB": 1e6, "kB": 1e3}[unit]
+        half = 0.5000001 * 10 ** -digits
+        fall, phases = memory.all("table")
+        shown = [[number(cell.text) or 0 for cell in row[1:4]] for row in cells(fall)]
+        peaks = [value / size for value in lines[0][2:]]
+        causes = [[value / size for value in line[2:]] for line in lines if line[0] == "cause"]
+        rest = [peak - sum(cause[i] for cause in causes) for i, peak in enumerate(peaks)]
+        wanted = [[peaks[0], 0, 0], *causes, *([rest] if rest[0] > 1e-12 or rest[1] > 1e-12 else []), [0, *peaks[1:]]]
+        self.assertEqual(len(shown), len(wanted), (shown, wanted))
+        for row, line in zip(shown, wanted):
+            for one, other in zip(row, line):
+                self.assertLessEqual(abs(one - other), half, (row, line))
+        edges = [[float(at) for at in re.findall(r"(?:left|width):([\d.]+)%", bar.attributes["style"])] for bar in fall.all("i")]
+        for (left, width), (after, more) in zip(edges, edges[1:-1]):
+            self.assertTrue(any(abs(a - b) < 0.03 for a in (left, left + width) for b in (after, after + more)), edges)
+        sides = []
+        for path in (control, test):
+            device, = self.rows("SELECT device FROM memory_files(?, 'worst') WHERE device IS NOT NULL ORDER BY peak_bytes DESC, device LIMIT 1",
+                                path) or [(None,)]
+            sides.append(dict(self.rows("SELECT phase, bytes FROM memory_peak(?, 'phase', 'worst') WHERE device = ?", path, *device)))
+        for row in cells(phases):
+            name = row[0].text.strip()
+            both = [sum(n for phase, n in side.items() if phase != "cached and rounded" or name != "peak")
+                    if name in ("peak", "reserved at the peak") else side.get(name, 0) for side in sides]
+            for cell, value in zip(row[2:5], (*both, both[1] - both[0])):
+                self.assertLessEqual(abs((number(cell.text) or 0) - value / size), half, name)
+        self.assertEqual({row[0].text.strip() for row in cells(phases)}, {"peak", "reserved at the peak"}.union(*sides))
+
+    def test_says_what_the_summary_says(self):
+        training = [os.path.join(EXAMPLES, "memory", f"training_{tokens}.pickle.gz") for tokens in (128, 512)]
+        for sides in (SNAPSHOTS, SNAPSHOTS[::-1], training, training[::-1], (SNAPSHOTS[0], training[1]), (training[0], training[0])):
+            page = self.page(*sides)
+            self.check(page, *sides)
+            self.assertEqual(page.one("nav").text.split()[-2:], ["Memory", "Tables"])
+        self.assertIn("the same in both", page.text)
+
+    def test_random_snapshots(self):
+        for seed in range(series(6, 200)):
+            self.dump("a/rank0.pickle", snapshot(2 * seed))
+            self.dump("b/rank1.pickle", snapshot(2 * seed + 1))
+            with self.subTest(seed):
+                self.check(self.page("a", "b"), "a", "b")
+
+    def test_when_the_peak_is(self):
+        """By the clock of the trace of the rank; of another run, nothing is said."""
+        self.assertIn("By the clock of the traces that is in step 13 of control and in step 13 of test.", section(self.page(*SNAPSHOTS), "memory").text)
+        for other in (os.path.join(EXAMPLES, "memory", "training_128.pickle.gz"), SNAPSHOTS[1]):
+            self.assertIn("By the clock of the traces that is in step 13 of test.", section(self.page(other, SNAPSHOTS[1]), "memory").text)
+        step, = self.rows("SELECT ts_ns / 1000 FROM trace_steps(?) WHERE rank = 1 AND iteration = 12", GPU[0])
+        self.dump("a/rank1.pickle", self.sized(5, time_us=step[0]))
+        self.assertIn("that is in step 12 of control.", section(self.page("a", "a"), "memory").text)
+        self.dump("c/rank7.pickle", self.sized(5, time_us=step[0]))
+        self.assertNotIn("By the clock", section(self.page("c", "c"), "memory").text)
+        one = os.path.join(GPU[0], "rank0.pt.trace.json.gz")
+        self.assertIn("step 12 of control and in step 12 of test", section(self.page("c", "c", one, one), "memory").text)
+
+    def test_the_rank_with_the_highest_peak(self):
+        for side, sizes in (("a", (5, 9000)), ("b", (7, 3))):
+            for rank, size in enumerate(sizes):
+                self.dump(f"{side}/rank{rank}.pickle", self.sized(size, device=rank))
+        page = self.page("a", "b")
+        self.check(page, "a", "b")
+        self.assertIn("Rank 1 of control is compared with rank 0 of test.", page.text)
+
+    def test_a_side_without_a_device(self):
+        self.dump("a.pickle", {"segments": [], "device_traces": []})
+        self.dump("b.pickle", self.sized(1_500_000))
+        for sides in (("a.pickle", "b.pickle"), ("b.pickle", "a.pickle"), ("a.pickle", "a.pickle")):
+            self.check(self.page(*sides), *sides)
+
+    def test_names_stay_text(self):
+        for path, size in (("a.pickle", 5), ("b.pickle", 9)):
+            self.dump(path, {"segments": [], "device_traces": [[
+                {"action": "alloc", "addr": i, "size": size * (20 - i), "frames": [{"name": name, "filename": f"{name}.py", "line": 1}]}
+                for i, name in enumerate(HOSTILE)]]})
+        page = self.page("a.pickle", "b.pickle")
+        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in ("img", "svg") for node in page.all(tag)},
+                         {None})
+        names = [row[0].text for row in cells(next(section(page, "memory").all("table")))]
+        self.assertTrue(any(name.startswith(HOSTILE[0] + ".py ") for name in names), names)
+        self.assertLess(max(map(len, names)), 150)
+
+    def test_arguments(self):
+        for given, missing in (("control_memory", "test_memory"), ("test_memory", "control_memory")):
+            self.assert_error(f"trace_diff_report: {given} is given and {missing} is not: name the snapshots of both sides, or of neither",
+                              f"SELECT * FROM trace_diff_report(?, ?) WHERE {given} = ?", *GPU, SNAPSHOTS[0])
+        self.assert_error("trace_diff_report: cannot read 'nowhere': No such file or directory",
+                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = 'nowhere' AND test_memory = ?", *GPU, SNAPSHOTS[0])
+        self.assert_error(f"trace_diff_report: no snapshot in '{GPU[0]}': there is no *.pickle, *.pickle.gz or *.pkl file, as"
+                          " torch.cuda.memory._dump_snapshot() writes",
+                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?", *GPU, *GPU)
+        self.assertNotIn("Memory", self.value("SELECT html FROM trace_diff_report(?, ?)", *GPU))
+
+
 class Cost(unittest.TestCase):
     @alone
     @slowest
@@ -722,7 +852,8 @@ class Browsed(unittest.TestCase):
         cls.addClassCleanup(place.cleanup)
         cls.path = os.path.join(place.name, "report.html")
         with open(cls.path, "w", encoding="utf-8") as file:
-            file.write(connect().execute("SELECT html FROM trace_diff_report(?, ?)", GPU).fetchone()[0])
+            file.write(connect().execute("SELECT html FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?",
+                                         (*GPU, *SNAPSHOTS)).fetchone()[0])
 
     def open(self, **how):
         page = self.browser.open(self.path, **how)

@@ -19,7 +19,7 @@ class Bench(unittest.TestCase):
             ran = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "bench.py"), "small", folder],
                                  capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        for case in ("pair", "one file", "4 files", "plain", *AWKWARD, "not gzip", "json_each of sqlite3"):
+        for case in ("pair", "one file", "4 files", "plain", *AWKWARD, "not gzip", "snapshot", "json_each of sqlite3"):
             self.assertIn(f"\n| {case} ", ran.stdout)
 
     def test_styles_write_the_same_events(self):

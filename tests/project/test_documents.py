@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import test_bad
-from support import EXTENSION, ROOT, connect, corpus, golden, queries, slow
+from support import EXTENSION, ROOT, connect, corpus, golden, queries, query_text, slow
 
 MARK = "@@@@"
 
@@ -133,6 +133,30 @@ class Documents(unittest.TestCase):
 
     def test_bad_files_are_counted(self):
         self.assertIn(f"a table of {len(test_bad.table())} files, nearly all of them bad,", read("tests", "README.md"))
+
+
+class Words(unittest.TestCase):
+    """The words of CONTRIBUTING.md mean one thing."""
+
+    def rows(self):
+        table = read("CONTRIBUTING.md").split("### One word, one meaning")[1]
+        return re.findall(r"(?m)^\| (?!word|-)([^|]+) \| ([^|]+) \| ([^|]*)\|$", table)
+
+    def test_are_few_and_listed_once(self):
+        words = [word for names, _, _ in self.rows() for word in names.split(", ")]
+        self.assertLessEqual(len(self.rows()), 25)
+        self.assertGreater(len(words), 15)
+        self.assertEqual(len(words), len(set(words)))
+
+    def test_are_not_used_for_something_else(self):
+        """In documents, and in help, which is also the reference."""
+        texts = {document: " ".join(read(document).split()) for document in DOCUMENTS
+                 if document not in ("CONTRIBUTING.md", "CHANGELOG.md")}
+        others = [other for _, _, others in self.rows() for other in re.findall("`([^`]+)`", others)]
+        self.assertGreater(len(others), 5)
+        for other in others:
+            with self.subTest(other):
+                self.assertEqual([document for document, text in texts.items() if other in text], [])
 
 
 class CallsOfHta(unittest.TestCase):
@@ -319,10 +343,7 @@ class Queries(unittest.TestCase):
 
     def setUp(self):
         self.db = connect()
-        self.files = {}
-        for name, path in queries().items():
-            with open(path, encoding="utf-8") as file:
-                self.files[name] = file.read()
+        self.files = {name: query_text(path) for name, path in queries().items()}
 
     def test_file_equals_function(self):
         for name, text in self.files.items():
@@ -450,6 +471,6 @@ class Hosts(unittest.TestCase):
         self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", done.stderr)
 
     def test_generated_examples_are_current(self):
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_gpu_pair.py"), "--check"],
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for name in ("generate_gpu_pair.py", "generate_memory_pair.py"):
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", name), "--check"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

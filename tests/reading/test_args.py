@@ -178,7 +178,7 @@ class Events(Args):
         """The args of each event, and what is said of them."""
         texts = (made if isinstance(made, bytes) else json.dumps(made).encode() for made in events)
         path = self.put(b"[" + b", ".join(texts) + b"]")
-        rows = self.rows("SELECT args FROM trace_events(?, ?)", path, phases)
+        rows = self.rows("SELECT args FROM trace_events(?, NULL, NULL, ?)", path, phases)
         return [args for args, in rows], self.said(path)
 
     def test_where_args_stand(self):
@@ -239,8 +239,8 @@ class Events(Args):
                     ("SELECT args, args FROM trace_events(?) ORDER BY event DESC", self.counts(3)),
                     ("SELECT 1 FROM trace_events(?) WHERE args > ''", self.counts(3)),
                     ("SELECT a.args, b.args FROM trace_events(?1) AS a, trace_events(?1) AS b", self.counts(3)),
-                    ("SELECT args FROM trace_events(?, 'all')", self.counts(3)),
-                    ("SELECT args FROM trace_events(?, 'i')", self.counts(3))): # X and B alone are counted
+                    ("SELECT args FROM trace_events(?, NULL, NULL, 'all')", self.counts(3)),
+                    ("SELECT args FROM trace_events(?, NULL, NULL, 'i')", self.counts(3))): # X and B alone are counted
                 with self.subTest(sql):
                     self.rows(sql, path)
                     self.assertEqual(self.said(path), said)
@@ -635,7 +635,7 @@ class Files(Args):
 
     def compare(self, path, text, events):
         """Args are what Python's json reads at the event's place, and stand in the file in this order."""
-        rows, at = self.rows("SELECT event, args FROM trace_events(?, 'all')", path), 0
+        rows, at = self.rows("SELECT event, args FROM trace_events(?, NULL, NULL, 'all')", path), 0
         found = strictly("[" + ",".join(args or "null" for _, args in rows) + "]", first=len(text) < MANY)
         for (number, args), read in zip(rows, found):
             wanted = events[number].get("args")

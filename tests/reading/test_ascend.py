@@ -28,11 +28,11 @@ class Sample(unittest.TestCase):
         with open(SAMPLE + ".expected.csv", encoding="utf-8") as file:
             return file.read()
 
-    def test_rows(self):
+    def test_rows_of_the_sample(self):
         rows = connect().execute(f"SELECT {COLUMNS} FROM trace_events(?) ORDER BY event", (SAMPLE + ".db",))
         self.assertEqual(as_csv(COLUMNS, rows), self.expected())
 
-    def test_oracle(self):
+    def test_the_oracle_gives_the_rows_of_the_sample(self):
         rows = oracle_ascend.read_trace(SAMPLE + ".db").rows
         self.assertEqual(as_csv(COLUMNS, [[getattr(row, column) for column in COLUMNS.split(", ")] for row in rows]),
                          self.expected())

@@ -17,7 +17,7 @@ sys.path.insert(0, sys.argv[1])
 from support import connect
 db = connect()
 for path in sys.stdin.read().splitlines():
-    for sql in ("SELECT * FROM trace_files(?)", "SELECT *, args FROM trace_events(?, 'all')",
+    for sql in ("SELECT * FROM trace_files(?)", "SELECT *, args FROM trace_events(?, NULL, NULL, 'all')",
                 "SELECT * FROM trace_ops(?, 'all', 'all')"):
         try:
             rows = db.execute(sql, (path,)).fetchall()

@@ -24,13 +24,13 @@ def calls_of_every_function(db):
               "max_queue_length": 2, "num_kernels": 1, "allowlist_patterns": '["*forward*", "nccl*"]',
               "schedule": '[{"rank": 0, "iteration": 12, "own_iteration": 12, "own_ts_ns": 0, "dur_ns": 0}]'}
     others = {"cupti_counters": {"trace": os.path.join(EXAMPLES, "counters")},
-              **{function: {"path": os.path.join(EXAMPLES, "recorded", name)} for function, name in (
+              **{function: {"trace": os.path.join(EXAMPLES, "recorded", name)} for function, name in (
                   ("memory_timeline", "memory.raw.json.gz"), ("execution_trace", "execution_trace.json.gz"))}}
     snapshots = [os.path.join(EXAMPLES, "memory", f"training_{length}.pickle.gz") for length in (128, 512)]
     for function in ("memory_files", "memory_events", "memory_allocations", "memory_segments", "memory_peak"):
-        others[function] = {"snapshot": snapshots[0]}
+        others[function] = {"snapshot": snapshots[0], "keys": "phase,op"}
     for function in ("memory_diff", "memory_summary"):
-        others[function] = dict(zip(("control", "test"), snapshots))
+        others[function] = {"control": snapshots[0], "test": snapshots[1], "keys": "phase,op"}
     calls = {}
     for function, in db.execute("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'").fetchall():
         terms = [f"{name} = :{name}" for name, in db.execute(

@@ -18,7 +18,7 @@ from made_database import (EVENTS, KERNEL, ODD, SOURCES, STRINGS, TABLES, change
 from support import DATA, connect, series, slow
 
 COLUMNS = "event, rank, iteration, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
-ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, 'all') ORDER BY event"
+ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY event"
 FILES = "SELECT rank, rows, events, problems FROM trace_files(?)"
 METADATA = "SELECT key, value FROM trace_metadata(?)"
 DIFF = "SELECT name, control_counts, test_counts FROM trace_diff(?1, ?1, 'all', 'all', 'all', 'all')"

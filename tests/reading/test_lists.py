@@ -67,7 +67,7 @@ class Lists(InFolder):
         for function in ("memory_timeline", "execution_trace"):
             with self.assertRaisesRegex(Exception, f"^{function}: .*'nothing.json'"):
                 self.db.execute(f"SELECT * FROM {function}('nothing.json')").fetchall()
-            self.assert_error(f"{function}: path must be the path of a directory or a file, a pattern, or a JSON array of these, not 7",
+            self.assert_error(f"{function}: trace must be the path of a directory or a file, a pattern, or a JSON array of these, not 7",
                               f"SELECT * FROM {function}(7)")
 
 

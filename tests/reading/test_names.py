@@ -341,7 +341,7 @@ class Use(InFolder):
         self.assertEqual(len(self.rows(diff.format(0))), 8)
         self.assertIn(("f", 2, 1, 6.0), self.rows(diff.format(1)))
         self.assertEqual(self.rows(diff.format(2))[:2], [("ProfilerStep", 1, 1, 0.0), ("g", 2, 1, -2.0)])
-        self.assertEqual(self.rows(diff.format("NULL")), self.rows(diff.format(0)))
+        self.assertEqual(self.rows(diff.format("NULL")), self.rows(diff.format(2)))
         for same in ("'1'", "1.0"):
             self.assertEqual(self.rows(diff.format(same)), self.rows(diff.format(1)))
         for wrong in ("3", "-1", "'x'", "1.5", "4294967297"):

@@ -29,8 +29,8 @@ from test_oracle import Comparing, sort_key, us
 SEED = int(os.environ.get("SEED") or 1)
 SAMPLES = ("nsys_rules_one", "nsys_rules_two", "nsys_rules_mpi")
 COLUMNS = "event, rank, iteration, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
-ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, 'all') ORDER BY event"
-STACKS = "SELECT {}, parent, depth, args, ts, dur, self_dur FROM trace_events(?, 'all') ORDER BY file, event"
+ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY event"
+STACKS = "SELECT {}, parent, depth, args, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'all') ORDER BY file, event"
 FILES = "SELECT file, rank, rows, steps, first_step, last_step, start_ns, end_ns FROM trace_files(?)"
 STEPS = "SELECT rank, iteration, file, ts_ns, dur_ns, ts, dur FROM trace_steps(?)"
 OF_STRINGS = {"nameId", "textId", "demangledName", "shortName", "mangledName"}  # columns with ids of StringIds
@@ -67,14 +67,14 @@ def read(path):
 class Samples(unittest.TestCase):
     """The databases that were made for the rules equal the rows that come with them."""
 
-    def test_rows(self):
+    def test_rows_of_the_samples(self):
         db = connect()
         for name in SAMPLES:
             rows = db.execute(ROWS, (sample(name + ".sqlite"),))
             with self.subTest(name), open(sample(name + ".expected.csv"), encoding="utf-8") as file:
                 self.assertEqual(as_csv(COLUMNS + ", args", rows), file.read())
 
-    def test_oracle(self):
+    def test_the_oracle_gives_the_rows_of_the_samples(self):
         for name in SAMPLES:
             trace = oracle_nsys.read_trace(sample(name + ".sqlite"))
             rows = sorted((row for file in trace.files for row in file.rows + file.marks), key=lambda row: row.event)
@@ -107,7 +107,7 @@ class Golden(unittest.TestCase):
                 for value, number in zip(row[exact:], wanted[exact:]):
                     self.assertTrue(math.isclose(value, float(number), rel_tol=1e-9), (row, wanted))
 
-    def test_rows(self):
+    def test_rows_are_those_recorded(self):
         for path, name in self.sides:
             rows = self.db.execute(ROWS, (path,)).fetchall()
             with self.subTest(name), open(golden("profilers", name + ".rows.sha256"), encoding="ascii") as file:
@@ -116,7 +116,7 @@ class Golden(unittest.TestCase):
             with self.subTest(name), open(golden("profilers", name + ".rows.some.csv"), encoding="utf-8") as file:
                 self.assertEqual(as_csv(COLUMNS + ", args", rows[::997]), file.read())
 
-    def test_sums(self):
+    def test_sums_are_those_recorded(self):
         ns = "CAST(round({} * 1000) AS INTEGER)".format
         for path, name in self.sides:
             self.same(name + ".ops.csv", f"SELECT rank, device, cat, name, counts, {ns('total_duration')},"
@@ -139,7 +139,7 @@ class Golden(unittest.TestCase):
             self.same(f"step_diff.rank{rank}.csv", f"SELECT class, {NO_GAPS}, sum(control_ns), sum(test_ns)"
                       " FROM trace_step_diff(?, ?, ?3, ?3, 'all', 'all') GROUP BY 1, 2", self.before, self.after, rank)
 
-    def test_ranks(self):
+    def test_both_ranks_are_there(self):
         for path, _ in self.sides:
             self.assertEqual(self.db.execute("SELECT rank, rows > 10000 FROM trace_files(?)", (path,)).fetchall(),
                              [(0, 1), (1, 1)])
@@ -289,7 +289,7 @@ def as_kineto(file):
 class AgainstJson(InFolder):
     """A database and its rows as Kineto writes them are one trace: whatever is asked."""
 
-    SAME = (f"SELECT {COLUMNS}, parent, depth, ts, dur, self_dur FROM trace_events(?, 'XBi') ORDER BY rank, event",
+    SAME = (f"SELECT {COLUMNS}, parent, depth, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'XBi') ORDER BY rank, event",
             "SELECT rank, event, operator FROM trace_events(?, NULL, NULL, NULL, 'aten::') ORDER BY rank, event",
             "SELECT rank, iteration, ts_ns, dur_ns FROM trace_steps(?) ORDER BY 1, 2, 3",
             *(f"SELECT * FROM trace_step_time(?, 'all', 'all', '{level}') ORDER BY 1, 2, 3, 4" for level in LEVELS),
@@ -328,13 +328,13 @@ class AgainstJson(InFolder):
                         self.rows(sql, "json", "json")
         return len(trace.rows)
 
-    def test_samples(self):
+    def test_samples_as_json(self):
         for name in SAMPLES:
             with self.subTest(name):
                 self.assertGreater(self.compare(sample(name + ".sqlite")), 10)
             self.clear()
 
-    def test_random(self):
+    def test_random_databases_as_json(self):
         for seed in range(SEED * 30_000, SEED * 30_000 + series(10, 80)):
             path = generate_nsys.write("run.sqlite", generate_nsys.generate(random.Random(seed)))
             with self.subTest(seed=seed):
@@ -470,11 +470,11 @@ class Sequences(InFolder):
         path, ranks = rng.choice(self.PATHS), rng.choice(self.RANKS)
         phases = rng.choice(("NULL", "'all'", "'i'"))
         return rng.choice((
-            f"SELECT rank, event, name, args, link FROM trace_events('{path}', {phases}, {ranks})",
+            f"SELECT rank, event, name, args, link FROM trace_events('{path}', {ranks}, NULL, {phases})",
             f"SELECT * FROM trace_ops('{path}', {ranks}, 'all')",
             f"SELECT rank, rows, steps, problems FROM trace_files('{path}')", f"SELECT * FROM trace_metadata('{path}')",
             f"SELECT * FROM trace_diff('{path}', '{rng.choice(self.PATHS)}', {ranks}, 1, 'all', 'all')",
-            f"SELECT a.event, b.args FROM trace_events('{path}', NULL, {ranks}) AS a, trace_events('{path}') AS b"
+            f"SELECT a.event, b.args FROM trace_events('{path}', {ranks}) AS a, trace_events('{path}') AS b"
             " WHERE a.link = b.event AND a.rank = b.rank AND a.file = b.file"))
 
     @staticmethod
@@ -515,7 +515,7 @@ class Texts(InFolder):
         columns = dict.fromkeys(("start", "end", "eventType", "text", "globalTid"), "")
         generate_nsys.write("x.db", {"StringIds": Table({"id": "INTEGER PRIMARY KEY", "value": "TEXT"}),
                                      "NVTX_EVENTS": Table(columns, rows)})
-        return self.rows("SELECT name, cat, args FROM trace_events('x.db', 'XBi') ORDER BY event")
+        return self.rows("SELECT name, cat, args FROM trace_events('x.db', NULL, NULL, 'XBi') ORDER BY event")
 
     def test_emitted(self):
         for text, name, cat, args in (
@@ -537,7 +537,7 @@ class Texts(InFolder):
             with self.subTest(text):
                 self.assertEqual(self.ranges(text), [(name, cat, args)])
 
-    def test_steps(self):
+    def test_texts_that_name_steps(self):
         def names(*texts):
             return [name for name, _, _ in self.ranges(*texts)]
         self.assertEqual(names("step 3", "STEP_4", "Step: 05", "step#=-6", "step7"),
@@ -629,7 +629,7 @@ class Databases(InFolder):
         for order in itertools.permutations((("NULL", 26), ("'all'", 27), ("'X'", 25), ("'i'", 1))):
             db = connect()
             for phases, count in order:
-                found = db.execute(f"SELECT count(*) FROM trace_events(?, {phases})", (path,)).fetchall()
+                found = db.execute(f"SELECT count(*) FROM trace_events(?, NULL, NULL, {phases})", (path,)).fetchall()
                 self.assertEqual(found, [(count,)], order)
                 self.assertEqual(db.execute("SELECT rows FROM trace_files(?)", (path,)).fetchall(), [(26,)])
             db.close()

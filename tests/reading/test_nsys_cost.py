@@ -20,7 +20,7 @@ TABLES = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": DEVICE,
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": f"{DEVICE}, syncType",
 }
-COUNT = "SELECT count(*), count(link), sum(dur_ns) FROM trace_events(?, 'all')"
+COUNT = "SELECT count(*), count(link), sum(dur_ns) FROM trace_events(?, NULL, NULL, 'all')"
 
 
 def grow(path, times):

@@ -62,7 +62,7 @@ DIFF = """
     SELECT name, control_counts, test_counts, control_total_duration, test_total_duration, diff_counts, diff_duration,
            counts_change_categories, counts_change, device, diff_duration_pct, control_counts_per_step,
            test_counts_per_step, control_duration_per_step, test_duration_per_step, diff_duration_per_step
-    FROM trace_diff(?, ?, ?, ?, ?, ?, ?)"""
+    FROM trace_diff(?, ?, ?, ?, ?, ?, ?, 0)"""
 
 
 def files_below(folder):
@@ -243,11 +243,11 @@ class JsonEach(Comparing):
         return compared
 
     @slow
-    def test_shipped(self):
+    def test_json_each_finds_the_events_of_shipped_traces(self):
         self.assertGreaterEqual(self.compare_all(SHIPPED), 8)
 
     @slowest
-    def test_corpus(self):
+    def test_json_each_finds_the_events_of_the_corpus(self):
         self.assertEqual(self.compare_all([corpus()], NOT_BY_JSON_EACH), 186)
 
 
@@ -263,15 +263,15 @@ class Rows(Comparing):
                 self.compare_rows(db, path)
         return compared
 
-    def test_tiny(self):
+    def test_rows_of_small_traces(self):
         self.assertGreaterEqual(self.compare_all(SHIPPED[1]), 2)
 
     @slow
-    def test_examples(self):
+    def test_rows_of_examples(self):
         self.assertGreaterEqual(self.compare_all(SHIPPED[0]), 4)
 
     @slowest
-    def test_corpus(self):
+    def test_rows_of_the_corpus(self):
         """Those of Selections are compared there, where they are read anyway."""
         compared_there = {corpus(*path.split("/")) for pair in Selections.CORPUS_PAIRS for path in pair}
         self.assertEqual(self.compare_all(corpus(), compared_there), 163)
@@ -281,7 +281,7 @@ def selections(trace):
     """Arguments (ranks, iterations) worth asking of a trace, and a few that must fail."""
     steps = sorted({step.iteration for step in trace.steps})
     some_ranks = [None, "all", trace.ranks[-1]] + ([trace.ranks[-2:]] if len(trace.ranks) > 1 else [])
-    some_steps = [None, "all", "steady"] + ([steps[-1], steps[:2]] if steps else [])
+    some_steps = [None, "all", "first"] + ([steps[-1], steps[:2]] if steps else [])
     yield from ((ranks, iterations) for ranks in some_ranks for iterations in some_steps)
     yield trace.ranks[-1] + 1, "all"
     yield None, steps[-1] + 1 if steps else 0
@@ -324,13 +324,13 @@ class Selections(Comparing):
                 self.compare_diff(db, control, test, *selection)
 
     @slow
-    def test_shipped(self):
+    def test_selections_of_shipped_pairs(self):
         db = connect()
         for folder in (os.path.join(EXAMPLES, "cpu"), os.path.join(DATA, "tiny")):
             self.compare_pair(db, os.path.join(folder, "control"), os.path.join(folder, "test"))
 
     @slowest
-    def test_corpus(self):
+    def test_selections_of_the_corpus(self):
         db, seen = connect(), set()
         for control, test in self.CORPUS_PAIRS:
             control, test = corpus(*control.split("/")), corpus(*test.split("/"))

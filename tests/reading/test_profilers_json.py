@@ -63,7 +63,7 @@ def ascend():
 
 
 class Ascend(InFolder):
-    def test_rows(self):
+    def test_rows_of_ascend(self):
         write("trace_view.json", ascend())
         names = dict(self.rows("SELECT event, name FROM trace_events('trace_view.json')"))
         found = self.rows("SELECT name, device, cat, stream, iteration, link FROM trace_events('trace_view.json')"
@@ -205,7 +205,7 @@ def jax():
 
 
 class Xla(InFolder):
-    def test_rows(self):
+    def test_rows_of_jax(self):
         write("host.trace.json.gz", jax())
         self.assertEqual(self.rows(
             "SELECT name, device, cat, stream, correlation, link FROM trace_events('host.trace.json.gz') ORDER BY event"), [
@@ -305,7 +305,7 @@ class Xla(InFolder):
     def test_metadata(self):
         """T9.9"""
         write("t.json", [named(5, "Overlap Analysis"), named(6, "/device:GPU:0"), named(7, "CANN"), bare("a", 1, 1, 5, 3)])
-        self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', 'all') ORDER BY event"), [
+        self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', NULL, NULL, 'all') ORDER BY event"), [
             ("process_name", "GPU", None, None), ("process_name", "GPU", None, None), ("process_name", "CPU", None, None),
             ("a", "GPU", "gpu_user_annotation", 3)])
 

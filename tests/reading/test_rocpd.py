@@ -21,7 +21,7 @@ from test_oracle import sort_key
 SEED = int(os.environ.get("SEED") or 1)
 SAMPLE = os.path.join(DATA, "rocpd", "rocpd_v3")
 COLUMNS = "event, rank, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
-ROWS = f"SELECT {COLUMNS}, iteration, args FROM trace_events(?, 'all') ORDER BY event"
+ROWS = f"SELECT {COLUMNS}, iteration, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY event"
 FILES = "SELECT file, rank, rows, events, start_ns, end_ns FROM trace_files(?)"
 STEPS = "SELECT rank, iteration, ts_ns, dur_ns FROM trace_steps(?)"
 UNTRIED = "format not tried on a real file"
@@ -56,11 +56,11 @@ class Sample(unittest.TestCase):
         with open(SAMPLE + ".expected.csv", encoding="utf-8") as file:
             return file.read()
 
-    def test_rows(self):
+    def test_rows_of_the_sample(self):
         rows = connect().execute(f"SELECT {COLUMNS} FROM trace_events(?) ORDER BY event", (SAMPLE + ".db",))
         self.assertEqual(as_csv(COLUMNS, rows), self.expected())
 
-    def test_oracle(self):
+    def test_the_oracle_gives_the_rows_of_the_sample(self):
         rows = oracle_rocpd.read_trace(SAMPLE + ".db").rows
         self.assertEqual(as_csv(COLUMNS, [[getattr(row, column) for column in COLUMNS.split(", ")] for row in rows]),
                          self.expected())

@@ -26,8 +26,8 @@ SLACK = float(os.environ.get("SLACK") or 1)
 FIRST, MORE = range(150), range(150, 10000)  # of the random queries
 DISTINCT = sqlite3.sqlite_version_info >= (3, 52)
 
-SOURCES = {"copy_a": "trace_events('a')", "copy_all": "trace_events('a', 'all')",
-           "copy_odd": "trace_events('odd', 'all')", "copy_base": "base"}
+SOURCES = {"copy_a": "trace_events('a')", "copy_all": "trace_events('a', NULL, NULL, 'all')",
+           "copy_odd": "trace_events('odd', NULL, NULL, 'all')", "copy_base": "base"}
 USED = ("rank", "iteration", "device", "cat", "name", "stream", "ph", "event", "ts")  # columns whose terms are used
 SERVED = ("ts", "dur", "name")  # columns that orders are served by
 
@@ -169,7 +169,7 @@ class Traces(InFolder):
         write("odd/rank0.json", trace(rng, 25, starts=FAR))
         write("odd/rank7.json", trace(rng, 25, baseTimeNanoseconds=1700000000000000123))
         write("odd/elsewhere.json", trace(rng, 15, starts=COARSE, distributedInfo={"rank": LARGE}))
-        self.db.execute("CREATE VIRTUAL TABLE temp.base USING trace_events('odd', 'Xi')")
+        self.db.execute("CREATE VIRTUAL TABLE temp.base USING trace_events('odd', NULL, NULL, 'Xi')")
         declared = self.rows("SELECT name, type, hidden FROM pragma_table_xinfo('trace_events')")
         self.columns = [name for name, _, hidden in declared if not hidden]
         names = ", ".join(name for name, _, _ in declared)

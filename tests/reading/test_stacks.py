@@ -21,8 +21,8 @@ from test_oracle import argument, files_below, read, traces_below, us
 
 
 Row = namedtuple("Row", "file event ph cat name pid tid ts_ns dur_ns")
-ROWS = f"SELECT {', '.join(Row._fields)} FROM trace_events(?, ?)"
-STACKS = "SELECT file, event, parent, depth, self_dur FROM trace_events(?, ?)"
+ROWS = f"SELECT {', '.join(Row._fields)} FROM trace_events(?, NULL, NULL, ?)"
+STACKS = "SELECT file, event, parent, depth, self_dur FROM trace_events(?, NULL, NULL, ?)"
 LAST = 2**63 - 1
 
 
@@ -169,7 +169,7 @@ class Files(Comparing):
         return counts
 
     @slow
-    def test_shipped(self):
+    def test_shipped_traces(self):
         for folder, least in ((EXAMPLES, 1000), (os.path.join(DATA, "tiny"), 100)):
             counts = self.compare_files(folder)
             self.assertGreater(min(counts["below"], counts["sums"]), least)
@@ -179,7 +179,7 @@ class Files(Comparing):
                     self.compare(connect(), path, None)
 
     @slowest
-    def test_corpus(self):
+    def test_the_corpus(self):
         counts = self.compare_files(corpus())
         self.assertEqual(counts["files"], 247)
         self.assertGreater(counts["below"], 300_000)
@@ -249,7 +249,7 @@ class ByHand(InFolder):
 
     def check(self, events, *expected, phases=None, **keys):
         path = write("t.json", document(*events, **keys))
-        found = self.rows("SELECT event, parent, depth, self_dur FROM trace_events(?, ?) ORDER BY event", path, phases)
+        found = self.rows("SELECT event, parent, depth, self_dur FROM trace_events(?, NULL, NULL, ?) ORDER BY event", path, phases)
         self.assertEqual([(*row[:3], ns(row[3])) for row in found], list(expected))
         if phases is None:
             places = oracle_stacks.stacks(oracle.read_trace(path).rows)
@@ -394,8 +394,8 @@ class ByHand(InFolder):
         write("t/2.json", document(at("p", 0, 10), mark("i", "i", 2)))
         write("t/3.json", document())
         for path, expected in (("t", [(0, 1)]), ('["t/0.json", "t/1.json"]', [])):
-            self.assertEqual(self.rows("SELECT parent, depth FROM trace_events(?, 'i')", path), expected)
-            self.assertEqual(self.value("SELECT count(*) FROM trace_events(?, 'i')", path), len(expected))
+            self.assertEqual(self.rows("SELECT parent, depth FROM trace_events(?, NULL, NULL, 'i')", path), expected)
+            self.assertEqual(self.value("SELECT count(*) FROM trace_events(?, NULL, NULL, 'i')", path), len(expected))
 
     def test_events_are_numbered_by_position(self):
         """Not by row: metadata and ends stand between."""
@@ -511,7 +511,7 @@ class Random(InFolder, Comparing):
                              if row.ph in phases}
                     self.assert_same(places_of(self.db, path, phases), shown)
 
-    def test_sums(self):
+    def test_self_durations_are_those_of_the_oracle(self):
         compared = differ = 0
         count = series(20, 60)
         for seed in range(count):
@@ -554,7 +554,7 @@ class Sums(Comparing):
         self.assertGreater(compared, 10_000)
 
     @slow
-    def test_diff(self):
+    def test_self_durations_of_a_diff(self):
         db, differ = connect(), 0
         for control, test in self.PAIRS:
             number = read(test).steps[1].iteration
@@ -667,7 +667,7 @@ class Asked(InFolder):
                                         "self_duration"),
                                        ("trace_ops('a')", "rank, iteration, device, cat, name", "short_name"),
                                        ("trace_events('a')", "file, event", "self_dur"),
-                                       ("trace_events('a', 'all')", "file, event", "parent")):
+                                       ("trace_events('a', NULL, NULL, 'all')", "file, event", "parent")):
             self.db.execute("DROP TABLE IF EXISTS plain")
             self.db.execute(f"CREATE TABLE plain AS SELECT * FROM {function}")
             self.assertEqual(self.rows("SELECT * FROM plain"), self.fresh(f"SELECT * FROM {function}"))
@@ -694,7 +694,7 @@ class Asked(InFolder):
 
     def test_rowid(self):
         """It is of the row, whatever is named."""
-        for function, column in (("trace_events('a')", "self_dur"), ("trace_events('a', 'all')", "depth"),
+        for function, column in (("trace_events('a')", "self_dur"), ("trace_events('a', NULL, NULL, 'all')", "depth"),
                                  ("trace_ops('a', 'all', 'all')", "self_duration"),
                                  ("trace_diff('a', 'b')", "diff_self_duration")):
             without = self.fresh(f"SELECT rowid, name FROM {function}")

@@ -137,7 +137,7 @@ static int size_order(const void *a, const void *b)
 static bool count_needed(const struct merger *merger, size_t shown, size_t *needed)
 {
     wide_time all = 0;
-    wide_time *sizes = memory_allocate((shown + merger->merge_count + 1) * sizeof *sizes);
+    wide_time *sizes = memory_items(shown + merger->merge_count, sizeof *sizes);
     if (!sizes)
         return failure_memory(merger->failure);
     for (size_t i = 0; i < merger->causes->count; i++)
@@ -238,7 +238,7 @@ static bool order_causes(struct causes *causes, struct candidate *order, bool in
         return false;
     if (!in_place)
         return true;
-    struct cause *items = memory_allocate((causes->count + 1) * sizeof *items);
+    struct cause *items = memory_items(causes->count, sizeof *items);
     if (!items)
         return failure_memory(failure);
     for (size_t i = 0; i < causes->count; i++)
@@ -254,9 +254,9 @@ bool causes_merge(struct causes *causes, size_t shown, const struct stopper *sto
 {
     size_t count = causes->count + 1;
     struct merger merger = {.causes = causes, .stopper = stopper, .failure = failure};
-    merger.order = memory_allocate(count * sizeof *merger.order);
-    merger.candidates = memory_allocate(count * sizeof *merger.candidates);
-    merger.merges = memory_allocate(count * sizeof *merger.merges);
+    merger.order = memory_items(count, sizeof *merger.order);
+    merger.candidates = memory_items(count, sizeof *merger.candidates);
+    merger.merges = memory_items(count, sizeof *merger.merges);
     merger.taken = memory_zeroed(count, sizeof *merger.taken);
     bool done = (merger.order && merger.candidates && merger.merges && merger.taken) ||
                 failure_memory(failure);

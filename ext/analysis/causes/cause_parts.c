@@ -211,7 +211,7 @@ bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
                               stopper, failure);
     if (done) {
         join_places(parts);
-        parts->items = memory_allocate((parts->place_count + 1) * sizeof *parts->items);
+        parts->items = memory_items(parts->place_count, sizeof *parts->items);
         done = parts->items || failure_memory(failure);
     }
     for (size_t i = 0; i < parts->place_count && done;) {

@@ -16,7 +16,7 @@ static bool own_times_make(struct own_times *own, const struct causes *causes,
                            const struct cause_ranks *sides)
 {
     const struct trace *control = sides[0].trace, *test = sides[1].trace;
-    *own = (struct own_times){.ranks = memory_allocate((control->rank_count + 1) * sizeof *own->ranks)};
+    *own = (struct own_times){.ranks = memory_items(control->rank_count, sizeof *own->ranks)};
     for (size_t i = 0, j = 0; own->ranks && i < control->rank_count; i++) {
         while (j < test->rank_count && test->ranks[j] < control->ranks[i])
             j++;

@@ -246,7 +246,7 @@ static int spread_order(const void *a, const void *b)
 static struct area_diff *collect_areas(struct finder *finder, size_t *count)
 {
     const struct causes *causes = finder->causes;
-    struct area_diff *items = memory_allocate((finder->parts.place_count + 1) * sizeof *items);
+    struct area_diff *items = memory_items(finder->parts.place_count, sizeof *items);
     size_t found = 0;
     *count = 0;
     if (!items) {
@@ -303,7 +303,7 @@ static bool find_areas(struct finder *finder)
     struct area_diff *areas = collect_areas(finder, &count);
     if (!areas)
         return false;
-    causes->only_in = memory_allocate((count + 1) * sizeof *causes->only_in);
+    causes->only_in = memory_items(count, sizeof *causes->only_in);
     bool done = causes->only_in
                     ? sort_items(areas, count, sizeof *areas, spread_order, finder->stopper,
                                  finder->failure)

@@ -251,7 +251,7 @@ static bool count_waits(struct drain_finder *finder, const struct wait *waits, s
 {
     double *numbers = finder->numbers;
     *found = (struct counted){.low = 0};
-    memset(numbers, 0, (windows + 1) * sizeof *numbers);
+    memset(numbers, 0, windows * sizeof *numbers);
     for (size_t i = 0; i < count; i++)
         if (waits[i].window != NOT_CHOSEN) {
             numbers[waits[i].window]++;
@@ -458,7 +458,7 @@ bool drains_find(struct drains *drains, const struct drain_side *sides,
         for (int side = 0; side < 2; side++)
             windows = finder.windows[i][side] > windows ? finder.windows[i][side] : windows;
     if (done && finder.count > 0) {
-        finder.numbers = memory_allocate((windows + 1) * sizeof *finder.numbers);
+        finder.numbers = memory_items(windows, sizeof *finder.numbers);
         done = (finder.numbers || failure_memory(failure)) &&
                sort_items(finder.waits, finder.count, sizeof *finder.waits, wait_order, stopper,
                           failure) &&

@@ -77,8 +77,8 @@ static void match_group(struct job *job, const struct match_candidate *items, si
 static bool match_candidates(struct job *job, struct match_candidate *items, size_t count,
                              struct failure *failure)
 {
-    job->members = memory_allocate((count + 1) * sizeof *job->members);
-    job->matches = memory_allocate((count + 1) * sizeof *job->matches);
+    job->members = memory_items(count, sizeof *job->members);
+    job->matches = memory_items(count, sizeof *job->matches);
     if (!job->members || !job->matches)
         return failure_memory(failure);
     if (!sort_items(items, count, sizeof *items, candidate_order, job->stopper, failure))

@@ -221,7 +221,7 @@ static bool find_before(struct member_reader *reader)
     const struct columns *columns = &reader->member->file->columns;
     struct job_rank *rank = reader->rank;
     size_t count = 0;
-    struct stream_work *work = memory_allocate((reader->busy.work_count + 1) * sizeof *work);
+    struct stream_work *work = memory_items(reader->busy.work_count, sizeof *work);
     if (!work)
         return failure_memory(reader->failure);
     for (size_t i = 0; i < reader->busy.work_count; i++) {
@@ -383,9 +383,8 @@ bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct 
     if (!sort_items(rank->windows, count, sizeof *rank->windows, window_order, stopper, failure))
         return false;
     struct span *spans = memory_zeroed(count, sizeof *spans);
-    const struct span **open = memory_zeroed(count, sizeof *open);
-    rank->line.items = memory_allocate((2 * count + 1) * sizeof *rank->line.items);
-    bool done = (spans && open && rank->line.items) || failure_memory(failure);
+    rank->line.items = memory_items(2 * count + 1, sizeof *rank->line.items);
+    bool done = (spans && rank->line.items) || failure_memory(failure);
     for (size_t i = 0; done && i < count; i++) {
         const struct window *window = &rank->windows[i].window;
         int64_t dur = window->end > window->start ? window->end - window->start : 0;
@@ -394,9 +393,8 @@ bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct 
     if (done)
         span_line_add(&rank->line, INT64_MIN, JOB_NONE);
     done = done && sort_items(spans, count, sizeof *spans, span_order, stopper, failure) &&
-           span_line_innermost(&rank->line, spans, count, NULL, NULL, open, stopper, failure);
+           span_line_innermost(&rank->line, spans, count, stopper, failure);
     memory_free(spans);
-    memory_free(open);
     return done;
 }
 
@@ -405,21 +403,21 @@ static int part_order(const void *a, const void *b)
     return COMPARE(((const struct job_part *)a)->start, ((const struct job_part *)b)->start);
 }
 
-/* Sorts the parts and finds their runs. */
+/* Sorts the parts and finds their chains. */
 static bool make_runs(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
     if (!sort_items(rank->parts, rank->part_count, sizeof *rank->parts, part_order, stopper,
                     failure))
         return false;
-    rank->runs = memory_allocate((rank->part_count + 1) * sizeof *rank->runs);
-    if (!rank->runs)
+    rank->chains = memory_items(rank->part_count, sizeof *rank->chains);
+    if (!rank->chains)
         return failure_memory(failure);
     for (size_t i = 0; i < rank->part_count; i++) {
         struct job_part *part = &rank->parts[i];
         if (i == 0 || part[-1].end != part->start)
-            rank->runs[rank->run_count++] = (struct job_run){part->start, part->end};
-        rank->runs[rank->run_count - 1].end = part->end;
-        part->run = (uint32_t)(rank->run_count - 1);
+            rank->chains[rank->chain_count++] = (struct job_chain){part->start, part->end};
+        rank->chains[rank->chain_count - 1].end = part->end;
+        part->chain = (uint32_t)(rank->chain_count - 1);
     }
     return true;
 }
@@ -459,7 +457,7 @@ static uint32_t *sorted(const struct job_rank *rank, const struct names *texts,
                         struct failure *failure)
 {
     size_t count = rank->collective_count;
-    uint32_t *indices = memory_allocate((count + 1) * sizeof *indices);
+    uint32_t *indices = memory_items(count, sizeof *indices);
     struct sortable_collective *items = memory_zeroed(count, sizeof *items);
     bool done = (indices && items) || failure_memory(failure);
     for (size_t i = 0; done && i < count; i++)
@@ -545,6 +543,6 @@ void job_rank_clear(struct job_rank *rank)
     memory_free(rank->by_step);
     memory_free(rank->by_end);
     memory_free(rank->parts);
-    memory_free(rank->runs);
+    memory_free(rank->chains);
     *rank = (struct job_rank){.rank = 0};
 }

@@ -37,11 +37,11 @@ struct job_window {
 struct job_part {
     int64_t start, end;
     uint32_t owner; /* collective; JOB_NONE: a wait */
-    uint32_t run;
+    uint32_t chain;
 };
 
 /* A longest stretch of parts without a gap. */
-struct job_run {
+struct job_chain {
     int64_t start, end;
 };
 
@@ -56,8 +56,8 @@ struct job_rank {
     uint32_t *by_end;       /* collectives by end, then start, then order of the file */
     struct job_part *parts; /* by time */
     size_t part_count, part_capacity;
-    struct job_run *runs; /* by time */
-    size_t run_count;
+    struct job_chain *chains; /* by time */
+    size_t chain_count;
 };
 
 /* Makes what is known of a rank, by the device's clock or the host's; if the rank is `alone`, only its

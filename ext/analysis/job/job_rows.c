@@ -5,7 +5,7 @@
 #include "base/memory.h"
 
 /* While rows are added, the file of a window, a collective or a part is its id in `files`: in `member`, in
-** `member` and in `run`. Collectives are named by their events: in `row`, `before` and `owner`. */
+** `member` and in `chain`. Collectives are named by their events: in `row`, `before` and `owner`. */
 
 /* The rank of a row, which is added if it is new; NULL if out of memory. */
 static struct job_rank *rank_of_row(struct job_rows *rows, int64_t number)
@@ -188,7 +188,7 @@ static bool place_parts(struct job_rank *rank, int64_t number, const struct stop
     for (size_t i = 0; done && i < count; i++) {
         bool waits = parts[i].owner == JOB_NONE;
         uint32_t owner =
-            waits ? JOB_NONE : find_collective(rank, parts[i].run, parts[i].owner);
+            waits ? JOB_NONE : find_collective(rank, parts[i].chain, parts[i].owner);
         done = waits || owner != JOB_NONE ||
                refuse("rank %lld is exposed to event %lld, which is not there", number,
                       parts[i].owner, failure);
@@ -198,7 +198,7 @@ static bool place_parts(struct job_rank *rank, int64_t number, const struct stop
             uint32_t window = line->items[at].row;
             int64_t start = line->items[at].start, end = parts[i].end;
             done = stopper_goes_on(stopper, i + at, failure);
-            if (!done || window == JOB_NONE || rank->windows[window].member != parts[i].run)
+            if (!done || window == JOB_NONE || rank->windows[window].member != parts[i].chain)
                 continue; /* the line ends outside of all windows */
             end = line->items[at + 1].start < end ? line->items[at + 1].start : end;
             start = start > parts[i].start ? start : parts[i].start;
@@ -248,7 +248,7 @@ static bool finish_rank(struct job_rows *rows, size_t index, const uint32_t *pla
     for (size_t i = 0; i < rank->window_count; i++)
         rank->windows[i].member = places[rank->windows[i].member];
     for (size_t i = 0; i < rank->part_count; i++)
-        rank->parts[i].run = places[rank->parts[i].run];
+        rank->parts[i].chain = places[rank->parts[i].chain];
     bool steps = rank->window_count > 0 && rank->windows[0].window.step != STEP_NONE;
     for (size_t i = 0; i < rank->collective_count; i++) {
         struct job_collective *collective = &rank->collectives[i];

@@ -75,20 +75,20 @@ static void hop(struct job_walk *walk, uint32_t rank, struct job_event why)
     walk->visited[rank] = walk->visit;
 }
 
-/* The collective that ends where a run ends, and began before an instant; of several, the one that
+/* The collective that ends where a chain ends, and began before an instant; of several, the one that
 ** started last (Q5.2). */
-static bool ends_with_run(struct job_walk *walk, const struct job_run *run, int64_t at,
+static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain, int64_t at,
                           struct job_event *event)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     const struct job_collective *found = NULL;
-    wide_time earliest = (wide_time)run->end - JOB_SLACK;
+    wide_time earliest = (wide_time)chain->end - JOB_SLACK;
     size_t i = 0;
     LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end < earliest);
     *event = no_event;
     for (; i < rank->collective_count; i++) {
         const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
-        if (collective->end > run->end)
+        if (collective->end > chain->end)
             break;
         if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
             return false;
@@ -100,17 +100,17 @@ static bool ends_with_run(struct job_walk *walk, const struct job_run *run, int6
     return true;
 }
 
-/* Whether another run ends where the owner of a part does (Q5.2). */
+/* Whether another chain ends where the owner of a part does (Q5.2). */
 static bool is_cut(const struct job_rank *rank, const struct job_part *part)
 {
-    const struct job_run *run = &rank->runs[part->run];
+    const struct job_chain *chain = &rank->chains[part->chain];
     int64_t end = rank->collectives[part->owner].end;
     size_t i = 0;
-    if ((wide_time)run->end - run->start <= JOB_SLACK)
+    if ((wide_time)chain->end - chain->start <= JOB_SLACK)
         return false;
-    LOWER_BOUND(i, rank->run_count, rank->runs[i].end < end);
-    i += i == part->run;
-    return i < rank->run_count && (wide_time)rank->runs[i].end - end <= JOB_SLACK;
+    LOWER_BOUND(i, rank->chain_count, rank->chains[i].end < end);
+    i += i == part->chain;
+    return i < rank->chain_count && (wide_time)rank->chains[i].end - end <= JOB_SLACK;
 }
 
 /* The rank that started a collective last, of those that did before it ended on one; and when, by the
@@ -171,7 +171,7 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     struct job_event awaited, its;
     wide_time when, begin = shared(walk, walk->rank, part->start);
-    if (!ends_with_run(walk, &rank->runs[part->run], own, &awaited))
+    if (!ends_with_chain(walk, &rank->chains[part->chain], own, &awaited))
         return false;
     if (awaited.rank == JOB_NONE && is_cut(rank, part))
         awaited = (struct job_event){walk->rank, part->owner};

@@ -250,7 +250,7 @@ static bool make_stretches(struct label_builder *builder, const struct span *spa
         set_current(builder, i);
     }
     builder->next = INT64_MAX;
-    thread->items = memory_allocate((2 * count + 2) * sizeof *thread->items);
+    thread->items = memory_items(2 * count + 2, sizeof *thread->items);
     if (!thread->items)
         return failure_memory(builder->failure);
     thread->items[0] = stretch_at(builder, INT64_MIN);

@@ -155,7 +155,7 @@ static bool find_in_member(struct families *families, const struct trace_member 
 {
     const struct names *names = &member->file->names;
     struct instances found = {.items = NULL};
-    uint32_t *stems = memory_allocate((names->count + 1) * sizeof *stems);
+    uint32_t *stems = memory_items(names->count, sizeof *stems);
     char *scratch = memory_allocate(names_longest(names) + 1);
     size_t known = families->stems.count;
     bool done = stems && scratch

@@ -55,7 +55,7 @@ static bool collect_work(struct busy_builder *builder)
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
-    builder->work = memory_allocate((count + 1) * sizeof *builder->work);
+    builder->work = memory_items(count, sizeof *builder->work);
     struct known_type *known = memory_zeroed(builder->file->names.count + 1, sizeof *known);
     bool done = builder->work && known;
     if (!done)
@@ -85,7 +85,7 @@ static bool make_lines(struct busy_builder *builder)
         counts[builder->work[i].type]++;
     for (int type = 0; type < TYPES; type++) {
         struct type_line *line = &builder->lines[type];
-        line->items = memory_allocate((counts[type] + 1) * sizeof *line->items);
+        line->items = memory_items(counts[type], sizeof *line->items);
         if (!line->items)
             return failure_memory(builder->failure);
     }
@@ -109,7 +109,7 @@ static bool put_together(struct busy_builder *builder, struct busy *busy)
 {
     size_t next = 0; /* first work that starts at or after the current time */
     int64_t now = INT64_MIN;
-    busy->items = memory_allocate((2 * builder->count + 2) * sizeof *busy->items);
+    busy->items = memory_items(2 * builder->count + 2, sizeof *busy->items);
     if (!busy->items)
         return failure_memory(builder->failure);
     for (size_t step = 0;; step++) {

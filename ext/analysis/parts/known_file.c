@@ -21,13 +21,12 @@ static bool want_launches(const struct columns *columns, bool *wanted,
 }
 
 /* Makes the names of work in graphs. */
-static bool make_graphs(struct known_file *known, const struct known_request *request,
+static bool make_graphs(struct known_file *known, const struct graph_member *of,
                         const struct stopper *stopper, struct failure *failure)
 {
-    if (!graph_names_make(&known->graphs, request->member, &known->labels, ALL_LABELS,
-                          request->captures, request->nodes, stopper, failure))
+    if (!graph_names_make(&known->graphs, of, &known->labels, ALL_LABELS, stopper, failure))
         return false;
-    known->graph_ids = memory_allocate((known->graphs.texts.count + 1) * sizeof *known->graph_ids);
+    known->graph_ids = memory_items(known->graphs.texts.count, sizeof *known->graph_ids);
     for (size_t i = 0; known->graph_ids && i < known->graphs.texts.count; i++)
         known->graph_ids[i] = NOT_KNOWN;
     return known->graph_ids || failure_memory(failure);
@@ -35,7 +34,7 @@ static bool make_graphs(struct known_file *known, const struct known_request *re
 
 static bool make_ids(struct known_file *known, const struct names *names, struct failure *failure)
 {
-    known->ids = memory_allocate((names->count + 1) * sizeof *known->ids);
+    known->ids = memory_items(names->count, sizeof *known->ids);
     known->scratch = memory_allocate(2 * (names_longest(names) + 1) + GAP_TEXT);
     if (!known->ids || !known->scratch)
         return failure_memory(failure);
@@ -44,10 +43,10 @@ static bool make_ids(struct known_file *known, const struct names *names, struct
     return true;
 }
 
-bool known_file_make(struct known_file *known, const struct known_request *request, bool *wanted,
+bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure)
 {
-    const struct trace_member *member = request->member;
+    const struct trace_member *member = of->member;
     const struct trace_file *file = member->file;
     bool done = want_launches(&file->columns, wanted, stopper, failure) &&
                 busy_make(&known->busy, file, stopper, failure);
@@ -57,7 +56,7 @@ bool known_file_make(struct known_file *known, const struct known_request *reque
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
         labels_make(&known->labels, file, member->steps, ALL_LABELS | LABEL_GAPS | LABEL_FRAMES,
                     wanted, stopper, failure) &&
-        (!known->has_work || make_graphs(known, request, stopper, failure));
+        (!known->has_work || make_graphs(known, of, stopper, failure));
     if (!known->made)
         known_file_clear(known);
     atomic_fetch_add_explicit(&files_made, known->made, memory_order_relaxed);

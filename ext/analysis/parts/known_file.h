@@ -24,14 +24,8 @@ struct known_file {
     char *scratch;         /* room for the longest name of a gap */
 };
 
-struct known_request {
-    const struct trace_member *member;
-    const struct captures *captures; /* NULL: none */
-    const int64_t *nodes;            /* by row; NULL: none */
-};
-
 /* `wanted` are the threads of steps, by track; those of launches are added. */
-bool known_file_make(struct known_file *known, const struct known_request *request, bool *wanted,
+bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure);
 
 /* How often that was done in this process. */

@@ -49,9 +49,7 @@ static uint64_t hash_of_part(const struct attributed *part)
 {
     uint64_t hash = hash_key() ^ (uint64_t)part->step_class ^ (uint64_t)part->alone << 16 ^
                     (uint64_t)part->drained << 17 ^ (uint64_t)part->rank << 32;
-    for (int i = 0; i < PART_NAMES; i++)
-        hash = hash_mixed(hash ^ part->name[i], UINT64_C(0x9e3779b97f4a7c15));
-    return hash;
+    return hash_with_ids(hash, part->name, PART_NAMES);
 }
 
 static uint64_t hash_of_row(const void *step, uint32_t row)

@@ -28,7 +28,7 @@ static bool collect_work(const struct graph_builder *builder)
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
-    graph->work = memory_allocate((count + 1) * sizeof *graph->work);
+    graph->work = memory_items(count, sizeof *graph->work);
     graph->launches = memory_zeroed(columns->count + 1, sizeof *graph->launches);
     graph->threads = memory_zeroed(builder->file->tracks.count + 1, sizeof *graph->threads);
     if (!graph->work || !graph->launches || !graph->threads)
@@ -72,8 +72,8 @@ static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
 {
     const struct path_graph *graph = builder->graph;
     size_t count = 0;
-    struct sorted_work *keyed = memory_allocate((graph->work_count + 1) * sizeof *keyed);
-    uint32_t *index = memory_allocate((graph->work_count + 1) * sizeof *index);
+    struct sorted_work *keyed = memory_items(graph->work_count, sizeof *keyed);
+    uint32_t *index = memory_items(graph->work_count, sizeof *index);
     bool done = (keyed && index) || failure_memory(builder->failure);
     for (size_t i = 0; done && i < graph->work_count; i++) {
         uint32_t key = by_launch ? graph->work[i].launch : graph->work[i].track;
@@ -192,8 +192,8 @@ static bool find_recorded(const struct graph_builder *builder, struct recorded *
 {
     const struct columns *columns = &builder->file->columns;
     const struct path_graph *graph = builder->graph;
-    recorded->records = memory_allocate((columns->count + 1) * sizeof *recorded->records);
-    recorded->launched = memory_allocate((graph->work_count + 1) * sizeof *recorded->launched);
+    recorded->records = memory_items(columns->count, sizeof *recorded->records);
+    recorded->launched = memory_items(graph->work_count, sizeof *recorded->launched);
     bool done = (recorded->records && recorded->launched) || failure_memory(builder->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         if (flags_of_call(graph, row) & NAMED_RECORD && columns->correlation[row] != NUMBER_NONE)
@@ -294,7 +294,7 @@ static bool add_calls(const struct graph_builder *builder, const bool *told)
 {
     const struct columns *columns = &builder->file->columns;
     const struct path_graph *graph = builder->graph;
-    struct thread_call *calls = memory_allocate((columns->count + 1) * sizeof *calls);
+    struct thread_call *calls = memory_items(columns->count, sizeof *calls);
     bool done = calls || failure_memory(builder->failure);
     size_t count = 0;
     for (size_t row = 0; done && row < columns->count; row++) {
@@ -398,10 +398,9 @@ static bool find_active(const struct graph_builder *builder)
     size_t room = 1, count = 0;
     for (size_t track = 0; track < graph->labels.count; track++)
         room += graph->labels.threads[track].count;
-    struct span *spans = memory_allocate(room * sizeof *spans);
-    const struct span **open = memory_allocate(room * sizeof *open);
-    graph->active.items = memory_allocate((2 * room + 1) * sizeof *graph->active.items);
-    bool done = (spans && open && graph->active.items) || failure_memory(builder->failure);
+    struct span *spans = memory_items(room, sizeof *spans);
+    graph->active.items = memory_items(2 * room + 1, sizeof *graph->active.items);
+    bool done = (spans && graph->active.items) || failure_memory(builder->failure);
     for (size_t track = 0; done && track < graph->labels.count; track++) {
         add_active(graph, (uint32_t)track, spans, &count);
         done = stopper_ask(builder->stopper, builder->failure);
@@ -409,10 +408,8 @@ static bool find_active(const struct graph_builder *builder)
     done =
         done &&
         sort_items(spans, count, sizeof *spans, active_order, builder->stopper, builder->failure) &&
-        span_line_innermost(&graph->active, spans, count, NULL, NULL, open, builder->stopper,
-                            builder->failure);
+        span_line_innermost(&graph->active, spans, count, builder->stopper, builder->failure);
     memory_free(spans);
-    memory_free(open);
     return done;
 }
 

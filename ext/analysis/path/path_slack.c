@@ -441,9 +441,9 @@ struct path_slack *path_slack_new(const struct path_graph *graph, const struct s
     if (slack) {
         slack->graph = graph;
         slack->stopper = stopper;
-        slack->late = memory_allocate((graph->work_count + 1) * sizeof *slack->late);
-        slack->track_late = memory_allocate(tracks * sizeof *slack->track_late);
-        slack->launch_late = memory_allocate(rows * sizeof *slack->launch_late);
+        slack->late = memory_items(graph->work_count, sizeof *slack->late);
+        slack->track_late = memory_items(tracks, sizeof *slack->track_late);
+        slack->launch_late = memory_items(rows, sizeof *slack->launch_late);
         slack->stretches = memory_zeroed(tracks, sizeof *slack->stretches);
         slack->answers = memory_zeroed(rows, sizeof *slack->answers);
         if (slack->late && slack->track_late && slack->launch_late && slack->stretches &&

@@ -288,10 +288,7 @@ static bool add_stretch(struct instants *at, int64_t from, int64_t to)
 static bool know(struct instants *at, size_t index)
 {
     const struct trace_member *member = &at->trace->members[index];
-    const struct known_request request = {
-        .member = member,
-        .captures = at->knowledge.captures,
-        .nodes = at->knowledge.nodes ? at->knowledge.nodes[index] : NULL};
+    const struct graph_member of = graph_member_of(at->trace, index, &at->knowledge);
     if (at->known->made)
         return true;
     for (size_t i = 0; i < at->trace->count; i++)
@@ -304,7 +301,7 @@ static bool know(struct instants *at, size_t index)
         wanted[at->window->track] = true;
     for (size_t i = 0; i < member->steps->count; i++)
         wanted[row_place(&at->file->columns, member->steps->items[i].row)->track] = true;
-    bool done = known_file_make(at->known, &request, wanted, at->stopper, at->failure);
+    bool done = known_file_make(at->known, &of, wanted, at->stopper, at->failure);
     memory_free(wanted);
     return done;
 }

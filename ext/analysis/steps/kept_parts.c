@@ -43,7 +43,7 @@ struct kept_parts *kept_parts_new(const uint64_t *key, size_t key_count)
     if (!kept)
         return NULL;
     *kept = (struct kept_parts){.derived = {.free = free_kept}, .users = 1, .key_count = key_count};
-    kept->key = memory_allocate((key_count + 1) * sizeof *key);
+    kept->key = memory_items(key_count, sizeof *key);
     if (!kept->key) {
         free_kept(&kept->derived);
         return NULL;

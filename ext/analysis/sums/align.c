@@ -160,7 +160,7 @@ static bool align_window(struct aligner *aligner, size_t a_end, size_t b_end)
     size_t blocks = (aligner->b_count + BLOCK - 1) / BLOCK;
     size_t columns = BITS + 1 + blocks + 1 + BLOCK;
     aligner->words = words;
-    aligner->occurrences = memory_allocate(aligner->a_count * sizeof *aligner->occurrences);
+    aligner->occurrences = memory_items(aligner->a_count, sizeof *aligner->occurrences);
     aligner->places = memory_zeroed(aligner->a_count + columns * words, sizeof *aligner->places);
     bool done = (aligner->occurrences && aligner->places) || failure_memory(aligner->failure);
     if (done) {

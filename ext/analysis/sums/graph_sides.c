@@ -8,10 +8,7 @@
 
 static uint64_t hash_of_names(const uint32_t *names, size_t count)
 {
-    uint64_t hash = hash_key() ^ count;
-    for (size_t i = 0; i < count; i++)
-        hash = hash_mixed(hash ^ names[i], UINT64_C(0x9e3779b97f4a7c15));
-    return hash;
+    return hash_with_ids(hash_key() ^ count, names, count);
 }
 
 static uint64_t hash_of_group(const void *side, uint32_t i)

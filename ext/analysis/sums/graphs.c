@@ -78,7 +78,7 @@ bool replays_list(struct replays *replays, const struct trace_file *file, const 
     size_t count, capacity = 0;
     *replays = (struct replays){.count = 0};
     struct graph_node *found = collect_nodes(file, nodes, &count, stopper, failure);
-    replays->rows = found ? memory_allocate((count + 1) * sizeof *replays->rows) : NULL;
+    replays->rows = found ? memory_items(count, sizeof *replays->rows) : NULL;
     bool done = replays->rows != NULL || (found && failure_memory(failure));
     for (size_t i = 0; done && i < count; i++) {
         if (i == 0 || found[i].launch != found[i - 1].launch) {
@@ -190,13 +190,13 @@ static bool name_replays(struct graph_namer *namer, const struct replays *replay
     return done;
 }
 
-bool graph_names_make(struct graph_names *names, const struct trace_member *member,
-                      struct labels *labels, unsigned levels, const struct captures *captures,
-                      const int64_t *nodes, const struct stopper *stopper, struct failure *failure)
+bool graph_names_make(struct graph_names *names, const struct graph_member *of,
+                      struct labels *labels, unsigned levels, const struct stopper *stopper,
+                      struct failure *failure)
 {
-    const struct trace_file *file = member->file;
+    const struct trace_file *file = of->member->file;
     struct graph_namer namer = {.names = names,
-                                .member = member,
+                                .member = of->member,
                                 .file = file,
                                 .labels = labels,
                                 .levels = levels,
@@ -204,9 +204,9 @@ bool graph_names_make(struct graph_names *names, const struct trace_member *memb
                                 .failure = failure};
     struct replays replays;
     *names = (struct graph_names){.of = {NULL}};
-    if (!captures && !(levels >> LEVEL_OP & 1))
+    if (!of->captures && !(levels >> LEVEL_OP & 1))
         return true;
-    if (!replays_list(&replays, file, nodes, stopper, failure))
+    if (!replays_list(&replays, file, of->nodes, stopper, failure))
         return false;
     if (replays.count == 0) {
         replays_clear(&replays);
@@ -218,12 +218,12 @@ bool graph_names_make(struct graph_names *names, const struct trace_member *memb
     for (int level = 0; done && level < LABEL_LEVELS; level++) {
         if (!(levels >> level & 1))
             continue;
-        names->of[level] = memory_allocate((file->columns.count + 1) * sizeof *names->of[level]);
+        names->of[level] = memory_items(file->columns.count, sizeof *names->of[level]);
         done = names->of[level] != NULL;
         for (size_t row = 0; done && row < file->columns.count; row++)
             names->of[level][row] = GRAPH_LABEL;
     }
-    done = done ? name_replays(&namer, &replays, captures) : failure_memory(failure);
+    done = done ? name_replays(&namer, &replays, of->captures) : failure_memory(failure);
     memory_free(namer.made);
     memory_free(namer.scratch);
     replays_clear(&replays);

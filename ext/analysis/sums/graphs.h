@@ -54,11 +54,25 @@ struct graph_knowledge {
     int64_t *const *nodes;           /* by member, as in replays_list(); NULL: not read */
 };
 
+/* A file with what is known of its graphs. */
+struct graph_member {
+    const struct trace_member *member;
+    const struct captures *captures; /* NULL: none */
+    const int64_t *nodes;            /* by row; NULL: none */
+};
+
+static inline struct graph_member graph_member_of(const struct trace *trace, size_t i,
+                                                  const struct graph_knowledge *knowledge)
+{
+    return (struct graph_member){&trace->members[i], knowledge->captures,
+                                 knowledge->nodes ? knowledge->nodes[i] : NULL};
+}
+
 /* Makes the names of a file's work. `labels` has those of the threads of graph launches, at least of
 ** the wanted `levels`, which have one bit each. */
-bool graph_names_make(struct graph_names *names, const struct trace_member *member,
-                      struct labels *labels, unsigned levels, const struct captures *captures,
-                      const int64_t *nodes, const struct stopper *stopper, struct failure *failure);
+bool graph_names_make(struct graph_names *names, const struct graph_member *of,
+                      struct labels *labels, unsigned levels, const struct stopper *stopper,
+                      struct failure *failure);
 
 void graph_names_clear(struct graph_names *names);
 

@@ -48,10 +48,7 @@ static bool wanted(const struct keyed_builder *builder, size_t row)
 
 static uint64_t hash_of_ids(const struct keyed *keyed, const uint32_t *ids)
 {
-    uint64_t hash = hash_key();
-    for (size_t i = 0; i < keyed->width; i++)
-        hash = hash_mixed(hash ^ ids[i], UINT64_C(0x9e3779b97f4a7c15));
-    return hash;
+    return hash_with_ids(hash_key(), ids, keyed->width);
 }
 
 static uint64_t hash_of_row(const void *keyed, uint32_t row)
@@ -264,7 +261,7 @@ static int key_event_order(const void *a, const void *b)
     return order ? order : COMPARE(x->event, y->event);
 }
 
-/* The key whose labels are runs; KEY_KERNEL: no key is (B6). */
+/* The key whose labels are executions; KEY_KERNEL: no key is (B6). */
 static enum key run_key(const struct keyed *keyed)
 {
     enum key best = KEY_KERNEL;
@@ -276,13 +273,13 @@ static enum key run_key(const struct keyed *keyed)
     return best;
 }
 
-/* B5 and B6: counts each run once for each row. */
+/* B5 and B6: counts each execution once for each row. */
 static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
 {
     enum key by = run_key(builder->keyed);
     size_t count = 0;
-    struct key_event *runs = memory_allocate((owners->count + 1) * sizeof *runs);
-    bool done = runs || failure_memory(builder->failure);
+    struct key_event *executions = memory_items(owners->count, sizeof *executions);
+    bool done = executions || failure_memory(builder->failure);
     for (size_t i = 0; done && i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
         uint32_t key = builder->key_of[owner->row];
@@ -294,16 +291,16 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
         if (key == ROW_NONE)
             continue;
         if (event == ROW_NONE)
-            builder->keyed->sums[key][builder->request->side].runs++;
+            builder->keyed->sums[key][builder->request->side].executions++;
         else
-            runs[count++] = (struct key_event){key, event};
+            executions[count++] = (struct key_event){key, event};
     }
     done = done &&
-           sort_items(runs, count, sizeof *runs, key_event_order, builder->stopper, builder->failure);
+           sort_items(executions, count, sizeof *executions, key_event_order, builder->stopper, builder->failure);
     for (size_t i = 0; i < count && done; i++)
-        if (i == 0 || key_event_order(&runs[i - 1], &runs[i]) != 0)
-            builder->keyed->sums[runs[i].key][builder->request->side].runs++;
-    memory_free(runs);
+        if (i == 0 || key_event_order(&executions[i - 1], &executions[i]) != 0)
+            builder->keyed->sums[executions[i].key][builder->request->side].executions++;
+    memory_free(executions);
     return done;
 }
 
@@ -316,8 +313,8 @@ static bool key_device(struct keyed_builder *builder)
         bool of_op = key == KEY_SHAPES || key == KEY_TYPES;
         levels |= key < KEY_KERNEL ? 1u << key : of_op ? 1u << KEY_OP : 0;
     }
-    if (!owners_find(&owners, builder->request->member, builder->request->chosen, levels, NULL,
-                     NULL, builder->stopper, builder->failure))
+    if (!owners_find(&owners, &(struct graph_member){.member = builder->request->member},
+                     builder->request->chosen, levels, builder->stopper, builder->failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners.count && done; i++)

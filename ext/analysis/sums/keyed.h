@@ -25,7 +25,7 @@ enum key {
 };
 
 struct keyed_sums {
-    int64_t runs, kernels, events;               /* B3, B5 and B6; of the host */
+    int64_t executions, kernels, events;         /* B3, B5 and B6; of the host */
     wide_time device_time, host_time, self_time; /* ns */
 };
 

@@ -21,7 +21,7 @@ static bool collect_owners(struct owners *owners, const struct trace_member *mem
     size_t count = 0;
     for (size_t row = 0; row < columns->count; row++)
         count += is_wanted(member, chosen, row);
-    owners->items = memory_allocate((count + 1) * sizeof *owners->items);
+    owners->items = memory_items(count, sizeof *owners->items);
     if (!owners->items)
         return failure_memory(failure);
     for (size_t row = 0; row < columns->count; row++) {
@@ -40,10 +40,11 @@ static bool collect_owners(struct owners *owners, const struct trace_member *mem
     return true;
 }
 
-static bool label_owners(struct owners *owners, const struct trace_member *member, unsigned levels,
-                         const struct captures *captures, const int64_t *nodes, const bool *threads,
-                         const struct stopper *stopper, struct failure *failure)
+static bool label_owners(struct owners *owners, const struct graph_member *of, unsigned levels,
+                         const bool *threads, const struct stopper *stopper,
+                         struct failure *failure)
 {
+    const struct trace_member *member = of->member;
     const struct columns *columns = &member->file->columns;
     struct labels labels;
     if (!labels_make(&labels, member->file, member->steps, levels, threads, stopper, failure))
@@ -59,8 +60,7 @@ static bool label_owners(struct owners *owners, const struct trace_member *membe
         memcpy(owner->label, thread->items[labels_find(thread, columns->ts[launch])].label,
                sizeof owner->label);
     }
-    done = done && graph_names_make(&owners->graphs, member, &labels, levels, captures, nodes,
-                                    stopper, failure);
+    done = done && graph_names_make(&owners->graphs, of, &labels, levels, stopper, failure);
     labels_clear(&labels);
     return done;
 }
@@ -104,35 +104,32 @@ static bool find_gpu_annotations(struct owners *owners, struct trace_file *file,
     }
     size_t count = spans.first[tracks];
     struct span_line *lines = memory_zeroed(tracks + 1, sizeof *lines);
-    struct span_change *changes = memory_allocate((2 * count + tracks + 1) * sizeof *changes);
-    const struct span **open = memory_allocate((count + 1) * sizeof *open);
-    bool done = (lines && changes && open) || failure_memory(failure);
+    struct span_change *changes = memory_items(2 * count + tracks + 1, sizeof *changes);
+    bool done = (lines && changes) || failure_memory(failure);
     for (size_t track = 0; done && track < tracks; track++) {
         size_t first = spans.first[track];
         lines[track].items = changes + 2 * first + track;
-        done =
-            span_line_innermost(&lines[track], spans.items + first, spans.first[track + 1] - first,
-                                NULL, NULL, open, stopper, failure);
+        done = span_line_innermost(&lines[track], spans.items + first,
+                                   spans.first[track + 1] - first, stopper, failure);
     }
     done = done && annotate_owners(owners, &file->columns, lines, stopper, failure);
     memory_free(lines);
     memory_free(changes);
-    memory_free(open);
     spans_clear(&spans);
     return done;
 }
 
-bool owners_find(struct owners *owners, const struct trace_member *member,
-                 const unsigned char *chosen, unsigned levels, const struct captures *captures,
-                 const int64_t *nodes, const struct stopper *stopper, struct failure *failure)
+bool owners_find(struct owners *owners, const struct graph_member *of, const unsigned char *chosen,
+                 unsigned levels, const struct stopper *stopper, struct failure *failure)
 {
+    const struct trace_member *member = of->member;
     bool *threads = memory_zeroed(member->file->tracks.count, sizeof *threads);
     *owners = (struct owners){.count = 0};
     bool done = threads ? collect_owners(owners, member, chosen, threads, stopper, failure)
                         : failure_memory(failure);
     unsigned labels = levels & (OWNER_GPU_ANNOTATION - 1);
     if (done && labels)
-        done = label_owners(owners, member, labels, captures, nodes, threads, stopper, failure);
+        done = label_owners(owners, of, labels, threads, stopper, failure);
     if (done && levels & OWNER_GPU_ANNOTATION)
         done = find_gpu_annotations(owners, member->file, stopper, failure);
     memory_free(threads);

@@ -25,10 +25,9 @@ struct owners {
 
 /* Finds the owners of the device work of a file that counts (row_counts). `chosen` selects steps by
 ** index of steps->iterations; NULL: everything. `levels` has one bit for each label wanted, and
-** OWNER_GPU_ANNOTATION. `captures` and `nodes` as in graph_names_make(). */
-bool owners_find(struct owners *owners, const struct trace_member *member,
-                 const unsigned char *chosen, unsigned levels, const struct captures *captures,
-                 const int64_t *nodes, const struct stopper *stopper, struct failure *failure);
+** OWNER_GPU_ANNOTATION. */
+bool owners_find(struct owners *owners, const struct graph_member *of, const unsigned char *chosen,
+                 unsigned levels, const struct stopper *stopper, struct failure *failure);
 
 void owners_clear(struct owners *owners);
 

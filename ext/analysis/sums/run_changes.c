@@ -19,10 +19,10 @@ struct execution {
     subject of;
     uint32_t window; /* index of its step among the chosen ones of its side */
     bool begins;     /* it is the first of its thread */
-    bool inside;     /* it changed, and is in a run of another operator that did (L5.5) */
+    bool inside;     /* it changed, and is in an execution of another operator that did (L5.5) */
 };
 
-/* The runs of control or test. Operators come thread by thread, from outer to inner. */
+/* The executions of control or test. Operators come thread by thread, from outer to inner. */
 struct side_runs {
     struct execution *items;
     size_t count, capacity;
@@ -40,17 +40,17 @@ struct run_finder {
     struct side_runs sides[2];
     size_t subjects;
     bool *changed;    /* by subject */
-    int64_t *numbers; /* scratch, for all runs and all windows */
+    int64_t *numbers; /* scratch, for all executions and all windows */
 };
 
-/* The last end of the runs of a name on a thread. */
+/* The last end of the executions of a name on a thread. */
 struct reach {
     int64_t end;
     bool known;
     uint32_t track;
 };
 
-/* While the runs of a file are collected. */
+/* While the executions of a file are collected. */
 struct run_collector {
     struct run_finder *finder;
     struct side_runs *side;
@@ -87,12 +87,12 @@ static bool takes_part(void *argument, size_t row)
            columns->ts[row] != NUMBER_NONE && window_of(collector, row) != WINDOW_NONE;
 }
 
-static bool add_run(struct run_collector *collector, const struct execution *run)
+static bool add_execution(struct run_collector *collector, const struct execution *execution)
 {
     struct side_runs *side = collector->side;
     if (!MEMORY_GROW(side->items, side->capacity, side->count + 1))
         return failure_memory(collector->finder->failure);
-    side->items[side->count++] = *run;
+    side->items[side->count++] = *execution;
     return true;
 }
 
@@ -133,7 +133,7 @@ static bool collect_thread(struct run_collector *collector, uint32_t track,
         struct reach *reach = &collector->reach[name];
         bool known = reach->known && reach->track == track, first = end == INT64_MIN;
         if ((!known || reach->end <= span->start) &&
-            !add_run(collector, &(struct execution){span->start, span->dur, 2 * name,
+            !add_execution(collector, &(struct execution){span->start, span->dur, 2 * name,
                                                     window_of(collector, span->row), first, false}))
             return false;
         if (!known || span_end(span) > reach->end)
@@ -157,7 +157,7 @@ static bool collect_kernels(struct run_collector *collector)
             continue;
         uint32_t name = stable_name(collector, row);
         if (name == NAME_NONE ||
-            !add_run(collector, &(struct execution){columns->ts[row], columns->dur[row],
+            !add_execution(collector, &(struct execution){columns->ts[row], columns->dur[row],
                                                     2 * name + 1, window, false, false}))
             return false;
     }
@@ -209,12 +209,12 @@ static bool collect_file(struct run_finder *finder, struct side_runs *side,
     return done;
 }
 
-/* Groups the runs of a side by subject. */
+/* Groups the executions of a side by subject. */
 static bool group_runs(struct run_finder *finder, struct side_runs *side)
 {
     size_t total = 0;
     side->first = memory_zeroed(finder->subjects + 2, sizeof *side->first);
-    side->order = memory_allocate((side->count + 1) * sizeof *side->order);
+    side->order = memory_items(side->count, sizeof *side->order);
     side->counts = memory_zeroed(side->windows, sizeof *side->counts);
     if (!side->first || !side->order || !side->counts)
         return failure_memory(finder->failure);
@@ -234,14 +234,14 @@ static bool group_runs(struct run_finder *finder, struct side_runs *side)
     return true;
 }
 
-/* Finds the range of the runs in a step; `outside`: without those that are inside others. */
+/* Finds the range of the executions in a step; `outside`: without those that are inside others. */
 static void find_range(struct side_runs *side, subject of, bool outside, uint32_t *low,
                        uint32_t *high)
 {
     uint32_t least = UINT32_MAX, most = 0, windows = 0;
     for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
-        const struct execution *run = &side->items[side->order[i]];
-        side->counts[run->window] += !outside || !run->inside;
+        const struct execution *execution = &side->items[side->order[i]];
+        side->counts[execution->window] += !outside || !execution->inside;
     }
     for (size_t i = side->first[of]; i < side->first[of + 1]; i++) {
         uint32_t *count = &side->counts[side->items[side->order[i]].window];
@@ -284,7 +284,7 @@ static bool find_median(struct run_finder *finder, size_t count, double *median)
 /* L5.3 and L5.6. */
 static bool measure(struct run_finder *finder, subject of, struct run_change *change)
 {
-    size_t runs = 0;
+    size_t executions = 0;
     for (int i = 0; i < 2; i++) {
         struct side_runs *side = &finder->sides[i];
         for (size_t at = side->first[of]; at < side->first[of + 1]; at++)
@@ -293,17 +293,17 @@ static bool measure(struct run_finder *finder, subject of, struct run_change *ch
             finder->numbers[window] = side->counts[window];
             side->counts[window] = 0;
         }
-        if (!find_median(finder, side->windows, &change->runs[i]))
+        if (!find_median(finder, side->windows, &change->counts[i]))
             return false;
     }
     for (int i = 0; i < 2; i++) {
         const struct side_runs *side = &finder->sides[i];
         for (size_t at = side->first[of]; at < side->first[of + 1]; at++)
-            finder->numbers[runs++] = side->items[side->order[at]].dur;
+            finder->numbers[executions++] = side->items[side->order[at]].dur;
     }
-    if (!find_median(finder, runs, &change->duration))
+    if (!find_median(finder, executions, &change->duration))
         return false;
-    double more = change->runs[1] - change->runs[0];
+    double more = change->counts[1] - change->counts[0];
     change->size = (more < 0 ? -more : more) * change->duration;
     return true;
 }
@@ -324,15 +324,15 @@ static bool find_inside(struct run_finder *finder, struct side_runs *side)
 {
     int64_t end = INT64_MIN; /* of the operators that changed */
     for (size_t i = 0; i < side->count; i++) {
-        struct execution *run = &side->items[i];
+        struct execution *execution = &side->items[i];
         if (!stopper_goes_on(finder->stopper, i, finder->failure))
             return false;
-        if (run->begins)
+        if (execution->begins)
             end = INT64_MIN;
-        if (is_kernel(run->of) || !finder->changed[run->of])
+        if (is_kernel(execution->of) || !finder->changed[execution->of])
             continue;
-        run->inside = run->start < end;
-        end = run->start + run->dur > end ? run->start + run->dur : end;
+        execution->inside = execution->start < end;
+        end = execution->start + execution->dur > end ? execution->start + execution->dur : end;
     }
     return true;
 }
@@ -380,11 +380,11 @@ static bool add_changes(struct run_finder *finder)
 static bool compare_sides(struct run_finder *finder)
 {
     struct side_runs *sides = finder->sides;
-    size_t runs = sides[0].count + sides[1].count;
+    size_t executions = sides[0].count + sides[1].count;
     size_t windows = (size_t)sides[0].windows + sides[1].windows;
     finder->subjects = 2 * finder->changes->names.count;
     finder->changed = memory_zeroed(finder->subjects, sizeof *finder->changed);
-    finder->numbers = memory_zeroed(runs + windows, sizeof *finder->numbers);
+    finder->numbers = memory_zeroed(executions + windows, sizeof *finder->numbers);
     if (!finder->changed || !finder->numbers)
         return failure_memory(finder->failure);
     return group_runs(finder, &sides[0]) && group_runs(finder, &sides[1]) &&

@@ -10,10 +10,10 @@
 struct run_change {
     uint32_t name; /* id in run_changes.names */
     bool is_kernel;
-    double runs[2];           /* a step: the median over the steps */
+    double counts[2];         /* a step: the median over the steps */
     uint32_t low[2], high[2]; /* the range over the steps */
-    double duration;          /* ns, the median of the runs of both sides */
-    double size;              /* ns a step: |test's runs - control's| times the duration */
+    double duration;          /* ns, the median of the executions of both sides */
+    double size;              /* ns a step: |test's counts - control's| times the duration */
 };
 
 struct run_changes {

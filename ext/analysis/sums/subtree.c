@@ -49,8 +49,8 @@ static bool find_children(struct builder *builder)
     if (!ordered)
         return false;
     builder->first = memory_zeroed(count + 2, sizeof *builder->first);
-    builder->children = memory_allocate((count + 1) * sizeof *builder->children);
-    builder->waiting = memory_allocate((count + 1) * sizeof *builder->waiting);
+    builder->children = memory_items(count, sizeof *builder->children);
+    builder->waiting = memory_items(count, sizeof *builder->waiting);
     if (!builder->first || !builder->children || !builder->waiting)
         return failure_memory(builder->failure);
     /* first[row + 1] is where the next child of the row goes, and in the end where they end */
@@ -159,7 +159,7 @@ bool subtree_list(struct subtree *tree, struct trace_file *file, const int64_t *
                   size_t root_count, const struct stopper *stopper, struct failure *failure)
 {
     struct builder builder = {.file = file, .stopper = stopper, .failure = failure};
-    *tree = (struct subtree){memory_allocate((file->columns.count + 1) * sizeof *tree->nodes), 0};
+    *tree = (struct subtree){memory_items(file->columns.count, sizeof *tree->nodes), 0};
     bool done = (tree->nodes || failure_memory(failure)) && stacks_find(file, stopper, failure) &&
                 find_children(&builder) && choose_roots(&builder, roots, root_count) &&
                 walk(&builder, tree);

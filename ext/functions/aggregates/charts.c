@@ -93,9 +93,12 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
     figure_add(&group->figure, cells);
     if (group->figure.too_many)
         function_fail(context, chart->function, "more than 64 series: select fewer");
+    else if (group->figure.mixed)
+        function_fail(context, chart->function, "%s must be the same in every row: select one",
+                      group->figure.mixed);
     else if (group->figure.failed)
         sqlite3_result_error_nomem(context);
-    return !group->figure.too_many && !group->figure.failed;
+    return !group->figure.too_many && !group->figure.mixed && !group->figure.failed;
 }
 
 static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/parts/known_file.h"
-#include "chart/label.h"
+#include "naming/label.h"
 #include "chart/page.h"
 #include "base/memory.h"
 #include "source/source.h"

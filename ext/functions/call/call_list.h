@@ -31,6 +31,6 @@ void add_list_file(struct list_rows *rows);
     {"file", "TEXT", "path"}, \
     {"rank", "INTEGER", "rank in the file's name (T7.2); NULL without"}
 /* clang-format on */
-#define LIST_ARGUMENT "path", "TEXT", true, "file, pattern, directory or JSON array of these"
+#define LIST_ARGUMENT "trace", "TEXT", true, "file, pattern, directory or JSON array of these"
 
 #endif

@@ -42,10 +42,7 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
     }
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = request->default_ranks;
-    if (wanted->iterations.kind == SELECT_DEFAULT)
-        wanted->iterations.kind = request->default_iterations;
-    if (request->iterations && wanted->iterations.kind == SELECT_DEFAULT &&
-        wanted->steps.wish.kind == STEPS_AUTO)
+    if ((request->of_profiler || wanted->iterations.kind == SELECT_FIRST) && wanted->steps.wish.kind == STEPS_AUTO)
         wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
     wanted->subject = request->subject ? request->subject : "the trace";
     if (request->quoted)
@@ -117,6 +114,7 @@ bool call_common_ranks(struct call *call, const struct call_sides_request *reque
                                                   .default_ranks = SELECT_ALL,
                                                   .use = TRACE_FOR_EVENTS};
         done = done && argument_selection(call, request->iterations + i, true, &iterations[i]);
+        requests[i].of_profiler = iterations[i].kind == SELECT_FIRST;
     }
     if (done && (done = call_traces_open(call, requests, 2, opened))) {
         const struct trace sides[2] = {opened[0].trace, opened[1].trace};
@@ -160,7 +158,6 @@ bool call_sides_open(struct call *call, const struct call_sides_request *request
         requests[i] = (struct call_trace_request){.trace = request->control + i,
                                                   .ranks = request->ranks + i,
                                                   .iterations = request->iterations + i,
-                                                  .default_iterations = request->default_iterations,
                                                   .steps = request->steps,
                                                   .use = TRACE_FOR_DIFF,
                                                   .subject = subjects[i],

@@ -14,10 +14,11 @@ struct call_trace_request {
     /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
     int trace, ranks, iterations, steps;
     const char *path; /* NULL: `trace` names it; else this does */
-    enum selection_kind default_ranks, default_iterations;
+    enum selection_kind default_ranks;
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
+    bool of_profiler;    /* steps are those of T11, unless `steps` is a pattern, as for 'first' (T23.3) */
     bool job;            /* the ranks are a job, whatever the arguments say */
     const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
     bool quoted;         /* errors quote the argument's text instead of `subject` */
@@ -42,7 +43,6 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
 ** both's. */
 struct call_sides_request {
     int control, ranks, iterations, steps;
-    enum selection_kind default_iterations;
 };
 
 /* The same for control and test of a diff, whose files are read side by side. If its ranks take 'job' and
@@ -77,9 +77,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
     "ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"
 #define JOB_BY_DEFAULT_TEXT \
     "integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest"
-#define LOWEST_STEP_TEXT \
-    "integer, JSON array, 'all', 'steady' or a phase (T23); default the lowest step"
-#define STEADY_STEPS_TEXT "integer, JSON array, 'all', 'steady' or a phase (T23); default 'steady'"
+#define STEADY_STEPS_TEXT \
+    "integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'"
 #define STEPS_ARGUMENT                                                                         \
     "steps", "TEXT", false,                                                                    \
         "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these " \
@@ -91,7 +90,7 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define SELECTIONS_OF_DIFF \
     {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
     {"test_rank", "", false, "the same for test"}, \
-    {"control_iteration", "", false, LOWEST_STEP_TEXT}, \
+    {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
     {"test_iteration", "", false, "the same for test"}, \
     {DEVICE_TYPE_ARGUMENT}
 #define SELECTIONS_OF_STEPS \
@@ -100,6 +99,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
     {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
     {"test_iteration", "", false, "the same for test"}
 /* clang-format on */
-#define USE_SHORT_NAME_TEXT "0 the full name, 1 trace_short_name, 2 trace_stable_name; default "
+#define USE_SHORT_NAME_ARGUMENT \
+    "use_short_name", "INTEGER", false, \
+        "0 the full name, 1 trace_short_name, 2 trace_stable_name; default 2"
 
 #endif

@@ -16,7 +16,7 @@ static bool read_nodes(struct call *call, struct trace_file *file, int64_t **nod
     bool done = true;
     uint32_t *values = replays.count ? memory_filled(rows, sizeof *values) : NULL;
     if (replays.count) {
-        *nodes = memory_allocate(rows * sizeof **nodes);
+        *nodes = memory_items(rows, sizeof **nodes);
         done = (values && *nodes) || failure_memory(&call->failure);
     }
     for (size_t i = 0; done && i < replays.row_count; i++)

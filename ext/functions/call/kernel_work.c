@@ -40,11 +40,11 @@ static bool prepare(struct work_builder *builder)
     builder->formulas = memory_zeroed(file->names.count, sizeof *builder->formulas);
     builder->nearest = memory_filled(count, sizeof *builder->nearest);
     builder->divided = memory_zeroed(count, sizeof *builder->divided);
-    builder->items = memory_allocate((builder->owners.count + 1) * sizeof *builder->items);
+    builder->items = memory_items(builder->owners.count, sizeof *builder->items);
     builder->dims = memory_filled(count, sizeof *builder->dims);
     builder->types = memory_filled(count, sizeof *builder->types);
     builder->concrete = memory_filled(count, sizeof *builder->concrete);
-    builder->work = memory_allocate((count + 1) * sizeof *builder->work);
+    builder->work = memory_items(count, sizeof *builder->work);
     if (!builder->formulas || !builder->nearest || !builder->divided || !builder->items ||
         !builder->dims || !builder->types || !builder->concrete || !builder->work)
         return failure_memory(&builder->call->failure);
@@ -191,8 +191,8 @@ static bool build(struct work_builder *builder, const struct trace_member *membe
 {
     struct failure *failure = &builder->call->failure;
     if (!stacks_find(builder->file, builder->stopper, failure) ||
-        !owners_find(&builder->owners, member, NULL, 1u << LEVEL_OP, NULL, NULL, builder->stopper,
-                     failure) ||
+        !owners_find(&builder->owners, &(struct graph_member){.member = member}, NULL,
+                     1u << LEVEL_OP, builder->stopper, failure) ||
         !prepare(builder) || !find_owned(builder) ||
         !sort_items(builder->items, builder->count, sizeof *builder->items, owned_order,
                     builder->stopper, failure))

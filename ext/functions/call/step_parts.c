@@ -164,7 +164,7 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
         sqlite3_result_double(context, microseconds(part->time));
     else if (after_names == 1)
         sqlite3_result_int64(context, (int64_t)part->time);
-    else if (after_names == 2 && steps->columns->by_level)
+    else if (after_names == 2 && steps->columns->level)
         stratum_column(step, context);
     else if (after_names == 2)
         sqlite3_result_int64(context, part->kernels);
@@ -209,30 +209,29 @@ static bool find_steps(struct call *call, struct step_rows *steps)
                                          [LEVEL_KERNEL] = "kernel"};
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
     static const char *const sums[] = {"step", "trace"};
-    static const struct call_trace_request request = {
+    const struct step_parts *columns = steps->columns;
+    const struct call_trace_request request = {
         .trace = STEP_PARTS_TRACE,
         .ranks = STEP_PARTS_RANKS,
         .iterations = STEP_PARTS_ITERATIONS,
-        .steps = STEP_PARTS_STEPS,
-        .default_iterations = SELECT_STEADY,
+        .steps = columns->steps,
         .use = TRACE_FOR_DIFF,
         .quoted = true}; /* a statement may name two traces */
     const struct stopper *stopper = &call->database->cache.stopper;
-    bool by_level = steps->columns->by_level;
-    int level = LEVEL_COUNT, clock, per = 0, next = STEP_PARTS_ITERATIONS + 1;
-    if ((!by_level || argument_word(call, next++, levels, COUNT_OF(levels), &level)) &&
-        argument_word(call, next++, clocks, COUNT_OF(clocks), &clock) &&
-        (by_level || argument_word(call, next, sums, COUNT_OF(sums), &per)) &&
+    int level = LEVEL_COUNT, clock, per = 0;
+    if ((!columns->level || argument_word(call, columns->level, levels, COUNT_OF(levels), &level)) &&
+        argument_word(call, columns->clock, clocks, COUNT_OF(clocks), &clock) &&
+        (!columns->per || argument_word(call, columns->per, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened) &&
-        (!by_level || graph_args_read(call, STEP_PARTS_CAPTURE, STEP_PARTS_STEPS,
-                                      &steps->opened.trace, false, &steps->graphs)))
+        (!columns->capture || graph_args_read(call, columns->capture, columns->steps, &steps->opened.trace, false,
+                                              &steps->graphs)))
         steps->attribution = attribution_new(
             &steps->opened.trace, &steps->opened.steps,
             &(struct attribution_request){(enum label_level)level, (enum step_clock)clock,
                                           steps->opened.job, graph_args_knowledge(&steps->graphs), NULL},
             stopper, &call->failure);
     if (!steps->attribution ||
-        (!by_level &&
+        (!columns->level &&
          !families_add(&steps->families, &steps->opened.trace, stopper, &call->failure)))
         return false;
     steps->total = per != 0;

@@ -11,19 +11,13 @@
 ** top_name. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
-/* Arguments: these; before `steps` the level if there is one, the clock, and of paths what they are
-** sums over. */
-enum {
-    STEP_PARTS_TRACE,
-    STEP_PARTS_RANKS,
-    STEP_PARTS_ITERATIONS,
-    STEP_PARTS_STEPS =
-        5,             /* after the level and the clock, or the clock and what they are sums over */
-    STEP_PARTS_CAPTURE /* by level only */
-};
+/* Arguments: these, then those of struct step_parts. */
+enum { STEP_PARTS_TRACE, STEP_PARTS_RANKS, STEP_PARTS_ITERATIONS };
 
 struct step_parts {
-    bool by_level;              /* names are those of a level; else paths */
+    /* Indices of arguments; 0: the function lacks it. With a level, names are those of the level; else paths. `per`:
+    ** what they are sums over. */
+    int level, clock, per, capture, steps;
     const unsigned char *names; /* by column of names: the index in attributed.name */
     int name_count;
 };

@@ -57,17 +57,17 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
 }
 
 /* 'worst', or what argument_selection() reads. */
-static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots)
+static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots, bool *worst)
 {
     static const char word[] = " or 'all', not ";
     sqlite3_value *value = call->values[argument];
     const char *text = value && sqlite3_value_type(value) == SQLITE_TEXT
                            ? (const char *)sqlite3_value_text(value)
                            : NULL;
-    snapshots->worst = text && sqlite3_stricmp(text, "worst") == 0;
-    if (snapshots->worst)
+    *worst = text && sqlite3_stricmp(text, "worst") == 0;
+    if (*worst)
         snapshots->ranks.kind = SELECT_ALL;
-    if (snapshots->worst || argument_selection(call, argument, false, &snapshots->ranks))
+    if (*worst || argument_selection(call, argument, false, &snapshots->ranks))
         return true;
     struct failure *failure = &call->failure, own = *failure;
     const char *at = own.text ? strstr(own.text, word) : NULL;
@@ -103,14 +103,49 @@ static bool check_ranks(struct call *call, int argument, const struct call_snaps
     return done;
 }
 
+/* The rank with the highest peak; of equal ones the lowest. */
+struct worst {
+    int64_t rank, bytes; /* rank -1: none yet */
+};
+
+static bool find_worst(struct call *call, struct snapshot *snapshot, int64_t rank, void *to)
+{
+    struct worst *worst = to;
+    int64_t bytes = 0;
+    (void)call;
+    for (size_t d = 0; d < snapshot->device_count; d++)
+        if (snapshot->devices[d].peak_bytes > bytes)
+            bytes = snapshot->devices[d].peak_bytes;
+    if (worst->rank < 0 || bytes > worst->bytes)
+        *worst = (struct worst){rank, bytes};
+    return true;
+}
+
+static bool choose_worst(struct call *call, struct call_snapshots *snapshots)
+{
+    struct selection *ranks = &snapshots->ranks;
+    struct worst worst = {-1, 0};
+    if (!call_snapshots_each(call, snapshots, find_worst, &worst))
+        return false;
+    ranks->values = memory_allocate(sizeof *ranks->values);
+    if (!ranks->values)
+        return failure_memory(&call->failure);
+    *ranks->values = worst.rank;
+    ranks->count = 1;
+    ranks->kind = SELECT_LIST;
+    return true;
+}
+
 bool call_snapshots_find(struct call *call, int argument, int ranks,
                          struct call_snapshots *snapshots)
 {
+    bool worst = false;
     *snapshots = (struct call_snapshots){.paths = {.snapshots = true}};
     snapshots->ranks.kind = ranks == 0 ? SELECT_ALL : SELECT_DEFAULT;
-    return (ranks == 0 || read_ranks(call, ranks, snapshots)) &&
+    return (ranks == 0 || read_ranks(call, ranks, snapshots, &worst)) &&
            argument_trace(call, argument, &snapshots->paths) && keep_files(call, snapshots) &&
-           assign_ranks(call, snapshots) && check_ranks(call, argument, snapshots);
+           assign_ranks(call, snapshots) && check_ranks(call, argument, snapshots) &&
+           (!worst || choose_worst(call, snapshots));
 }
 
 void call_snapshots_close(struct call_snapshots *snapshots)
@@ -118,19 +153,6 @@ void call_snapshots_close(struct call_snapshots *snapshots)
     paths_clear(&snapshots->paths);
     memory_free(snapshots->files);
     selection_clear(&snapshots->ranks);
-}
-
-bool call_snapshots_choose(struct call *call, struct call_snapshots *snapshots, int64_t rank)
-{
-    struct selection *ranks = &snapshots->ranks;
-    selection_clear(ranks);
-    ranks->kind = SELECT_LIST;
-    ranks->count = 1;
-    ranks->values = memory_allocate(sizeof *ranks->values);
-    if (!ranks->values)
-        return failure_memory(&call->failure);
-    *ranks->values = rank;
-    return true;
 }
 
 struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_file *file)
@@ -192,7 +214,7 @@ int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add
     struct call_snapshots snapshots;
     struct result *result = result_new(call->function->column_count);
     database_begin_work(call->database);
-    if (result && call_snapshots_find(call, 0, 0, &snapshots))
+    if (result && call_snapshots_all(call, &snapshots))
         call_snapshots_each(call, &snapshots, add, result);
     database_end_work(call->database);
     if (result)

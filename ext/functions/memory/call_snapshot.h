@@ -18,16 +18,12 @@ struct call_snapshots {
     struct snapshot_file *files; /* by rank, then path */
     size_t count;
     struct selection ranks;
-    bool worst; /* 'worst' was asked for */
 };
 
 /* Finds the files of an argument, and reads the argument for ranks, by default the lowest; 0: there is none, and all
 ** are chosen. On failure, too, they are to be closed. */
 bool call_snapshots_find(struct call *call, int argument, int ranks,
                          struct call_snapshots *snapshots);
-
-/* Chooses one rank. */
-bool call_snapshots_choose(struct call *call, struct call_snapshots *snapshots, int64_t rank);
 
 void call_snapshots_close(struct call_snapshots *snapshots);
 
@@ -41,10 +37,25 @@ typedef bool take_snapshot(struct call *call, struct snapshot *snapshot, int64_t
 bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
                          take_snapshot *take, void *to);
 
-/* A complete producer: `add` adds the rows of each snapshot of the first argument to a struct result. */
+/* A complete producer of a function with the arguments below: `add` adds the rows of each snapshot to a struct result. */
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
 
 #define SNAPSHOT_ARGUMENT \
     "snapshot", "TEXT", true, "directory, file, pattern or JSON array of these (M1)"
+
+enum { SNAPSHOT_PATH, SNAPSHOT_RANKS };
+#define SNAPSHOT_ARGUMENTS                                                                       \
+    {SNAPSHOT_ARGUMENT},                                                                         \
+    {                                                                                            \
+        "ranks", "", false,                                                                      \
+            "integer, JSON array, 'all' or 'worst', the one with the highest peak; default all" \
+    }
+
+/* Finds the files of a function with these arguments. */
+static inline bool call_snapshots_all(struct call *call, struct call_snapshots *snapshots)
+{
+    return call_snapshots_find(call, SNAPSHOT_PATH, call->values[SNAPSHOT_RANKS] ? SNAPSHOT_RANKS : 0,
+                               snapshots);
+}
 
 #endif

@@ -50,7 +50,7 @@ static const struct table_column columns_of_allocations[] = {
     [ALLOCATIONS_FILE] = {"file", "TEXT", "path"},
 };
 
-static const struct argument arguments_of_allocations[] = {{SNAPSHOT_ARGUMENT}};
+static const struct argument arguments_of_allocations[] = {SNAPSHOT_ARGUMENTS};
 
 static size_t allocations_size(const struct memory_device *device)
 {

@@ -46,7 +46,7 @@ static const struct table_column columns_of_events[] = {
 static const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_ALLOCATED] = ON_DEMAND, [EVENTS_RESERVED] = ON_DEMAND};
 
-static const struct argument arguments_of_events[] = {{SNAPSHOT_ARGUMENT}};
+static const struct argument arguments_of_events[] = {SNAPSHOT_ARGUMENTS};
 
 static size_t events_size(const struct memory_device *device)
 {

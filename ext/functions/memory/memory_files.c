@@ -28,12 +28,10 @@ static const struct table_column columns_of_files[] = {
     {"pickle_size", "INTEGER", "bytes of the pickle"},
 };
 
-enum { FILES_SNAPSHOT, FILES_RANKS };
-
 static const struct argument arguments_of_files[] = {
     {SNAPSHOT_ARGUMENT},
     {"ranks", "", false,
-     "integer or JSON array, whose files must be readable; default all, readable or not"},
+     "integer, JSON array, 'all' or 'worst', whose files must be readable; default all, readable or not"},
 };
 
 static void write_problem(struct writer *list, const char *what, int64_t count)
@@ -142,12 +140,11 @@ static int files_produce(struct call *call, struct rows **rows)
     struct call_snapshots snapshots;
     struct result *result = result_new(call->function->column_count);
     database_begin_work(call->database);
-    if (result && call_snapshots_find(call, FILES_SNAPSHOT, call->values[FILES_RANKS] ? FILES_RANKS : 0,
-                                      &snapshots))
+    if (result && call_snapshots_all(call, &snapshots))
         for (size_t i = 0; i < snapshots.count && call_code(call) == SQLITE_OK; i++)
             if (snapshots.ranks.kind != SELECT_LIST ||
                 has_integer(snapshots.ranks.values, snapshots.ranks.count, snapshots.files[i].rank))
-                add_file(call, result, &snapshots.files[i], call->values[FILES_RANKS]);
+                add_file(call, result, &snapshots.files[i], call->values[SNAPSHOT_RANKS]);
     database_end_work(call->database);
     if (result)
         call_snapshots_close(&snapshots);

@@ -24,7 +24,7 @@ static const struct table_column columns_of_peak[] = {
     {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
     {"device", "INTEGER", "number of the device"},
     {"phase", "TEXT", "phase (M9); also `cached and rounded`: reserved, but not asked for (M7)"},
-    {"annotation", "TEXT", "innermost annotation (M9); NULL like the others if it is not in `by`"},
+    {"annotation", "TEXT", "innermost annotation (M9); NULL like the others if it is not in `keys`"},
     {"function", "TEXT", "file and name of the user's frame (M8)"},
     {"place", "TEXT", "file, line and name of the user's frame (M8)"},
     {"op", "TEXT", "operator that allocates (M8)"},
@@ -40,11 +40,11 @@ static const char *const key_names[PEAK_KEYS] = {
     [PEAK_OP] = "op",             [PEAK_TOP_OP] = "top_op",
     [PEAK_NODE] = "node"};
 
-enum { PEAK_SNAPSHOT, PEAK_BY, PEAK_RANKS };
+enum { PEAK_SNAPSHOT, PEAK_BY_KEYS, PEAK_RANKS };
 
 static const struct argument arguments_of_peak[] = {
     {SNAPSHOT_ARGUMENT},
-    {"by", "TEXT", false,
+    {"keys", "TEXT", false,
      "one or more of phase, annotation, function, place, op, top_op and node, between commas; "
      "default 'phase,function,op'"},
     {"ranks", "", false,
@@ -57,7 +57,7 @@ struct peak_call {
     int64_t last; /* rank whose rows were added last; -1: none */
 };
 
-/* Allocations of the same keys. NULL: without, or not in `by`. */
+/* Allocations of the same keys. NULL: without, or not in `keys`. */
 struct peak_part {
     const struct name *keys[PEAK_KEYS];
     int64_t bytes, blocks;
@@ -206,40 +206,22 @@ static bool read_by(struct call *call, bool *by)
     int chosen[PEAK_KEYS];
     size_t count = 0;
     memset(by, 0, PEAK_KEYS * sizeof *by);
-    by[PEAK_PHASE] = by[PEAK_FUNCTION] = by[PEAK_OP] = !call->values[PEAK_BY];
-    if (call->values[PEAK_BY] &&
-        !argument_words(call, PEAK_BY, key_names, PEAK_KEYS, chosen, &count))
+    by[PEAK_PHASE] = by[PEAK_FUNCTION] = by[PEAK_OP] = !call->values[PEAK_BY_KEYS];
+    if (call->values[PEAK_BY_KEYS] &&
+        !argument_words(call, PEAK_BY_KEYS, key_names, PEAK_KEYS, chosen, &count))
         return false;
     for (size_t i = 0; i < count; i++)
         by[chosen[i]] = true;
     return true;
 }
 
-/* The rank with the highest peak; of equal ones the lowest. */
-struct worst {
-    int64_t rank, bytes;
-};
-
-static bool find_worst(struct call *call, struct snapshot *snapshot, int64_t rank, void *to)
-{
-    struct worst *worst = to;
-    (void)call;
-    for (size_t d = 0; d < snapshot->device_count; d++)
-        if (worst->rank < 0 || snapshot->devices[d].peak_bytes > worst->bytes)
-            *worst = (struct worst){rank, snapshot->devices[d].peak_bytes};
-    return true;
-}
-
 static int peak_produce(struct call *call, struct rows **rows)
 {
     struct call_snapshots snapshots = {.count = 0};
-    struct worst worst = {-1, 0};
     struct peak_call peak = {.result = result_new(call->function->column_count), .last = -1};
     database_begin_work(call->database);
     if (peak.result && read_by(call, peak.by) &&
-        call_snapshots_find(call, PEAK_SNAPSHOT, PEAK_RANKS, &snapshots) &&
-        (!snapshots.worst || (call_snapshots_each(call, &snapshots, find_worst, &worst) &&
-                              call_snapshots_choose(call, &snapshots, worst.rank))))
+        call_snapshots_find(call, PEAK_SNAPSHOT, PEAK_RANKS, &snapshots))
         call_snapshots_each(call, &snapshots, add_snapshot, &peak);
     database_end_work(call->database);
     call_snapshots_close(&snapshots);

@@ -26,7 +26,7 @@ static const struct table_column columns_of_segments[] = {
     {"file", "TEXT", "path"},
 };
 
-static const struct argument arguments_of_segments[] = {{SNAPSHOT_ARGUMENT}};
+static const struct argument arguments_of_segments[] = {SNAPSHOT_ARGUMENTS};
 
 static void add_number(struct result *result, const struct values *values, pickled dict,
                        enum snapshot_key key)

@@ -50,7 +50,7 @@ int snapshot_rows_make(struct call *call, const struct rows_methods *methods,
         return SQLITE_NOMEM;
     made->rows.methods = methods;
     database_begin_work(call->database);
-    if (call_snapshots_find(call, 0, 0, &snapshots))
+    if (call_snapshots_all(call, &snapshots))
         call_snapshots_each(call, &snapshots, add_parts, &making);
     database_end_work(call->database);
     call_snapshots_close(&snapshots);

@@ -21,7 +21,7 @@ struct snapshot_rows {
     size_t count, capacity;
 };
 
-/* A complete producer: `size` gives the rows of a device, `prepare`, which may be NULL, fills its sums. */
+/* A complete producer of a function with SNAPSHOT_ARGUMENTS: `size` gives the rows of a device, `prepare`, which may be NULL, fills its sums. */
 int snapshot_rows_make(struct call *call, const struct rows_methods *methods,
                        size_t (*size)(const struct memory_device *device),
                        bool (*prepare)(struct call *call, struct snapshot_part *part),

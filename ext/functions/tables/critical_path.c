@@ -51,16 +51,16 @@ static const struct table_column columns_of_path[] = {
     {"slack_ns", "INTEGER", "ns"},
 };
 
-enum { CRITICAL_TRACE, CRITICAL_RANKS, CRITICAL_ITERATIONS, CRITICAL_CLOCK, CRITICAL_STEPS, CRITICAL_OFF };
+enum { CRITICAL_TRACE, CRITICAL_RANKS, CRITICAL_ITERATIONS, CRITICAL_CLOCK, CRITICAL_OFF, CRITICAL_STEPS };
 
 static const struct argument arguments_of_path[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
-    {STEPS_ARGUMENT},
     {"off_path", "0|1", false,
      "1: after each path, the work off it, with its slack (P9); default 0"},
+    {STEPS_ARGUMENT},
 };
 
 /* The number that args have for a key, by row; `wanted` rows only. */
@@ -94,7 +94,7 @@ static bool read_syncs(struct call *call, struct trace_file *file, struct path_s
     uint32_t *streams = count > 0 ? memory_filled(rows, sizeof *streams) : NULL;
     uint32_t *records = count > 0 ? memory_filled(rows, sizeof *records) : NULL;
     if (count > 0) {
-        syncs->items = memory_allocate(count * sizeof *syncs->items);
+        syncs->items = memory_items(count, sizeof *syncs->items);
         done = (streams && records && syncs->items) || failure_memory(&call->failure);
         done =
             done && read_numbers(call, file, "wait_on_stream", wanted, streams, &texts) &&
@@ -305,7 +305,6 @@ static bool find_paths(struct call *call, struct path_rows *paths)
                                                       .ranks = CRITICAL_RANKS,
                                                       .iterations = CRITICAL_ITERATIONS,
                                                       .steps = CRITICAL_STEPS,
-                                                      .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};
     const struct trace *trace = &paths->opened.trace;

@@ -61,7 +61,7 @@ static const struct argument arguments_of_ab[] = {
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {DEVICE_TYPE_ARGUMENT},
-    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
+    {USE_SHORT_NAME_ARGUMENT},
     {"runs", "TEXT", false,
      "'auto': a run is a directory of a pattern, or an entry of a JSON array; 'file': a file; "
      "default 'auto'"},
@@ -125,7 +125,7 @@ static bool read_arguments(struct call *call, struct ab *ab)
         !argument_word(call, AB_BY_UNIT, units, COUNT_OF(units), &unit) ||
         !argument_word(call, AB_MEASURE, measures, COUNT_OF(measures), &measure) ||
         !argument_device_type(call, AB_DEVICE_TYPE, &ab->request.device_type) ||
-        !argument_use_short_name(call, AB_USE_SHORT_NAME, 2, &use_short_name) ||
+        !argument_use_short_name(call, AB_USE_SHORT_NAME, &use_short_name) ||
         !argument_real(call, AB_MIN_EFFECT, &ab->comparison.min_effect) ||
         !argument_real(call, AB_MIN_DIFF, &ab->comparison.min_diff) ||
         !argument_names(call, AB_NAMES, &ab->names))
@@ -181,7 +181,6 @@ static bool take_runs(struct call *call, struct ab *ab)
                                                       .path = run_path(ab, i + k, &sides[k]),
                                                       .ranks = AB_RANKS,
                                                       .iterations = AB_ITERATIONS,
-                                                      .default_iterations = SELECT_STEADY,
                                                       .steps = AB_STEPS,
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};

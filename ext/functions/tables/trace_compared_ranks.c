@@ -40,8 +40,7 @@ static const struct call_sides_request sides_of_call = {
     .control = COMPARED_CONTROL,
     .ranks = COMPARED_CONTROL_RANK,
     .iterations = COMPARED_CONTROL_ITERATION,
-    .steps = COMPARED_STEPS,
-    .default_iterations = SELECT_STEADY};
+    .steps = COMPARED_STEPS};
 
 /* Adds a text that was written, and empties it; NULL if it is empty. */
 static void result_written(struct result *result, struct writer *text)

@@ -47,7 +47,7 @@ enum {
 
 static const struct argument arguments_of_diff[] = {
     {CONTROL_ARGUMENT}, {TEST_ARGUMENT},
-    SELECTIONS_OF_DIFF, {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "0"},
+    SELECTIONS_OF_DIFF, {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
 };
 
@@ -55,8 +55,7 @@ static const struct call_sides_request sides_of_call = {
     .control = DIFF_CONTROL,
     .ranks = DIFF_CONTROL_RANK,
     .iterations = DIFF_CONTROL_ITERATION,
-    .steps = DIFF_STEPS,
-    .default_iterations = SELECT_DEFAULT};
+    .steps = DIFF_STEPS};
 
 /* One trace, summed up by name. */
 struct diff_side {
@@ -70,7 +69,7 @@ static bool sum_up_sides(struct call *call, struct diff_side *sides)
     struct call_trace opened[2];
     enum device_type device_type;
     int use_short_name;
-    if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, 0, &use_short_name) ||
+    if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
         !call_sides_open(call, &sides_of_call, opened))
         return false;
@@ -165,7 +164,7 @@ static struct diff_pair *pair_up(const struct summary *control, const struct sum
                                  struct failure *failure)
 {
     static const struct summary_row nothing = {.counts = 0};
-    struct diff_pair *pairs = memory_allocate((control->count + test->count + 1) * sizeof *pairs);
+    struct diff_pair *pairs = memory_items(control->count + test->count, sizeof *pairs);
     if (!pairs) {
         failure_memory(failure);
         return NULL;

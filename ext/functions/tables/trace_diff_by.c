@@ -17,7 +17,7 @@ static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
     {"control_counts", "REAL",
-     "runs a step in control, of operators that launched device work of the row; if all keys are "
+     "executions a step in control, of operators that launched device work of the row; if all keys are "
      "of the device, events of device work (B5, B6)"},
     {"test_counts", "REAL", "the same in test"},
     {"control_kernels", "REAL", "events of device work a step in control"},
@@ -26,8 +26,8 @@ static const struct table_column columns_of_diff_by[] = {
     {"test_device_time", "REAL", "us a step, the same in test"},
     {"diff_device_time", "REAL", "us a step, test minus control"},
     {"diff_from_counts", "REAL",
-     "us a step, the part of diff_device_time that comes from more or fewer runs"},
-    {"diff_from_mean", "REAL", "us a step, the part that comes from longer or shorter runs"},
+     "us a step, the part of diff_device_time that comes from more or fewer executions"},
+    {"diff_from_mean", "REAL", "us a step, the part that comes from longer or shorter executions"},
     {"control_host_time", "REAL", "us a step, of host events in control"},
     {"test_host_time", "REAL", "us a step, the same in test"},
     {"diff_host_time", "REAL", "us a step, test minus control"},
@@ -81,7 +81,7 @@ static const struct argument arguments_of_diff_by[] = {
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
      "types and name, between commas"},
     SELECTIONS_OF_DIFF,
-    {"use_short_name", "INTEGER", false, USE_SHORT_NAME_TEXT "2"},
+    {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
 };
 
@@ -89,8 +89,7 @@ static const struct call_sides_request sides_of_call = {
     .control = BY_CONTROL,
     .ranks = BY_CONTROL_RANK,
     .iterations = BY_CONTROL_ITERATION,
-    .steps = BY_STEPS,
-    .default_iterations = SELECT_DEFAULT};
+    .steps = BY_STEPS};
 
 static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
                                         [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
@@ -269,9 +268,9 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
 {
     double counts[2], mean[2];
     for (int side = 0; side < 2; side++) { /* a key on one side only differs by its count alone */
-        const struct keyed_sums *of = &sums[sums[side].runs > 0 ? side : !side];
-        counts[side] = (double)sums[side].runs / (double)steps[side];
-        mean[side] = of->runs > 0 ? mean_microseconds(of->device_time, of->runs) : 0;
+        const struct keyed_sums *of = &sums[sums[side].executions > 0 ? side : !side];
+        counts[side] = (double)sums[side].executions / (double)steps[side];
+        mean[side] = of->executions > 0 ? mean_microseconds(of->device_time, of->executions) : 0;
     }
     result_real(result, counts[0]);
     result_real(result, counts[1]);
@@ -362,7 +361,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
     int64_t steps[2];
     if (argument_words(call, BY_KEYS, key_names, KEY_COUNT, chosen, &keyed.width) &&
         argument_device_type(call, BY_DEVICE_TYPE, &device_type) &&
-        argument_use_short_name(call, BY_USE_SHORT_NAME, 2, &use_short_name)) {
+        argument_use_short_name(call, BY_USE_SHORT_NAME, &use_short_name)) {
         for (size_t i = 0; i < keyed.width; i++)
             keyed.keys[i] = (enum key)chosen[i];
         for (int i = BY_FLOPS; i < BY_EVENTS; i++)

@@ -23,10 +23,18 @@ static const struct argument arguments_of_report[] = {
      "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as 'top_op'), "
      "'annotation' or 'kernel'; default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
+    {"control_memory", "TEXT", false,
+     "snapshot of control's allocator (M1); of several ranks, that with the highest peak"},
+    {"test_memory", "TEXT", false, "the same for test: give both or neither"},
     {STEPS_ARGUMENT},
 };
 
-enum { REPORT_LEVEL = 6, REPORT_ARGUMENTS = COUNT_OF(arguments_of_report) };
+enum {
+    REPORT_LEVEL = 6,
+    REPORT_CONTROL_MEMORY = 8,
+    REPORT_TEST_MEMORY,
+    REPORT_ARGUMENTS = COUNT_OF(arguments_of_report)
+};
 
 /* A page that is being made. Its sections run as calls of a function that has the facts as more
 ** arguments. */
@@ -78,6 +86,16 @@ static int argument_at(const struct argument *arguments, int count, const char *
     return -1;
 }
 
+/* A style of facts, without its unit. */
+static struct report_style style_of(const struct report_call *of, const char *control,
+                                    const char *test, const char *size, const char *digits)
+{
+    return (struct report_style){.control = sqlite3_value_double(fact(of, control)),
+                                 .test = sqlite3_value_double(fact(of, test)),
+                                 .size = sqlite3_value_double(fact(of, size)),
+                                 .digits = sqlite3_value_int(fact(of, digits))};
+}
+
 /* A fact that is named as an argument replaces it in the sections, and in the statements on the page. */
 static int take_facts(void *to, sqlite3_stmt *row)
 {
@@ -92,13 +110,11 @@ static int take_facts(void *to, sqlite3_stmt *row)
         else
             of->call.values[argument] = of->replaced[argument] = value;
     }
-    double size = sqlite3_value_double(fact(of, "size"));
-    of->report.style =
-        (struct report_style){.control = sqlite3_value_double(fact(of, "control_ms")),
-                              .test = sqlite3_value_double(fact(of, "test_ms")),
-                              .size = size,
-                              .unit = size > 1 ? "s" : "ms",
-                              .digits = sqlite3_value_int(fact(of, "digits"))};
+    struct report_style *times = &of->report.times, *memory = &of->report.memory;
+    *times = style_of(of, "control_ms", "test_ms", "size", "digits");
+    times->unit = times->size > 1 ? "s" : "ms";
+    *memory = style_of(of, "control_peak", "test_peak", "memory_size", "memory_digits");
+    memory->unit = memory->size >= 1e9 ? "GB" : memory->size >= 1e6 ? "MB" : memory->size > 0 ? "kB" : NULL;
     return SQLITE_OK;
 }
 
@@ -209,12 +225,26 @@ static int add_sections(struct report_call *of)
         if (section->layout == LAYOUT_FACTS) {
             code = sql_run(&of->call, section->sql, take_facts, of);
             report_begin(&of->report, title, sizeof title - 1);
-        } else if (section->layout != LAYOUT_HELD) {
+        } else if (section->layout != LAYOUT_HELD && report_has_section(&of->report, section)) {
             code = add_section(of, section);
         }
     }
     report_end(&of->report);
     return code;
+}
+
+static bool has_both_snapshots(struct call *call)
+{
+    bool given[2];
+    for (int i = 0; i < 2; i++) {
+        sqlite3_value *value = call->values[REPORT_CONTROL_MEMORY + i];
+        given[i] = value && sqlite3_value_type(value) != SQLITE_NULL;
+    }
+    return given[0] == given[1] ||
+           failure_set(&call->failure, FAILURE_REQUEST,
+                       "%s is given and %s is not: name the snapshots of both sides, or of neither",
+                       given[0] ? "control_memory" : "test_memory",
+                       given[0] ? "test_memory" : "control_memory");
 }
 
 static int report_produce(struct call *call, struct rows **rows)
@@ -223,6 +253,8 @@ static int report_produce(struct call *call, struct rows **rows)
     sqlite3_stmt *held = NULL;
     int level;
     if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
+        return SQLITE_ERROR;
+    if (!has_both_snapshots(call))
         return SQLITE_ERROR;
     if (REPORT_ARGUMENTS + report_fact_count > MOST_VALUES) {
         failure_set(&call->failure, FAILURE_REQUEST,

@@ -35,19 +35,19 @@ static const struct table_column columns_of_events[] = {
 
 enum {
     EVENTS_OF_TRACE,
-    EVENTS_OF_PHASES,
     EVENTS_OF_RANKS,
     EVENTS_OF_LAST_STEP,
+    EVENTS_OF_PHASES,
     EVENTS_OF_OPERATOR,
     EVENTS_OF_STEPS
 };
 
 static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
-    {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
     {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
     {"include_last_profiler_step", "INTEGER", false,
      "0 or 1: only what an analysis counts (T4, T13); default every event"},
+    {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
     {"operator_name", "TEXT", false,
      "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them"},
     {STEPS_ARGUMENT},

@@ -36,8 +36,7 @@ static const struct call_sides_request sides_of_call = {
     .control = GRAPH_DIFF_CONTROL,
     .ranks = GRAPH_DIFF_CONTROL_RANK,
     .iterations = GRAPH_DIFF_CONTROL_ITERATION,
-    .steps = GRAPH_DIFF_STEPS,
-    .default_iterations = SELECT_STEADY};
+    .steps = GRAPH_DIFF_STEPS};
 
 /* Collects the graphs of one side. */
 static bool add_side(struct call *call, struct graph_sides *sides, int side,

@@ -63,7 +63,6 @@ static int job_clocks_produce(struct call *call, struct rows **rows)
                                                       .steps = JOB_CLOCKS_STEPS,
                                                       .ranks = JOB_CLOCKS_RANKS,
                                                       .default_ranks = SELECT_ALL,
-                                                      .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF,
                                                       .job = true};
     struct call_trace opened;

@@ -23,10 +23,11 @@ static const struct table_column columns_of_job_path[] = {
     {"not_tied", "INTEGER", "ranks that are not on the path, as nothing ties their clocks (Q3.4)"},
 };
 
-enum { JOB_PATH_TRACE, JOB_PATH_ITERATIONS, JOB_PATH_STEPS };
+enum { JOB_PATH_TRACE, JOB_PATH_RANKS, JOB_PATH_ITERATIONS, JOB_PATH_STEPS };
 
 static const struct argument arguments_of_job_path[] = {
     {TRACE_ARGUMENT},
+    {"ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default 'job'"},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
@@ -99,10 +100,10 @@ static bool add_rows(const struct job_lister *lister, const struct stopper *stop
 static int job_path_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.trace = JOB_PATH_TRACE,
+                                                      .ranks = JOB_PATH_RANKS,
                                                       .iterations = JOB_PATH_ITERATIONS,
                                                       .steps = JOB_PATH_STEPS,
                                                       .default_ranks = SELECT_ALL,
-                                                      .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF,
                                                       .job = true};
     const struct stopper *stopper = &call->database->cache.stopper;

@@ -60,14 +60,14 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_FLOPS] = ON_DEMAND,
     [OWNERS_BYTES] = ON_DEMAND};
 
-enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_STEPS, OWNERS_CAPTURE };
+enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_CAPTURE, OWNERS_STEPS };
 
 static const struct argument arguments_of_owners[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
     {"iterations", "", false, STEADY_STEPS_TEXT},
-    {STEPS_ARGUMENT},
     {"capture", "TEXT", false, CAPTURE_TEXT},
+    {STEPS_ARGUMENT},
 };
 
 /* The file whose device work is being added. */
@@ -190,7 +190,8 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     if (call_wants(call, OWNERS_GPU_ANNOTATION))
         levels |= OWNER_GPU_ANNOTATION;
     bool work = call_wants(call, OWNERS_FLOPS) || call_wants(call, OWNERS_BYTES);
-    const int64_t *nodes = graphs->nodes ? graphs->nodes[i] : NULL;
+    const struct graph_knowledge knowledge = graph_args_knowledge(graphs);
+    const struct graph_member known = graph_member_of(&opened->trace, i, &knowledge);
     if (!member->chosen)
         return;
     struct owners_file of = {.call = call,
@@ -200,10 +201,10 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                              .stable = memory_filled(member->file->names.count, sizeof *of.stable),
                              .scratch = memory_allocate(names_longest(&member->file->names) + 1)};
     bool done = ((of.scratch && of.stable) || failure_memory(failure)) &&
-                owners_find(&of.owners, member, call_trace_steps(opened, i), levels,
-                            graph_args_knowledge(graphs).captures, nodes, stopper, failure) &&
+                owners_find(&of.owners, &known, call_trace_steps(opened, i), levels, stopper,
+                            failure) &&
                 (!shapes || read_owner_shapes(&of, types)) &&
-                (!position || find_positions(&of, nodes)) &&
+                (!position || find_positions(&of, known.nodes)) &&
                 (!work || (of.work = kernel_work_find(call, member)));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
@@ -225,7 +226,6 @@ static int owners_produce(struct call *call, struct rows **rows)
                                                       .ranks = OWNERS_RANKS,
                                                       .iterations = OWNERS_ITERATIONS,
                                                       .steps = OWNERS_STEPS,
-                                                      .default_iterations = SELECT_STEADY,
                                                       .use = TRACE_FOR_DIFF};
     struct call_trace opened;
     struct graph_args graphs = {.captured = false};

@@ -49,8 +49,8 @@ static void add_metadata(struct call *call, struct result *result, const struct 
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(call->database->db, member_sql, -1, &statement, NULL);
     while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
-        const char *colon = json_value_end(p, end), *value = colon < end ? colon + 1 : end;
-        const char *after = json_value_end(value, end);
+        const char *colon = scan_strict_end(p, end), *value = colon < end ? colon + 1 : end;
+        const char *after = scan_strict_end(value, end);
         sqlite3_bind_text(statement, 1, p, (int)(colon - p), SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, value, (int)(after - value), SQLITE_STATIC);
         code = sqlite3_step(statement);

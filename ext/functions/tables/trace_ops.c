@@ -29,7 +29,7 @@ static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {
 enum { OPS_TRACE, OPS_RANKS, OPS_ITERATIONS, OPS_DEVICE_TYPE, OPS_STEPS };
 
 static const struct argument arguments_of_ops[] = {
-    {TRACE_ARGUMENT},       {RANKS_ARGUMENT}, {"iterations", "", false, LOWEST_STEP_TEXT},
+    {TRACE_ARGUMENT},       {RANKS_ARGUMENT}, {"iterations", "", false, STEADY_STEPS_TEXT},
     {DEVICE_TYPE_ARGUMENT}, {STEPS_ARGUMENT},
 };
 

@@ -2,7 +2,7 @@
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
 #include "analysis/causes/causes.h"
-#include "chart/label.h"
+#include "naming/label.h"
 #include "chart/writer.h"
 #include "text/ascii.h"
 #include "base/memory.h"
@@ -41,8 +41,8 @@ enum {
     CAUSES_CONTROL_RANK = 2,
     CAUSES_CONTROL_ITERATION = 4,
     CAUSES_CLOCK = 6,
-    CAUSES_STEPS,
-    CAUSES_SHOWN
+    CAUSES_SHOWN,
+    CAUSES_STEPS
 };
 
 static const struct argument arguments_of_step_causes[] = {
@@ -53,17 +53,16 @@ static const struct argument arguments_of_step_causes[] = {
     {"control_iteration", "", false, STEADY_STEPS_TEXT},
     {"test_iteration", "", false, "the same for test"},
     {STEP_CLOCK_ARGUMENT},
-    {STEPS_ARGUMENT},
     {"shown", "INTEGER>=0", false,
      "how many causes are to hold three quarters of the sum of |diff_time| (L3); default: none is merged"},
+    {STEPS_ARGUMENT},
 };
 
 static const struct call_sides_request sides_of_call = {
     .control = CAUSES_CONTROL,
     .ranks = CAUSES_CONTROL_RANK,
     .iterations = CAUSES_CONTROL_ITERATION,
-    .steps = CAUSES_STEPS,
-    .default_iterations = SELECT_STEADY};
+    .steps = CAUSES_STEPS};
 
 /* One trace, with the parts of its chosen steps. */
 struct causes_side {
@@ -92,13 +91,10 @@ static bool sum_up_side(struct call *call, struct causes_side *side, struct fami
 static bool open_ranks(struct call *call, int number, struct causes_side *side,
                        const struct call_trace *opened, enum step_clock clock)
 {
-    struct selection iterations = {.kind = SELECT_DEFAULT};
-    bool done = argument_selection(call, CAUSES_CONTROL_ITERATION + number, true, &iterations);
-    if (done && iterations.kind == SELECT_DEFAULT)
-        iterations.kind = SELECT_STEADY;
-    done = done && trace_choose_steps(&opened->trace, &iterations, STEPS_OF_ANY,
-                                      number == 0 ? "control" : "test", &side->steps,
-                                      &call->failure);
+    struct selection iterations;
+    bool done = argument_selection(call, CAUSES_CONTROL_ITERATION + number, true, &iterations) &&
+                trace_choose_steps(&opened->trace, &iterations, STEPS_OF_ANY, number == 0 ? "control" : "test",
+                                   &side->steps, &call->failure);
     if (done)
         side->own = attribution_new(
             &opened->trace, &side->steps,

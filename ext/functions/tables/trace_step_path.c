@@ -39,7 +39,8 @@ static int step_path_produce(struct call *call, struct rows **rows)
 {
     static const unsigned char names[] = {LEVEL_ANNOTATION, LEVEL_MODULE, LEVEL_TOP_OP, LEVEL_OP,
                                           LEVEL_KERNEL};
-    static const struct step_parts columns = {.names = names, .name_count = COUNT_OF(names)};
+    static const struct step_parts columns = {
+        .clock = 3, .per = 4, .steps = 5, .names = names, .name_count = COUNT_OF(names)};
     return step_parts_produce(call, rows, &columns);
 }
 

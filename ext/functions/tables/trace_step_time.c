@@ -28,15 +28,15 @@ static const struct argument arguments_of_step_time[] = {
      "what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or "
      "'kernel'; default 'op'"},
     {STEP_CLOCK_ARGUMENT},
-    {STEPS_ARGUMENT},
     {"capture", "TEXT", false, CAPTURE_TEXT},
+    {STEPS_ARGUMENT},
 };
 
 static int step_time_produce(struct call *call, struct rows **rows)
 {
     static const unsigned char names[] = {0};
     static const struct step_parts columns = {
-        .by_level = true, .names = names, .name_count = COUNT_OF(names)};
+        .level = 3, .clock = 4, .capture = 5, .steps = 6, .names = names, .name_count = COUNT_OF(names)};
     return step_parts_produce(call, rows, &columns);
 }
 

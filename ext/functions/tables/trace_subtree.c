@@ -24,13 +24,13 @@ static const struct table_column columns_of_subtree[] = {
     {"kernel_span", "REAL", "us, from the first start to the last end"},
 };
 
-enum { SUBTREE_TRACE, SUBTREE_ROOT, SUBTREE_RANKS };
+enum { SUBTREE_TRACE, SUBTREE_RANKS, SUBTREE_ROOT };
 
 static const struct argument arguments_of_subtree[] = {
     {TRACE_ARGUMENT},
+    {RANKS_ARGUMENT},
     {"root", "", false,
      "event of trace_events, or a JSON array of these; default each that is below no other"},
-    {RANKS_ARGUMENT},
 };
 
 /* Adds us from the origin of the rank. */

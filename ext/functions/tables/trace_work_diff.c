@@ -2,7 +2,7 @@
 ** trace_work_diff: operators and kernels that run more or less often in another trace.
 */
 #include "analysis/sums/run_changes.h"
-#include "chart/label.h"
+#include "naming/label.h"
 #include "chart/writer.h"
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
@@ -10,14 +10,14 @@
 static const struct table_column columns_of_work_diff[] = {
     {"name", "TEXT", "stable name of the operator or the kernel"},
     {"kind", "TEXT", "'operator' or 'kernel'"},
-    {"control_runs", "REAL", "runs a step in control (L5), the median over the steps"},
-    {"test_runs", "REAL", "the same in test"},
-    {"control_low", "INTEGER", "the fewest runs in a step of control"},
-    {"control_high", "INTEGER", "the most runs in a step of control"},
-    {"test_low", "INTEGER", "the fewest runs in a step of test"},
-    {"test_high", "INTEGER", "the most runs in a step of test"},
-    {"median_duration", "REAL", "us, of the runs of both sides"},
-    {"size", "REAL", "us a step: the difference of the runs, without its sign, times median_duration"},
+    {"control_counts", "REAL", "executions a step in control (L5), the median over the steps"},
+    {"test_counts", "REAL", "the same in test"},
+    {"control_low", "INTEGER", "the fewest executions in a step of control"},
+    {"control_high", "INTEGER", "the most executions in a step of control"},
+    {"test_low", "INTEGER", "the fewest executions in a step of test"},
+    {"test_high", "INTEGER", "the most executions in a step of test"},
+    {"median_duration", "REAL", "us, of the executions of both sides"},
+    {"size", "REAL", "us a step: the difference of the counts, without its sign, times median_duration"},
     {"text", "TEXT", "the change in words, with the name as trace_label gives it"},
 };
 
@@ -35,8 +35,7 @@ static const struct call_sides_request sides_of_call = {
     .control = WORK_CONTROL,
     .ranks = WORK_CONTROL_RANK,
     .iterations = WORK_CONTROL_ITERATION,
-    .steps = WORK_STEPS,
-    .default_iterations = SELECT_STEADY};
+    .steps = WORK_STEPS};
 
 /* The first chosen file of a trace; NULL: there is none. */
 static const struct trace_file *first_file(const struct call_trace *opened)
@@ -87,14 +86,14 @@ static void write_change_of_runs(struct writer *text, const struct name *name,
         write_string(text, " new, ");
     } else if (change->high[1] == 0) {
         write_string(text, " gone, ");
-        write_number(text, change->runs[0]);
+        write_number(text, change->counts[0]);
     } else {
         write_string(text, " ");
-        write_number(text, change->runs[0]);
+        write_number(text, change->counts[0]);
         write_string(text, " -> ");
     }
     if (change->high[1] > 0)
-        write_number(text, change->runs[1]);
+        write_number(text, change->counts[1]);
     write_string(text, in_steps ? " a step" : " a trace");
 }
 
@@ -104,7 +103,7 @@ static void add_row(struct result *result, struct writer *text, const struct run
     result_name(result, &changes->names, change->name);
     result_string(result, change->is_kernel ? "kernel" : "operator");
     for (int side = 0; side < 2; side++)
-        result_real(result, change->runs[side]);
+        result_real(result, change->counts[side]);
     for (int side = 0; side < 2; side++) {
         result_integer(result, change->low[side]);
         result_integer(result, change->high[side]);

@@ -26,10 +26,11 @@ oldest=$(printf '%s\n' "@GLIBC@" "${libc#glibc }" | sort -V | head -n 1)
 [ "$oldest" = "@GLIBC@" ] || fail "this package needs glibc @GLIBC@ or newer, not ${libc#glibc }"
 [ -f tracediff.so ] && [ -d sql ] || fail "tracediff.so or sql/ is missing: unpack the whole archive"
 
-mkdir -p "$prefix/lib" "$prefix/share/tracediff/database" 2>/dev/null &&
+mkdir -p "$prefix/lib" "$prefix/share/tracediff/shared" "$prefix/share/tracediff/database" 2>/dev/null &&
     install -m 755 tracediff.so "$prefix/lib/libtracediff.so" 2>/dev/null &&
     ln -sf libtracediff.so "$prefix/lib/tracediff.so" &&
     install -m 644 sql/*.sql "$prefix/share/tracediff" &&
+    install -m 644 sql/shared/*.sql "$prefix/share/tracediff/shared" &&
     install -m 644 sql/database/*.sql "$prefix/share/tracediff/database" || {
     echo "Cannot install into $prefix. For you alone: ./install.sh \$HOME/.local" >&2
     echo "For everyone on this machine, as root: ./install.sh" >&2

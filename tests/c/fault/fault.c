@@ -141,7 +141,7 @@ static const struct trial {
             " FROM (VALUES (0, 'test'), (0, 'control'));"
             "SELECT visualize_memory_bw_time_series(0, 'm', column1, column2, NULL, NULL, 0)"
             " FROM (VALUES (1, 5), (20, 0));"
-            "SELECT visualize_memory(0, column1, 1, 2, 3, NULL, NULL, 1) FROM (VALUES (0), (1))"},
+            "SELECT visualize_memory(0, 0, column1, 5, column1, 20) FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"},
     {.name = "charts: error in the first row",
      .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
      .fails = true},
@@ -162,8 +162,8 @@ static const struct trial {
      .sql = "SELECT * FROM comm_comp_overlap('a', 0, 7)",
      .fails = true},
     {.name = "trace_events", .sql = "SELECT *, rowid FROM trace_events('a')"},
-    {.name = "trace_events, phases", .sql = "SELECT * FROM trace_events('a', 'all')"},
-    {.name = "trace_events, UTF-16", .sql = "SELECT * FROM trace_events('a', 'XC')", .utf16 = true},
+    {.name = "trace_events, phases", .sql = "SELECT * FROM trace_events('a', NULL, NULL, 'all')"},
+    {.name = "trace_events, UTF-16", .sql = "SELECT * FROM trace_events('a', NULL, NULL, 'XC')", .utf16 = true},
     {.name = "trace_events, damaged", .sql = "SELECT * FROM trace_events('bad/cut.json.gz')"},
     {.name = "memory_timeline", .sql = "SELECT * FROM memory_timeline('lists/mem*.json*')"},
     {.name = "memory_events",
@@ -230,7 +230,7 @@ static const struct trial {
      .database = true,
      .stride = 7},
     {.name = "a database of several processes",
-     .sql = "SELECT * FROM trace_events('db/two.sqlite', 'all');"
+     .sql = "SELECT * FROM trace_events('db/two.sqlite', NULL, NULL, 'all');"
             "SELECT * FROM trace_files('db/two.sqlite')",
      .database = true,
      .stride = 7,
@@ -240,7 +240,7 @@ static const struct trial {
      .database = true,
      .stride = 7},
     {.name = "databases of other profilers",
-     .sql = "SELECT * FROM trace_events('db/others', 'all')",
+     .sql = "SELECT * FROM trace_events('db/others', NULL, NULL, 'all')",
      .database = true,
      .stride = 7},
     {.name = "trace_files of databases",
@@ -263,7 +263,7 @@ static const struct trial {
      .database = true,
      .stride = 7},
     {.name = "a database of rocprofv3",
-     .sql = "SELECT * FROM trace_events('other/rocpd.db', 'all');"
+     .sql = "SELECT * FROM trace_events('other/rocpd.db', NULL, NULL, 'all');"
             "SELECT * FROM trace_files('other/rocpd.db');"
             "SELECT * FROM trace_metadata('other/rocpd.db')",
      .database = true,
@@ -335,7 +335,7 @@ static const struct trial {
      .sql = "SELECT * FROM trace_step_path('a', 'all', 'all');"
             "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')"},
     {.name = "the path of a job",
-     .sql = "SELECT * FROM trace_job_path('job', 'all');"
+     .sql = "SELECT * FROM trace_job_path('job', NULL, 'all');"
             "SELECT * FROM trace_step_time('job', 'job', 'all');"
             "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace');"
             "SELECT * FROM trace_job_clocks('job')"},
@@ -346,14 +346,14 @@ static const struct trial {
             "SELECT trace_job_offsets(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,"
             " process_group, process_group_ranks, name, waits_for_all) FROM trace_job_ranks('job')"},
     {.name = "the path of a job without device work",
-     .sql = "SELECT * FROM trace_job_path('host_job', 'all')"},
+     .sql = "SELECT * FROM trace_job_path('host_job', NULL, 'all')"},
     {.name = "ranks that are compared",
      .sql = "SELECT * FROM trace_compared_ranks('job', 'a');"
             "SELECT * FROM trace_compared_ranks('job', 'job', 'job [0, 1]', 'job', 'decode')"},
     {.name = "trace_step_diff", .sql = "SELECT * FROM trace_step_diff('a', 'b')"},
     {.name = "trace_step_causes",
      .sql = "SELECT * FROM trace_step_causes('a', 'b');"
-            "SELECT * FROM trace_step_causes('a', 'b', 'all', 'all', NULL, NULL, NULL, NULL, 2)"},
+            "SELECT * FROM trace_step_causes('a', 'b', 'all', 'all', NULL, NULL, NULL, 2)"},
     {.name = "trace_work_diff",
      .sql = "SELECT * FROM trace_work_diff('a', 'b');"
             "SELECT * FROM trace_work_diff('a', 'b', 'all', 'all', 'all', 0)"},
@@ -393,9 +393,9 @@ static const struct trial {
      .sql = "SELECT * FROM trace_ab('mixed/*', 'a')",
      .fails = true},
     {.name = "trace_subtree",
-     .sql = "SELECT * FROM trace_subtree('a', NULL, 'all');"
-            "SELECT * FROM trace_subtree('a', '[1, 4]')"},
-    {.name = "trace_subtree, error", .sql = "SELECT * FROM trace_subtree('a', 777)", .fails = true},
+     .sql = "SELECT * FROM trace_subtree('a', 'all');"
+            "SELECT * FROM trace_subtree('a', NULL, '[1, 4]')"},
+    {.name = "trace_subtree, error", .sql = "SELECT * FROM trace_subtree('a', NULL, 777)", .fails = true},
     {.name = "trace_kernel_owners", .sql = "SELECT * FROM trace_kernel_owners('a', 'all', 'all')"},
     {.name = "trace_kernel_owners, by flows",
      .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},

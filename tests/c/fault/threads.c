@@ -327,7 +327,7 @@ static void as_many_threads_as_needed(void)
         int files, large; /* of these, files that are worth a second thread */
     } cases[] = {
         {"SELECT count(*) FROM trace_events('a/rank1.json.gz')", 1, 0},
-        {"SELECT count(*) FROM trace_events('a', 'X', 'all')", 3, 0},
+        {"SELECT count(*) FROM trace_events('a', 'all', NULL, 'X')", 3, 0},
         {"SELECT count(*) FROM trace_diff('a/rank0.json', 'b/rank0.json')", 2, 0},
         {"SELECT count(*) FROM trace_diff('a/rank0.json', 'a/rank0.json')", 1, 0},
         {"SELECT count(*) FROM trace_step_diff('a/rank0.json', 'b/rank0.json')", 2, 0},
@@ -360,13 +360,13 @@ static void as_many_threads_as_needed(void)
 
 static const char *const same_questions[] = {
     "SELECT count(*), sum(ts), sum(dur), sum(event * length(name)), sum(link) "
-    "FROM trace_events('damaged', 'all', 'all')",
+    "FROM trace_events('damaged', 'all', NULL, 'all')",
     "SELECT group_concat(events || ' ' || skipped || ' ' || json_size || ' ' || problems) "
     "FROM trace_files('damaged')",
     "SELECT count(*), sum(control_counts), sum(test_total_duration), sum(length(name)) "
     "FROM trace_diff('large/rank0.json.gz', 'damaged/tail.json.gz', 'all', 'all', 'all', 'all')",
     "SELECT count(*), sum(ts), sum(dur), sum(event * length(name)), sum(link), sum(length(args)) "
-    "FROM trace_events('db', 'all', 'all')"};
+    "FROM trace_events('db', 'all', NULL, 'all')"};
 
 static void same_answers_of(int processors_there, int refused_thread,
                             char answers[COUNT_OF(same_questions)][4096])

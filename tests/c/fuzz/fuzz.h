@@ -1,6 +1,7 @@
 /*
 ** What a fuzz target stands on: memory that is counted and can fail, bytes that
-** grow, and a file whose content is written anew and whose name stays.
+** grow, and a file whose content is written anew and whose name stays. With
+** -DREPLAY, a target is a program that reads the inputs named as its arguments.
 */
 #ifndef TRACEDIFF_FUZZ_H
 #define TRACEDIFF_FUZZ_H
@@ -152,5 +153,24 @@ static struct text compressed(const unsigned char *bytes, size_t length, size_t 
     }
     return result;
 }
+
+/* The target: what is done with an input. */
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+#ifdef REPLAY
+int main(int count, char **arguments)
+{
+    static unsigned char bytes[1 << 24];
+    for (int i = 1; i < count; i++) {
+        FILE *input = fopen(arguments[i], "rb");
+        MUST(input);
+        size_t length = fread(bytes, 1, sizeof bytes, input);
+        fclose(input);
+        fprintf(stderr, "%s\n", arguments[i]);
+        LLVMFuzzerTestOneInput(bytes, length);
+    }
+    return 0;
+}
+#endif
 
 #endif

@@ -8,8 +8,6 @@
 **   2. the size of the small chunks
 **   3. which allocation fails
 **   4. where the document is cut, and what is written over a byte of it
-**
-** With -DREPLAY it is a program that reads the inputs named as its arguments.
 */
 #include "fuzz.h" /* first: it says what the system's headers are to declare */
 
@@ -19,8 +17,6 @@
 #include "derived.h"
 #include "reader/memo.h"
 #include "text/mend.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 /* One reading, event by event. */
 
@@ -329,19 +325,3 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     forget(&first);
     return 0;
 }
-
-#ifdef REPLAY
-int main(int count, char **arguments)
-{
-    static unsigned char bytes[1 << 24];
-    for (int i = 1; i < count; i++) {
-        FILE *input = fopen(arguments[i], "rb");
-        MUST(input);
-        size_t length = fread(bytes, 1, sizeof bytes, input);
-        fclose(input);
-        fprintf(stderr, "%s\n", arguments[i]);
-        LLVMFuzzerTestOneInput(bytes, length);
-    }
-    return 0;
-}
-#endif

@@ -5,14 +5,10 @@
 ** An input is two bytes of options and then the pickle:
 **   1. gzip members (two bits), and whether a failing allocation is followed by more (one bit)
 **   2. which allocation fails
-**
-** With -DREPLAY it is a program that reads the inputs named as its arguments.
 */
 #include "fuzz.h" /* first: it says what the system's headers are to declare */
 
 #include "snapshot/snapshot.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void put_name(struct text *text, const struct names *names, uint32_t id)
 {
@@ -99,19 +95,3 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     free(packed.bytes);
     return 0;
 }
-
-#ifdef REPLAY
-int main(int count, char **arguments)
-{
-    static unsigned char bytes[1 << 24];
-    for (int i = 1; i < count; i++) {
-        FILE *input = fopen(arguments[i], "rb");
-        MUST(input);
-        size_t length = fread(bytes, 1, sizeof bytes, input);
-        fclose(input);
-        fprintf(stderr, "%s\n", arguments[i]);
-        LLVMFuzzerTestOneInput(bytes, length);
-    }
-    return 0;
-}
-#endif

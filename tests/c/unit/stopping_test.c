@@ -130,7 +130,8 @@ static bool try_once(const char *path, bool checked)
         check_longest(&asked, "an order");
     }
     const struct trace_member member = {.file = file, .steps = steps_of_file(file)};
-    CHECK(owners_find(&owners, &member, NULL, 15, NULL, NULL, &stopper, &failure));
+    const struct graph_member of = {.member = &member};
+    CHECK(owners_find(&owners, &of, NULL, 15, &stopper, &failure));
     check_longest(&asked, "owners");
     owners_clear(&owners);
     CHECK(windows_make(&windows, &member, true, &stopper, &failure));

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "text/ascii.h"
-#include "naming/short_name.h"
+#include "short_name.h"
 
 static size_t copy_literal(const char *text, char *to)
 {

@@ -1,4 +1,4 @@
--- 11_tables: All the numbers
+-- 12_tables: All the numbers
 -- Section tables Tables
 -- Layout prose
 WITH side(word, has) AS (

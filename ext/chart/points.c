@@ -1,0 +1,296 @@
+#include "points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+    MOST_POINTS = 8000, /* of all lines together */
+    POINTS_OF_A_BUCKET = 4,
+    MOST_AREAS = 8
+};
+
+static const struct chart_column area_column = {.role = CHART_VALUE, .title = "(empty)"}; /* of the key '' */
+static const struct chart_column rest_column = {.role = CHART_VALUE, .colour = GREY};
+static const struct chart_column sum_column = {.role = CHART_VALUE, .colour = TEST_INK};
+
+/* The bucket of a point. `width` is 0 if buckets have equally many points. */
+static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets, double width)
+{
+    if (width == 0)
+        return (size_t)((double)i / (double)count * (double)buckets);
+    size_t bucket = (size_t)((x[i] - x[0]) / width);
+    return bucket < buckets ? bucket : buckets - 1;
+}
+
+/* Reduces the points of a line, of so many, without changing how it looks: x and y, in place. Returns how many are left.
+** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have equally many points instead.
+** 2. Each bucket keeps its first, lowest, highest and last point, of equal ones the earliest, in their order. So no extreme
+**    is lost, and steps stay where they are. */
+static size_t thin(double *x, double *y, size_t count, size_t lines)
+{
+    size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET / lines;
+    if (count <= POINTS_OF_A_BUCKET * buckets)
+        return count;
+    double first = x[0], width = (x[count - 1] - first) / (double)buckets;
+    for (size_t i = 1; i < count && width > 0; i++)
+        if (x[i] < x[i - 1])
+            width = 0;
+    if (!(width > 0))
+        width = 0;
+    size_t kept = 0;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t bucket = bucket_of(x, begin, count, buckets, width), low = begin, high = begin;
+        for (end = begin + 1; end < count && bucket_of(x, end, count, buckets, width) == bucket;
+             end++) {
+            low = y[end] < y[low] ? end : low;
+            high = y[end] > y[high] ? end : high;
+        }
+        size_t points[] = {begin, low < high ? low : high, low < high ? high : low, end - 1};
+        for (int i = 0; i < 4; i++) {
+            if (i > 0 && points[i] == points[i - 1])
+                continue;
+            x[kept] = x[points[i]];
+            y[kept++] = y[points[i]];
+        }
+    }
+    return kept;
+}
+
+/* Keeps the points at which a value rises. */
+static size_t rises(double *x, double *y, size_t count)
+{
+    size_t kept = 0;
+    double before = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = y[i];
+        if (value > before) {
+            x[kept] = x[i];
+            y[kept++] = value;
+        }
+        before = value;
+    }
+    return kept;
+}
+
+/* Moves all points so that the first one, or the first mark, is at 0. */
+static void shift_points(struct figure *figure)
+{
+    double origin = INFINITY;
+    for (int i = 0; i < figure->series_count; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            origin = fmin(origin, figure->series[i].x[at]);
+    for (size_t i = 0; i < figure->mark_count; i++)
+        origin = fmin(origin, figure->marks[i]);
+    for (size_t i = 0; i < figure->mark_count; i++)
+        figure->marks[i] -= origin;
+    for (int i = 0; i < figure->series_count; i++)
+        for (size_t at = 0; at < figure->series[i].count; at++)
+            figure->series[i].x[at] -= origin;
+}
+
+/* Thins lines if there are too many points. */
+static void thin_points(struct figure *figure)
+{
+    figure->seen = 0;
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        if (figure->chart->kind == CHART_DOTS)
+            series->count = rises(series->x, series->y, series->count);
+        figure->seen += (int64_t)series->count;
+    }
+    for (int i = 0; i < figure->series_count; i++) {
+        struct series *series = &figure->series[i];
+        if (figure->seen > MOST_POINTS)
+            series->count = thin(series->x, series->y, series->count, (size_t)figure->series_count);
+        figure->kept += (int64_t)series->count;
+    }
+}
+
+static int change_order(const void *a, const void *b)
+{
+    const struct area_change *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Orders the changes; those before all get a place 1 before the first of the others. */
+static void order_changes(struct stacked_areas *areas)
+{
+    size_t before = 0;
+    qsort(areas->changes, areas->count, sizeof *areas->changes, change_order);
+    while (before < areas->count && isinf(areas->changes[before].at))
+        before++;
+    for (size_t i = 0; i < before; i++)
+        areas->changes[i].at = before < areas->count ? areas->changes[before].at - 1 : -1;
+}
+
+/* Fills the points, and returns how many there are. */
+static size_t find_points(const struct stacked_areas *areas, double *x, double *y)
+{
+    size_t count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < areas->count; i++) {
+        sum += areas->changes[i].value;
+        count += count == 0 || x[count - 1] != areas->changes[i].at;
+        x[count - 1] = areas->changes[i].at;
+        y[count - 1] = sum;
+    }
+    return count;
+}
+
+/* A key, and its value at the peak. */
+struct area_key {
+    double value;
+    const struct name *name;
+    uint32_t id;
+};
+
+static int key_order(const void *a, const void *b)
+{
+    const struct area_key *x = a, *y = b;
+    return x->value > y->value ? -1 : x->value < y->value ? 1 : name_compare(x->name, y->name);
+}
+
+/* Adds a series, whose title is at the end of the names from `at` on. */
+static void add_series(struct figure *figure, const struct chart_column *column, size_t at)
+{
+    figure->series[figure->series_count++] =
+        (struct series){.column = column, .title = {at, figure->names.length - at}};
+}
+
+/* Adds the series of a key. Its title is repeated for each point of a page's table, so a long one is cut. */
+static void add_area(struct figure *figure, const struct name *key)
+{
+    enum { MOST_TITLE = 100 };
+    size_t at = figure->names.length, length = key->length;
+    if (length > MOST_TITLE)
+        for (length = MOST_TITLE; length > 0 && ((unsigned char)key->text[length] & 0xc0) == 0x80;)
+            length--;
+    write_bytes(&figure->names, key->text, length);
+    write_string(&figure->names, length < key->length ? "…" : "");
+    add_series(figure, &area_column, at);
+}
+
+/* Adds that of all other keys. */
+static void add_rest(struct figure *figure, int64_t count)
+{
+    size_t at = figure->names.length;
+    write_integer(&figure->names, count);
+    write_string(&figure->names, " others");
+    add_series(figure, &rest_column, at);
+}
+
+/* Finds the area of each key. Returns the number of areas; 0: out of memory. */
+static int choose_areas(struct figure *figure, double peak, int *area_of)
+{
+    struct stacked_areas *areas = &figure->areas;
+    size_t count = areas->keys.count;
+    struct area_key *keys = memory_zeroed(count, sizeof *keys);
+    int chosen = count <= MOST_AREAS ? (int)count : MOST_AREAS;
+    if (!keys)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (struct area_key){.name = &areas->keys.items[i], .id = (uint32_t)i};
+    for (size_t i = 0; i < areas->count && areas->changes[i].at <= peak; i++)
+        keys[areas->changes[i].key].value += areas->changes[i].value;
+    qsort(keys, count, sizeof *keys, key_order);
+    for (size_t i = 0; i < count; i++) {
+        int area = i < (size_t)chosen ? (int)i : chosen - 1;
+        area_of[keys[i].id] = area;
+        if ((int)i != area)
+            continue;
+        if (area == chosen - 1 && count > MOST_AREAS)
+            add_rest(figure, (int64_t)count - MOST_AREAS + 1);
+        else
+            add_area(figure, keys[i].name);
+    }
+    memory_free(keys);
+    return chosen;
+}
+
+/* Adds the series of the sum, whose name says how much it is at the peak. */
+static void add_sum(struct figure *figure, double most)
+{
+    size_t at = figure->names.length;
+    struct scale scale = scale_of(figure->unit, most);
+    write_string(&figure->names, "all, ");
+    write_amount(&figure->names, most / scale.divisor, 3);
+    write_string(&figure->names, scale.unit);
+    write_string(&figure->names, " at the peak");
+    add_series(figure, &sum_column, at);
+}
+
+static bool push_point(struct series *series, double x, double y)
+{
+    if (!MEMORY_GROW(series->x, series->x_capacity, series->count + 1) ||
+        !MEMORY_GROW(series->y, series->y_capacity, series->count + 1))
+        return false;
+    series->x[series->count] = x;
+    series->y[series->count++] = y;
+    return true;
+}
+
+/* Gives all series the points at the positions x. */
+static bool fill_series(struct figure *figure, const int *area_of, const double *x, size_t count)
+{
+    const struct stacked_areas *areas = &figure->areas;
+    double sums[MOST_AREAS + 1] = {0};
+    int all = figure->series_count - 1;
+    size_t i = 0;
+    for (size_t point = 0; point < count; point++) {
+        for (; i < areas->count && areas->changes[i].at <= x[point]; i++) {
+            sums[area_of[areas->changes[i].key]] += areas->changes[i].value;
+            sums[all] += areas->changes[i].value;
+        }
+        for (int s = 0; s < figure->series_count; s++)
+            if (!push_point(&figure->series[s], x[point], sums[s]))
+                return false;
+    }
+    return !figure->names.failed;
+}
+
+/* As make_areas(), with room for the points and for the areas of keys. */
+static bool make_with(struct figure *figure, double *x, double *y, int *area_of)
+{
+    order_changes(&figure->areas);
+    size_t count = find_points(&figure->areas, x, y), peak = 0;
+    for (size_t i = 1; i < count; i++)
+        peak = y[i] > y[peak] ? i : peak;
+    double at = x[peak], most = y[peak];
+    int areas = choose_areas(figure, at, area_of);
+    if (areas == 0 || !MEMORY_GROW(figure->marks, figure->mark_capacity, 1))
+        return false;
+    add_sum(figure, most);
+    figure->marks[figure->mark_count++] = at;
+    figure->seen = (int64_t)count;
+    figure->kept = (int64_t)thin(x, y, count, (size_t)figure->series_count);
+    return fill_series(figure, area_of, x, (size_t)figure->kept);
+}
+
+/* Makes areas of the changes. */
+static bool make_areas(struct figure *figure)
+{
+    size_t count = figure->areas.count;
+    if (count == 0)
+        return true;
+    double *x = memory_zeroed(count, sizeof *x), *y = memory_zeroed(count, sizeof *y);
+    int *area_of = memory_zeroed(figure->areas.keys.count, sizeof *area_of);
+    bool made = x && y && area_of && make_with(figure, x, y, area_of);
+    memory_free(x);
+    memory_free(y);
+    memory_free(area_of);
+    return made;
+}
+
+bool points_make(struct figure *figure)
+{
+    if (figure->chart->kind == CHART_AREAS)
+        return make_areas(figure);
+    if (!figure->chart->at)
+        shift_points(figure);
+    if (figure->chart->kind != CHART_TIMELINE)
+        thin_points(figure);
+    return true;
+}
