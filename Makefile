@@ -349,11 +349,11 @@ GIVEN = control test control_rank test_rank control_iteration test_iteration lev
 # What embed.awk learns the names of functions from.
 NAMED = ext/functions/registry.h ext/functions/aggregates/scalars.c ext/functions/aggregates/aggregates.c
 
-$(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) $(SHARED) sql/database/diffs.sql | needed
+$(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) sql/tracediff sql/hta $(SHARED) sql/database/diffs.sql | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed.awk $(QUERIES) > $@
 
-$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(SHARED) $(QUERIES) | needed
+$(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(SHARED) $(QUERIES) sql/tracediff sql/hta | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 

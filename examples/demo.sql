@@ -2,7 +2,8 @@
 -- examples/gpu is generated (tests/generators/generate_gpu_pair.py plants the differences); with your own
 -- traces, name their directories in the two statements below.
 CREATE TEMP TABLE kernel AS
-SELECT * FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU');
+SELECT * FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE device_type = 'GPU';
 .mode list
 .headers off
 SELECT char(10) || 'examples/gpu: why is a step of the test run slower?' || char(10);

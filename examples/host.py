@@ -13,7 +13,6 @@ EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff
 QUERY = """
     SELECT name, counts_change, diff_duration_per_step
     FROM trace_diff(:control, :test)
-    WHERE control_iteration = 'steady' AND test_iteration = 'steady'
     LIMIT 5"""
 
 

@@ -43,7 +43,6 @@ SELECT key, round(control_counts, 1) AS control_counts, round(test_counts, 1) AS
        round(diff_device_time / 1000, 1) AS diff_ms, round(diff_from_counts / 1000, 1) AS from_counts_ms,
        round(diff_from_mean / 1000, 1) AS from_mean_ms
 FROM trace_diff_by(:control, :test, 'op')
-WHERE control_iteration = 'steady' AND test_iteration = 'steady'
 ORDER BY abs(diff_device_time) DESC
 LIMIT 4;
 .mode list

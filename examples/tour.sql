@@ -20,7 +20,7 @@ SELECT file, rank, steps, rows, problems FROM trace_files('examples/gpu/control'
 SELECT trace_label(name) AS kernel, counts_change, control_counts AS control, test_counts AS test,
        round(diff_duration_per_step, 1) AS us_per_step
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
-WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND device_type = 'GPU' AND diff_duration <> 0
+WHERE device_type = 'GPU' AND diff_duration <> 0
 LIMIT 4;
 
 -- Two servers' traces: what is slower in steps of like size?
@@ -39,13 +39,13 @@ LIMIT 3;
 SELECT key, control_counts AS control, test_counts AS test, round(diff_device_time, 1) AS diff,
        round(diff_from_counts, 1) AS from_counts, round(diff_from_mean, 1) AS from_mean
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op,shapes')
-WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key LIKE 'aten::copy_%';
+WHERE key LIKE 'aten::copy_%';
 
 -- More work, or slower work?
 SELECT key, round(control_gbs) AS control_gbs, round(test_gbs) AS test_gbs, round(diff_device_time, 1) AS diff,
        round(diff_from_bytes, 1) AS more_work, round(diff_from_gbs, 1) AS lower_rate
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'op')
-WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND key IN ('aten::native_layer_norm', 'aten::mm');
+WHERE key IN ('aten::native_layer_norm', 'aten::mm');
 
 -- As a picture, from control's step to test's.
 SELECT writefile('build/step.html', visualize_step_diff(
@@ -108,8 +108,8 @@ WHERE control_iteration = 'steady' AND test_iteration = 'steady'
 -- An all-reduce that is longer on one rank than on the other is not slow: it
 -- waits.
 SELECT rank, sum(counts) AS calls, round(sum(total_duration), 1) AS us
-FROM trace_ops('examples/gpu/test', 'all', 'steady', 'GPU')
-WHERE name LIKE 'nccl%'
+FROM trace_ops('examples/gpu/test', 'all')
+WHERE device_type = 'GPU' AND name LIKE 'nccl%'
 GROUP BY rank;
 
 -- Every event is a row, and every kernel knows its launch. How far ahead of the
@@ -184,8 +184,8 @@ HAVING class LIKE 'idle%';
 
 -- Which calls of CUDA are made more or less often, a step?
 SELECT name, control_counts_per_step AS control, test_counts_per_step AS test
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'CPU')
-WHERE name LIKE 'cuda%' AND diff_counts <> 0;
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE device_type = 'CPU' AND name LIKE 'cuda%' AND diff_counts <> 0;
 
 -- How much memory, of a trace with profile_memory=True?
 SELECT args ->> '$."Device Type"' AS type, args ->> '$."Device Id"' AS device,
@@ -208,15 +208,17 @@ LIMIT 3;
 -- After an upgrade of PyTorch: kernels by full names, by short names, and time without names.
 SELECT 'full' AS names, sum(counts_change = 'added') AS added, sum(counts_change = 'deleted') AS deleted,
        round(sum(diff_duration_per_step), 1) AS us_per_step
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU', 0)
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE device_type = 'GPU' AND use_short_name = 0
 UNION ALL
 SELECT 'short', sum(counts_change = 'added'), sum(counts_change = 'deleted'), round(sum(diff_duration_per_step), 1)
-FROM trace_diff('examples/gpu/control', 'examples/gpu/test', NULL, NULL, 'steady', 'steady', 'GPU', 1);
+FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
+WHERE device_type = 'GPU' AND use_short_name = 1;
 
 SELECT key, round(control_device_time, 1) AS control, round(test_device_time, 1) AS test,
        round(diff_device_time, 1) AS diff
 FROM trace_diff_by('examples/gpu/control', 'examples/gpu/test', 'annotation,kernel_type')
-WHERE control_iteration = 'steady' AND test_iteration = 'steady' AND device_type = 'GPU'
+WHERE device_type = 'GPU'
 LIMIT 4;
 
 -- The ten largest changes of duration, on real traces:
@@ -227,22 +229,21 @@ WHERE control_iteration = 'steady' AND test_iteration = 'steady';
 
 -- Of what changes, a bar: to the right what grew, to the left what shrank.
 SELECT name, trace_bar(diff_duration, max(abs(diff_duration)) OVER ()) AS duration
-FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test',
-                          NULL, NULL, 'steady', 'steady')
+FROM top_duration_changes('examples/cpu/control', 'examples/cpu/test')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady'
 LIMIT 6;
 
 -- Pages to look at, HTA's two figures and all at once:
 SELECT writefile('build/durations.html', visualize_duration_diff(
          key, control_device_time + control_self_time, test_device_time + test_self_time)) > 0 AS written
 FROM (SELECT *
-      FROM trace_diff_by('examples/cpu/control', 'examples/cpu/test', 'name',
-                         NULL, NULL, 'steady', 'steady')
+      FROM trace_diff_by('examples/cpu/control', 'examples/cpu/test', 'name')
       ORDER BY abs(diff_device_time + diff_self_time) DESC
       LIMIT 10);
 SELECT writefile('build/counts.html', visualize_counts_diff(
          name, control_counts, test_counts)) > 0 AS written
-FROM top_count_increases('examples/cpu/control', 'examples/cpu/test',
-                         NULL, NULL, 'steady', 'steady');
+FROM top_count_increases('examples/cpu/control', 'examples/cpu/test')
+WHERE control_iteration = 'steady' AND test_iteration = 'steady';
 
 SELECT writefile('build/report.html', html) > 0 AS written
 FROM trace_diff_report('examples/gpu/control', 'examples/gpu/test');

@@ -35,6 +35,22 @@ static void release_database(void *database)
     database_release(database);
 }
 
+static void release_data(void *data)
+{
+    database_release(((struct function_data *)data)->database);
+    memory_free(data);
+}
+
+/* The user data of a function, with a reference to the database; NULL if out of memory. */
+static void *data_of(struct database *database, const struct function *function)
+{
+    struct function_data *data = function->data ? memory_allocate(sizeof *data) : NULL;
+    if (data)
+        *data = (struct function_data){database, function->data};
+    database->references += !function->data || data;
+    return function->data ? (void *)data : database;
+}
+
 /* Registers a function once for each number of arguments that it accepts. */
 static int register_function(struct database *database, const struct function *function)
 {
@@ -42,12 +58,13 @@ static int register_function(struct database *database, const struct function *f
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
         if (is_there(database->db, function, count))
             continue;
-        database->references += !function->data;
-        code = sqlite3_create_function_v2(database->db, function->name, count,
-                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                          function->data ? (void *)function->data : database,
-                                          function->call, function->step, function->final,
-                                          function->data ? NULL : release_database);
+        void *data = data_of(database, function);
+        code = !data ? SQLITE_NOMEM
+                     : sqlite3_create_function_v2(
+                           database->db, function->name, count,
+                           SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, data,
+                           function->call, function->step, function->final,
+                           function->data ? release_data : release_database);
     }
     return code;
 }
@@ -69,7 +86,7 @@ static int register_all(sqlite3 *db, char **error, bool files)
     if (code == SQLITE_OK)
         code = table_functions_register(database, table_function_at, files, error);
     database_release(database);
-    if (code == SQLITE_OK) /* if loaded automatically, the error that is_there() leaves would count */
+    if (code == SQLITE_OK) /* loaded automatically, an error that is_there() leaves would count */
         sqlite3_exec(db, "", NULL, NULL, NULL);
     return code;
 }

@@ -10,11 +10,14 @@
 # `-- SQL`, then a statement: what the page shows
 # Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
-# Header: `-- NAME: what it gives.`, then the lists `-- Parameters` (`:name TYPE
+# Header: `-- NAME: what it gives.`, `-- Family: FAMILY` of table_function.h, `-- Question: what a user
+# asks who needs it?`, then the lists `-- Parameters` (`:name TYPE
 # [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
 # description`), then what else there is to say. The query follows, one SELECT.
 # `-- With FOLDER/NAME`, the last line of a header: the query begins with the CTEs that queries
 # share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
+# `-- Facts`, then lines `name description`: there are two queries. The first one gives a row, whose columns
+# are parameters of the second: those that are listed here, and those that a file with CTEs lists.
 
 function fail(message) {
     printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
@@ -70,20 +73,25 @@ function query_line(line,    out, word, before, parameter, text) {
     return out line
 }
 
-# Begins the query with what it shares.
-function with(name,    path, line, is_own) {
+# Adds the CTEs of a file, which may begin with those of another one.
+function with(name,    path, line, own, words) {
     path = FILENAME
     sub(/[^\/]*\/[^\/]*$/, name ".sql", path)
-    while ((getline line < path) > 0) {
+    while ((status = (getline line < path)) > 0) {
         if (line ~ /^-- Shared/)
             sql = ""
-        is_own = line ~ /^-- Own/ || (is_own && line !~ /^-- Shared/)
-        if (line !~ /^--/ && !is_own)
+        if (line ~ /^-- (Shared|Own)/)
+            own = line ~ /^-- Own/
+        if (split(line, words, / +/) > 2 && words[1] == "--" && words[2] == "With")
+            with(words[3])
+        else if (has_facts && line ~ /^--   [a-z_]+ /)
+            declared[words[2]] = 1
+        else if (line !~ /^--/ && !own)
             sql = sql "     " quoted(query_line(line)) "\n     \"\\n\"\n"
     }
-    close(path)
-    if (sql == "")
+    if (status < 0)
         fail("there is no " path)
+    close(path)
 }
 
 # The names that a file has between marks.
@@ -108,14 +116,17 @@ function finish() {
             ", .empty = " quoted(empty) ", .of_memory = " of_memory ",\n     .shown = " (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
         return
     }
+    if (family == "" || question == "")
+        fail("no family or no question")
     if (column_count == 0 || sql == "")
         fail("no columns or no query")
     printf "static const struct argument %s_arguments[] = {\n%s};\n\n", name, arguments
     printf "static const struct table_column %s_columns[] = {\n%s};\n\n", name, columns
-    functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .columns = %s_columns, " \
+    functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .family = %s, .question = %s,\n     .columns = %s_columns, " \
         ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
-        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", .sql =\n", name, quoted(summary), name, \
-        column_count, name, argument_count, source) sql "    },\n" # sprintf has room for little in some awks
+        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", ", name, quoted(summary), family, quoted(question), name, \
+        column_count, name, argument_count, source) # sprintf has room for little in some awks
+    functions = functions (facts == "" ? "" : ".facts =\n" facts "     , ") ".sql =\n" sql "    },\n"
     function_count++
 }
 
@@ -145,9 +156,11 @@ FNR == 1 {
         fail("the first line must be `-- " name ": what it gives`")
     summary = substr($0, length(name) + 6)
     sub(/\.$/, "", summary)
-    arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
-    argument_count = column_count = 0
+    family = question = arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
+    argument_count = column_count = has_facts = 0
     of_memory = "false"
+    if (!report)
+        facts = ""
     if (report && FNR == NR) {
         count = split(given, words, " ")
         for (i = 1; i <= count; i++)
@@ -155,6 +168,17 @@ FNR == 1 {
     }
     if (!report)
         split("", declared)
+    next
+}
+
+!report && /^-- Family: / {
+    family = "FAMILY_" toupper(rest($0, 3))
+    gsub(/[^A-Z]+/, "_", family)
+    next
+}
+
+!report && /^-- Question: / {
+    question = rest($0, 3)
     next
 }
 
@@ -196,8 +220,14 @@ report && /^--   / && section == "SQL" {
     next
 }
 
-/^-- Parameters$/ || /^-- Columns$/ || (report && /^-- SQL$/) {
+/^-- Parameters$/ || /^-- Columns$/ || /^-- Facts$/ || (report && /^-- SQL$/) {
     section = $2
+    has_facts = has_facts || $2 == "Facts"
+    next
+}
+
+/^--   / && section == "Facts" {
+    declared[$2] = 1
     next
 }
 
@@ -230,6 +260,10 @@ report && /^--   / && section == "SQL" {
 
 {
     sql = sql "     " quoted(query_line($0)) "\n     \"\\n\"\n"
+    if (has_facts && facts == "" && /;$/) {
+        facts = sql
+        sql = ""
+    }
 }
 
 END {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the reference of every function into sql/README.md, from tracediff_help.
+"""Writes the reference into sql/README.md, from tracediff_help: the functions by family, then a page of each.
 
 usage: reference.py [--check]      --check: exit 1 if the reference there is not this one
 
@@ -15,21 +15,19 @@ DOCUMENT = os.path.join(HERE, "README.md")
 EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(os.path.dirname(HERE), "dist", "tracediff.so")
 BEGIN = "<!-- Written by `make reference` from here on. -->\n"
 END = "<!-- Up to here. -->\n"
-KINDS = {"table": "Table functions", "scalar": "Scalar functions", "aggregate": "Aggregates"}
 
 
 def reference():
     db = sqlite3.connect(":memory:")
     db.enable_load_extension(True)
     db.execute("SELECT load_extension(?)", (EXTENSION,))
-    functions = db.execute("SELECT function, kind, description FROM tracediff_help WHERE part = 'function'").fetchall()
-    lists, pages = [], []
-    for kind, heading in KINDS.items():
-        lists += [f"\n{heading}:\n\n| function | gives |\n|---|---|\n"]
-        for name, _, text in (function for function in functions if function[1] == kind):
-            lists.append(f"| [`{name}`](#{name}) | {text} |\n")
-            page = "\n".join(line.rstrip() for line, in db.execute("SELECT text FROM tracediff_help(?)", (name,)))
-            pages.append(f"\n### {name}\n\n```text\n{page}\n```\n")
+    lists, pages, last = [], [], None
+    for family, question, name, page in db.execute("SELECT family, question, name, text FROM tracediff_help"):
+        if family != last:
+            lists.append(f"\n**{family}**\n\n| question | function |\n|---|---|\n")
+        lists.append(f"| {question} | [`{name}`](#{name}) |\n")
+        pages.append(f"\n### {name}\n\n```text\n{page}\n```\n")
+        last = family
     return "".join(lists + pages) + "\n"
 
 

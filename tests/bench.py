@@ -76,7 +76,8 @@ def generated(folder, *files):
 
 
 def diff_case(name, control, test, files, answer):
-    return Case(name, (control, test), f"SELECT count(*) FROM trace_diff('{control}', '{test}')", answer, files)
+    return Case(name, (control, test), f"SELECT count(*) FROM trace_diff('{control}', '{test}')"
+                " WHERE control_iteration = 'first' AND test_iteration = 'first' AND use_short_name = 0", answer, files)
 
 
 def ops_case(name, files):

@@ -118,7 +118,7 @@ class InFolder(unittest.TestCase):
     def order(self, function):
         """What ends an error about an argument that may have been given by position."""
         return "; the arguments are " + ", ".join(name for name, in self.rows(
-            "SELECT name FROM tracediff_help(?) WHERE part = 'argument' AND position IS NOT NULL ORDER BY position", function))
+            "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", function))
 
     def assert_error(self, message, sql, *arguments):
         """The whole message, and that the connection goes on."""

@@ -26,15 +26,16 @@ def queries():
             for path in sorted(glob.glob(os.path.join(ROOT, "sql", folder, "*.sql")))}
 
 
-def query_text(path):
-    """A query with what it shares in place: a line `-- With FOLDER/NAME` stands for the CTEs of that file of sql/."""
-    def shared(line):
-        with open(os.path.join(ROOT, "sql", f"{line[1]}.sql"), encoding="utf-8") as file:
-            text = file.read()
-        return re.split("(?m)^-- Own.*$", re.split("(?m)^-- Shared.*\n", text)[-1])[0]
+def query_statements(path):
+    """The statements of a query, the facts first if it has any, with what they share in place: a line `-- With FOLDER/NAME`
+    stands for the CTEs of that file of sql/."""
+    def text(path):
+        with open(path, encoding="utf-8") as file:
+            own = re.split("(?m)^-- Own.*$", re.split("(?m)^-- Shared.*\n", file.read())[-1])[0]
+        shared = re.sub(r"(?m)^-- With (\S+)\n", lambda line: text(os.path.join(ROOT, "sql", f"{line[1]}.sql")), own)
+        return re.sub("(?m)^--.*\n", "", shared)
 
-    with open(path, encoding="utf-8") as file:
-        return re.sub(r"(?m)^-- With (\S+)\n", shared, file.read())
+    return re.split(r";\n\s*(?=\S)", text(path))
 
 
 LEFT_OUT = "it is slow"

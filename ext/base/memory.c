@@ -57,8 +57,8 @@ void memory_use_large_pages(void *block, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     enum { PAGE = 4096 };
-    /* The block's first page, too, although others share it: realloc() can only move a mapping whose
-    ** pages are all of one kind. */
+    /* The block's first page, too, although others share it: realloc() can only move a mapping
+    ** whose pages are all of one kind. */
     uintptr_t begin = (uintptr_t)block / PAGE * PAGE, end = (uintptr_t)block + size;
     if (size >= LARGE)
         (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);

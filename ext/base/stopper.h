@@ -15,8 +15,7 @@
 struct stopper {
     bool (*stop)(void *argument); /* NULL: never */
     void *argument;
-    _Atomic int64_t
-        *read; /* bytes of the file on disk that were read so far; NULL: not asked for */
+    _Atomic int64_t *read; /* bytes of the file on disk read so far; NULL: not asked for */
 };
 
 /* False if the work is to end; sets FAILURE_INTERRUPTED. */

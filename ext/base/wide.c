@@ -10,8 +10,8 @@ static int leading_zeros(wide_magnitude magnitude)
     return high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
 }
 
-/* The dividend is shifted up so that the quotient has more bits than a double holds. Its lowest bit then
-** stands for all that is below it: so rounding it to a double is the only rounding. */
+/* The dividend is shifted up so that the quotient has more bits than a double holds. Its lowest bit
+** then stands for all that is below it: so rounding it to a double is the only rounding. */
 double wide_quotient(wide_time dividend, wide_time divisor)
 {
     wide_magnitude by = (wide_magnitude)divisor;

@@ -1,5 +1,5 @@
 /*
-** Arranges a figure after its last row: counts the values of histograms, puts rows into their order.
+** Arranges a figure after its last row: counts values of histograms, puts rows into their order.
 */
 #include "figure.h"
 
@@ -235,8 +235,9 @@ static bool order_rows(struct figure *figure)
     return made;
 }
 
-/* Brings the bars of a lane into the order of their starts, of those that start together the longer one first. A bar
-** that lies within another one is then drawn after it, and seen. False if out of memory. */
+/* Brings the bars of a lane into the order of their starts, of those that start together the longer
+** one first. A bar that lies within another one is then drawn after it, and seen. False if out of
+** memory. */
 static bool order_bars(struct series *lane)
 {
     struct bar {
@@ -272,7 +273,7 @@ static void drop_empty_base(struct figure *figure)
     memmove(base, base + 1, (size_t)figure->series_count * sizeof *base);
 }
 
-bool figure_finish(struct figure *figure)
+bool figure_finish(struct figure *figure, const struct stopper *stopper, struct failure *failure)
 {
     bool made = true;
     if (figure->failed || figure->title.failed)
@@ -282,7 +283,7 @@ bool figure_finish(struct figure *figure)
     if (figure->chart->kind == CHART_WATERFALL)
         return waterfall_make(figure);
     if (figure_has_points(figure))
-        made = points_make(figure);
+        made = points_make(figure, stopper, failure);
     for (int i = 0; i < figure->series_count && made && figure->chart->kind == CHART_TIMELINE; i++)
         made = order_bars(&figure->series[i]);
     if (figure->chart->kind == CHART_OVERLAP)

@@ -31,7 +31,7 @@ enum chart_kind {
     CHART_OVERLAP,    /* a stack of two: hidden and not hidden */
     CHART_RANGES,     /* a bar of the first value, and a range from low to high around another */
     CHART_LINES,      /* step lines: a value holds until the next one */
-    CHART_AREAS,      /* step lines, stacked: what is there, of rows that say from when until when (points.h) */
+    CHART_AREAS,      /* step lines, stacked, of rows that say from when until when (points.h) */
     CHART_DOTS,       /* a dot where a value rises, on a logarithmic axis */
     CHART_TIMELINE,   /* a bar for each event, in a lane for each series */
     CHART_HISTOGRAMS, /* how each column's values are distributed, side by side */
@@ -82,6 +82,7 @@ struct chart_column {
 
 struct chart {
     const char *function; /* the aggregate that makes it */
+    const char *question; /* what a user asks who needs it */
     const char *text;     /* description in one line */
     const char *title;
     enum chart_kind kind;

@@ -329,7 +329,8 @@ static bool has_values(const struct chart *chart)
     return chart->columns[column_of(chart, CHART_VALUE) + 1].role == CHART_VALUE;
 }
 
-/* Adds the point of a column of values. Where there are several, their titles are part of the series' names. */
+/* Adds the point of a column of values. Where there are several, series are named after them,
+** too. */
 static void add_point(struct figure *figure, const struct chart_cell *cells, int value)
 {
     int at = column_of(figure->chart, CHART_AT);
@@ -394,7 +395,8 @@ static void add_change(struct figure *figure, double at, double value, uint32_t 
         figure->failed = true;
 }
 
-/* Adds what a row of CHART_AREAS changes. A row without a key is `(none)`; one that ends before it begins is left out. */
+/* Adds what a row of CHART_AREAS changes. A row without a key is `(none)`; one that ends before it
+** begins is left out. */
 static void add_changes(struct figure *figure, const struct chart_cell *cells)
 {
     struct chart_cell key = {.text = "(none)", .length = 6};
@@ -422,7 +424,8 @@ static void add_changes(struct figure *figure, const struct chart_cell *cells)
 bool figure_has_points(const struct figure *figure)
 {
     enum chart_kind kind = figure->chart->kind;
-    return kind == CHART_LINES || kind == CHART_AREAS || kind == CHART_DOTS || kind == CHART_TIMELINE;
+    return kind == CHART_LINES || kind == CHART_AREAS || kind == CHART_DOTS ||
+           kind == CHART_TIMELINE;
 }
 
 bool figure_is_stack(const struct figure *figure)

@@ -4,10 +4,10 @@
 ** 1. Rows keep the order given. A row without a name, a series or a position on the x axis is left
 **    out. A number that is missing, not finite, or 1e19 or more is a gap.
 ** 2. If texts name the series of a value, and in CHART_RANGES, rows of the same name are merged.
-** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted, and so
-**    are events of a timeline.
-** 4. Finishing a figure (arrange.c, points.h) puts rows into their order, thins lines and counts the values of
-**    histograms. The title tells how much is not shown.
+** 3. To keep pages small, rows beyond about a megabyte of names and numbers are only counted, and
+**    so are events of a timeline.
+** 4. Finishing a figure (arrange.c, points.h) puts rows into their order, thins lines and counts
+**    the values of histograms. The title tells how much is not shown.
 */
 #ifndef TRACEDIFF_FIGURE_H
 #define TRACEDIFF_FIGURE_H
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/names.h"
+#include "base/stopper.h"
 #include "catalogue.h"
 #include "writer.h"
 
@@ -97,8 +98,9 @@ void figure_clear(struct figure *figure);
 /* Adds a row; `cells` has one for each of the chart's columns. */
 void figure_add(struct figure *figure, const struct chart_cell *cells);
 
-/* Must be called after the last row, before the figure is written. False if out of memory. */
-bool figure_finish(struct figure *figure);
+/* Must be called after the last row, before the figure is written. On failure, which is of memory if none is set, returns
+** false. */
+bool figure_finish(struct figure *figure, const struct stopper *stopper, struct failure *failure);
 
 /* Writes the title, with the amount that is shown if it is not everything. */
 void figure_title(const struct figure *figure, struct writer *to);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum {
     MOST_POINTS = 8000, /* of all lines together */
@@ -12,7 +13,8 @@ enum {
     MOST_AREAS = 8
 };
 
-static const struct chart_column area_column = {.role = CHART_VALUE, .title = "(empty)"}; /* of the key '' */
+/* Of the key '', of all keys after the 7th, and of the sum. */
+static const struct chart_column area_column = {.role = CHART_VALUE, .title = "(empty)"};
 static const struct chart_column rest_column = {.role = CHART_VALUE, .colour = GREY};
 static const struct chart_column sum_column = {.role = CHART_VALUE, .colour = TEST_INK};
 
@@ -25,10 +27,12 @@ static size_t bucket_of(const double *x, size_t i, size_t count, size_t buckets,
     return bucket < buckets ? bucket : buckets - 1;
 }
 
-/* Reduces the points of a line, of so many, without changing how it looks: x and y, in place. Returns how many are left.
-** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have equally many points instead.
-** 2. Each bucket keeps its first, lowest, highest and last point, of equal ones the earliest, in their order. So no extreme
-**    is lost, and steps stay where they are. */
+/* Reduces the points of a line, of so many, without changing how it looks: x and y, in place.
+** Returns how many are left.
+** 1. The line is cut into buckets of equal width. If its x decreases anywhere, the buckets have
+**    equally many points instead.
+** 2. Each bucket keeps its first, lowest, highest and last point, of equal ones the earliest, in
+**    their order. So no extreme is lost, and steps stay where they are. */
 static size_t thin(double *x, double *y, size_t count, size_t lines)
 {
     size_t buckets = MOST_POINTS / POINTS_OF_A_BUCKET / lines;
@@ -116,28 +120,36 @@ static int change_order(const void *a, const void *b)
 }
 
 /* Orders the changes; those before all get a place 1 before the first of the others. */
-static void order_changes(struct stacked_areas *areas)
+static bool order_changes(struct stacked_areas *areas, const struct stopper *stopper,
+                          struct failure *failure)
 {
     size_t before = 0;
-    qsort(areas->changes, areas->count, sizeof *areas->changes, change_order);
+    if (!sort_items(areas->changes, areas->count, sizeof *areas->changes, change_order, stopper,
+                    failure))
+        return false;
     while (before < areas->count && isinf(areas->changes[before].at))
         before++;
     for (size_t i = 0; i < before; i++)
         areas->changes[i].at = before < areas->count ? areas->changes[before].at - 1 : -1;
+    return true;
 }
 
-/* Fills the points, and returns how many there are. */
-static size_t find_points(const struct stacked_areas *areas, double *x, double *y)
+/* Fills the points. */
+static bool find_points(const struct stacked_areas *areas, double *x, double *y, size_t *points,
+                        const struct stopper *stopper, struct failure *failure)
 {
     size_t count = 0;
     double sum = 0;
     for (size_t i = 0; i < areas->count; i++) {
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
         sum += areas->changes[i].value;
         count += count == 0 || x[count - 1] != areas->changes[i].at;
         x[count - 1] = areas->changes[i].at;
         y[count - 1] = sum;
     }
-    return count;
+    *points = count;
+    return true;
 }
 
 /* A key, and its value at the peak. */
@@ -160,7 +172,7 @@ static void add_series(struct figure *figure, const struct chart_column *column,
         (struct series){.column = column, .title = {at, figure->names.length - at}};
 }
 
-/* Adds the series of a key. Its title is repeated for each point of a page's table, so a long one is cut. */
+/* Adds the series of a key. A long title is cut: a page's table repeats it for each point. */
 static void add_area(struct figure *figure, const struct name *key)
 {
     enum { MOST_TITLE = 100 };
@@ -233,7 +245,8 @@ static bool push_point(struct series *series, double x, double y)
 }
 
 /* Gives all series the points at the positions x. */
-static bool fill_series(struct figure *figure, const int *area_of, const double *x, size_t count)
+static bool fill_series(struct figure *figure, const int *area_of, const double *x, size_t count,
+                        const struct stopper *stopper, struct failure *failure)
 {
     const struct stacked_areas *areas = &figure->areas;
     double sums[MOST_AREAS + 1] = {0};
@@ -241,6 +254,8 @@ static bool fill_series(struct figure *figure, const int *area_of, const double 
     size_t i = 0;
     for (size_t point = 0; point < count; point++) {
         for (; i < areas->count && areas->changes[i].at <= x[point]; i++) {
+            if (!stopper_goes_on(stopper, i, failure))
+                return false;
             sums[area_of[areas->changes[i].key]] += areas->changes[i].value;
             sums[all] += areas->changes[i].value;
         }
@@ -252,10 +267,12 @@ static bool fill_series(struct figure *figure, const int *area_of, const double 
 }
 
 /* As make_areas(), with room for the points and for the areas of keys. */
-static bool make_with(struct figure *figure, double *x, double *y, int *area_of)
+static bool make_with(struct figure *figure, double *x, double *y, int *area_of,
+                      const struct stopper *stopper, struct failure *failure)
 {
-    order_changes(&figure->areas);
-    size_t count = find_points(&figure->areas, x, y), peak = 0;
+    size_t count, peak = 0;
+    if (!find_points(&figure->areas, x, y, &count, stopper, failure))
+        return false;
     for (size_t i = 1; i < count; i++)
         peak = y[i] > y[peak] ? i : peak;
     double at = x[peak], most = y[peak];
@@ -266,28 +283,30 @@ static bool make_with(struct figure *figure, double *x, double *y, int *area_of)
     figure->marks[figure->mark_count++] = at;
     figure->seen = (int64_t)count;
     figure->kept = (int64_t)thin(x, y, count, (size_t)figure->series_count);
-    return fill_series(figure, area_of, x, (size_t)figure->kept);
+    return fill_series(figure, area_of, x, (size_t)figure->kept, stopper, failure);
 }
 
 /* Makes areas of the changes. */
-static bool make_areas(struct figure *figure)
+static bool make_areas(struct figure *figure, const struct stopper *stopper, struct failure *failure)
 {
     size_t count = figure->areas.count;
     if (count == 0)
         return true;
+    if (!order_changes(&figure->areas, stopper, failure))
+        return false;
     double *x = memory_zeroed(count, sizeof *x), *y = memory_zeroed(count, sizeof *y);
     int *area_of = memory_zeroed(figure->areas.keys.count, sizeof *area_of);
-    bool made = x && y && area_of && make_with(figure, x, y, area_of);
+    bool made = x && y && area_of && make_with(figure, x, y, area_of, stopper, failure);
     memory_free(x);
     memory_free(y);
     memory_free(area_of);
     return made;
 }
 
-bool points_make(struct figure *figure)
+bool points_make(struct figure *figure, const struct stopper *stopper, struct failure *failure)
 {
     if (figure->chart->kind == CHART_AREAS)
-        return make_areas(figure);
+        return make_areas(figure, stopper, failure);
     if (!figure->chart->at)
         shift_points(figure);
     if (figure->chart->kind != CHART_TIMELINE)

@@ -98,8 +98,9 @@ static void write_keys(const struct figure *figure, struct writer *to, const cha
 
 size_t timeline_write_lanes(const struct figure *figure, struct writer *to)
 {
-    write_string(to, ",\"uniformtext\":{\"mode\":\"hide\",\"minsize\":9},\"yaxis\":{\"type\":\"category\",\"autorange\":\"reversed\","
-                     "\"automargin\":true,\"showgrid\":false,\"tickmode\":\"array\"");
+    write_string(to, ",\"uniformtext\":{\"mode\":\"hide\",\"minsize\":9},\"yaxis\":{"
+                     "\"type\":\"category\",\"autorange\":\"reversed\",\"automargin\":true,"
+                     "\"showgrid\":false,\"tickmode\":\"array\"");
     write_keys(figure, to, ",\"tickvals\":[");
     write_string(to, "],\"ticktext\":[");
     for (int i = 0; i < figure->series_count; i++) {

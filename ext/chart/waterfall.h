@@ -17,8 +17,8 @@ bool waterfall_make(struct figure *figure);
 /* The greater end of the bar of a row, us. */
 double waterfall_end(const struct figure *figure, size_t row);
 
-/* The axis, in us. It begins at 0 if the bars of the parts then have a third of its width, else at a
-** round number before them. */
+/* The axis, in us. It begins at 0 if the bars of the parts then have a third of its width, else at
+** a round number before them. */
 struct waterfall_axis {
     double from, to;
 };

@@ -316,8 +316,8 @@ static void write_label_character(struct writer *writer, uint32_t c)
 }
 
 /* The number of characters, at most `width`, of the next line of a text: all that are left; up to
-** the last space in the last two thirds of the line; or up to the last word of its second half that begins
-** after one of these characters. */
+** the last space in the last two thirds of the line; or up to the last word of its second half that
+** begins after one of these characters. */
 static size_t line_of(const char *text, const char *end, size_t width)
 {
     static const char breaks[] = {' ', '_', ':', ',', '>', ')', '/'};
@@ -327,7 +327,8 @@ static size_t line_of(const char *text, const char *end, size_t width)
         if (text == end)
             return i;
         uint32_t c = next_character(&text, end);
-        if (i > (before == ' ' ? width / 3 : width / 2) && before < 0x80 && memchr(breaks, (int)before, sizeof breaks) &&
+        if (i > (before == ' ' ? width / 3 : width / 2) && before < 0x80 &&
+            memchr(breaks, (int)before, sizeof breaks) &&
             (c >= 0x80 || !memchr(breaks, (int)c, sizeof breaks)))
             *(before == ' ' ? &space : &best) = i;
         before = c;

@@ -58,8 +58,8 @@ bool readonly_check(struct readonly *readonly, int code, const char *table, stru
     }
 }
 
-/* The path as a URI. It changes nothing beside the file: a database in WAL mode is read without -wal
-** and -shm. NULL if out of memory. */
+/* The path as a URI. It changes nothing beside the file: a database in WAL mode is read without
+** -wal and -shm. NULL if out of memory. */
 static char *uri_of(const char *path)
 {
     static const char hexadecimal[] = "0123456789ABCDEF", tail[] = "?mode=ro&immutable=1";
@@ -130,7 +130,7 @@ static char *copied(const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* Lists the tables. Not: views, and virtual tables, which have no root page or another statement. */
+/* Lists the tables, without views and virtual tables, which have no root page or another SQL. */
 static bool list_tables(struct readonly *readonly, struct failure *failure)
 {
     static const char create[] = "CREATE TABLE ";

@@ -1,8 +1,8 @@
 /*
 ** A database that another program wrote, opened only to be read.
 **
-** Nothing of it is run: no view, trigger, generated column or virtual table (G3). Nothing is written,
-** neither to it nor beside it (G2).
+** Nothing of it is run: no view, trigger, generated column or virtual table (G3). Nothing is
+** written, neither to it nor beside it (G2).
 */
 #ifndef TRACEDIFF_READONLY_H
 #define TRACEDIFF_READONLY_H
@@ -32,9 +32,9 @@ struct readonly {
     size_t table_count, table_capacity;
 };
 
-/* Opens a database and lists its tables. A schema that cannot be read is trouble, not a failure. False
-** on failure (FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED); the struct is to be closed then, too,
-** and must not move. */
+/* Opens a database and lists its tables. A schema that cannot be read is trouble, not a failure.
+** False on failure (FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED); the struct is to be closed
+** then, too, and must not move. */
 bool readonly_open(struct readonly *readonly, const char *path, const struct stopper *stopper,
                    struct failure *failure);
 
@@ -59,13 +59,13 @@ struct readonly_table *readonly_table(const struct readonly *readonly, const cha
 ** values are generated. readonly_columns() must have been called. */
 const char *readonly_column(const struct readonly_table *table, const char *name);
 
-/* Reads a table's columns, key and name of the rowid, unless they are known. False on failure, or with
-** trouble. */
+/* Reads a table's columns, key and name of the rowid, unless they are known. False on failure, or
+** with trouble. */
 bool readonly_columns(struct readonly *readonly, struct readonly_table *table,
                       struct failure *failure);
 
-/* Handles a result code of SQLite, met in a table (NULL: in the schema): true if it is not an error.
-** Memory and interrupts set the failure; damage is kept as trouble. */
+/* Handles a result code of SQLite, met in a table (NULL: in the schema): true if it is not an
+** error. Memory and interrupts set the failure; damage is kept as trouble. */
 bool readonly_check(struct readonly *readonly, int code, const char *table,
                     struct failure *failure);
 

@@ -32,14 +32,14 @@ struct string_table {
 typedef bool string_maker(void *owner, struct string_use *use, const unsigned char *text,
                           size_t length, struct failure *failure);
 
-/* Opens a table; NULL: there is none, so that every id is unknown. Its id and text are the columns of
-** those names. False on failure, or with trouble. */
+/* Opens a table; NULL: there is none, so that every id is unknown. Its id and text are the columns
+** of those names. False on failure, or with trouble. */
 bool strings_open(struct string_table *strings, struct readonly *readonly,
                   struct readonly_table *table, const char *id, const char *text,
                   struct failure *failure);
 
-/* The use of an id; the first time, `make` makes it. It is valid until the next call. NULL on failure,
-** or with trouble. */
+/* The use of an id; the first time, `make` makes it. It is valid until the next call. NULL on
+** failure, or with trouble. */
 const struct string_use *strings_use(struct string_table *strings, int64_t id, int how,
                                      string_maker *make, void *owner, struct failure *failure);
 

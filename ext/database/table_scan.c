@@ -48,8 +48,8 @@ void scan_seek(struct table_scan *scan, int64_t rowid)
     scan->ended = false;
 }
 
-/* Takes the rowid of the next row. In a tree that has a page twice rows come again; they might come for
-** ever. */
+/* Takes the rowid of the next row. In a tree that has a page twice rows come again; they might come
+** for ever. */
 static bool take_rowid(struct table_scan *scan, int64_t rowid, struct failure *failure)
 {
     if (rowid < scan->lowest)
@@ -116,7 +116,7 @@ void scan_close(struct table_scan *scan)
     *scan = (struct table_scan){.statement = NULL};
 }
 
-/* A value is asked for once, not through sqlite3_column_int64() and the like: each costs as much. */
+/* A value is asked for once: sqlite3_column_int64() and the like would cost as much each time. */
 static sqlite3_value *value_of(const struct table_scan *scan, int column)
 {
     return sqlite3_column_value(scan->statement, column + 1);

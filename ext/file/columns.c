@@ -24,8 +24,8 @@ enum {
     FEW = 6 /* a new block holds so many times the rows so far: both together need little more */
 };
 
-/* Moves the items of array `i`, before which a row has `before` bytes, from arrays that begin at `from`
-** to arrays for `capacity` rows that begin at `to`. */
+/* Moves the items of array `i`, before which a row has `before` bytes, from arrays that begin at
+** `from` to arrays for `capacity` rows that begin at `to`. */
 static void move_items(struct columns *columns, size_t i, size_t before, const unsigned char *from,
                        unsigned char *to, size_t capacity)
 {

@@ -28,8 +28,8 @@ struct steps {
     uint32_t *of; /* by row: index into iterations, or STEP_NONE; NULL: no row is in a step */
 };
 
-/* A gpu_user_annotation, and the row that places it (annotations.h): `by`, or if it is named like a step
-** of the profiler `named`. */
+/* A gpu_user_annotation, and the row that places it (annotations.h): `by`, or if it is named like a
+** step of the profiler `named`. */
 struct annotation {
     uint32_t row, by, named; /* named: ROW_NONE if its name is another */
 };
@@ -55,7 +55,7 @@ enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_ORDER }
 
 struct row_source;
 
-/* What a lower layer has found in a file, which keeps it for later questions and frees it with its rows. */
+/* What a lower layer has found in a file, which keeps it for later and frees it with its rows. */
 struct derived {
     struct derived *next;
     size_t memory; /* bytes */
@@ -104,8 +104,7 @@ struct trace_file {
     int64_t first, last; /* ns: earliest start of X, B or E, and latest end; NUMBER_NONE (T2) */
 
     struct steps profiler_steps;
-    struct steps
-        *known_steps; /* by annotation, if they are more than those of the profiler (T20) */
+    struct steps *known_steps; /* by annotation, if more than those of the profiler (T20) */
     struct annotation *annotations; /* annotations of the device, in the order of the file */
     size_t annotation_count;
     struct process_group *groups; /* of collectives whose args tell it, in the order of the file */

@@ -3,8 +3,7 @@
 **
 ** K1. MEMORY: copies and fills, which have the categories gpu_memcpy, gpu_memset, Memcpy and
 **     Memset, or mtia_ccp_events and a name that begins with `dma`; and kernels whose names begin
-**     with `__amd_rocclr_copyBuffer` or `__amd_rocclr_fillBuffer`, which HIP launches for copies and
-**     fills
+**     with `__amd_rocclr_copyBuffer` or `__amd_rocclr_fillBuffer`, by which HIP copies and fills
 ** K2. none: events that are not device work by their category and name (T9)
 ** K3. COMMUNICATION: `nccl`, `rccl` or `hccl` anywhere in the name, in any case; or one of the
 **     patterns below, case-sensitive, in the head. The head is the name without

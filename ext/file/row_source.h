@@ -10,11 +10,11 @@
 struct loading;
 
 struct row_source {
-    /* Whether a path is such a file. It is opened in a way that keeps the locks that this process may
-    ** have on it. False on failure (FAILURE_READ, FAILURE_MEMORY). */
+    /* Whether a path is such a file. It is opened in a way that keeps the locks that this process
+    ** may have on it. False on failure (FAILURE_READ, FAILURE_MEMORY). */
     bool (*look)(const char *path, bool *is, struct failure *failure);
 
-    /* Whether all that the file has is in it (G2); false on failure (FAILURE_READ, FAILURE_MEMORY). */
+    /* Whether the file is complete (G2); false on failure (FAILURE_READ, FAILURE_MEMORY). */
     bool (*complete)(const char *path, struct failure *failure);
 
     /* Fills in parts of a file (loading->file->part), which are read together: what each is, and if
@@ -23,8 +23,8 @@ struct row_source {
     bool (*read)(struct loading *loadings, size_t count);
 
     /* Gives the args of a row of a file in `*text`, a JSON object, with its length; NULL if it has
-    ** none. The text is valid until the next call with this reader. `*reader` is NULL at first; later
-    ** calls may ask for other parts of the same database. False on failure. */
+    ** none. The text is valid until the next call with this reader. `*reader` is NULL at first;
+    ** later calls may ask for other parts of the same database. False on failure. */
     bool (*args)(void **reader, const struct trace_file *file, size_t row,
                  const struct stopper *stopper, const unsigned char **text, size_t *length,
                  struct failure *failure);

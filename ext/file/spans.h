@@ -24,8 +24,8 @@ static inline int64_t span_end(const struct span *span)
     return span->start + span->dur;
 }
 
-/* Makes the spans of the rows that take part and have a start. `takes_part` is called once for every
-** row, in the order of the file. */
+/* Makes the spans of the rows that take part and have a start. `takes_part` is called once for
+** every row, in the order of the file. */
 bool spans_make(struct spans *spans, const struct trace_file *file,
                 bool (*takes_part)(void *argument, size_t row), void *argument,
                 const struct stopper *stopper, struct failure *failure);

@@ -1,6 +1,9 @@
 /*
-** tracediff_help: every function with its arguments and columns, or the page of one function:
-** its usage, arguments, columns and an example that runs.
+** tracediff_help: every function, with the question that it answers and its page: usage, arguments,
+** columns and an example that runs. tracediff_columns: their arguments and columns.
+**
+** 1. Functions are in the order of their examples.
+** 2. A description of an argument may end in `; default VALUE`, which is a column of its own.
 */
 #include <stdarg.h>
 #include <string.h>
@@ -12,116 +15,83 @@
 
 enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds it */
 
-enum { HELP_ABOUT };
+enum { ABOUT };
 
 static const struct argument arguments_of_help[] = {
-    {"about", "TEXT", false, "a function's name, for its page; default every function"},
+    {"about", "TEXT", false, "a function's name; default every function"},
 };
 
 static const struct table_column columns_of_help[] = {
+    {"family", "TEXT", "what it is about"},
+    {"question", "TEXT", "what a user asks who needs it"},
+    {"name", "TEXT", "name of the function"},
+    {"written_in", "TEXT", "C or SQL"},
+};
+
+static const struct table_column page_of_help = {
+    "text", "TEXT",
+    "its page, which SELECT * leaves out: usage, arguments, columns and an example"};
+
+static const struct table_column columns_of_columns[] = {
     {"function", "TEXT", "name of the function"},
-    {"kind", "TEXT", "table, scalar or aggregate"},
-    {"part", "TEXT", "function, argument or column; on a page also usage, example and source"},
+    {"kind", "TEXT", "argument or column"},
     {"position", "INTEGER", "of the argument or column, from 1"},
     {"name", "TEXT", "of the argument or column"},
-    {"type", "TEXT", "declared type"},
+    {"type", "TEXT", "declared type; NULL for any"},
     {"required", "INTEGER", "of an argument: 1 if it cannot be left out"},
+    {"default_value", "TEXT", "of an argument that may be left out: its value then"},
     {"description", "TEXT", "what it is"},
-    {"line", "INTEGER", "number of the page's line, from 1; NULL without a page"},
-    {"text", "TEXT", "the page's line; NULL without a page"},
 };
 
-/* The description of a function of any kind. */
+/* A function of any kind, with its example. */
 struct help_entry {
-    const char *name, *kind, *type, *text;
-    const struct argument *arguments;
-    int argument_count;
-    const struct table_column *columns;
-    int column_count;
-    const char *source;
-    struct function function; /* the pointers above point into it, unless it is a table function */
+    struct table_function is; /* of a scalar or an aggregate, what describes it; without columns */
+    const char *kind, *example;
+    struct function function; /* `is` may point into it */
 };
 
-/* The ith function of all kinds; false after the last. */
-static bool help_entry_at(int i, struct help_entry *entry)
+/* Finds the function of an example. False if there is none. */
+static bool entry_of(const struct example *example, struct help_entry *entry)
 {
-    const struct table_function *table = table_function_at(i);
+    const struct table_function *table;
     struct function *function = &entry->function;
-    int tables = 0, required;
-    memset(entry, 0, sizeof *entry);
-    if (table) {
-        *entry = (struct help_entry){.name = table->name,
-                                     .kind = "table",
-                                     .text = table->text,
-                                     .arguments = table->arguments,
-                                     .argument_count = table->argument_count,
-                                     .columns = table->columns,
-                                     .column_count = table->column_count,
-                                     .source = table->source};
-        return true;
+    int required;
+    entry->example = example->sql;
+    entry->kind = "table function";
+    for (int i = 0; (table = table_function_at(i)) != NULL; i++) {
+        entry->is = *table;
+        if (strcmp(table->name, example->function) == 0)
+            return true;
     }
-    while (table_function_at(tables))
-        tables++;
-    if (!function_at(i - tables, function))
-        return false;
-    entry->name = function->name;
-    entry->kind = function->step ? "aggregate" : "scalar";
-    entry->type = function->type;
-    entry->text = function->text;
-    entry->arguments = function->arguments;
-    entry->argument_count = function_arguments(function, &required);
-    return true;
+    for (int i = 0; function_at(i, function); i++) {
+        entry->kind = function->step ? "aggregate" : "scalar";
+        entry->is =
+            (struct table_function){.name = function->name,
+                                    .text = function->text,
+                                    .family = function->family,
+                                    .question = function->question,
+                                    .arguments = function->arguments,
+                                    .argument_count = function_arguments(function, &required)};
+        if (strcmp(function->name, example->function) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* The rows that are being made. */
-struct help {
-    struct result *result;
-    const struct help_entry *entry;
-    int64_t line; /* last line of the page so far; 0: no page is made */
-};
-
-/* The content of a row. Position 0: the row describes no argument or column. */
-struct help_row {
-    const char *part;
-    int position;
-    const char *name, *type, *description;
-    const bool *required; /* NULL unless it is an argument */
-};
-
-/* Adds a row. `line` is its line of the page; NULL: none. */
-static void add_help(struct help *help, const struct help_row *row, const char *line)
+/* The ith argument or column of a function; a hidden column is the last one. */
+static struct argument item_at(const struct table_function *function, bool argument, int i)
 {
-    struct result *result = help->result;
-    result_string(result, help->entry->name);
-    result_string(result, help->entry->kind);
-    result_string(result, row->part);
-    result_number(result, row->position > 0 ? row->position : NUMBER_NONE);
-    result_string(result, row->name);
-    result_string(result, row->type && row->type[0] ? row->type : NULL);
-    result_number(result, row->required ? *row->required : NUMBER_NONE);
-    result_string(result, row->description);
-    help->line += line != NULL;
-    result_number(result, line ? help->line : NUMBER_NONE);
-    result_string(result, line);
+    if (argument)
+        return function->arguments[i];
+    const struct table_column *it =
+        i < function->column_count ? &function->columns[i] : function->hidden;
+    return (struct argument){it->name, it->type, false, it->text};
 }
 
-/* Adds a line of the page that describes no argument or column. */
-static void add_line(struct help *help, const char *part, const char *line)
+static int item_count(const struct table_function *function, bool argument)
 {
-    add_help(help, &(struct help_row){.part = part}, line);
-}
-
-/* A formatted text, to be freed with sqlite3_free(). If out of memory, marks the result as
-** failed and returns NULL. */
-static char *formatted(struct help *help, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    char *text = sqlite3_vmprintf(format, values);
-    va_end(values);
-    if (!text)
-        result_lost(help->result);
-    return text;
+    return argument ? function->argument_count
+                    : function->column_count + (function->hidden != NULL);
 }
 
 /* How many bytes of a text fit into `room`: all, or up to a space. The first word always
@@ -137,185 +107,175 @@ static size_t fitting(const char *text, size_t room)
     return end ? end : length;
 }
 
-/* Adds a row whose line is a prefix and a text. Further lines of the text are indented by the
-** prefix. Frees the prefix; NULL means out of memory. */
-static void add_wrapped(struct help *help, const struct help_row *row, char *prefix,
-                        const char *text)
+/* Adds a line of a prefix and a text to a page. Further lines of the text are indented by the
+** prefix. */
+static void put_line(sqlite3_str *page, const char *text, const char *prefix, ...)
 {
-    int indent = prefix ? (int)strlen(prefix) : 0;
-    struct help_row more = {.part = row->part};
-    for (bool first = true; prefix && (first || *text); first = false) {
+    va_list values;
+    if (sqlite3_str_length(page) > 0)
+        sqlite3_str_appendchar(page, 1, '\n');
+    int start = sqlite3_str_length(page);
+    va_start(values, prefix);
+    sqlite3_str_vappendf(page, prefix, values);
+    va_end(values);
+    int indent = sqlite3_str_length(page) - start;
+    for (bool first = true; first || *text; first = false) {
         size_t fits = fitting(text, (size_t)(WIDTH - indent));
-        char *line = formatted(help, "%s%*s%.*s", first ? prefix : "", first ? 0 : indent, "",
-                               (int)fits, text);
-        add_help(help, first ? row : &more, line);
-        sqlite3_free(line);
+        sqlite3_str_appendf(page, "%s%*s%.*s", first ? "" : "\n", first ? 0 : indent, "", (int)fits,
+                            text);
         text += fits;
         text += strspn(text, " ");
     }
-    sqlite3_free(prefix);
 }
 
-/* Adds the usage line; optional arguments are in brackets. */
-static void add_usage(struct help *help)
+/* Adds the usage; optional arguments are in brackets. False if out of memory. */
+static bool put_usage(sqlite3_str *page, const struct table_function *function)
 {
-    const struct help_entry *entry = help->entry;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    bool inside = false, table = strcmp(entry->kind, "table") == 0;
-    sqlite3_str_appendf(text, "%s(", entry->name);
-    for (int i = 0; i < entry->argument_count; i++) {
-        bool optional = !entry->arguments[i].required;
+    bool inside = false;
+    sqlite3_str_appendf(text, "%s(", function->name);
+    for (int i = 0; i < function->argument_count; i++) {
+        bool optional = !function->arguments[i].required;
         sqlite3_str_appendf(text, "%s%s%s%s", inside && !optional ? "]" : "",
                             !inside && optional ? (i ? " [" : "[") : "", i ? ", " : "",
-                            entry->arguments[i].name);
+                            function->arguments[i].name);
         inside = optional;
     }
     sqlite3_str_appendf(text, "%s)", inside ? "]" : "");
     char *call = sqlite3_str_finish(text);
     if (call)
-        add_wrapped(help, &(struct help_row){.part = "usage"},
-                    formatted(help, table ? "  SELECT * FROM " : "  SELECT "), call);
-    else
-        result_lost(help->result);
+        put_line(page, call, function->columns ? "  SELECT * FROM " : "  SELECT ");
     sqlite3_free(call);
+    return call != NULL;
 }
 
-static struct help_row argument_row(const struct help_entry *entry, int i)
+static void put_items(sqlite3_str *page, const struct table_function *function, bool argument)
 {
-    const struct argument *it = &entry->arguments[i];
-    return (struct help_row){.part = "argument",
-                             .position = i + 1,
-                             .name = it->name,
-                             .type = it->type,
-                             .description = it->text,
-                             .required = &it->required};
-}
-
-static struct help_row column_row(const struct help_entry *entry, int i)
-{
-    const struct table_column *it = &entry->columns[i];
-    return (struct help_row){.part = "column",
-                             .position = i + 1,
-                             .name = it->name,
-                             .type = it->type,
-                             .description = it->text};
-}
-
-/* Adds a row for each argument or column. On a page, its line has name, type and description. */
-static void add_list(struct help *help, const char *heading, int count,
-                     struct help_row (*row_at)(const struct help_entry *entry, int i))
-{
-    int width = 0;
-    if (help->line > 0 && count > 0)
-        add_line(help, NULL, heading);
+    int width = 0, count = item_count(function, argument);
+    if (count > 0)
+        put_line(page, argument ? "Arguments:" : "Columns:", "");
     for (int i = 0; i < count; i++) {
-        int length = (int)strlen(row_at(help->entry, i).name);
+        int length = (int)strlen(item_at(function, argument, i).name);
         width = length > width ? length : width;
     }
     for (int i = 0; i < count; i++) {
-        struct help_row row = row_at(help->entry, i);
-        if (help->line > 0)
-            add_wrapped(help, &row,
-                        formatted(help, "  %-*s  %-7s  %s", width, row.name,
-                                  row.type[0] ? row.type : "any",
-                                  row.required && *row.required ? "required; " : ""),
-                        row.description);
-        else
-            add_help(help, &row, NULL);
+        struct argument it = item_at(function, argument, i);
+        put_line(page, it.text, "  %-*s  %-7s  %s", width, it.name, it.type[0] ? it.type : "any",
+                 it.required ? "required; " : "");
     }
 }
 
-static void add_lists(struct help *help)
+static void add_help(struct result *result, const struct help_entry *entry)
 {
-    add_list(help, "Arguments:", help->entry->argument_count, argument_row);
-    add_list(help, "Columns:", help->entry->column_count, column_row);
-}
-
-static void add_example(struct help *help)
-{
-    const char *sql = example_of(help->entry->name);
-    if (sql)
-        add_line(help, NULL, "Example, in the directory of tracediff:");
-    while (sql && *sql) {
+    const struct table_function *function = &entry->is;
+    sqlite3_str *page = sqlite3_str_new(NULL);
+    put_line(page, function->text, "%s, %s: ", function->name, entry->kind);
+    bool whole = put_usage(page, function);
+    put_items(page, function, true);
+    put_items(page, function, false);
+    if (function->source) /* before the example, which users paste up to the end of the page */
+        put_line(page, function->source, "Source, with its rules: ");
+    put_line(page, "Example, in the directory of tracediff:", "");
+    for (const char *sql = entry->example; *sql; sql += strspn(sql, "\n")) {
         size_t length = strcspn(sql, "\n");
-        char *line = formatted(help, "  %.*s", (int)length, sql);
-        add_line(help, "example", line);
-        sqlite3_free(line);
-        sql += length + (sql[length] != 0);
+        sqlite3_str_appendf(page, "\n  %.*s", (int)length, sql);
+        sql += length;
     }
+    result_string(result, function->family);
+    result_string(result, function->question);
+    result_string(result, function->name);
+    result_string(result, function->source ? "SQL" : "C");
+    if (!whole || sqlite3_str_errcode(page) != SQLITE_OK)
+        result_lost(result);
+    char *text = sqlite3_str_finish(page);
+    result_string(result, text);
+    sqlite3_free(text);
 }
 
-/* The row that describes the function itself. */
-static struct help_row function_row(const struct help_entry *entry)
+/* Where `; default VALUE` begins at the end of a description; its end if there is none. */
+static const char *default_of(const char *text)
 {
-    return (struct help_row){.part = "function", .type = entry->type, .description = entry->text};
+    static const char mark[] = "; default ";
+    const char *found = text + strlen(text);
+    for (const char *at = text; (at = strstr(at, mark)) != NULL; at += sizeof mark - 1)
+        found = at;
+    return found;
 }
 
-static void add_page(struct help *help)
+static void add_columns(struct result *result, const struct help_entry *entry)
 {
-    const struct help_entry *entry = help->entry;
-    struct help_row row = function_row(entry);
-    bool table = strcmp(entry->kind, "table") == 0;
-    add_wrapped(help, &row,
-                formatted(help, "%s, %s: ", entry->name, table ? "table function" : entry->kind),
-                entry->text);
-    add_usage(help);
-    add_lists(help);
-    if (entry->source) { /* before the example, which users paste up to the end of the page */
-        char *source = formatted(help, "Source, with its rules: %s", entry->source);
-        add_line(help, "source", source);
-        sqlite3_free(source);
-    }
-    add_example(help);
-}
-
-/* Makes the page of a function; false if no function has that name. */
-static bool find_page(struct help *help, const char *name, struct nearest *nearest)
-{
-    struct help_entry entry;
-    help->entry = &entry;
-    for (int i = 0; help_entry_at(i, &entry); i++) {
-        if (sqlite3_stricmp(entry.name, name) == 0) {
-            add_page(help);
-            return true;
+    const struct table_function *function = &entry->is;
+    for (int kind = 0; kind < 2; kind++) {
+        bool argument = kind == 0;
+        for (int i = 0; i < item_count(function, argument); i++) {
+            struct argument it = item_at(function, argument, i);
+            const char *value = argument ? default_of(it.text) : it.text + strlen(it.text);
+            result_string(result, function->name);
+            result_string(result, argument ? "argument" : "column");
+            result_integer(result, i + 1);
+            result_string(result, it.name);
+            result_string(result, it.type[0] ? it.type : NULL);
+            result_number(result, argument ? it.required : NUMBER_NONE);
+            result_string(result, *value ? value + strlen("; default ") : NULL);
+            result_text(result, it.text, (size_t)(value - it.text));
         }
-        nearest_offer(nearest, entry.name);
     }
-    return false;
 }
 
-static void list_all(struct help *help)
+/* Adds the rows of one function, or of all of them. */
+static int produce(struct call *call, struct rows **rows, int columns,
+                   void (*add)(struct result *result, const struct help_entry *entry))
 {
+    struct result *result = result_new(columns);
+    const char *about;
+    bool valid = argument_name(call, ABOUT, "the name of a function", &about), found = !about;
+    struct nearest nearest = {.word = about, .length = about ? strlen(about) : 0};
     struct help_entry entry;
-    help->entry = &entry;
-    for (int i = 0; help_entry_at(i, &entry); i++) {
-        struct help_row row = function_row(&entry);
-        add_help(help, &row, NULL);
-        add_lists(help);
+    for (int i = 0; valid && i < example_count; i++) {
+        bool wanted = !about || sqlite3_stricmp(examples[i].function, about) == 0;
+        if (about)
+            nearest_offer(&nearest, examples[i].function);
+        if (wanted && entry_of(&examples[i], &entry))
+            add(result, &entry);
+        found = found || wanted;
     }
+    if (valid && !found)
+        failure_set(&call->failure, FAILURE_REQUEST, "there is no function '%s'; %s%s%s", about,
+                    nearest.name ? "did you mean '" : "SELECT name FROM tracediff_help",
+                    nearest.name ? nearest.name : " lists them", nearest.name ? "'?" : "");
+    return result_finish(result, call_code(call), rows);
 }
 
 static int help_produce(struct call *call, struct rows **rows)
 {
-    struct help help = {.result = result_new(call->function->column_count)};
-    const char *about;
-    bool valid = argument_name(call, HELP_ABOUT, "the name of a function", &about);
-    struct nearest nearest = {.word = about, .length = about ? strlen(about) : 0};
-    if (valid && !about)
-        list_all(&help);
-    else if (valid && !find_page(&help, about, &nearest))
-        failure_set(&call->failure, FAILURE_REQUEST, "there is no function '%s'; %s%s%s", about,
-                    nearest.name ? "did you mean '"
-                                 : "SELECT DISTINCT function FROM tracediff_help",
-                    nearest.name ? nearest.name : " lists them", nearest.name ? "'?" : "");
-    return result_finish(help.result, call_code(call), rows);
+    return produce(call, rows, COUNT_OF(columns_of_help) + 1, add_help);
+}
+
+static int columns_produce(struct call *call, struct rows **rows)
+{
+    return produce(call, rows, COUNT_OF(columns_of_columns), add_columns);
 }
 
 const struct table_function tracediff_help_function = {
     .name = "tracediff_help",
-    .text = "every function with its arguments and columns, or the help page of one",
+    .family = FAMILY_HELPERS,
+    .question = "Which function answers my question, and how is it called?",
+    .text = "every function with the question that it answers, and its page",
     COLUMNS(columns_of_help),
     ARGUMENTS(arguments_of_help),
+    .hidden = &page_of_help,
     .reads_files = false,
+    .typical_rows = 100,
     .produce = help_produce,
+};
+
+const struct table_function tracediff_columns_function = {
+    .name = "tracediff_columns",
+    .family = FAMILY_HELPERS,
+    .question = "Which arguments and columns does a function have?",
+    .text = "every argument and column of every function, or of one",
+    COLUMNS(columns_of_columns),
+    ARGUMENTS(arguments_of_help),
+    .reads_files = false,
+    .produce = columns_produce,
 };

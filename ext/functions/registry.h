@@ -39,7 +39,8 @@
     FUNCTION(memory_segments) \
     FUNCTION(memory_peak) \
     FUNCTION(execution_trace) \
-    FUNCTION(tracediff_help)
+    FUNCTION(tracediff_help) \
+    FUNCTION(tracediff_columns)
 /* clang-format on */
 
 /* The descriptor of NAME is `NAME_function`. */

@@ -46,7 +46,7 @@ bool known_names(const struct trace_file *file, unsigned char **known,
     return done;
 }
 
-/* The spans of a thread that start inside no other, moved to its beginning; returns their number. */
+/* Moves the spans that start inside no other to the beginning of a thread; returns their number. */
 static size_t drop_inner(struct span *spans, size_t count)
 {
     size_t kept = 0;
@@ -118,7 +118,8 @@ bool annotation_steps_make(struct steps *steps, struct trace_file *file, const u
     return done;
 }
 
-/* The first of some spans of a thread, by start, that starts inside another one (T5); NULL: there is none. */
+/* The first of some spans of a thread, by start, that starts inside another one (T5); NULL:
+** none. */
 static const struct span *first_inside(const struct span *spans, size_t count,
                                        const struct span *outer)
 {

@@ -1,5 +1,5 @@
 /*
-** Steps by annotation: the steps of a serving framework's engine, or what a user names (T20 to T22).
+** Steps by annotation: those of a serving framework's engine, or what a user names (T20 to T22).
 */
 #ifndef TRACEDIFF_ANNOTATION_STEPS_H
 #define TRACEDIFF_ANNOTATION_STEPS_H
@@ -16,14 +16,14 @@ struct step_wish {
     const char *text; /* what was asked for, for errors */
 };
 
-/* What the names of a file say of its events, by name id: KNOWN_... bits; `*known` becomes NULL if they
-** say nothing. */
+/* What the names of a file say of its events, by name id: KNOWN_... bits; `*known` becomes NULL if
+** they say nothing. */
 enum { KNOWN_STEP = 1, KNOWN_FORM = 2 };
 bool known_names(const struct trace_file *file, unsigned char **known,
                  const struct stopper *stopper, struct failure *failure);
 
-/* Makes the steps of a file of the events whose name has one of `bits` in `named`, by name id: of known
-** annotations only, or of any host event but calls.
+/* Makes the steps of a file of the events whose name has one of `bits` in `named`, by name id: of
+** known annotations only, or of any host event but calls.
 ** 1. An event that starts inside another of its thread (spans.h) is not a step.
 ** 2. Of several threads the one with the most steps counts; ties: the one whose first step starts
 **    first, then is first in the file.

@@ -294,8 +294,8 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     return true;
 }
 
-/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if out of
-** memory. */
+/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if
+** out of memory. */
 static bool is_collective(struct document_reading *reading, uint32_t id, bool on_host)
 {
     const struct names *names = &reading->file->names;
@@ -336,7 +336,8 @@ static bool value_in_args(struct document_reading *reading, const struct event *
     return *id != NAME_NONE || failure_memory(reading->failure);
 }
 
-/* Keeps the process group of the last row, if it may be a collective whose args tell it (W1, Q10.1). */
+/* Keeps the process group of the last row if that may be a collective which tells it (W1,
+** Q10.1). */
 static bool take_group(struct document_reading *reading, struct event *event,
                        enum category category)
 {

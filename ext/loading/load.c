@@ -26,7 +26,7 @@ static void add_base_to(struct trace_file *file, size_t row)
     }
 }
 
-/* Extends the span of a file over the Es that count for it (T2), whose times are moved by `base`. */
+/* Extends the span of a file over the Es that count for it (T2), with times moved by `base`. */
 static void span_ends(struct loading *loading, int64_t base)
 {
     for (size_t i = 0; i < loading->edge_count; i++) {
@@ -90,9 +90,9 @@ static bool ends_with(const char *path, const char *tail)
     return length >= tail_length && strcasecmp(path + length - tail_length, tail) == 0;
 }
 
-/* Finds the source of a file that is a database; NULL: it is a document. Of a file that the host may
-** have open as a database, only SQLite may close a descriptor: POSIX then drops all locks that the
-** process has on it. A file named as JSON is none of these, and is opened in less time. */
+/* Finds the source of a file that is a database; NULL: it is a document. Of a file that the host
+** may have open as a database, only SQLite may close a descriptor: POSIX then drops all locks that
+** the process has on it. A file named as JSON is none of these, and is opened in less time. */
 static bool find_source(const char *path, const struct row_source *databases,
                         const struct row_source **source, struct failure *failure)
 {

@@ -30,8 +30,8 @@ struct trace_file *file_load(const char *path, const struct load_options *option
 bool parts_load(const char *path, const struct load_options *options, struct trace_file **files,
                 const struct stopper *stopper, struct failure *failure);
 
-/* Reads what tells the rank of a file, or that it is not a trace: a document up to its first event or,
-** if that does not tell, whole; the parts of a database. */
+/* Reads what tells the rank of a file, or that it is not a trace: a document up to its first event
+** or, if that does not tell, whole; the parts of a database. */
 struct trace_file *file_peek(const char *path, const struct load_options *options,
                              const struct stopper *stopper, struct failure *failure);
 

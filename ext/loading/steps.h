@@ -12,8 +12,9 @@ static inline const struct steps *steps_of_file(const struct trace_file *file)
     return file->known_steps ? file->known_steps : &file->profiler_steps;
 }
 
-/* Fills `first` and `of` of steps whose items and iterations are there. `number` gives, by name id, the
-** step that an annotation of the device names, or NUMBER_NONE; NULL: none names one (profiler_steps.h, rule 4). */
+/* Fills `first` and `of` of steps whose items and iterations are there. `number` gives, by name id,
+** the step that an annotation of the device names, or NUMBER_NONE; NULL: none names one
+** (profiler_steps.h, rule 4). */
 bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *number,
                  const struct stopper *stopper, struct failure *failure);
 
@@ -28,8 +29,8 @@ static inline int64_t step_number_of_row(const struct trace_file *file, const in
     return number && name != NAME_NONE ? number[name] : NUMBER_NONE;
 }
 
-/* Finds the step at each instant (profiler_steps.h, rule 2): rows of the line are indices into `iterations`, or STEP_NONE.
-** The line begins before all events; it is the caller's. */
+/* Finds the step at each instant (profiler_steps.h, rule 2): rows of the line are indices into
+** `iterations`, or STEP_NONE. The line begins before all events; it is the caller's. */
 bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
                 struct failure *failure);
 

@@ -5,8 +5,9 @@
 
 #include "text/ascii.h"
 
-/* PyTorch, and the modules of Python's standard library that are written in Python: sys.stdlib_module_names of
-** 3.8 to 3.14 without those that only other systems or programs have. In order. */
+/* PyTorch, and the modules of Python's standard library that are written in Python:
+** sys.stdlib_module_names of 3.8 to 3.14 without those that only other systems or programs have. In
+** order. */
 static const char *const modules[] = {
     "_bootlocale",     "_collections_abc", "_compat_pickle", "_compression", "_pydatetime",
     "_pydecimal",      "_pyio",            "_strptime",      "_threading_local", "_weakrefset",

@@ -5,8 +5,8 @@
 #include "text/text.h"
 #include "profiler.h"
 
-/* Keeps a text as a name. In a made up file many texts may be the same pages over and over; names of a
-** real one are not much longer than the file, whatever they are made into. */
+/* Keeps a text as a name. In a made up file many texts may be the same pages over and over; names
+** of a real one are not much longer than the file, whatever they are made into. */
 static bool keep_name(struct database_read *read, const void *text, size_t length, uint32_t *id)
 {
     enum { TIMES = 8, LEAST = 1 << 20 };

@@ -166,7 +166,7 @@ static bool describe(struct database_read *read, const struct profiler *profiler
     return done;
 }
 
-/* Finds out what a part of an open database is. False on failure, with trouble, or if it is none. */
+/* Finds out what a part of an open database is. False on failure or trouble, or if it is none. */
 static bool open_part(struct database_read *read)
 {
     struct trace_file *file = read->file;

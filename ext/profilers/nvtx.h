@@ -3,7 +3,7 @@
 **
 **     NAME[, seq = N][, op_id = N][, sizes = [[..], ..]][, input_op_ids = [(N,N), ..]]
 **
-** NAME ends before the first `, ` from which on all of the text matches this, with at least one part.
+** NAME ends before the first `, ` from which on the whole text matches this, in at least one part.
 ** And the texts that name steps (N10).
 */
 #ifndef TRACEDIFF_NVTX_H
@@ -30,8 +30,8 @@ bool nvtx_is_operator(const unsigned char *text, const struct nvtx_text *parts);
 
 enum { NVTX_NO_WORD = -1 };
 
-/* The number of the word with which the name of a step begins, the better the lower; NVTX_NO_WORD if
-** it is no step's. `*number` is the step's. */
+/* The number of the word with which the name of a step begins, the better the lower; NVTX_NO_WORD
+** if it is no step's. `*number` is the step's. */
 int nvtx_step(const unsigned char *name, size_t length, int64_t *number);
 
 #endif

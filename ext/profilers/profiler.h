@@ -1,7 +1,7 @@
 /*
 ** What the databases of one profiler mean. A profiler says which tables have events; the reading of
-** them (database_rows.c) counts their rows, which makes the numbers of events (G9), and gives each row
-** to it.
+** them (database_rows.c) counts their rows, which makes the numbers of events (G9), and gives each
+** row to it.
 */
 #ifndef TRACEDIFF_PROFILER_H
 #define TRACEDIFF_PROFILER_H
@@ -84,10 +84,10 @@ struct database_row {
 /* Adds a row. False on failure. */
 bool database_add(struct database_read *read, const struct database_row *row);
 
-/* The id of a name; false on failure, or with trouble. The text is repaired if it is not UTF-8 (G7). */
+/* The id of a name; false on failure or trouble. Text that is not UTF-8 is repaired (G7). */
 bool database_name(struct database_read *read, const void *text, size_t length, uint32_t *id);
 
-/* ts and dur of a start and an end (G8); counts what is wrong with them. NUMBER_NONE: without an end. */
+/* ts and dur of a start and an end (G8); counts what is wrong. NUMBER_NONE: without an end. */
 void database_times(struct database_read *read, int64_t start, int64_t end, bool ended, int64_t *ts,
                     int64_t *dur);
 

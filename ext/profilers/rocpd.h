@@ -37,7 +37,7 @@ struct rocpd {
 
 extern const char *const rocpd_table_names[ROCPD_TABLES];
 
-/* What follows a name and `_` in that of a table; NULL: the table has another name, or no suffix. */
+/* What follows a name and `_` in that of a table; NULL: it has another name, or no suffix. */
 const char *rocpd_suffix(const char *table, const char *name);
 
 /* Finds the parts (R1) and, while rows are read, their ranks (R4). */
@@ -47,8 +47,8 @@ bool rocpd_look(struct database_read *read);
 bool rocpd_table(struct database_read *read, size_t part, const char *name,
                  struct readonly_table **table);
 
-/* The text that a range of a part is given: the message of its event. NULL: it has none. It is valid
-** until the next call. False on failure, or with trouble. */
+/* The text that a range of a part is given: the message of its event. NULL: it has none. It is
+** valid until the next call. False on failure, or with trouble. */
 bool rocpd_message(struct database_read *read, size_t part, int64_t event,
                    const unsigned char **text, size_t *length);
 

@@ -52,8 +52,8 @@ void document_close(struct document *document);
 /* Reads up to the first event. The metadata before traceEvents is then known. False on failure. */
 bool document_begin(struct document *document, struct failure *failure);
 
-/* Reads the next event that is not passed over. Returns 1 for an event, which is valid until the next
-** call; 0 at the end, where the outcome is known; -1 on failure. */
+/* Reads the next event that is not passed over. Returns 1 for an event, which is valid until the
+** next call; 0 at the end, where the outcome is known; -1 on failure. */
 int document_next(struct document *document, struct event *event, struct failure *failure);
 
 /* The outcome. Unless it is DOCUMENT_WHOLE, the failure that explains it can be taken once. */

@@ -36,8 +36,8 @@ struct reading; /* memo_tree.h */
 
 enum { EVENT_SPANS = 64 };
 
-/* Of an event that a memo has read, the fields ts, dur, stream and correlation are there; the others
-** after event_complete(). */
+/* Of an event that a memo has read, the fields ts, dur, stream and correlation are there; the
+** others after event_complete(). */
 struct event {
     unsigned char phase; /* ph; 0 if it is not one printable ASCII character */
     bool passed_over;    /* the phase is not wanted: the fields are undefined */

@@ -104,8 +104,8 @@ static bool read_value(struct list *list, struct token *value, struct failure *f
     }
 }
 
-/* Goes over the comma before the next element or key. Returns 1 if there is one, 0 after going over `close`, -1 on
-** failure. */
+/* Goes over the comma before the next element or key. Returns 1 if there is one, 0 after going over
+** `close`, -1 on failure. */
 static int separate(struct list *list, int close, struct failure *failure)
 {
     int c = peek(list, failure);
@@ -125,7 +125,7 @@ static int no_list(struct list *list, struct failure *failure)
     return -1;
 }
 
-/* Goes to the inside of the document. Returns 0, or -1 on failure: it cannot be what is asked for. */
+/* Goes to the inside of the document. Returns 0; -1 on failure: it cannot be what is asked for. */
 static int begin(struct list *list, struct failure *failure)
 {
     struct excerpt *in = &list->in;
@@ -148,7 +148,7 @@ static int begin(struct list *list, struct failure *failure)
     return 0;
 }
 
-/* Reads keys and their values up to the inside of the array. Returns 1 there, 0 after the object, -1 on failure. */
+/* Reads keys and values up to the array. Returns 1 inside it, 0 after the object, -1 on failure. */
 static int read_keys(struct list *list, struct failure *failure)
 {
     int more;

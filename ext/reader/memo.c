@@ -91,8 +91,8 @@ void event_complete(struct event *event)
     event->reading = NULL;
 }
 
-/* Some bytes of a name that begins at `p`. Many names have the same first bytes; others are about as long,
-** and have the same text after them. */
+/* Some bytes of a name that begins at `p`. Many names have the same first bytes; others are about
+** as long, and have the same text after them. */
 static inline uint64_t some_bytes(const unsigned char *p)
 {
     enum { NEAR = 4, FAR = 36 };
@@ -119,8 +119,8 @@ static inline bool same_name(const struct known_name *name, const unsigned char 
            (length <= COMPARED || same_tail(p, name->text, length));
 }
 
-/* Goes from a name's first byte to its closing quote. Of long names, which are those of templates, many
-** have the same bytes at first: they are kept by others, too. */
+/* Goes from a name's first byte to its closing quote. Of long names, which are those of templates,
+** many have the same bytes at first: they are kept by others, too. */
 static inline const unsigned char *take_name(struct memo *memo, const unsigned char *text_end,
                                              const unsigned char *p, struct event *event)
 {

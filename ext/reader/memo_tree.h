@@ -84,7 +84,7 @@ static inline bytes16 same16(const unsigned char *a, const unsigned char *b)
     return (bytes16)(bytes16_at(a) == bytes16_at(b));
 }
 
-/* Whether two texts are the same after their first COMPARED bytes. The last words overlap those before. */
+/* Whether two texts are the same after COMPARED bytes. The last words overlap those before. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
 {
     bytes16 equal = same16(a + length - COMPARED, b + length - COMPARED);
@@ -114,9 +114,9 @@ static inline const unsigned char *after_number(const unsigned char *p)
 
 enum { MEASURED = 31, UNMEASURED = 3 /* no end: see cross_number() */ };
 
-/* Goes from the end of a span, `*end`, to the end of the number after it; false if there is none. Most
-** numbers are as long as the one before: a processor that expects this goes on with what comes next before
-** it knows where this one ends. */
+/* Goes from the end of a span, `*end`, to the end of the number after it; false if there is none.
+** Most numbers are as long as the one before: a processor that expects this goes on with what comes
+** next before it knows where this one ends. */
 static inline __attribute__((always_inline)) bool cross_number(struct memo_node *node,
                                                                const unsigned char **end)
 {
@@ -150,7 +150,7 @@ matches(struct memo_node *node, const unsigned char *p, const unsigned char **en
     return node->follows != NUMBER || cross_number(node, end);
 }
 
-/* The span after `node` that is at `p`, up to `*end`; NULL if it is not known. It becomes the first. */
+/* The span after `node` that is at `p`, up to `*end`; NULL: not known. It becomes the first. */
 static inline struct memo_node *memo_find(struct memo_node *node, const unsigned char *p,
                                           const unsigned char **end)
 {

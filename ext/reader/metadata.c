@@ -8,7 +8,7 @@
 
 enum { LONGEST = 1024 * 1024 };
 
-/* Undoes escapes in an object, if it is strict JSON (mend.h, rule 1). Its length becomes `*length`. */
+/* Undoes escapes in an object, if it is strict JSON (mend.h, rule 1), which changes `*length`. */
 static bool undo_escapes(char *object, size_t *length, struct failure *failure)
 {
     if (!memchr(object, '\\', *length))

@@ -13,8 +13,7 @@ struct label_text {
     size_t at, length;            /* in `bytes` */
     size_t detail, detail_length; /* in the name */
     unsigned number;              /* 2, 3, ... of those with this label and detail; 0: none */
-    const struct label_set
-        *set; /* qsort comparators take no context, so the pointer is copied in */
+    const struct label_set *set;  /* copied in: qsort comparators take no context */
 };
 
 uint32_t label_set_add(struct label_set *set, const char *name, size_t length)

@@ -20,8 +20,8 @@ struct label_set {
 /* The id of a name; NAME_NONE if out of memory. */
 uint32_t label_set_add(struct label_set *set, const char *name, size_t length);
 
-/* Makes the labels, after all names were added. Without `apart`, different names may have one label.
-** False if out of memory. */
+/* Makes the labels, after all names were added. Without `apart`, different names may have one
+** label. False if out of memory. */
 bool label_set_finish(struct label_set *set, bool apart);
 
 /* Appends the label of a name to `to`, written by `escape`. Returns whether it is the name. */

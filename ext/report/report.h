@@ -8,8 +8,8 @@
 **    the text and the difference, ms.
 ** 2. LAYOUT_TABLE: a column's name is its head and its role, as `control|time`. The roles are those
 **    of report_table.c.
-** 3. LAYOUT_CAUSES: rows of place, diff, share, title, item and text. A new place begins a cause; an
-**    item is `evidence`, `instances` (a text to unfold) or `sql`.
+** 3. LAYOUT_CAUSES: rows of place, diff, share, title, item and text. A new place begins a cause;
+**    an item is `evidence`, `instances` (a text to unfold) or `sql`.
 ** 4. LAYOUT_MAP, LAYOUT_STEPS and LAYOUT_PATH: rows as below.
 ** 5. Every text is escaped: names stay text. Differences are test minus control.
 */
@@ -83,8 +83,9 @@ struct report {
 /* Begins the page, after both styles were filled. `title` is the title of the window. */
 void report_begin(struct report *report, const char *title, size_t length);
 
-/* Begin and end a section that the page has. Between them, each row is given to report_row(). `columns` are the
-** names of the columns of the query. `shown` is the statement to show; NULL: none. */
+/* Begin and end a section that the page has. Between them, each row is given to report_row().
+** `columns` are the names of the columns of the query. `shown` is the statement to show; NULL:
+** none. */
 bool report_has_section(const struct report *report, const struct report_section *section);
 void report_section_begin(struct report *report, const struct report_section *section);
 void report_row(struct report *report, const char *const *columns, const struct report_cell *cells,
@@ -114,8 +115,8 @@ void report_steps_row(struct report *report, const struct report_cell *cells);
 void report_steps_end(struct report *report);
 void report_steps_free(struct report_steps *steps);
 
-/* Rows of LAYOUT_PATH: a lane in words, rank, ms from the start of the step, ms, who waits at the end in words, ms
-** of the longest step. */
+/* Rows of LAYOUT_PATH: a lane in words, rank, ms from the start of the step, ms, who waits at the
+** end in words, ms of the longest step. */
 void report_path_row(struct report *report, const struct report_cell *cells);
 void report_path_end(struct report *report);
 

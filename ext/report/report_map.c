@@ -1,7 +1,7 @@
 /*
-** The map of the report: an icicle that report.js draws from JSON. `names` has each label once, with
-** the whole name where it differs. `leaves` has for each leaf the number of its levels, a name for
-** each of them, and ns a step in control and in test.
+** The map of the report: an icicle that report.js draws from JSON. `names` has each label once,
+** with the whole name where it differs. `leaves` has for each leaf the number of its levels, a name
+** for each of them, and ns a step in control and in test.
 */
 #include <math.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static void write_map_name(struct writer *to, const struct label_set *labels, ui
     writer_clear(&label);
 }
 
-/* A level without a name, or with that of the level above, is left out. What follows when the map is
-** large is one box. */
+/* A level without a name, or with that of the level above, is left out. What follows when the map
+** is large is one box. */
 void report_map_row(struct report *report, const struct report_cell *cells)
 {
     struct writer *to = &report->later;

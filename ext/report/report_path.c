@@ -29,8 +29,8 @@ void report_path_row(struct report *report, const struct report_cell *cells)
     double scale = 100 / cells[LANE_LONGEST].number, width = scale * cells[LANE_MS].number;
     int64_t rank = (int64_t)cells[LANE_RANK].number;
     if (report->rows == 0)
-        write_string(to, "<table class=\"path\"><caption>On which rank the path of the job is, and when"
-                         "</caption>\n<tbody>\n");
+        write_string(to, "<table class=\"path\"><caption>On which rank the path of the job is, and "
+                         "when</caption>\n<tbody>\n");
     else if (cells[LANE_FROM].number == 0)
         end_lane(to);
     if (cells[LANE_FROM].number == 0) {

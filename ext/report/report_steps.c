@@ -1,6 +1,6 @@
 /*
-** The steps of the report as dots: a circle is a step of control, a triangle one of test; hollow ones
-** are not counted. Positions across are percentages, so the picture is as wide as the page.
+** The steps of the report as dots: a circle is a step of control, a triangle one of test; hollow
+** ones are not counted. Positions across are percentages, so the picture is as wide as the page.
 */
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@ struct bound {
 struct bounds {
     struct bound *items;
     size_t count, capacity;
-    size_t *open; /* by name: the last one that no END has closed, its index plus 1; 0: there is none */
+    size_t *open; /* by name: the last one that no END has closed, its index plus 1; 0: none */
 };
 
 /* At one time, what begins comes first: an end is a us later than it says (rule 2). */

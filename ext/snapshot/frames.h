@@ -1,5 +1,5 @@
 /*
-** What the frames of an event say (M8, M9): labels of each frame are made once, and those of each list of frames.
+** What the frames of an event say (M8, M9): labels of each frame and each list are made once.
 */
 #ifndef TRACEDIFF_FRAMES_H
 #define TRACEDIFF_FRAMES_H
@@ -38,8 +38,8 @@ struct frame_keys {
     size_t name, filename, line;
 };
 
-/* The label of a list of frames, valid until the next call; PICKLED_ABSENT: without frames. NULL if out of memory. A
-** zeroed struct has no labels. */
+/* The label of a list of frames, valid until the next call; PICKLED_ABSENT: without frames. NULL if
+** out of memory. A zeroed struct has no labels. */
 const struct stack_label *frame_labels_of(struct frame_labels *labels, const struct values *values,
                                           const struct frame_keys *keys, pickled list,
                                           struct failure *failure);

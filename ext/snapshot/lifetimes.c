@@ -136,7 +136,7 @@ static bool end_allocation(struct lifetimes *lifetimes, size_t event, int64_t ad
                                                      .frames = NODE_NONE});
 }
 
-/* A number of 0 or more that an event, segment or block must have. `what` and `i` name it in the error. */
+/* A number of 0 or more that an event, segment or block must have. Errors name `what` and `i`. */
 static bool memory_number(const struct snapshot *snapshot, const struct memory_device *device,
                           const char *what, size_t i, pickled dict, enum snapshot_key key,
                           int64_t *number, struct failure *failure)
@@ -218,8 +218,8 @@ static bool take_block(struct lifetimes *lifetimes, pickled block, int64_t addre
     return true;
 }
 
-/* Goes through the blocks of a segment. Blocks of old versions have neither an address, nor the size that was
-** asked for. */
+/* Goes through the blocks of a segment. Blocks of old versions have neither an address, nor the
+** size that was asked for. */
 static bool take_segment(struct lifetimes *lifetimes, size_t i)
 {
     const struct snapshot *snapshot = lifetimes->snapshot;

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* Bounds of memory (pickle.h, rule 3). Real snapshots take as many bytes as their files, or less. */
+/* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files. */
 enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8 };
 static const size_t most_memory = (size_t)4 << 30;
 
@@ -103,6 +103,7 @@ bool machine_put(struct machine *machine, uint64_t i)
         machine->memo_count = i + 1;
     }
     machine->puts++;
+    machine->memoized += machine->memo[i] == 0;
     machine->memo[i] = machine->stack[machine->top - 1];
     return true;
 }

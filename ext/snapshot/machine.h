@@ -1,6 +1,6 @@
 /*
-** The machine that the opcodes of a pickle run on: a chunk of the file, a stack, marks on it, and the memo. Shared by
-** pickle.c, which reads opcodes, and machine.c.
+** The machine that the opcodes of a pickle run on: a chunk of the file, a stack, marks on it, and
+** the memo. Shared by pickle.c, which reads opcodes, and machine.c.
 */
 #ifndef TRACEDIFF_MACHINE_H
 #define TRACEDIFF_MACHINE_H
@@ -33,12 +33,12 @@ struct machine {
     size_t depth;
     pickled *memo;
     size_t memo_count, memo_capacity; /* entries that were not set are 0 */
-    size_t puts;
+    size_t puts, memoized; /* entries that were set, again or for the first time */
     char *text;
     size_t text_capacity;
 };
 
-/* Sets a failure at the opcode that runs; false. Past the end of the file, the file is truncated. */
+/* Sets a failure at the opcode that runs; false. Past the end, the file is truncated. */
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what);
 
 /* Sets FAILURE_MEMORY; false. */

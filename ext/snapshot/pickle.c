@@ -105,7 +105,8 @@ static uint64_t take(struct machine *machine, int bytes)
     return number;
 }
 
-/* BINGET and LONG_BINGET, which are nearly all of a snapshot: its events refer to frames. `p` is at the opcode. */
+/* BINGET and LONG_BINGET, which are nearly all of a snapshot: its events refer to frames. `p` is at
+** the opcode. */
 static bool run_gets(struct machine *machine)
 {
     const unsigned char *p = machine->p,
@@ -221,7 +222,7 @@ static bool run(struct machine *machine, enum opcode opcode)
     case MARK:
         return machine_mark(machine);
     case MEMOIZE:
-        return machine_put(machine, machine->memo_count);
+        return machine_put(machine, machine->memoized);
     case BINPUT:
         return machine_put(machine, take(machine, 1));
     case LONG_BINPUT:

@@ -1,11 +1,13 @@
 /*
 ** Reads a pickle, of protocols 2 to 5, and runs nothing of it.
 **
-** 1. It has the opcodes that data need. Those that import, call or look up what is not in the file are an error
-**    that names the opcode and its byte; others, of protocols 0 and 1, too.
-** 2. A container that is added to after it was put into another one, or into itself, is an error: no cycle can be
-**    made without. Python's pickler fills a container before it puts it into another one unless there is a cycle.
-** 3. Depth, stack, memo and texts are bounded, and so is memory: by the bytes that were read, and MOST_MEMORY.
+** 1. It has the opcodes that data need. Those that import, call or look up what is not in the file
+**    are an error that names the opcode and its byte; others, of protocols 0 and 1, too.
+** 2. A container that is added to after it was put into another one, or into itself, is an error:
+**    no cycle can be made without. Python's pickler fills a container before it puts it into
+**    another one unless there is a cycle.
+** 3. Depth, stack, memo and texts are bounded, and so is memory: by the bytes that were read, and
+**    MOST_MEMORY.
 ** 4. What follows STOP is read, since gzip has its checksum at the end, and left out.
 */
 #ifndef TRACEDIFF_PICKLE_H
@@ -21,8 +23,8 @@ struct pickle {
     int64_t size; /* bytes, decompressed */
 };
 
-/* Reads a file. `identity` becomes that of the file. Failures: FAILURE_NOT_TRACE if it does not begin like a pickle, FAILURE_DAMAGE,
-** and others; the pickle is to be cleared then, too. */
+/* Reads a file. `identity` becomes that of the file. Failures: FAILURE_NOT_TRACE if it does not
+** begin like a pickle, FAILURE_DAMAGE, and others; the pickle is to be cleared then, too. */
 bool pickle_read(struct pickle *pickle, const char *path, const char *const *keys, size_t key_count,
                  struct identity *identity, const struct stopper *stopper, struct failure *failure);
 

@@ -1,6 +1,6 @@
 /*
-** A snapshot of PyTorch's allocator: what torch.cuda.memory._dump_snapshot() writes, and what follows from it (M1 to
-** M9). Numbers of events are those of the device, from 0.
+** A snapshot of PyTorch's allocator: what torch.cuda.memory._dump_snapshot() writes, and what
+** follows from it (M1 to M9). Numbers of events are those of the device, from 0.
 */
 #ifndef TRACEDIFF_SNAPSHOT_H
 #define TRACEDIFF_SNAPSHOT_H

@@ -1,6 +1,6 @@
 /*
-** Snapshots that were read, kept for later queries like files of traces (trace/cache.h): by path and identity, and
-** the least recently used are dropped first.
+** Snapshots that were read, kept for later queries like files of traces (trace/cache.h): by path
+** and identity, and the least recently used are dropped first.
 */
 #ifndef TRACEDIFF_SNAPSHOT_CACHE_H
 #define TRACEDIFF_SNAPSHOT_CACHE_H
@@ -22,7 +22,7 @@ struct snapshot_cache {
 struct snapshot *snapshot_cache_get(struct snapshot_cache *cache, const char *path,
                                     const struct stopper *stopper, struct failure *failure);
 
-/* Drops snapshots without users until those that are left hold at most so many bytes; and those whose files changed. */
+/* Drops unused snapshots until the rest hold at most so many bytes, and those of changed files. */
 void snapshot_cache_trim(struct snapshot_cache *cache, size_t most);
 
 void snapshot_cache_clear(struct snapshot_cache *cache);

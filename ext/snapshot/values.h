@@ -1,9 +1,9 @@
 /*
-** The values of a pickle, in a few arrays. Containers are nodes, and refer to others by the node's id, so
-** what a pickle shares is kept once.
+** The values of a pickle, in a few arrays. Containers are nodes, and refer to others by the node's
+** id, so what a pickle shares is kept once.
 **
-** 1. A dict has a shape: its keys, kept once for all dicts that have the same keys in the same order. Its cells
-**    are the values, in the order of the keys.
+** 1. A dict has a shape: its keys, kept once for all dicts that have the same keys in the same
+**    order. Its cells are the values, in the order of the keys.
 ** 2. A list has refs if all its items are dicts, 4 bytes each; else cells, 8 bytes each.
 ** 3. A container that was added to again has further nodes: its next ones.
 ** 4. Floats and bytes have no content here, nor has an integer beyond 64 bits: nothing needs them.
@@ -51,7 +51,7 @@ struct dict_shape {
     size_t first; /* index of its first key */
     uint64_t hash;
     uint32_t count;
-    uint16_t places[MOST_KNOWN_KEYS]; /* by known key: the place of its value, from 1; 0: not there */
+    uint16_t places[MOST_KNOWN_KEYS]; /* by known key: the place of its value, from 1; 0: none */
 };
 
 struct values {
@@ -100,13 +100,13 @@ pickled values_integer(struct values *values, int64_t integer);
 pickled values_text(struct values *values, const char *text, size_t length);
 pickled values_container(struct values *values, enum pickled_kind kind);
 
-/* Adds items to a list, set or tuple; or pairs of keys and values, at most MOST_PAIRS, to a dict. False if out
-** of memory. The containers among the items become placed. */
+/* Adds items to a list, set or tuple; or pairs of keys and values, at most MOST_PAIRS, to a dict.
+** False if out of memory. The containers among the items become placed. */
 bool values_append(struct values *values, pickled list, const pickled *items, size_t count);
 bool values_set(struct values *values, pickled dict, const pickled *pairs, size_t count);
 
-/* The value of a known key of a dict, of several the last; PICKLED_ABSENT if it is not there, or if `dict` is not
-** a dict. */
+/* The value of a known key of a dict, of several the last; PICKLED_ABSENT if it is not there, or if
+** `dict` is not a dict. */
 pickled values_field(const struct values *values, pickled dict, size_t key);
 
 /* Whether a value is an integer of 64 bits. */

@@ -6,10 +6,10 @@
 #include "text/scan.h"
 #include "base/thread.h"
 
-/* To wake a thread for each buffer costs time on both sides. The one that fills is woken when all but SPARE
-** buffers are empty (one is lent, one waits), the one that reads when all but SPARE are filled, or after
-** 10 ms when one is. With more buffers both are woken less often, which is worth their memory from MUCH bytes
-** of a file on. */
+/* To wake a thread for each buffer costs time on both sides. The one that fills is woken when all
+** but SPARE buffers are empty (one is lent, one waits), the one that reads when all but SPARE are
+** filled, or after 10 ms when one is. With more buffers both are woken less often, which is worth
+** their memory from MUCH bytes of a file on. */
 enum { FEW = 4, MANY = 8, SPARE = 2, MUCH = 4 * 1024 * 1024 };
 
 struct buffer {
@@ -123,7 +123,7 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
     return NULL;
 }
 
-/* Waits for buffer `next`, and for others if it is not the first: of many files only the head is read. */
+/* Waits for buffer `next` and, but for the first, more: of many files only the head is read. */
 static void wait_for_buffer(struct ahead *ahead, size_t next)
 {
     while (next > 0 && !many_filled(ahead) && thread_wait(&ahead->changed, &ahead->mutex))

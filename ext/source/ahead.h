@@ -24,9 +24,10 @@ struct ahead;
 /* Bytes of a buffer, and before it. */
 enum { AHEAD_SIZE = 256 * 1024, AHEAD_BEFORE = 64 * 1024 };
 
-/* Starts a thread that calls `read`, until its first result that is not positive. Takes one of
-** the `idle` processors, and gives it back when the thread has read everything. `left` are the bytes of the
-** file that are still to be read. NULL if no processor is idle, or if memory or threads are not to be had. */
+/* Starts a thread that calls `read`, until its first result that is not positive. Takes one of the
+** `idle` processors, and gives it back when the thread has read everything. `left` are the bytes of
+** the file that are still to be read. NULL if no processor is idle, or if memory or threads are not
+** to be had. */
 struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, int64_t left);
 
 /* As `read`. What ahead_lend() has lent is given back. */
@@ -34,8 +35,8 @@ ptrdiff_t ahead_read(struct ahead *ahead, unsigned char *to, size_t room, int64_
                      struct failure *failure);
 
 /* As `read`, but lends a buffer: what was read lies after a copy of the `length` bytes at `before`,
-** at most AHEAD_BEFORE, where `*bytes` then points to. SCAN_PADDING bytes after it may be written. `before` may be in
-** what was lent last, which is given back, unless nothing is read. */
+** at most AHEAD_BEFORE, where `*bytes` then points to. SCAN_PADDING bytes after it may be written.
+** `before` may be in what was lent last, which is given back, unless nothing is read. */
 ptrdiff_t ahead_lend(struct ahead *ahead, const unsigned char *before, size_t length,
                      unsigned char **bytes, int64_t *position, struct failure *failure);
 

@@ -129,7 +129,7 @@ static enum decoded isal_read(void *state, struct decoder_buffers *buffers)
     int code = library.inflate(stream);
     leave_wide_vectors();
     if (stream->avail_in > in)
-        stream->avail_in = 0; /* of damaged data ISA-L may count up to two bytes after the end as read */
+        stream->avail_in = 0; /* of damaged data ISA-L may count two bytes after the end as read */
     buffers->in += in - stream->avail_in;
     buffers->in_left -= in - stream->avail_in;
     buffers->out += out - stream->avail_out;

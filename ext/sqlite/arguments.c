@@ -190,7 +190,7 @@ static bool select_elements(struct call *call, int argument, const char *given,
     return call->failure.code == FAILURE_NONE;
 }
 
-/* Whether a text may be the phase of a step or its stratum, which has a size after it (step_form.h). */
+/* Whether a text may be the phase of a step, or its stratum: with a size after it (step_form.h). */
 static bool is_phase(const char *text)
 {
     size_t length = 0;
@@ -259,7 +259,8 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     else if (steady && is_phase(text))
         return select_phase(call, selection, text);
     else
-        return select_elements(call, argument, selection->job ? ranks : NULL, expected, selection, &capacity);
+        return select_elements(call, argument, selection->job ? ranks : NULL, expected, selection,
+                               &capacity);
     return true;
 }
 

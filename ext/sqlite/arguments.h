@@ -12,12 +12,13 @@
 /* A trace: a text that names a directory, a file or a pattern, or a JSON array of such texts. */
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 
-/* Runs, by the same texts: each path is a run, as paths_add_runs() has it or, if `files`, each file. */
+/* Runs, by the same texts: each path is one as paths_add_runs() has it or, if `files`, each
+** file. */
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
 
 /* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
-** integers, 'all', or, if `steady`, 'steady', the default, 'first' or a phase; if argument_takes_job(), 'job', alone or before a
-** JSON array of ranks. */
+** integers, 'all', or, if `steady`, 'steady', the default, 'first' or a phase; if
+** argument_takes_job(), 'job', alone or before a JSON array of ranks. */
 bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
 
 /* Whether an argument takes 'job': its description says so, or it is the same for test. */

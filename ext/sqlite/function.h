@@ -9,12 +9,19 @@
 enum { MOST_FUNCTION_ARGUMENTS = 12 };
 
 struct function {
-    const char *name, *type, *text;
+    const char *name, *text;
+    const char *family, *question; /* as in struct table_function */
     struct argument arguments[MOST_FUNCTION_ARGUMENTS]; /* end at the first without a name */
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*final)(sqlite3_context *context);
-    const void *data; /* SQLite's user data; NULL: the struct database */
+    const void *data; /* NULL: SQLite's user data is the struct database; else, a struct function_data */
+};
+
+/* The user data of a function that has data. */
+struct function_data {
+    struct database *database; /* one reference */
+    const void *data;
 };
 
 /* How many arguments a function has; the first `*required` must be given. */

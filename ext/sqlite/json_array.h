@@ -1,6 +1,6 @@
 /*
-** Reads the elements of a JSON array, in linear time. Only scalar functions of SQLite are used, because a
-** user's table could hide json_each (S11).
+** Reads the elements of a JSON array, in linear time. Only scalar functions of SQLite are used,
+** because a user's table could hide json_each (S11).
 */
 #ifndef TRACEDIFF_JSON_ARRAY_H
 #define TRACEDIFF_JSON_ARRAY_H

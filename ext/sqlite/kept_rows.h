@@ -44,7 +44,7 @@ void kept_leave(struct kept *kept, struct kept_rows *rows);
 /* The rowid of a row: another one for each tuple and number of row. */
 int64_t kept_rowid(const struct kept_rows *rows, int64_t row);
 
-/* Frees unused rows, the longest unused first, until they take at most 64 MiB; `all`: all of them. */
+/* Frees unused rows, the longest unused first, down to 64 MiB; `all`: all of them. */
 void kept_trim(struct kept *kept, bool all);
 
 void kept_clear(struct kept *kept);

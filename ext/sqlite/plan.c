@@ -32,6 +32,13 @@ static uint64_t named(const struct table_function *function, const sqlite3_index
     return columns;
 }
 
+/* The argument that a constraint is on; negative: none, as it is on a column. */
+static int argument_of(const struct table_function *function, const sqlite3_index_info *info, int i)
+{
+    int argument = info->aConstraint[i].iColumn - function->column_count;
+    return argument < function->argument_count ? argument : -1;
+}
+
 /* Finds the first usable term on each argument. False if an argument has terms, none of them
 ** usable. */
 static bool find_arguments(const struct table_function *function, const sqlite3_index_info *info,
@@ -42,7 +49,7 @@ static bool find_arguments(const struct table_function *function, const sqlite3_
         unsigned char op = info->aConstraint[i].op;
         if (op != SQLITE_INDEX_CONSTRAINT_EQ && op != SQLITE_INDEX_CONSTRAINT_IS)
             continue;
-        int argument = info->aConstraint[i].iColumn - function->column_count;
+        int argument = argument_of(function, info, i);
         if (argument < 0)
             continue;
         asked[argument] = true;
@@ -69,7 +76,7 @@ static const char *only_compared(const struct table_function *function,
                                  const int *term)
 {
     for (int i = 0; i < info->nConstraint; i++) {
-        int argument = info->aConstraint[i].iColumn - function->column_count;
+        int argument = argument_of(function, info, i);
         if (is_comparison(info->aConstraint[i].op) && argument >= 0 && term[argument] < 0 &&
             !defaults[argument])
             return function->arguments[argument].name;
@@ -123,8 +130,8 @@ static double take_terms(const struct table_function *function, sqlite3_index_in
     return fewer;
 }
 
-/* Whether SQLite compares texts by the bytes of UTF-8. Asked anew for each plan, as the encoding can be
-** set until the database is created. In doubt, SQLite sorts. */
+/* Whether SQLite compares texts by the bytes of UTF-8. Asked anew for each plan, as the encoding
+** can be set until the database is created. In doubt, SQLite sorts. */
 static bool compares_utf8(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;

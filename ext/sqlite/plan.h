@@ -1,14 +1,14 @@
 /*
-** The plan of a query, which SQLite and a table function agree on: which terms are arguments,
-** which terms on columns the scan uses, and the order of the rows.
+** The plan of a query, which SQLite and a table function agree on: which terms are arguments, which
+** terms on columns the scan uses, and the order of the rows.
 **
 ** 1. The first term on an argument that is a usable equality gives its value. SQLite checks any
-**    further terms against the hidden column. A plan is refused only if an argument has terms
-**    and none of them is usable (S1, S2).
-** 2. The scan uses a term on a column if the function serves it there: one equality or IN, and
-**    one lower and one upper bound. SQLite checks each row again, so extra rows do no harm (S4).
-** 3. An order by one column is served, ascending or descending; that of a text only where the database
-**    is in UTF-8 (S24).
+**    further terms against the hidden column. A plan is refused only if an argument has terms and
+**    none of them is usable (S1, S2).
+** 2. The scan uses a term on a column if the function serves it there: one equality or IN, and one
+**    lower and one upper bound. SQLite checks each row again, so extra rows do no harm (S4).
+** 3. An order by one column is served, ascending or descending; that of a text only where the
+**    database is in UTF-8 (S24).
 */
 #ifndef TRACEDIFF_PLAN_H
 #define TRACEDIFF_PLAN_H
@@ -45,7 +45,7 @@ struct wish {
     bool descending;
 };
 
-/* xBestIndex. An argument that has one of `defaults` need not be given. SQLITE_ERROR: `error` says why. */
+/* xBestIndex. An argument with a default need not be given. SQLITE_ERROR: `error` says why. */
 int plan_make(const struct table_function *function, sqlite3 *db, sqlite3_value *const *defaults,
               sqlite3_index_info *info, char **error);
 

@@ -14,8 +14,8 @@ int sql_function_produce(struct call *call, struct rows **rows);
 ** call->failure filled. */
 int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to);
 
-/* The same for one row of a SELECT. Its statement stays open until the caller finalizes it, so the rows
-** of its table functions are kept (table_function.h, rule 4). NULL on failure. */
+/* The same for one row of a SELECT. Its statement stays open until the caller finalizes it, so the
+** rows of its table functions are kept (table_function.h, rule 4). NULL on failure. */
 int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement);
 
 /* Enclose SQL that runs for a function: errors begin with its name, nesting is limited, and the

@@ -83,6 +83,9 @@ static char *declaration(const struct table_function *function)
                             function->columns[i].type);
     for (int i = 0; i < function->argument_count; i++)
         sqlite3_str_appendf(text, ", \"%w\" HIDDEN", function->arguments[i].name);
+    if (function->hidden)
+        sqlite3_str_appendf(text, ", \"%w\" %s HIDDEN", function->hidden->name,
+                            function->hidden->type);
     sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
 }
@@ -209,7 +212,9 @@ static int functionColumn(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     const struct function_cursor *cursor = (const struct function_cursor *)base;
     struct function_table *table = (struct function_table *)base->pVtab;
     int argument = column - table->function->column_count;
-    if (argument >= 0) {
+    if (argument == table->function->argument_count) {
+        column = table->function->column_count; /* `hidden` */
+    } else if (argument >= 0) {
         if (cursor->given[argument])
             sqlite3_result_value(context, cursor->given[argument]);
         return SQLITE_OK;

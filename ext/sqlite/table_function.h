@@ -54,19 +54,35 @@ struct call {
     struct failure failure;                /* filled by the producer on failure */
 };
 
+/* Families of functions, in the words of users. */
+#define FAMILY_THE_ANSWER "the answer"
+#define FAMILY_TIME_OF_A_STEP "time of a step"
+#define FAMILY_OPERATORS_AND_KERNELS "operators and kernels"
+#define FAMILY_RANKS_AND_THE_JOB "ranks and the job"
+#define FAMILY_IS_IT_REAL "is it real"
+#define FAMILY_CRITICAL_PATH "critical path"
+#define FAMILY_MEMORY "memory"
+#define FAMILY_EVENTS_AND_FILES "events and files"
+#define FAMILY_ANALYSES_OF_HTA "analyses of HTA"
+#define FAMILY_CHARTS "charts"
+#define FAMILY_HELPERS "helpers"
+
 struct table_function {
     const char *name;
     const char *text; /* description in one line */
+    const char *family, *question; /* FAMILY_..., and what a user asks who needs it, for the help */
     const struct table_column *columns;
     int column_count;
     const struct argument *arguments;
     int argument_count;
+    const struct table_column *hidden; /* a last column that `*` leaves out; NULL: none */
     bool reads_files;
     const unsigned char *serves; /* enum served, by column; NULL: none is served */
     int typical_rows;            /* rows of a call, for the planner; 0: 1000 */
     /* Computes the rows. Returns SQLITE_OK, or an error code with call->failure filled. */
     int (*produce)(struct call *call, struct rows **rows);
     const char *sql;    /* the SELECT of a function written in SQL; else NULL */
+    const char *facts;  /* a SELECT of one row, whose columns are parameters of `sql`; NULL: none */
     const char *source; /* its file */
 };
 
@@ -90,10 +106,10 @@ static inline bool call_wants(const struct call *call, int column)
     return call->columns >> column & 1;
 }
 
-/* Registers the functions of which `at` gives the ith, up to NULL; without `files` only those that read
-** none. Each is registered twice: under its name, and as `tracediff:NAME`, which no user's table can hide
-** (S11). A name that is already a module's stays as it is (S16). Returns a SQLite result code; on failure
-** none is registered, and `*error` may have a text. */
+/* Registers the functions of which `at` gives the ith, up to NULL; without `files` only those that
+** read none. Each is registered twice: under its name, and as `tracediff:NAME`, which no user's
+** table can hide (S11). A name that is already a module's stays as it is (S16). Returns a SQLite
+** result code; on failure none is registered, and `*error` may have a text. */
 int table_functions_register(struct database *database, const struct table_function *(*at)(int i),
                              bool files, char **error);
 

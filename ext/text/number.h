@@ -11,8 +11,8 @@
 #define NUMBER_NONE INT64_MIN /* no time, no stream, no correlation */
 
 /* Converts a JSON number of microseconds to nanoseconds (T1). Fraction and exponent are read;
-** digits below a nanosecond are rounded half to even. NUMBER_NONE if the text is not a JSON number or
-** the value does not fit. */
+** digits below a nanosecond are rounded half to even. NUMBER_NONE if the text is not a JSON number
+** or the value does not fit. */
 int64_t number_nanoseconds(const unsigned char *text, size_t length);
 
 /* Reads a JSON number without fraction and exponent. False if the text is anything else or the

@@ -149,8 +149,8 @@ const unsigned char *scan_value(struct scan *scan, const unsigned char *p, struc
     return stop;
 }
 
-/* Takes the value of a wanted key, which ends before `p`. A value that the end of the text cuts off is
-** not taken: the caller reads the object again with more text. */
+/* Takes the value of a wanted key, which ends before `p`. A value that the end of the text cuts off
+** is not taken: the caller reads the object again with more text. */
 static void take_value(struct scan *scan, const unsigned char *p, struct wanted *one)
 {
     struct scan inner = {scan->end, NULL};
@@ -173,7 +173,8 @@ static __attribute__((cold)) void take_escaped(struct scan *scan, const unsigned
 }
 
 /* Takes the value if a wanted key begins at the quote `p`. Keys may be compared with the padding,
-** which equals none. Of a key with escapes, the first one is among its first WANTED_LENGTH bytes. */
+** which equals none. Of a key with escapes, the first one is among its first WANTED_LENGTH
+** bytes. */
 static void take_wanted(struct scan *scan, const unsigned char *p, struct wanted *wanted,
                         size_t count)
 {

@@ -36,8 +36,8 @@ struct args_reader {
 
 /* Gives the args of a row of a loaded file as strict JSON (mend.h); `*text` is NULL if there are
 ** none. The text is valid until the next call; SCAN_PADDING zero bytes follow it. Args that were
-** mended or left out are counted in file->problems, each event once. False on failure: FAILURE_READ,
-** FAILURE_MEMORY, FAILURE_INTERRUPTED. */
+** mended or left out are counted in file->problems, each event once. False on failure:
+** FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED. */
 bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
                const struct stopper *stopper, const unsigned char **text, size_t *length,
                struct failure *failure);

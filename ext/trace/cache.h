@@ -2,9 +2,10 @@
 ** Files that have been read, kept for later queries.
 **
 ** A file is identified by its path, device, inode, size, modification time, change time, the part
-** of a database, and the phases that were asked for. A file that has changed is read again. Files without users are
-** kept until together they hold more than CACHE_LIMIT bytes; then the least recently used are
-** dropped. A cache belongs to one thread; only the reading is spread over several.
+** of a database, and the phases that were asked for. A file that has changed is read again. Files
+** without users are kept until together they hold more than CACHE_LIMIT bytes; then the least
+** recently used are dropped. A cache belongs to one thread; only the reading is spread over
+** several.
 */
 #ifndef TRACEDIFF_CACHE_H
 #define TRACEDIFF_CACHE_H

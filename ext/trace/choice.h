@@ -26,9 +26,9 @@ enum step_owners {
     STEPS_OF_ANY    /* of the chosen ranks, as far as they have the phase */
 };
 
-/* Chooses steps.. A trace without steps is taken whole. If only some
-** ranks have steps, that is a FAILURE_REQUEST, unless all iterations are asked for (T12). So is a phase that
-** no step of an owner has (T23), unless STEPS_OF_ANY. */
+/* Chooses steps. A trace without steps is taken whole. If only some ranks have steps, that is a
+** FAILURE_REQUEST, unless all iterations are asked for (T12). So is a phase that no step of an
+** owner has (T23), unless STEPS_OF_ANY. */
 bool trace_choose_steps(const struct trace *trace, const struct selection *iterations,
                         enum step_owners owners, const char *subject, struct step_choice *choice,
                         struct failure *failure);
@@ -37,8 +37,8 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
 bool trace_has_phase(const struct trace_member *member, const char *phase, bool *has,
                      struct failure *failure);
 
-/* The reference of the job that the chosen ranks are: the lowest of those that have steps, or if none has,
-** the lowest. Returns a file of it; NULL if no rank is chosen. */
+/* The reference of the job that the chosen ranks are: the lowest of those that have steps, or if
+** none has, the lowest. Returns a file of it; NULL if no rank is chosen. */
 const struct trace_member *trace_reference(const struct trace *trace);
 
 void step_choice_clear(const struct trace *trace, struct step_choice *choice);

@@ -68,7 +68,7 @@ static void leave_out(struct common_rank *rank, enum left_out why, int side)
     }
 }
 
-/* Leaves out ranks without steps, or without the phase, beside ranks of their side that have them. */
+/* Leaves out ranks without steps, or the phase, beside ranks of their side that have them. */
 static void compare_steps(struct common_ranks *ranks, struct rank_files *const *files,
                           enum left_out why)
 {

@@ -21,7 +21,7 @@ struct common_rank {
     int64_t rank;
     enum left_out why;
     int side; /* that is the reason: 0 control, 1 test */
-    /* By side: it is there; and unless LEFT_STEPS or LEFT_PHASE holds there, with the steps that are asked for. */
+    /* By side: it is there; and with the steps, unless LEFT_STEPS or LEFT_PHASE holds there. */
     bool there[2], with_steps[2];
 };
 

@@ -29,16 +29,17 @@ struct trace_paths {
 
 /* Adds the files of one text:
 ** 1. `~/` at its beginning is the home directory
-** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3 and *.db files (letters of any case), or those of
-**    snapshots: *.pickle, *.pickle.gz and *.pkl. It is not searched recursively; names that begin with a dot and directories are left out
+** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3 and *.db files (letters of any case), or
+**    those of snapshots: *.pickle, *.pickle.gz and *.pkl. It is not searched recursively; names
+**    that begin with a dot and directories are left out
 ** 3. another path that exists: that file
 ** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern
 ** Failures: FAILURE_REQUEST if no file is found or the text is a URL, FAILURE_READ,
 ** FAILURE_MEMORY. */
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
 
-/* Adds the runs of a text: each directory that a pattern matches, unless it matches a file that may be a
-** trace, too, which is an error; any other text is one run. Failures: as paths_add(). */
+/* Adds the runs of a text: each directory that a pattern matches, unless it matches a file that may
+** be a trace, too, which is an error; any other text is one run. Failures: as paths_add(). */
 bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure);
 
 /* Sets the failure for a text that has no files; it says what to write instead where that is

@@ -1,9 +1,11 @@
 -- comm_comp_overlap: how much of each rank's communication is hidden behind computation.
+-- Family: analyses of HTA
+-- Question: How much communication is hidden behind computation?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank                    INTEGER  rank
 --   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals; NULL without communication

@@ -1,9 +1,11 @@
 -- cuda_kernel_launch_stats: how long launches take, kernels wait after their launch, and kernels run.
+-- Family: analyses of HTA
+-- Question: How long do launches take, and kernels wait after them?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 --   :include_memory_events       0|1            0 without copies and fills; default 1
 -- Columns
 --   rank          INTEGER  rank

@@ -1,9 +1,11 @@
 -- cupti_counters: the counters of each kernel that CUPTI's range profiler measured, with the operators that launched it.
+-- Family: analyses of HTA
+-- Question: What did CUPTI count in each kernel, and whose is it?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank       INTEGER  rank
 --   iteration  INTEGER  number of the launch's step; NULL outside of every step
@@ -12,7 +14,7 @@
 --   top_op     TEXT     outermost operator around the launch
 --   op_stack   TEXT     JSON array of their names, from top_op to op
 --   counters   TEXT     JSON object of the counters: counters ->> '$."smsp__inst_executed.sum"'
---   ts         REAL     us from the origin of the rank (T2); the profiler makes it up, only the order counts
+--   ts         REAL     us from the earliest event of the rank; the profiler makes it up, only the order counts
 --   dur        REAL     us, likewise
 --   launch     INTEGER  event of the call that launched it; NULL if it is not known (rule 3)
 --   file       TEXT     path

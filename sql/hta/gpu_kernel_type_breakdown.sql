@@ -1,9 +1,11 @@
 -- gpu_kernel_type_breakdown: how long computation, communication and memory work run, alone and together.
+-- Family: analyses of HTA
+-- Question: How long do computation, communication and memory work run?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   kernel_type  TEXT  COMPUTATION, COMMUNICATION, MEMORY, or several of them joined by ` overlapping `
 --   sum          REAL  us, summed over ranks

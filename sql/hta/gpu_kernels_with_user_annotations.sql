@@ -1,9 +1,11 @@
 -- gpu_kernels_with_user_annotations: device work, with the annotation of the device that it runs in.
+-- Family: analyses of HTA
+-- Question: In which of your annotations does each kernel run?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank             INTEGER  rank
 --   ts               REAL     us from the earliest event of the rank

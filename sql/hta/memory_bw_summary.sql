@@ -1,9 +1,11 @@
 -- memory_bw_summary: how fast copies and fills are.
+-- Family: analyses of HTA
+-- Question: How fast are copies and fills?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank            INTEGER  rank
 --   name            TEXT     as in memory_bw_time_series

@@ -1,12 +1,14 @@
 -- memory_bw_time_series: the bandwidth of copies and fills over time.
+-- Family: analyses of HTA
+-- Question: How fast are copies and fills over time?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank            INTEGER  rank
---   ts              REAL     us from the origin of the rank (T2)
+--   ts              REAL     us from the earliest event of the rank
 --   pid             any      device of the copy that begins or ends
 --   name            TEXT     Memset, Memcpy HtoD, Memcpy DtoH, Memcpy DtoD, Memcpy PtoP or Memcpy Unknown
 --   memory_bw_gbps  REAL     GB/s from this time on, the sum of all that run

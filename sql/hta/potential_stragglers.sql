@@ -1,12 +1,14 @@
 -- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks longer.
+-- Family: ranks and the job
+-- Question: Which ranks are late, and what takes them longer?
 --
 -- Parameters
 --   :trace               TEXT required  directory, file, pattern or JSON array of these
 --   :ranks               any            integer, JSON array or 'all'; default 'all'
---   :iterations          any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
---   :control             TEXT           baseline trace: fills the columns control_...
+--   :iterations          any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control             TEXT           baseline trace: fills the columns control_...; default none
 --   :control_iterations  any            the steps of control; default iterations
---   :steps               TEXT           which events are steps (T20); default 'auto'
+--   :steps               TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   rank                 INTEGER  rank
 --   times_last           INTEGER  collectives in which it starts last

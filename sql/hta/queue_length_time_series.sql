@@ -1,12 +1,14 @@
 -- queue_length_time_series: how many launched kernels wait on each stream over time.
+-- Family: analyses of HTA
+-- Question: How long are the queues of launched kernels over time?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank          INTEGER  rank
---   ts            REAL     us from the origin of the rank (T2)
+--   ts            REAL     us from the earliest event of the rank
 --   pid           any      device of the work that is launched or begins
 --   tid           any      thread of the work: its stream
 --   stream        INTEGER  stream

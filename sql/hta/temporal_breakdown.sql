@@ -1,9 +1,11 @@
 -- temporal_breakdown: how much of each rank's time the device computes, does other work, or idles.
+-- Family: analyses of HTA
+-- Question: How much does each device compute, do other work, or idle?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank                   INTEGER  rank
 --   idle_time              REAL     us in which no device work runs

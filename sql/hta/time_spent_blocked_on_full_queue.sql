@@ -1,9 +1,11 @@
 -- time_spent_blocked_on_full_queue: how long each stream's queue of launched kernels is full.
+-- Family: analyses of HTA
+-- Question: How long is the queue of each stream full?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 --   :max_queue_length            INTEGER>=0     launches that a queue takes; default 1024
 -- Columns
 --   rank                                   INTEGER  rank

@@ -1,16 +1,18 @@
 -- trace_counter_events: the lengths of queues and the bandwidth of copies as counter events of a Chrome trace.
+-- Family: analyses of HTA
+-- Question: How are queues and bandwidth shown in a Chrome trace?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
---   :include_last_profiler_step  INTEGER        0 without the last step of each rank (T13), 1 with it; default 0
+--   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank    INTEGER  rank
 --   ph      TEXT     phase: C
 --   name    TEXT     Queue Length, or the name in memory_bw_time_series
 --   stream  INTEGER  of queues, the stream; else NULL
 --   pid     any      device
---   ts      REAL     us from the origin of the rank (T2), as in trace_events
+--   ts      REAL     us from the earliest event of the rank, as in trace_events
 --   args    TEXT     JSON: {"Queue Length":n}, or {"Memcpy BW":GB/s}
 -- Grain: one row per row of queue_length_time_series, then one per row of memory_bw_time_series; by rank.
 -- Rules:

@@ -49,7 +49,8 @@
 --      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the verdict
 --      is that of trace_summary (its rule 9).
 --   3. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
-WITH of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
+-- With shared/verdict
+of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
   SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
   FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
                min(iteration) OVER of_file AS first, max(iteration) OVER of_file AS last
@@ -61,42 +62,9 @@ WITH of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phas
         WINDOW of_file AS (PARTITION BY side, file))
   WHERE is_asked AND (steps < 3 OR iteration NOT IN (first, last))
   GROUP BY side),
-asked AS MATERIALIZED (
-  SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job, test_job, coalesce(ranks, 0) AS ranks, why AS ranks_out
-  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)),
-verdict AS MATERIALIZED (
-  SELECT v.*, asked.*, asked.control_ranks AS c_each, asked.test_ranks AS t_each, control_chosen AS c_rank, test_chosen AS t_rank,
-         max(control_ms, test_ms) >= 10000 AS in_seconds,
-         CASE WHEN control_of_host AND test_of_host AND verdict NOT IN ('no difference', 'nothing to compare') THEN :control
-              END AS hosted
-  FROM asked CROSS JOIN trace_verdict(:control, :test, control_chosen, test_chosen, :control_iteration, :test_iteration, :clock, :steps) AS v),
-loaded AS MATERIALIZED (
-  SELECT *, CASE WHEN in_seconds THEN 1000.0 ELSE 1.0 END AS size,
-         (CASE WHEN abs(diff_ms) < 0.005 * control_ms THEN control_ms ELSE abs(diff_ms) END)
-           / CASE WHEN in_seconds THEN 1000 ELSE 1 END AS digits_of,
-         (SELECT text FROM trace_host_factor(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps)
-          WHERE kind = 'host') AS load
-  FROM verdict),
-judged AS MATERIALIZED (
-  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits,
-         CASE WHEN load IS NOT NULL THEN
-           (SELECT abs(total(diff_time)) >= 500 * abs(diff_ms) AND total(diff_time) * diff_ms > 0
-            FROM trace_step_causes(hosted, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL, :steps)
-            WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') END AS waits,
-         CASE WHEN load IS NOT NULL THEN
-           EXISTS (SELECT 1 FROM trace_work_diff(hosted, :test, c_each, t_each, control_iterations, test_iterations, :steps))
-           OR EXISTS (SELECT 1
-                      FROM (SELECT NULL AS rank UNION ALL SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r
-                      CROSS JOIN trace_host_factor(
-                        CASE WHEN (control_job AND test_job AND ranks > 1) = (r.rank IS NOT NULL)
-                                  AND (r.rank IS NULL OR c_each IN ('all', r.rank)
-                                       OR instr(replace(replace(c_each, '[', ','), ']', ','), ',' || r.rank || ',')) THEN hosted END,
-                        :test, coalesce(r.rank, c_each), coalesce(r.rank, t_each), control_iterations, test_iterations, :steps) AS f
-                      WHERE f.kind = 'other' AND f.beyond_time / diff_ms >= 500) END AS works
-  FROM loaded),
 named AS (
   SELECT *, CASE WHEN verdict = 'nothing to compare' THEN 'empty' WHEN verdict = 'no difference' THEN 'identical'
-                 WHEN verdict = 'no clear difference' OR (load IS NOT NULL AND NOT waits AND NOT works) THEN 'unclear'
+                 WHEN judgement = 'no clear difference' THEN 'unclear'
                  WHEN min(control_steps, test_steps) < 3 THEN 'few'
                  WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear' ELSE 'overlap' END AS short
   FROM judged),
@@ -105,22 +73,19 @@ memory AS MATERIALIZED (
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind = 'verdict')
 SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration, test_iterations AS test_iteration,
-       c_each AS control_each, t_each AS test_each,
-       CASE WHEN control_job THEN c_each ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
-       CASE WHEN test_job THEN t_each ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
-       CASE WHEN control_job AND test_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
+       c_ranks AS control_each, t_ranks AS test_each,
+       CASE WHEN control_job THEN c_ranks ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
+       CASE WHEN test_job THEN t_ranks ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
+       CASE WHEN is_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
        coalesce(max(control_of_host, test_of_host), 0) AS of_host,
-       (SELECT min(n) FROM (SELECT count(DISTINCT rank) AS n FROM trace_files(:control) UNION ALL SELECT count(DISTINCT rank) FROM trace_files(:test)))
-         AS recorded, ranks_out,
-       CASE WHEN in_seconds THEN 's' ELSE 'ms' END AS unit, size, digits,
-       size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
+       (SELECT min(n)
+        FROM (SELECT count(DISTINCT rank) AS n FROM trace_files(:control)
+              UNION ALL
+              SELECT count(DISTINCT rank) FROM trace_files(:test))) AS recorded,
+       ranks_out, unit, size, digits, least,
        CASE WHEN control_steps = 0 AND test_steps = 0 THEN 'whole trace' ELSE 'step' END AS per,
        CASE WHEN (control_of_host AND test_of_host) OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock_used,
-       short AS verdict,
-       CASE WHEN short NOT IN ('clear', 'few', 'overlap') THEN NULL
-            WHEN load IS NOT NULL AND NOT waits THEN 'test does other work'
-            WHEN verdict = 'slower in some steps' THEN 'test is slower here in ' || slow_steps || ' of ' || test_steps || ' steps'
-            ELSE 'test is ' || verdict END AS verdict_text,
+       short AS verdict, CASE WHEN short IN ('clear', 'few', 'overlap') THEN judgement END AS verdict_text,
        load, control_ms, test_ms, diff_ms,
        (SELECT max(step_count) FROM trace_step_path(:control, c_rank, control_iterations, :clock, 'trace', :steps)) AS control_windows,
        (SELECT max(step_count) FROM trace_step_path(:test, t_rank, test_iterations, :clock, 'trace', :steps)) AS test_windows,

@@ -1,7 +1,9 @@
 -- memory_diff: the difference of the peaks of two allocators' snapshots, by keys: the rows add up to it.
+-- Family: memory
+-- Question: Which phases and operators hold more memory at the peak?
 --
 -- Parameters
---   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these (M1)
+--   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     TEXT required  snapshot to compare with the baseline
 --   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas; default 'phase,function,op'
 --   :ranks    any            integer, JSON array, 'all' or 'worst', the one with the highest peak of each side; default the lowest
@@ -9,19 +11,19 @@
 -- Columns
 --   rank              INTEGER  rank; NULL where the sides have different ones
 --   device            INTEGER  number of the device; NULL where the sides have different ones
---   phase             TEXT     phase (M9); also `cached and rounded`: reserved, but not asked for (M7)
---   annotation        TEXT     innermost annotation (M9); NULL like the others if it is not in `by`
---   function          TEXT     file and name of the user's frame (M8)
---   place             TEXT     file, line and name of the user's frame (M8)
---   op                TEXT     operator that allocates (M8)
---   top_op            TEXT     outermost operator (M8)
---   node              TEXT     node of autograd (M8)
+--   phase             TEXT     phase; also `cached and rounded`: reserved, but not asked for
+--   annotation        TEXT     innermost annotation; NULL like the others if it is not in `by`
+--   function          TEXT     file and name of the user's innermost frame
+--   place             TEXT     file, line and name of the user's innermost frame
+--   op                TEXT     operator that allocates
+--   top_op            TEXT     outermost operator
+--   node              TEXT     node of autograd, such as AddmmBackward0
 --   control_bytes     INTEGER  bytes at the peak of control
 --   test_bytes        INTEGER  the same in test
 --   diff_bytes        INTEGER  test minus control
 --   control_blocks    INTEGER  allocations at the peak of control
 --   test_blocks       INTEGER  the same in test
---   diff_from_blocks  INTEGER  bytes, the part of diff_bytes that comes from more or fewer allocations (M10)
+--   diff_from_blocks  INTEGER  bytes, the part of diff_bytes that comes from more or fewer allocations, of control's mean size
 --   diff_from_size    INTEGER  bytes, the rest: from larger or smaller ones
 --
 -- Grain: a row for each rank, device and value of the keys at either peak, the largest difference first; the row

@@ -1,7 +1,9 @@
 -- memory_summary: why a run takes more memory than another, in at most twelve lines.
+-- Family: memory
+-- Question: Why does a run take more memory, in a few lines?
 --
 -- Parameters
---   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these (M1)
+--   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     TEXT required  snapshot to compare with the baseline
 --   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each side; default the lowest
 --   :parts    INTEGER        the most causes; default 5

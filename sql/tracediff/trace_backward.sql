@@ -1,4 +1,6 @@
 -- trace_backward: backward operators, each with the forward operator that it belongs to.
+-- Family: operators and kernels
+-- Question: Which forward operator does a backward operator belong to?
 --
 -- Parameters
 --   :trace  TEXT required  directory, file, pattern or JSON array of these

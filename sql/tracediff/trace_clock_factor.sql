@@ -1,13 +1,15 @@
 -- trace_clock_factor: whether kernels that do the same work are all slower by one factor, as with another clock.
+-- Family: the answer
+-- Question: Is it the clock of the GPU: all kernels slower alike?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind            TEXT     'step', then its parts: a kernel 'beyond' or 'within' the factor, 'other' for all else
 --   outcome         TEXT     of the step: 'one factor', 'no change', 'no common factor' or 'too few kernels'

@@ -1,20 +1,22 @@
 -- trace_collectives: collectives of the device matched across ranks: how long they transfer, and which rank the others wait for.
+-- Family: ranks and the job
+-- Question: How long does each collective wait, for whom, and transfer?
 --
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default 'all'
---   :iterations  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
---   :steps       TEXT           which events are steps (T20); default 'auto'
+--   :iterations  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :steps       TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the step; NULL outside of every step
---   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective (W1)
+--   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective
 --   name           TEXT     stable name, on the lowest rank
---   seq            INTEGER  0-based index within its process group and step (W2)
+--   seq            INTEGER  0-based index within its process group and step, by start
 --   rank_count     INTEGER  ranks that take part
---   transfer       REAL     us, the shortest duration (W3)
---   max_wait       REAL     us, the longest duration minus transfer (W3)
---   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none (W4)
---   spread_end     REAL     us, from the first end to the last, by one clock (W4)
+--   transfer       REAL     us, the shortest duration: that of a rank that does not wait
+--   max_wait       REAL     us, the longest duration minus transfer
+--   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none
+--   spread_end     REAL     us, from the first end to the last, by one clock
 -- Grain: one row per iteration, process group and seq, in this order.
 -- Rules: W1 to W4. Only collectives on the device: for those of gloo and MPI, which hosts run, ask trace_job_path (Q10).
 WITH selected AS MATERIALIZED (

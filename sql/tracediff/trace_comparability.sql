@@ -1,15 +1,17 @@
 -- trace_comparability: what makes two traces comparable or not: devices, ranks, steps, shapes, versions, options.
+-- Family: the answer
+-- Question: Can these two traces be compared at all?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :shapes             INTEGER>=0     0: without the topics shapes and types, which read args; default 1
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   line           INTEGER  from 1
 --   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, modules, versions or time

@@ -1,16 +1,18 @@
 -- trace_host_factor: whether operators that do the same work are all slower on the host, as on a loaded machine.
+-- Family: the answer
+-- Question: Is the whole host slower alike, as on a loaded machine?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind            TEXT     'host', then its parts: an 'operator' that is compared, 'other' for all others
---   outcome         TEXT     of the host: 'one factor', 'load differs', 'no change' or 'too few operators' (L7)
+--   outcome         TEXT     of the host: 'one factor', 'load differs', 'no change' or 'too few operators'
 --   name            TEXT     stable name of the operator
 --   shapes          TEXT     JSON, its Input Dims
 --   types           TEXT     JSON, its Input type
@@ -20,13 +22,13 @@
 --   high            REAL     of the host: a quarter of the weight has this factor or more
 --   operators       INTEGER  of the host: operators that are compared
 --   share           REAL     of the host: the part of the self time of both sides that these have
---   control_time    REAL     us a step in control, self time (T5)
+--   control_time    REAL     us a step in control, self time
 --   test_time       REAL     us a step in test, self time
 --   diff_time       REAL     us a step, test minus control
 --   explained_time  REAL     us a step: what the factor makes of control_time, if the outcome is 'one factor'; else 0
 --   rest_time       REAL     us a step: diff_time without explained_time
 --   text            TEXT     of the host: the outcome in words; NULL if it is not about load
---   beyond_time     REAL     us a step: of 'other' the part of diff_time that load does not explain (L7.5)
+--   beyond_time     REAL     us a step: of 'other' the part of diff_time that load does not explain
 -- Grain: one row for the host, one per operator that is compared, one for all other operators; operators by |rest_time|
 -- descending, then by name, shapes, types.
 -- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.

@@ -1,17 +1,19 @@
 -- trace_step_diff: where the time of a step went in two traces, side by side.
+-- Family: time of a step
+-- Question: Which work or waiting made steps longer? Is the GPU starved?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :level              TEXT           what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :control_capture    TEXT           a trace of the capture of the graphs that control replays (A15); default none
+--   :control_capture    TEXT           a trace of the capture of the graphs that control replays, to name their kernels; default none
 --   :test_capture       TEXT           the same for test
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   class           TEXT     as trace_step_time has it
 --   name            TEXT     what the step did; NULL if nothing is recorded
@@ -24,9 +26,9 @@
 --   test_steps      INTEGER  the same for test
 --   control_stddev  REAL     us, standard deviation over the steps of control; NULL for fewer than two
 --   test_stddev     REAL     us, the same of test
---   diff_within     REAL     us a step, the part of diff_time that steps of one stratum differ by (A13)
+--   diff_within     REAL     us a step, the part of diff_time that steps of one phase and size differ by
 --   diff_mix        REAL     us a step, the part that comes from other shares of the strata
---   only_rank       INTEGER  of jobs: the only rank whose own steps differ so (Q8); NULL: several, or communication
+--   only_rank       INTEGER  of jobs: the only rank whose own steps differ so; NULL: several, or communication
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:
 --   1. The parts of a step are those of trace_step_time: they sum to its length.

@@ -1,14 +1,16 @@
 -- trace_tree_diff: the parts of a step in two traces as one tree: area, operators, kernel.
+-- Family: time of a step
+-- Question: Which part of the program is slower, as a tree?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   path               TEXT     the names from the step down to this one, joined by ';': a folded stack
 --   depth              INTEGER  0 for the step
@@ -27,7 +29,7 @@
 --   test_self_ns       INTEGER  ns, of all steps of test, without what is below
 --   control_kernels    REAL     events of device work a step in control, with everything below
 --   test_kernels       REAL     events of device work a step in test, with everything below
---   only_rank          INTEGER  of jobs: the only rank whose own steps differ so (Q8); NULL: several, or communication
+--   only_rank          INTEGER  of jobs: the only rank whose own steps differ so; NULL: several, or communication
 -- Grain: one row per path, parents before their children, the longer of siblings first (control_time
 -- + test_time), then by name.
 -- Rules:

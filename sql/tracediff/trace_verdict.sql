@@ -1,14 +1,16 @@
 -- trace_verdict: whether a step is slower or faster in another trace, beside how much steps vary.
+-- Family: the answer
+-- Question: Is a step slower, or do steps just vary that much?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps (T20); default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   verdict             TEXT     in words (rules 2 to 4), such as 'slower here'
 --   control_ms          REAL     ms, mean of the steps that are kept
@@ -33,7 +35,7 @@
 --   test_left_out       TEXT     the same for test
 --   control_of_host     INTEGER  1 if control has no device work, and its steps are those of the host
 --   test_of_host        INTEGER  the same for test
---   strata              INTEGER  strata of the steps (A13)
+--   strata              INTEGER  how many different phases and sizes the steps have
 -- Grain: one row.
 -- Rules:
 --   1. Outliers are left out of both means and of what is said of parts: of four or more steps, those that are longer than the

@@ -189,7 +189,8 @@ class Aggregates(unittest.TestCase):
         """Whenever it comes: while rows are taken, or while they are sorted."""
         many = ("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT"
                 " trace_busy_time(i * 7919 % 3000001 * 10, 5), trace_quantile(i * 7919 % 3000001, 0.5),"
-                " trace_shift(i * 7919 % 3000001, i % 2) FROM n")
+                " trace_shift(i * 7919 % 3000001, i % 2),"
+                " visualize_memory(0, 0, i % 99, 5, i * 7919 % 3000001, i * 7919 % 3000001 + i % 5000) FROM n")
         self.assertEqual(self.one(many.format(1000))[0], 5000)
         began = time.monotonic()
         self.one(many.format(1000000))
@@ -243,8 +244,8 @@ class EveryAggregate(unittest.TestCase):
         """{name: {argument: (type, required)}}"""
         found = {}
         for function, name, kind, required in db.execute(
-                "SELECT function, name, type, required FROM tracediff_help WHERE kind = 'aggregate'"
-                " AND part = 'argument' AND function NOT LIKE 'trace_job%' ORDER BY function, position"):  # test_job.py has it
+                "SELECT function, name, type, required FROM tracediff_columns WHERE function IN"
+                " (SELECT name FROM pragma_function_list WHERE type = 'a') AND function NOT LIKE 'trace_job%' ORDER BY function, position"):  # test_job.py has it
             found.setdefault(function, {})[name] = (kind, required)
         self.assertGreaterEqual(len(found), 15)
         return found

@@ -14,7 +14,7 @@ import unittest
 
 import made
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, ROOT, connect, corpus, queries, query_text, slow
+from support import EXAMPLES, ROOT, connect, corpus, queries, query_statements, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
@@ -109,8 +109,8 @@ class Analyses(unittest.TestCase):
                 self.assertEqual(str(caught.exception), message)
 
     def test_no_argument_has_the_name_of_a_column(self):
-        self.assertEqual(self.rows("SELECT function, name FROM tracediff_help WHERE part = 'argument' INTERSECT"
-                                   " SELECT function, name FROM tracediff_help WHERE part = 'column'"), [])
+        self.assertEqual(self.rows("SELECT function, name FROM tracediff_columns WHERE kind = 'argument' INTERSECT"
+                                   " SELECT function, name FROM tracediff_columns WHERE kind = 'column'"), [])
 
     def test_last_step(self):
         """T13: without the last step, which include_last_profiler_step keeps."""
@@ -474,9 +474,10 @@ class Effort(InFolder):
     def test_no_plan_reads_the_trace_for_each_row(self):
         """Events are scanned, or found by an index made for the query."""
         for path in queries().values():
-            text = query_text(path)
-            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
-            plan = [row[3] for row in self.db.execute("EXPLAIN QUERY PLAN " + text, parameters)]
+            plan = []
+            for query in query_statements(path):
+                parameters = dict.fromkeys(re.findall(r":([a-z_]+)", query))
+                plan += [row[3] for row in self.db.execute("EXPLAIN QUERY PLAN " + query, parameters)]
             with self.subTest(os.path.basename(path)):
                 self.assertEqual([line for line in plan if re.search(r"VIRTUAL TABLE INDEX \d+:.*\b(file|event)=", line)],
                                  [])

@@ -13,8 +13,8 @@ def lists(db):
     """{table function: [(argument, required, description)]}"""
     found = {}
     for function, *argument in db.execute(
-            "SELECT f.function, a.name, a.required, a.description FROM (SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table') AS f"
-            " JOIN tracediff_help AS a USING (function) WHERE a.part = 'argument' AND a.position IS NOT NULL ORDER BY 1, a.position"):
+            "SELECT function, name, required, description || coalesce('; default ' || default_value, '') FROM tracediff_columns"
+            " WHERE kind = 'argument' AND function IN (SELECT function FROM tracediff_columns WHERE kind = 'column')"):
         found.setdefault(function, []).append(argument)
     return found
 
@@ -33,7 +33,7 @@ class Order(unittest.TestCase):
         self.db = connect()
         self.addCleanup(self.db.close)
         self.lists = lists(self.db)
-        del self.lists["tracediff_help"]
+        del self.lists["tracediff_help"], self.lists["tracediff_columns"]
 
     def test_of_every_function(self):
         for function, arguments in self.lists.items():

@@ -344,14 +344,14 @@ class Made(InFolder):
                           "SELECT * FROM critical_path('a.json', 0, 'all', NULL, 2)")
         self.assert_error("critical_path: clock must be 'device' or 'host', not 'both'" + self.order("critical_path"),
                           "SELECT * FROM critical_path('a.json', 0, 'all', 'both')")
-        self.assert_error("critical_path_summary: 'a.json' has no rank 3 (ranks: 0)",
-                          "SELECT * FROM critical_path_summary('a.json', 3)")
+        self.assert_error("critical_path_diff: 'a.json' has no rank 3 (ranks: 0)",
+                          "SELECT * FROM critical_path_diff('a.json', 'a.json', 3)")
         self.assert_error("critical_path_diff: second argument (test) is missing",
                           "SELECT * FROM critical_path_diff('a.json')")
 
 
 class Sums(InFolder):
-    """critical_path_summary and critical_path_diff: critical_path added up, in Python."""
+    """critical_path_diff: critical_path added up, in Python."""
 
     PAIR = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
 
@@ -367,17 +367,6 @@ class Sums(InFolder):
                 row[0] += dur
                 row[1] += 1
         return sums, len(steps)
-
-    def test_critical_path_summary_adds_up_parts(self):
-        for arguments in ("NULL, NULL", "'all', 'all', 'host'", "1, 12"):
-            sums, steps = self.sums(self.PAIR[1], arguments)
-            found = self.rows("SELECT kind, name, time_ns, parts, step_count, time, share"
-                              f" FROM critical_path_summary(?, {arguments})", self.PAIR[1])
-            self.assertEqual({row[:2]: list(row[2:4]) for row in found}, sums)
-            self.assertEqual({row[4] for row in found}, {steps})
-            total = sum(row[2] for row in found)
-            self.assertEqual([row[5:] for row in found], [(row[2] / (1000 * steps), row[2] / total) for row in found])
-            self.assertEqual([row[2] for row in found], sorted((row[2] for row in found), reverse=True))
 
     def test_critical_path_diff_subtracts_the_sums(self):
         for arguments in ("NULL, NULL", "'all', 'all'", "0, 12", "'all', 'all', 'host'"):

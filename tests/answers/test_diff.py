@@ -179,7 +179,7 @@ class DividedOnce(InFolder):
     def times(self, function):
         """Its columns of us, except means, quantiles and values a step."""
         return [name for name, description in self.rows(
-            "SELECT name, description FROM tracediff_help WHERE function = ? AND part = 'column' AND type = 'REAL'",
+            "SELECT name, description FROM tracediff_columns(?) WHERE kind = 'column' AND type = 'REAL'",
             function) if re.match(r"us\b(?! a step)", description) and not re.search(r"mean|median|^avg_|^std|stddev|^p\d\d$|per_step", name)]
 
     def test_every_function(self):
@@ -189,8 +189,8 @@ class DividedOnce(InFolder):
                  "snapshot": os.path.join(EXAMPLES, "memory", "training_128.pickle.gz")}
         lists = {"memory_timeline": "memory.raw.json.gz", "execution_trace": "execution_trace.json.gz"}
         checked = set()
-        for function, in self.rows("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'"):
-            arguments = self.rows("SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument'", function)
+        for function, in self.rows("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'"):
+            arguments = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", function)
             where = " AND ".join(f"{name} = :{name}" for name, in arguments if name in given) or "1"
             values = {**given, "trace": os.path.join(EXAMPLES, "recorded", lists[function])} if function in lists else given
             if function in ("memory_diff", "memory_summary"):  # of snapshots; they have no times

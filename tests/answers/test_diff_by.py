@@ -368,7 +368,7 @@ class DiffBy(Comparing):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
                     " cat, stream, shapes, types and name, each once, separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
-            self.assert_error(expected + keys, f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
+            self.assert_error(expected + keys + self.order("trace_diff_by"), f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
         self.assert_error("trace_diff_by: test has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM trace_diff_by(?, ?, 'op', 0, 7)", CONTROL, TEST)
         self.assert_error("trace_diff_by: control has no step 9 (steps: 10, 11, 12, 13, 14, 15)",

@@ -270,8 +270,8 @@ class Arguments(Errors):
 
     def test_a_selection_is_named_as_its_function_names_it(self):
         """Functions written in SQL hand it on to others, under other names."""
-        functions = self.rows("SELECT DISTINCT function, description LIKE '%''job''%' FROM tracediff_help"
-                              " WHERE kind = 'table' AND part = 'argument' AND name = 'control_rank'")
+        functions = self.rows("SELECT DISTINCT function, description LIKE '%''job''%' FROM tracediff_columns"
+                              " WHERE kind = 'argument' AND name = 'control_rank'")
         self.assertGreater(len(functions), 8)
         for function, of_jobs in functions:
             keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
@@ -303,11 +303,11 @@ class Arguments(Errors):
                  "INTEGER>=0": ("an integer of 0 or more", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
                  "REAL>=0": ("a number of 0 or more", (0, 0.5), (-0.5, "x", "1e", b"1")),
                  "REAL0..1": ("a number from 0 to 1", (0, 0.5, 1), (-1, 1.5, "30", "x", b"1"))}
-        arguments = self.rows("SELECT function, name, type FROM tracediff_help WHERE part = 'argument'"
+        arguments = self.rows("SELECT function, name, type FROM tracediff_columns WHERE kind = 'argument'"
                               " AND type IN (SELECT value FROM json_each(?))", json.dumps(list(kinds)))
         self.assertEqual({kind for _, _, kind in arguments}, set(kinds))
         for function, name, kind in arguments:
-            needed = self.rows("SELECT name FROM tracediff_help(?) WHERE part = 'argument' AND required", function)
+            needed = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)
             first = " AND ".join(f"{each} = '{'op' if each == 'operator_name' else 'd'}'" for each, in needed)
             expected, good, bad = kinds[kind]
             sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"

@@ -141,13 +141,14 @@ class Everywhere(InFolder):
     def queries(self):
         required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'", "schedule": "'[]'"}
         functions = {}
-        for function, part, name, needed in self.rows(
-                "SELECT function, part, name, required FROM tracediff_help WHERE kind = 'table' ORDER BY function, position"):
+        for function, kind, name, needed in self.rows(
+                "SELECT function, kind, name, required FROM tracediff_columns WHERE function IN"
+                " (SELECT function FROM tracediff_columns WHERE kind = 'column') ORDER BY function, position"):
             arguments = functions.setdefault(function, {})
-            if part == "argument":
+            if kind == "argument":
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            if re.match("tracediff_help|memory_(?!bw)|execution_trace", function):  # which read no trace
+            if re.match("tracediff_|memory_(?!bw)|execution_trace", function):  # which read no trace
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}

@@ -749,6 +749,8 @@ class Asked(InFolder):
         self.assert_error("trace_job_path: rank 0 of the trace has no steps ('a/rank0.json'), but rank 1 has: choose ranks "
                           "that have steps, or iterations 'all'", "SELECT * FROM trace_job_path('a')")
         self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', NULL, 'all')"), [(4, 1, 10.0)])
+        self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', 1)"), [(4, 1, 10.0)])
+        self.assert_error("trace_job_path: the trace has no rank 2 (ranks: 0, 1)", "SELECT * FROM trace_job_path('a', 'job [1,2]')")
         self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('a', 'job', 'all') GROUP BY 1"), [(1, 10.0)])
 
     def test_a_trace_without_steps(self):
@@ -781,9 +783,10 @@ class Asked(InFolder):
     def test_words(self):
         write("a/rank0.json", document(step(4, 0, 10)))
         self.assertEqual(self.value("SELECT count(*) FROM trace_step_time('a', 'JOB')"), 1)
-        self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job', not 'jobs'",
+        self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job', not 'jobs'"
+                          + self.order("trace_step_time"),
                           "SELECT * FROM trace_step_time('a', 'jobs')")
-        self.assert_error("trace_ops: ranks must be an integer, a JSON array of integers or 'all', not 'job'",
+        self.assert_error("trace_ops: ranks must be an integer, a JSON array of integers or 'all', not 'job'" + self.order("trace_ops"),
                           "SELECT * FROM trace_ops('a', 'job')")
 
     def test_the_cause_is_on_the_path_and_not_the_wait_for_it(self):
@@ -974,11 +977,12 @@ class Default(InFolder):
 
     def test_errors_are_those_of_the_function(self):
         self.both((0, 1))
-        self.assert_error("trace_compared_ranks: control_rank must be an integer, a JSON array of integers, 'all' or 'job', not 'x'",
+        self.assert_error("trace_compared_ranks: control_rank must be an integer, a JSON array of integers, 'all' or 'job', not 'x'"
+                          + self.order("trace_compared_ranks"),
                           "SELECT * FROM trace_compared_ranks('control', 'test', 'x')")
         for wrong in ("job0", "job []", "job [0", "job [0.5]", "jobs"):
             self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job',"
-                              f" not '{wrong}'", "SELECT * FROM trace_step_time('control', ?)", wrong)
+                              f" not '{wrong}'{self.order('trace_step_time')}", "SELECT * FROM trace_step_time('control', ?)", wrong)
         self.assert_error("trace_step_time: 'control' has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM trace_step_time('control', 'job [0,7]')")
         os.remove("test/rank1.json")
@@ -996,6 +1000,9 @@ class Default(InFolder):
             write_ranks("some", {rank: made[rank] for rank in some})
             self.assertEqual(self.rows(PARTS.replace("'job'", f"'job {some}'"), "job", "all", "op", "device"),
                              self.rows(PARTS, "some", "all", "op", "device"), seed)
+            whole = self.rows("SELECT * FROM trace_job_path('some', NULL, 'all')")
+            for ranks in (f"job {some}", f"{some}"):
+                self.assertEqual(self.rows("SELECT * FROM trace_job_path('job', ?, 'all')", ranks), whole, (seed, ranks))
             shutil.rmtree("job")
             shutil.rmtree("some")
 

@@ -68,7 +68,7 @@ class BesideATrace(Memory):
             for rank in (0, 1):
                 trace, path = (os.path.join(EXAMPLES, *parts, side) for parts in (("gpu",), ("memory", "gpu")))
                 joined = self.rows(
-                    "SELECT a.op, e.name, max(e.ts_ns) FROM memory_allocations(?, ?) AS a CROSS JOIN trace_events(?, NULL, ?) AS e"
+                    "SELECT a.op, e.name, max(e.ts_ns) FROM memory_allocations(?, ?) AS a CROSS JOIN trace_events(?, ?) AS e"
                     " WHERE e.cat = 'cpu_op' AND e.name LIKE 'aten::%' AND 1000 * a.alloc_us + 999 >= e.ts_ns AND 1000 * a.alloc_us <= e.ts_ns + e.dur_ns"
                     " GROUP BY a.alloc_event", path, rank, trace, rank)
                 self.assertEqual([op for op, *_ in joined], [name for _, name, _ in joined])
@@ -242,6 +242,50 @@ class Summary(Memory):
                 self.assertLessEqual([kind for kind, *_ in lines].count("cause"), parts)
                 shown.append(tuple(sum(line[i] or 0 for line in lines[1:]) for i in range(1, 6)))
             self.assertEqual(len(set(shown)), 1)
+
+    def test_cautions(self):
+        """Each says what may be wrong; at most three are shown, the first ones of their order."""
+        frames = [{"name": "f", "filename": "a.py", "line": 1}]
+        engine = [{"name": "torch::autograd::Engine::run()", "filename": "??", "line": 0}]
+
+        def block(address, size):
+            return {"device": 0, "address": address, "total_size": 512, "blocks": [
+                {"address": address, "size": 512, "requested_size": size, "state": "active_allocated"}]}
+
+        def events(count, size=5, frames=frames, device=0):
+            """One allocation that stays, and others that do not; its block is there."""
+            first = {"action": "alloc", "addr": 512, "size": size, "frames": frames}
+            return {"segments": [{**block(512, size), "device": device}],
+                    "device_traces": [[]] * device + [[first, *[{"action": "oom", "addr": 0, "size": 0}] * (count - 1)]]}
+        plain = events(3)
+        old = {**plain, "segments": [*plain["segments"], block(1024, 6)]}
+        for control, test, said in (
+                (plain, plain, []),
+                (plain, {"segments": [], "device_traces": [[]]}, ["no events in test: call torch.cuda.memory._record_memory_history() before the run",
+                                                                   "the peak is in forward in control, before the first event in test"]),
+                ({"segments": [block(512, 5)], "device_traces": [[]]},) * 2 + ([
+                    "no events in both: call torch.cuda.memory._record_memory_history() before the run",
+                    "what was before is 100 % of the peak of control, 100 % of that of test"],),
+                (events(1000), plain, ["the ring of events was full in control: what was before has no frames; record with a larger max_entries"]),
+                (events(2000), events(1000), ["the ring of events was full in both: what was before has no frames; record with a larger max_entries"]),
+                (events(1001), events(999), []),
+                (plain, events(3, frames=None), ["no frames in test: record with context='all'", "the peak is in forward in control, in unknown in test"]),
+                (plain, events(3, frames=[]), ["no frames in test: record with context='all'", "the peak is in forward in control, in unknown in test"]),
+                (plain, old, ["what was before is 0 % of the peak of control, 55 % of that of test"]),
+                (plain, events(3, frames=engine), ["the peak is in forward in control, in backward in test"]),
+                (plain, events(3, device=2), []),
+                ({**plain, "segments": []}, plain, ["a file contradicts itself: see the problems in memory_files"]),
+                (plain, {"segments": [*plain["segments"], {**block(512, 9), "device": 3}],
+                         "device_traces": [*plain["device_traces"], [], [], [{**plain["device_traces"][0][0], "size": 9}]]},
+                 ["only device 0 and 3, with the highest peak, is compared: there are 1 and 2"]),
+                (events(1000, frames=None), {**old, "segments": [*old["segments"], block(2048, 60)]},
+                 ["the ring of events was full in control: what was before has no frames; record with a larger max_entries",
+                  "no frames in control: record with context='all'", "what was before is 0 % of the peak of control, 93 % of that of test"])):
+            self.dump("a/rank0.pickle", control)
+            self.dump("b/rank0.pickle", test)
+            lines = self.rows("SELECT kind, text FROM memory_summary('a', 'b')")
+            self.assertEqual([text for kind, text in lines if kind == "caution"], ["caution: " + text for text in said])
+            self.assertLessEqual(len(lines), 12)
 
     def test_the_worst_of_ranks_without_a_device(self):
         for rank in (3, 5):

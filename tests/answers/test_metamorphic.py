@@ -1,5 +1,5 @@
 """Changes of a trace that must not matter, and relations between answers: over every table function that reads a
-trace, as tracediff_help lists them. A new function is covered by itself; a new argument must get values here.
+trace, as tracediff_columns lists them. A new function is covered by itself; a new argument must get values here.
 
 The traces are random ones (traces.py), examples/gpu and, with CORPUS, real ones. Each change gives the new files and
 says how to read the rows back: which labels, times and positions it moved. Then they must be the old rows.
@@ -27,7 +27,7 @@ SEED = int(os.environ.get("SEED") or 1)
 SERIES = series(1, 3)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
-WITHOUT_TRACE = {"tracediff_help", "memory_timeline", "execution_trace", "memory_files", "memory_events", "memory_allocations",
+WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "execution_trace", "memory_files", "memory_events", "memory_allocations",
                  "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts"}  # whose schedule is of one trace
 
 # What arguments are asked with; None is left out. Those without a default come first.
@@ -70,16 +70,15 @@ def functions():
     """{name: ({argument: required}, (columns))} of every table function of a trace."""
     made = {}
     db = connect()
-    for name, part, each, required in db.execute(
-            "SELECT function, part, name, required FROM tracediff_help WHERE kind = 'table' ORDER BY rowid"):
+    for name, kind, each, required in db.execute("SELECT function, kind, name, required FROM tracediff_columns ORDER BY rowid"):
         arguments, columns = made.setdefault(name, ({}, []))
-        if part == "argument":
+        if kind == "argument":
             arguments[each] = bool(required)
-        elif part == "column":
+        else:
             columns.append(each)
     db.close()
     return {name: (arguments, tuple(columns)) for name, (arguments, columns) in made.items()
-            if name not in WITHOUT_TRACE}
+            if columns and name not in WITHOUT_TRACE}
 
 
 def random_call(rng, name, chance=0.35):
@@ -594,7 +593,7 @@ def described():
     """{(function, argument or column): description}"""
     db = connect()
     made = {(name, each): text for name, each, text in
-            db.execute("SELECT function, name, description FROM tracediff_help WHERE part IN ('argument', 'column')")}
+            db.execute("SELECT function, name, description FROM tracediff_columns")}
     db.close()
     return made
 

@@ -130,15 +130,14 @@ class Owners(InFolder):
             self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM trace_events('trace.json') ORDER BY {order})"
                                         " WHERE name IS NULL"), 3)
         self.assertEqual(self.rows("SELECT event FROM trace_events('trace.json') WHERE name = 'k'"), [(3,)])
-        functions = self.rows("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'")
+        functions = self.rows("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'")
         asked = 0
         for function, in functions:
             required = [name for name, in self.rows(
-                "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' AND required"
-                " ORDER BY position", function)]
+                "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)]
             values = {"keys": "op", "operator_name": "a",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
-            if function not in ("tracediff_help", "execution_trace") and not function.startswith("memory_"):  # which read no trace
+            if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):  # which read no trace
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))
                 asked += 1

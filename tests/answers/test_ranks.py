@@ -13,7 +13,7 @@ from test_analyses import ANALYSES
 FEW, MANY = 25, 100
 MOST = 6  # times the CPU time for four times the ranks
 TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
-         "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners", "trace_collectives", "critical_path", "critical_path_summary",
+         "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners", "trace_collectives", "critical_path",
          "potential_stragglers", "trace_subtree", "trace_backward", *ANALYSES)
 PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff", "trace_tree_diff", "trace_compared_ranks",
         "trace_summary", "trace_comparability", "trace_clock_factor", "trace_host_factor", "compare_traces", "ops_diff", "top_count_increases",
@@ -51,7 +51,7 @@ class Ranks(unittest.TestCase):
     def call(self, name, folder):
         """With every rank and every step."""
         arguments = [row[0] for row in self.db.execute(
-            "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument'", (name,))]
+            "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", (name,))]
         values = {each: "'all'" for each in arguments if "rank" in each or "iteration" in each}
         values.update((each, GIVEN[each].format(folder)) for each in arguments if each in GIVEN)
         return f"SELECT * FROM {name} WHERE " + " AND ".join(f"{each} = {value}" for each, value in values.items())

@@ -8,10 +8,12 @@ SLACK   multiplies the bounds of time      (default 1)
 import itertools
 import json
 import os
+import pickle
 import random
 import time
 import unittest
 
+from generate_memory import snapshot
 from made import InFolder, document, event, run, write
 from support import EXAMPLES, alone, connect, series, slow
 
@@ -28,7 +30,9 @@ FUNCTIONS = {
     "trace_diff": (("diff_self_duration",), ("name", "diff_duration"),
                    ["'a', 'b'", "'b', 'a', 0, 0, 'all', 'all'", "'a', 'a'"]),
     "trace_events": (("parent", "depth", "self_dur", "args"), ("file", "event", "name"),
-                     ["'a'", "'b'", "'a', 'all'", "'b', 'X', 0"]),
+                     ["'a'", "'b'", "'a', 0, NULL, 'all'", "'b', 0, NULL, 'X'"]),
+    "memory_events": (("allocated", "reserved", "frames"), ("rank", "size", "event"), ["'m'", "'n'", "'m', 1", "'m', 'worst'"]),
+    "memory_allocations": (("op", "place", "phase", "annotation"), ("rank", "bytes", "alloc_event"), ["'m'", "'n'", "'m', 'worst'"]),
 }
 
 
@@ -38,6 +42,9 @@ class Sequences(InFolder):
         for trace, slower in (("a", 1), ("b", 2)):
             for rank in (0, 1):
                 write(f"{trace}/rank{rank}.json", run(slower=slower, extra=("extra",) * (rank + 1)))
+        for trace, seed in (("m", 2), ("n", 5)):
+            for rank in (0, 1):
+                write(f"{trace}/rank{rank}.pickle", pickle.dumps(snapshot(seed + 10 * rank)))
         self.known = {}
 
     def on_its_own(self, sql):

@@ -277,7 +277,7 @@ class Steps(InFolder):
         write("a.json", document(note("loop", 0, 5)))
         for value, shown in (("", "''"), (5, "5"), (b"\0", "X'00'")):
             self.assert_error("trace_steps: steps must be 'auto', 'profiler', a LIKE pattern or a JSON array of"
-                              f" patterns, not {shown}", "SELECT * FROM trace_steps('a.json', ?)", value)
+                              f" patterns, not {shown}; the arguments are trace, steps", "SELECT * FROM trace_steps('a.json', ?)", value)
 
     def test_numbers_are_by_start(self):
         self.assertEqual(self.steps(decode(1, 20, 5), decode(2, 0, 5), decode(3, 10, 5)),
@@ -372,20 +372,22 @@ class Reach(InFolder):
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_ops('a.json', 0, 'steady')"), [(1,)])
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_ops('a.json', 0, 2)"), [(2,)])
 
-    def test_the_default_of_the_diffs_knows_profiler_steps_only(self):
-        for query in ("SELECT sum(counts) FROM trace_ops('a.json'",
-                      "SELECT sum(control_counts) FROM trace_diff('a.json', 'a.json'"):
+    def test_the_first_step_is_of_the_profiler(self):
+        """As the default of HTA's diffs."""
+        for query in ("SELECT sum(counts) FROM trace_ops('a.json', 0, 'first'",
+                      "SELECT sum(control_counts) FROM trace_diff('a.json', 'a.json', 0, 0, 'first', 'first'",
+                      "SELECT sum(control_counts) FROM compare_traces('a.json', 'a.json'"):
             self.assertEqual(self.value(f"{query})"), 17, query)
             self.assertEqual(self.value(f"{query}) WHERE steps = 'auto'"), 17, query)
             self.assertLess(self.value(f"{query}) WHERE steps = 'step[%'"), 17, query)
-        kernels = "SELECT sum(control_kernels) FROM trace_diff_by('a.json', 'a.json', 'kernel')"
+        kernels = "SELECT sum(control_kernels) FROM trace_diff_by('a.json', 'a.json', 'kernel', 0, 0, 'first', 'first')"
         self.assertEqual(self.value(kernels), 5)
         self.assertEqual(self.value(f"{kernels} WHERE steps = 'auto'"), 5)
         self.assertEqual(self.value(f"{kernels} WHERE steps = 'step[%'"), 2)
 
-    def test_the_default_of_the_diffs_with_both_kinds_of_steps(self):
+    def test_the_first_step_with_both_kinds_of_steps(self):
         write("a.json", document(step(4, 0, 30), step(5, 30, 90), *self.EVENTS))
-        self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, NULL, 'GPU') GROUP BY 1"),
+        self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, 'first', 'GPU') GROUP BY 1"),
                          [(4, 2)])
         self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, 0, 'GPU') GROUP BY 1"),
                          [(0, 2)])
@@ -396,9 +398,7 @@ class Reach(InFolder):
 
     def test_every_function_with_iterations_has_the_argument(self):
         arguments = defaultdict(list)
-        for function, name in self.rows("SELECT function, name FROM tracediff_help WHERE part = 'argument'"
-                                        " AND kind = 'table' AND name NOT LIKE '%capture' AND name NOT IN ('off_path', 'shown', 'control_untraced', 'test_untraced')"
-                                        " AND NOT (function = 'potential_stragglers' AND name LIKE 'control%')"
+        for function, name in self.rows("SELECT function, name FROM tracediff_columns WHERE kind = 'argument'"
                                         " ORDER BY function, position"):
             arguments[function].append(name)
         found = {function: names for function, names in arguments.items() if set(ITERATED) & set(names)}
@@ -491,7 +491,7 @@ class Phases(InFolder):
     def test_no_phase_at_all(self):
         for made in (self.made("a", "..."), write("b.json", document(event("op", 1, 5)))):
             self.assert_error(f"trace_step_time: rank 0 of '{made}' has no steady step of phase 'decode' (phases: none;"
-                              " other words are 'all' and 'steady')", self.CHOSEN, made, None, "decode")
+                              " other words are 'all', 'steady' and 'first')", self.CHOSEN, made, None, "decode")
 
     def test_exact_sizes(self):
         write("a.json", document(*(decode(size, 10 * at, 5) for at, size in enumerate((1, 32, 31, 32, 2)))))

@@ -92,10 +92,15 @@ class SecondReading(InFolder):
         given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None, "control_rank": ranks,
                                                       "test_rank": ranks}
         expected = [plain(row) for row in self.db.execute(self.query, given)]
-        found = [plain(row) for row in self.db.execute(
-            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given)]
+        rows = self.db.execute(
+            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given).fetchall()
+        found = [plain(row) for row in rows]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
+            for kind, _, _, name, _, _, names, *_, replaced in rows:
+                self.assertEqual(replaced is not None, kind == "replaced")
+                if replaced:
+                    self.assertEqual((len(set(json.loads(replaced))), name in json.loads(replaced)), (names, True))
         return found
 
     def test_examples(self):
@@ -173,6 +178,8 @@ class Rules(InFolder):
         write("test/a.json", self.trace(("fused", "opt", 25), ("gelu", "fwd", 10)))
         replaced = [row for row in self.causes() if row[0] == "replaced"]
         self.assertEqual(replaced, [("replaced", "compute", "opt", "fused", 1, 2, 3, -15.0)])
+        names = self.value("SELECT replaced FROM trace_step_causes('control', 'test') WHERE kind = 'replaced'")
+        self.assertEqual(sorted(json.loads(names)), ["add", "fused", "mul"])
 
     def test_what_went_has_its_own_name(self):
         write("control/a.json", self.trace(("fused", "opt", 25), ("mul", "opt", 5)))

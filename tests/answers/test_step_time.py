@@ -805,10 +805,11 @@ class Errors(InFolder):
         levels = "'op', 'top_op', 'module', 'annotation' or 'kernel'"
         for function, arguments in (("trace_step_time", "'test', NULL, NULL"),
                                     ("trace_step_diff", "'test', 'test', NULL, NULL, NULL, NULL")):
-            self.assert_error(f"{function}: level must be {levels}, not 'layer'",
+            self.assert_error(f"{function}: level must be {levels}, not 'layer'{self.order(function)}",
                               f"SELECT * FROM {function}({arguments}, 'layer')")
-            self.assert_error(f"{function}: level must be {levels}, not 2", f"SELECT * FROM {function}({arguments}, 2)")
-            self.assert_error(f"{function}: clock must be 'device' or 'host', not 'wall'",
+            self.assert_error(f"{function}: level must be {levels}, not 2{self.order(function)}",
+                              f"SELECT * FROM {function}({arguments}, 2)")
+            self.assert_error(f"{function}: clock must be 'device' or 'host', not 'wall'{self.order(function)}",
                               f"SELECT * FROM {function}({arguments}, NULL, 'wall')")
             self.assertEqual(len(self.rows(f"SELECT * FROM {function}({arguments}, 'OP', 'Host')")), 2)
 

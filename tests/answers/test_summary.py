@@ -29,9 +29,7 @@ class Lines(unittest.TestCase):
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 a step (DistributedDataParallel.forward)",
             "  -0.004 ms   -1 %                 14 smaller parts",
-            "work: aten::_foreach_addcdiv_ gone, 1 a step",
-            "work: aten::_foreach_lerp_ gone, 1 a step",
-            "work: aten::_foreach_addcmul_ gone, 1 a step"])
+            "work: CloneBackward0 4 -> 8 a step"])
 
     def test_another_mix_of_requests(self):
         """The planted difference leads, though the step as a whole is shorter."""
@@ -69,7 +67,7 @@ class Lines(unittest.TestCase):
             "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op (backward)",
             "    -9.3 ms  -23 %  host late      waiting for the host",
             "   +10.3 ms   25 %                 31 smaller parts: +14.8 and -4.5 ms",
-            "work: AddmmBackward0 99 -> 30 a step"])
+            "work: NativeLayerNormBackward0 27 -> 15 a step"])
 
     @slow
     def test_a_loader_without_workers(self):
@@ -249,6 +247,40 @@ class AnyPair(InFolder):
                                                           **trace(first + slower, second + slower)})
             found = self.check(f"{count}/a", f"{count}/b")
             self.assertRegex(found[1], r"one(?: recording)? a side: see trace_ab$")
+
+    @staticmethod
+    def of_lengths(*lengths, op="op"):
+        """Steps of these lengths, us, each with an operator as long."""
+        ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
+        return document(*(one for number, (start, length) in enumerate(zip(ends, lengths))
+                          for one in (step(number, start, length), event(op, start, length))))
+
+    def test_many_steps_that_are_left_out(self):
+        """Are one caution, of both sides."""
+        few, many = [100] * 42, [150] * 42
+        few[3] = 500
+        for number in (5, 20, 30):
+            many[number] = 600 + 100 * number
+        write("a.json", self.of_lengths(*few))
+        write("b.json", self.of_lengths(*many))
+        for control, said in (("a", "3 steps of test and 1 of control"), ("b", "3 steps of control and 3 of test")):
+            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, 'b.json') WHERE kind = 'caution'", f"{control}.json"),
+                             [(f"caution: {said} are left out, as step 30 (x 24): more of op",)])
+
+    def test_ranks_and_steps_that_are_left_out(self):
+        """A line each, in which no word is cut; other ranks come first."""
+        for side, slower, ranks in (("a", 0, (0, 1, 2, 3, 4, 8, 20, 21, 22)), ("b", 50, (0, 1, 2, 3, 4, 5, 6, 8))):
+            lengths = [100 + slower] * 42
+            lengths[5:7] = [3000, 2000]
+            for rank in ranks:
+                trace = self.of_lengths(*lengths)
+                if rank in (3, 4) and side == "b":  # without steps
+                    trace["traceEvents"] = [each for each in trace["traceEvents"] if each["cat"] == "cpu_op"]
+                write(f"{side}/{rank}.json", {"distributedInfo": {"rank": rank, "world_size": 24}, **trace})
+        self.assertEqual(self.check("a", "b")[2:-1], [
+            "caution: left out of the job: ranks 20, 21 and 22 (only in control), ranks 5 and 6 (only in test)...",
+            "caution: 2 steps of control and 2 of test are left out, as step 5 (x 30): rank 0 has more of op",
+            "caution: 9 and 8 of 24 ranks recorded: who waits for whom is not known"])
 
     def test_hostile_names(self):
         name = "a\nb'; DROP TABLE x; --%s%n\"" + "é" * 200

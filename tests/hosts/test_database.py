@@ -347,7 +347,7 @@ class Rows(InFolder):
         db = connect(self.path)
         self.addCleanup(db.close)
         functions = {name for sql in ("SELECT name FROM pragma_module_list", "SELECT name FROM pragma_function_list",
-                                      "SELECT function FROM tracediff_help") for name, in db.execute(sql)}
+                                      "SELECT name FROM tracediff_help") for name, in db.execute(sql)}
         self.assertIn("temporal_breakdown", functions)
         self.assertEqual(functions & set(listed(db, "table") + listed(db, "view")), set())
         self.assertEqual(db.execute("SELECT * FROM diff").fetchall(),

@@ -77,14 +77,14 @@ class Interrupts(InFolder):
 
 
 class Embedding(unittest.TestCase):
-    """sql/embed.awk refuses a query whose arguments C has no room for."""
+    """sql/embed.awk refuses a query whose arguments C has no room for, or which the help knows nothing of."""
 
-    def embed(self, *parameters):
+    def embed(self, *parameters, known=("-- Family: memory", "-- Question: What is it?")):
         lines = [f"-- :{name} TEXT {'required ' if required else ''}text" for name, required in parameters]
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "made.sql")
             with open(path, "w", encoding="ascii") as file:
-                file.write("\n".join(["-- made: it.", "-- Parameters", *lines, "-- Columns", "--   x TEXT text", "SELECT 1;", ""]))
+                file.write("\n".join(["-- made: it.", *known, "-- Parameters", *lines, "-- Columns", "--   x TEXT text", "SELECT 1;", ""]))
             environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # awk is not under test
             ran = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], env=environment, capture_output=True,
                                  text=True, check=False)
@@ -94,11 +94,15 @@ class Embedding(unittest.TestCase):
         four = [(name, True) for name in "abcd"]
         self.assertEqual(self.embed(*four), (0, ""))
         self.assertEqual(self.embed(*four, ("e", False)), (0, ""))
-        self.assertEqual(self.embed(*four, ("e", True)), (1, "made.sql:7: a required argument is not among the first 4\n"))
+        self.assertEqual(self.embed(*four, ("e", True)), (1, "made.sql:9: a required argument is not among the first 4\n"))
         self.assertEqual(self.embed(("a", False), ("b", True)), (0, ""))
         letters = [(chr(ord("a") + i), False) for i in range(31)]
         self.assertEqual(self.embed(*letters[:30]), (0, ""))
-        self.assertEqual(self.embed(*letters), (1, "made.sql:33: more than 30 arguments\n"))
+        self.assertEqual(self.embed(*letters), (1, "made.sql:35: more than 30 arguments\n"))
+
+    def test_family_and_question(self):
+        for known in (["-- Family: memory"], ["-- Question: What is it?"], []):
+            self.assertEqual(self.embed(known=known), (1, f"made.sql:{5 + len(known)}: no family or no question\n"))
 
 
 class Commit(unittest.TestCase):

@@ -152,7 +152,7 @@ class Figures(unittest.TestCase):
 
     def test_a_wait_is_drawn_once(self):
         """The statement in the help draws self times: of a wait and the events around it, the innermost has a bar."""
-        example, = self.db.execute("SELECT group_concat(text, char(10)) FROM tracediff_help('visualize_duration_diff')").fetchone()
+        example, = self.db.execute("SELECT text FROM tracediff_help('visualize_duration_diff')").fetchone()
         statement = re.sub(r"(?s).*(SELECT )writefile\('build/page.html', (visualize_duration_diff\([^)]*)\)\) > 0 AS written",
                            r"\1\2, NULL, 'plotly')", example)
         figure = json.loads(self.db.execute(statement.replace("examples/", EXAMPLES + "/")).fetchone()[0])

@@ -108,7 +108,7 @@ class OnPage(InFolder):
         text = self.value(f"SELECT html FROM trace_diff_report({marks})", *arguments)
         self.assertLessEqual(len(text.encode()), 250000)
         page = Tree(text).root
-        functions = "|".join(name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help"))
+        functions = "|".join(name for name, in self.db.execute("SELECT name FROM tracediff_help"))
         self.assertNotRegex(re.sub(r"(?s)<(script|style|pre)\b.*?</\1>", "", text), rf"(?<![/\w])({functions})\b")
         return page
 
@@ -559,6 +559,17 @@ class States(OnPage):
         lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
         self.assertEqual(lanes, [("control, all 2 steps", ["rank 0"]), ("test, all 2 steps", ["rank 0"])])
         self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
+
+    def test_the_path_without_ranks_that_are_left_out(self):
+        self.ranks("control", (0, 1, 2), 3)
+        self.ranks("test", (1, 2), 3, slower=2)
+        page = self.page("control", "test")
+        self.assertIn("Ranks left out. Left out of the job: rank 0 (only in control).", page.one("div", class_="callout").text)
+        lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
+        self.assertEqual(lanes, [("control, all 2 steps", ["rank 1"]), ("test, all 2 steps", ["rank 1"])])
+        path = {row[0].text: row[4].text for row in cells(section(page, "ranks").one("table", class_="ranks"))}
+        self.assertRegex(path["rank 1"], "→")
+        self.assertNotRegex(path["rank 2"], "→")
 
     def test_other_ranks(self):
         self.ranks("control", (3,), 8)

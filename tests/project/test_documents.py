@@ -1,5 +1,5 @@
 """What the documents say is what happens: every query in them runs and prints what they show, examples/ run, the
-reference is what tracediff_help says, and the help is what the functions are. Rules and links: test_citations.py.
+reference is what tracediff_help says (test_help.py). Rules and links: test_citations.py.
 """
 import glob
 import os
@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import test_bad
-from support import EXTENSION, ROOT, connect, corpus, golden, queries, query_text, slow
+from support import EXTENSION, ROOT, connect, corpus, golden, queries, query_statements, slow
 
 MARK = "@@@@"
 
@@ -191,8 +191,8 @@ class Readme(unittest.TestCase):
             self.assertNotIn("NULL", query)
 
     def test_every_function_has_a_line_and_a_page_in_the_reference(self):
-        listed = set(re.findall(r"(?m)^\| \[`(\w+)`\]\(#\1\) \| .+ \|$", read("sql", "README.md")))
-        functions = {name for name, in connect().execute("SELECT DISTINCT function FROM tracediff_help")}
+        listed = set(re.findall(r"(?m)^\| .+\? \| \[`(\w+)`\]\(#\1\) \|$", read("sql", "README.md")))
+        functions = {name for name, in connect().execute("SELECT name FROM tracediff_help")}
         self.assertEqual(functions, listed)
 
 
@@ -216,119 +216,8 @@ class Reference(unittest.TestCase):
 
     def test_has_a_page_for_every_function(self):
         text = read("sql", "README.md")
-        for function, in connect().execute("SELECT DISTINCT function FROM tracediff_help"):
+        for function, in connect().execute("SELECT name FROM tracediff_help"):
             self.assertIn(f"\n### {function}\n\n```text\n{function}, ", text)
-
-
-class Help(unittest.TestCase):
-    """tracediff_help says what the functions are like."""
-
-    def setUp(self):
-        self.db = connect()
-        self.functions = [name for name, in self.db.execute(
-            "SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'")]
-
-    def test_columns_and_arguments_are_those_of_the_tables(self):
-        for function in self.functions:
-            documented = self.db.execute(
-                "SELECT part = 'argument', name, coalesce(type, '') FROM tracediff_help WHERE function = ?"
-                " AND part <> 'function' ORDER BY part DESC, position", (function,)).fetchall()
-            found = [(hidden, name, type) for name, type, hidden in self.db.execute(
-                "SELECT name, type, hidden FROM pragma_table_xinfo(?) ORDER BY cid", (function,))]
-            self.assertEqual([(hidden, name) for hidden, name, _ in documented],
-                             [(hidden, name) for hidden, name, _ in found], function)
-            self.assertEqual([type for hidden, _, type in documented if not hidden],
-                             [type for hidden, _, type in found if not hidden], function)
-
-    def test_everything_is_described(self):
-        self.assertEqual(self.db.execute(
-            "SELECT function, name FROM tracediff_help WHERE coalesce(description, '') = ''").fetchall(), [])
-
-    def page(self, function):
-        return self.db.execute("SELECT line, part, name, text FROM tracediff_help(?)", (function,)).fetchall()
-
-    @staticmethod
-    def arguments_of(called):
-        """(whether it stands in brackets, name) of what is between the parentheses of a usage."""
-        inside = False
-        for mark, name in re.findall(r"([\[\]])|(\w+)", called):
-            inside = mark == "[" if mark else inside
-            if name:
-                yield inside, name
-
-    def every_function(self):
-        return [name for name, in self.db.execute("SELECT DISTINCT function FROM tracediff_help")]
-
-    def test_page_says_what_the_list_says(self):
-        for function in self.every_function():
-            page = self.page(function)
-            with self.subTest(function):
-                self.assertEqual([line for line, *_ in page], list(range(1, len(page) + 1)))
-                self.assertLessEqual(max(len(text) for *_, text in page), 116)
-                whole = " ".join(" ".join(text.split()) for *_, text in page)
-                for part, name, description in self.db.execute(
-                        "SELECT part, name, description FROM tracediff_help WHERE function = ?", (function,)):
-                    self.assertIn(" ".join(description.split()), whole)
-                    if part != "function":
-                        self.assertEqual(sum((part, name) == entry[1:3] for entry in page), 1, name)
-                arguments = self.db.execute("SELECT name, required FROM tracediff_help WHERE function = ? AND part = 'argument'",
-                                            (function,)).fetchall()
-                usage = " ".join(text.strip() for _, part, _, text in page if part == "usage")
-                called, = re.findall(rf" {function}\((.*)\)$", usage)
-                self.assertEqual([(name, not bracket) for bracket, name in self.arguments_of(called)],
-                                 [(name, bool(required)) for name, required in arguments])
-
-    def test_page_without_an_argument_is_the_list(self):
-        self.assertEqual(self.db.execute("SELECT count(*) > 400, count(line), count(text) FROM tracediff_help").fetchone(),
-                         (1, 0, 0))
-        self.assertEqual(self.db.execute("SELECT * FROM tracediff_help(NULL)").fetchall(),
-                         self.db.execute("SELECT * FROM tracediff_help").fetchall())
-        self.assertEqual(self.page("TRACE_Diff"), self.page("trace_diff"))
-
-    def test_page_of_a_query_names_its_file(self):
-        for function in self.functions:
-            sources = [text for _, part, _, text in self.page(function) if part == "source"]
-            path = queries().get(function)
-            self.assertEqual(sources, [f"Source, with its rules: {os.path.relpath(path, ROOT)}"] if path else [])
-
-    def test_page_of_an_unknown_function(self):
-        for name, said in (("trace_dif", "did you mean 'trace_diff'?"), ("trace_step", "did you mean 'trace_steps'?"),
-                           ("visualise_step_diff", "did you mean 'visualize_step_diff'?"),
-                           ("idle_time", "did you mean 'idle_time_breakdown'?"),
-                           ("zzz", "SELECT DISTINCT function FROM tracediff_help lists them"),
-                           ("", "SELECT DISTINCT function FROM tracediff_help lists them")):
-            with self.assertRaises(sqlite3.OperationalError) as raised:
-                self.page(name)
-            self.assertEqual(str(raised.exception), f"tracediff_help: there is no function '{name}'; {said}")
-        for value, shown in ((5, "5"), (b"x", "X'78'"), (1.5, "1.5")):
-            with self.assertRaises(sqlite3.OperationalError) as raised:
-                self.page(value)
-            self.assertEqual(str(raised.exception), f"tracediff_help: about must be the name of a function, not {shown}")
-
-    @DRAWS
-    def test_example_of_each_function_runs_and_fits_a_terminal(self):
-        """Its columns are named, and no figure has more digits than say something."""
-        os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
-        examples = {function: "\n".join(text for _, part, _, text in self.page(function) if part == "example")
-                    for function in self.every_function()}
-        printed = shell(".load ./dist/tracediff\n.mode box\n" + "".join(f"{sql}\n.print {MARK}\n" for sql in examples.values()))
-        printed = printed.split(MARK + "\n")
-        self.assertEqual(len(printed), len(examples) + 1)
-        for (function, sql), table in zip(examples.items(), printed):
-            with self.subTest(function):
-                self.assertRegex(sql, rf"\b{function}\(")
-                lines = table.splitlines()
-                self.assertGreaterEqual(len(lines), 5, table)  # a row
-                self.assertNotRegex(table, r"[Ee]rror")
-                self.assertLessEqual(max(map(len, lines)), 120)
-                self.assertNotRegex(lines[1], r"[(*]")
-                self.assertNotRegex(table, r"\d\.\d{6}")
-
-    def test_each_query_is_a_file_and_the_other_way_round(self):
-        files = set(queries())
-        listed = set(re.findall(r"`(\w+)\.sql`", open(os.path.join(ROOT, "sql", "README.md"), encoding="utf-8").read()))
-        self.assertEqual(files, listed)
-        self.assertEqual(files - set(self.functions), set())
 
 
 class Queries(unittest.TestCase):
@@ -343,16 +232,23 @@ class Queries(unittest.TestCase):
 
     def setUp(self):
         self.db = connect()
-        self.files = {name: query_text(path) for name, path in queries().items()}
+        self.files = {}
+        for name, path in queries().items():
+            with open(path, encoding="utf-8") as file:
+                self.files[name] = file.read()
 
     def test_file_equals_function(self):
-        for name, text in self.files.items():
-            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
+        for name, path in queries().items():
+            *facts, text = query_statements(path)
+            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", " ".join([*facts, text])))
             given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
             if name in self.TRACES:
                 given["trace"] = self.TRACES[name]
             if name in ("memory_diff", "memory_summary"):
                 given.update(self.SNAPSHOTS)
+            for query in facts:
+                row = self.db.execute(query, {**parameters, **given})
+                parameters.update(zip((column[0] for column in row.description), row.fetchone()))
             by_file = self.db.execute(text, {**parameters, **given})
             by_function = self.db.execute(
                 f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)
@@ -376,8 +272,8 @@ class Queries(unittest.TestCase):
                     found[part].append((entry[1], entry[2], entry[4].strip()))
             listed = {"argument": [], "column": []}
             for part, column, type_, text_ in self.db.execute(
-                    "SELECT part, name, coalesce(type, 'any'), description FROM tracediff_help"
-                    " WHERE function = ? AND position IS NOT NULL ORDER BY position", (name,)):
+                    "SELECT kind, name, coalesce(type, 'any'), description || coalesce('; default ' || default_value, '')"
+                    " FROM tracediff_columns(?)", (name,)):
                 listed[part].append((column, type_, text_))
             with self.subTest(name):
                 self.assertEqual(found, listed)

@@ -104,7 +104,8 @@ class Bad(InFolder):
                 self.assertEqual(len(got), int(expected), function)
             return got
 
-        assert_outcome(row["diff"], "trace_diff", "SELECT * FROM trace_diff(?1, ?1)", path)
+        assert_outcome(row["diff"], "trace_diff", "SELECT * FROM trace_diff(?1, ?1, NULL, NULL, 'first', 'first')"
+                       " WHERE use_short_name = 0", path)
         rows = assert_outcome(row["rows"], "trace_events",
                               "SELECT name, ts_ns, dur_ns FROM trace_events(?) ORDER BY event", path)
         if row["values"]:

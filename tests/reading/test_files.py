@@ -49,7 +49,7 @@ class Twice(InFolder):
                 self.assertEqual(self.rows("SELECT count(*) FROM trace_events(?)", json.dumps(paths))[0], once)
                 for function in ("trace_ops", "trace_steps", "trace_step_time", "temporal_breakdown", "trace_metadata"):
                     columns = ", ".join(name for name, in self.rows(
-                        "SELECT name FROM tracediff_help WHERE function = ? AND part = 'column' AND name <> 'file'", function))
+                        "SELECT name FROM tracediff_columns(?) WHERE kind = 'column' AND name <> 'file'", function))
                     self.assertEqual(self.rows(f"SELECT {columns} FROM {function}(?)", json.dumps(paths)),
                                      self.rows(f"SELECT {columns} FROM {function}('d/rank0.json')"), function)
             self.assertEqual(self.rows("SELECT * FROM trace_diff(?, 'd/rank0.json')", json.dumps(paths)),
@@ -195,12 +195,6 @@ class Metadata(InFolder):
         write("t.json", document(secret="s"))
         self.assert_error("no such column: metadata", "SELECT metadata FROM trace_files('t.json')")
         self.assertNotIn("s", self.rows("SELECT * FROM trace_files('t.json')")[0])
-
-
-class Names(InFolder):
-    def test_no_argument_has_the_name_of_a_column(self):
-        self.assertEqual(self.rows("SELECT a.function, a.name FROM tracediff_help AS a JOIN tracediff_help AS c"
-                                   " USING (function, name) WHERE a.part = 'argument' AND c.part = 'column'"), [])
 
 
 if __name__ == "__main__":

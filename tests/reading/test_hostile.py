@@ -32,9 +32,9 @@ def calls_of_every_function(db):
     for function in ("memory_diff", "memory_summary"):
         others[function] = {"control": snapshots[0], "test": snapshots[1], "keys": "phase,op"}
     calls = {}
-    for function, in db.execute("SELECT DISTINCT function FROM tracediff_help WHERE kind = 'table'").fetchall():
+    for function, in db.execute("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'").fetchall():
         terms = [f"{name} = :{name}" for name, in db.execute(
-            "SELECT name FROM tracediff_help WHERE function = ? AND part = 'argument' ORDER BY position", (function,))
+            "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", (function,))
             if name in {**values, **others.get(function, {})}]
         calls[function] = (f"SELECT * FROM {function} WHERE {' AND '.join(terms)}" if terms
                            else f"SELECT * FROM {function}", {**values, **others.get(function, {})})

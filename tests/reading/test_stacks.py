@@ -605,7 +605,7 @@ class Asked(InFolder):
         self.assertEqual(self.rows("SELECT name, total_duration, self_duration FROM trace_ops('a', 0, 1)"),
                          [("gone", 10, 10), ("op1", 100, 95), ("op2", 51, 51), ("cudaLaunchKernel", 5, 5),
                           ("ProfilerStep#1", 900, 739), ("gemm", 200, 200)])
-        self.assertEqual(self.rows("SELECT name, diff_self_duration FROM trace_diff('a', 'b', 0, 0, 1, 1) ORDER BY 1"),
+        self.assertEqual(self.rows("SELECT name, diff_self_duration FROM trace_diff('a', 'b', 0, 0, 1, 1) WHERE use_short_name = 0 ORDER BY 1"),
                          [("ProfilerStep#1", -100), ("cudaLaunchKernel", 0), ("gemm", 200), ("gone", -10), ("new", 0),
                           ("op1", 110), ("op2", 0)])
         self.assertEqual(self.rows("SELECT e.name, p.name, e.depth FROM trace_events('a') AS e LEFT JOIN"
@@ -622,8 +622,7 @@ class Asked(InFolder):
                 ("trace_ops", "total_duration", [("self_duration", "REAL")], "mean_duration"),
                 ("trace_diff", "diff_duration_pct", [("diff_self_duration", "REAL")], "diff_duration_per_step")):
             with self.subTest(function, before=before):
-                found = self.rows("SELECT name, type FROM tracediff_help WHERE function = ? AND part = 'column'"
-                                  " ORDER BY position", function)
+                found = self.rows("SELECT name, type FROM tracediff_columns(?) WHERE kind = 'column'", function)
                 names = [name for name, _ in found]
                 place = names.index(before) + 1
                 self.assertEqual(found[place:place + len(columns)], columns)

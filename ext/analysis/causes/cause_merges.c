@@ -33,8 +33,8 @@ static int cause_order(const void *a, const void *b)
     const struct cause *left = x->cause, *right = y->cause;
     int order = COMPARE(wide_size(right->diff), wide_size(left->diff));
     order = order ? order : strcmp(cause_kind_name(left->kind), cause_kind_name(right->kind));
-    order = order ? order
-                  : text_order(step_class_name(left->step_class), step_class_name(right->step_class));
+    const char *one = step_class_name(left->step_class);
+    order = order ? order : text_order(one, step_class_name(right->step_class));
     order = order ? order : cause_name_order(x->causes, left->area, right->area);
     order = order ? order : cause_name_order(x->causes, left->name, right->name);
     return order ? order : COMPARE(left->merge, right->merge);
@@ -46,9 +46,10 @@ static int key_order(const struct candidate *x, const struct candidate *y)
     if (x->by == MERGE_BY_STAGE)
         return COMPARE(x->cause->stage, y->cause->stage);
     int order = COMPARE(x->cause->step_class, y->cause->step_class);
-    return order                    ? order
-           : x->by == MERGE_BY_NAME ? cause_name_order(x->causes, x->cause->name, y->cause->name)
-                                    : cause_name_order(x->causes, x->cause->family, y->cause->family);
+    bool by_name = x->by == MERGE_BY_NAME;
+    uint32_t one = by_name ? x->cause->name : x->cause->family;
+    return order ? order
+                 : cause_name_order(x->causes, one, by_name ? y->cause->name : y->cause->family);
 }
 
 static int candidate_order(const void *a, const void *b)
@@ -57,7 +58,7 @@ static int candidate_order(const void *a, const void *b)
     return order ? order : cause_order(a, b);
 }
 
-/* Those that cancel least first. The sums are below 2^100, so they are compared as fractions of 2^53. */
+/* Those that cancel least first. Sums are below 2^100: they are compared as fractions of 2^53. */
 static int merge_order(const void *a, const void *b)
 {
     const struct merge *x = a, *y = b;
@@ -132,8 +133,8 @@ static int size_order(const void *a, const void *b)
     return COMPARE(*y, *x);
 }
 
-/* How many merges it takes until the `shown` largest causes hold three quarters of the changes. Of the causes that are
-** not merged, only the first `shown` can be among the largest. */
+/* How many merges it takes until the `shown` largest causes hold three quarters of the changes. Of
+** the causes that are not merged, only the first `shown` can be among the largest. */
 static bool count_needed(const struct merger *merger, size_t shown, size_t *needed)
 {
     wide_time all = 0;
@@ -148,7 +149,8 @@ static bool count_needed(const struct merger *merger, size_t shown, size_t *need
     for (*needed = 0;; ++*needed) {
         wide_time held = 0;
         size_t count = shown + *needed;
-        done = sort_items(sizes, count, sizeof *sizes, size_order, merger->stopper, merger->failure);
+        done =
+            sort_items(sizes, count, sizeof *sizes, size_order, merger->stopper, merger->failure);
         for (size_t i = 0; i < shown; i++)
             held += sizes[i];
         if (!done || 4 * held >= 3 * all || *needed == merger->merge_count)

@@ -6,8 +6,8 @@
 
 #include "causes.h"
 
-/* Merges causes until the `shown` largest hold three quarters of the changes, and orders all. 0: only orders
-** them. */
+/* Merges causes until the `shown` largest hold three quarters of the changes, and orders all. 0:
+** only orders them. */
 bool causes_merge(struct causes *causes, size_t shown, const struct stopper *stopper,
                   struct failure *failure);
 

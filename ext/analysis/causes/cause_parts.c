@@ -134,7 +134,8 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
             break;
         if (row->time <= 0)
             continue;
-        done = place_of(causes, side, families, causes->drains->as_cuda[number], row, &place, text) &&
+        bool as_cuda = causes->drains->as_cuda[number];
+        done = place_of(causes, side, families, as_cuda, row, &place, text) &&
                MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
         if (done) {
             place.time[number] = row->time;

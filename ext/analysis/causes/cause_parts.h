@@ -1,6 +1,6 @@
 /*
-** The parts that causes are made of: the times of both sides by class, family and name, and the areas of
-** each.
+** The parts that causes are made of: the times of both sides by class, family and name, and the
+** areas of each.
 */
 #ifndef TRACEDIFF_CAUSE_PARTS_H
 #define TRACEDIFF_CAUSE_PARTS_H
@@ -34,14 +34,14 @@ struct cause_parts {
     size_t count;
 };
 
-/* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing is left
-** in `parts`. */
+/* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing
+** is left in `parts`. */
 bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
                       const struct cause_side *sides, const struct families *families,
                       const struct stopper *stopper, struct failure *failure);
 
-/* Finds the part that a row of a side belongs to: its index, or `count` if no step of the causes has it.
-** `text` has room for cause_text_room(). False if out of memory. */
+/* Finds the part that a row of a side belongs to: its index, or `count` if no step of the causes
+** has it. `text` has room for cause_text_room(). False if out of memory. */
 bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
                         const struct cause_side *side, const struct families *families, int number,
                         const struct attributed *row, char *text, size_t *part);

@@ -87,10 +87,11 @@ static bool find_rank(const struct own_times *own, const struct causes *causes, 
     struct only_rank only = {.ranks = 0};
     double whole = (double)cause->diff / (double)causes->windows[0] / (double)causes->windows[1];
     double sign = whole < 0 ? -1 : 1;
-    for (size_t slot = 0; slot < own->count; slot++)
+    for (size_t slot = 0; slot < own->count; slot++) {
+        const wide_time *time = own->time[slot * causes->count + index];
         if (own->windows[slot][0] > 0 && own->windows[slot][1] > 0)
-            only_rank_add(&only, own->ranks[slot],
-                          sign * own_difference(own, slot, own->time[slot * causes->count + index]));
+            only_rank_add(&only, own->ranks[slot], sign * own_difference(own, slot, time));
+    }
     if (cause->step_class == CLASS_COMM || whole == 0 || only.ranks < 2)
         return false;
     cause->rank = only_rank_find(&only, sign * whole);

@@ -7,8 +7,8 @@
 #include "analysis/steps/attribute.h"
 #include "cause_parts.h"
 
-/* Fills the ranks of causes that are not merged yet, and makes one cause of those that only moved. `sides` are
-** control and test. */
+/* Fills the ranks of causes that are not merged yet, and makes one cause of those that only moved.
+** `sides` are control and test. */
 bool cause_ranks_find(struct causes *causes, const struct cause_parts *parts,
                       const struct families *families, const struct cause_ranks *sides,
                       const struct stopper *stopper, struct failure *failure);

@@ -81,7 +81,8 @@ static bool is_drained(const struct finder *finder, const struct cause_part *par
 {
     const int64_t *windows = finder->causes->windows;
     int side = part->diff > 0;
-    return finder->causes->drains->name != NAME_NONE && part->diff != 0 && 2 * part->drained[side] * windows[1 - side] >= wide_size(part->diff);
+    return finder->causes->drains->name != NAME_NONE && part->diff != 0 &&
+           2 * part->drained[side] * windows[1 - side] >= wide_size(part->diff);
 }
 
 /* L2.2 to L2.4, L8.4: the kinds of all parts. */
@@ -172,7 +173,25 @@ static bool make_causes(struct finder *finder)
     return true;
 }
 
-/* Gives each cause of what was replaced the name of its longest new part or, without one, old one. */
+/* Lists what was replaced. The parts of such a cause follow each other. */
+static bool list_replaced(struct finder *finder)
+{
+    struct causes *causes = finder->causes;
+    size_t count = 0;
+    causes->replaced = memory_items(finder->parts.count + 1, sizeof *causes->replaced);
+    for (size_t i = 0; causes->replaced && i < finder->parts.count; i++) {
+        const struct cause_part *part = &finder->parts.items[i];
+        struct cause *cause = &causes->items[part->cause];
+        if (part->kind != CAUSE_REPLACED)
+            continue;
+        if (cause->replaced_count++ == 0)
+            cause->replaced_first = count;
+        causes->replaced[count++] = place_of(finder, part)->name;
+    }
+    return causes->replaced || failure_memory(finder->failure);
+}
+
+/* Names each cause of what was replaced after its longest new part, without one its longest old. */
 static void name_replaced(struct finder *finder)
 {
     const struct cause_part **best =
@@ -328,12 +347,13 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
     bool done = cause_parts_find(&finder.parts, causes, sides, families, stopper, failure);
     if (done) {
         find_kinds(&finder);
-        done = make_causes(&finder);
+        done = make_causes(&finder) && list_replaced(&finder);
     }
     if (done) {
         name_replaced(&finder);
         done = failure->code == FAILURE_NONE && name_synchronized(&finder) && find_areas(&finder) &&
-               (!ranks || cause_ranks_find(causes, &finder.parts, families, ranks, stopper, failure)) &&
+               (!ranks ||
+                cause_ranks_find(causes, &finder.parts, families, ranks, stopper, failure)) &&
                causes_merge(causes, shown, stopper, failure);
     }
     cause_parts_clear(&finder.parts);
@@ -347,5 +367,6 @@ void causes_clear(struct causes *causes)
     names_clear(&causes->names);
     memory_free(causes->items);
     memory_free(causes->only_in);
+    memory_free(causes->replaced);
     *causes = (struct causes){.items = NULL};
 }

@@ -1,6 +1,6 @@
 /*
-** Causes: the parts of a step's time in two traces (A12) as what people would name, which add up to the
-** difference (L1 to L3).
+** Causes: the parts of a step's time in two traces (A12) as what people would name, which add up to
+** the difference (L1 to L3).
 */
 #ifndef TRACEDIFF_CAUSES_H
 #define TRACEDIFF_CAUSES_H
@@ -38,7 +38,7 @@ enum merge_by { MERGE_BY_STAGE, MERGE_BY_NAME, MERGE_BY_FAMILY, MERGE_ROUNDS };
 struct cause {
     enum cause_kind kind;
     enum step_class step_class; /* CLASS_NONE: several */
-    uint32_t family, area;      /* ids in causes.names; NAME_NONE. `area` is the family if it has several */
+    uint32_t family, area;      /* ids in causes.names; NAME_NONE. Of several areas, the family */
     uint32_t name;              /* NAME_NONE: several, or without a name */
     bool single;                /* one name */
     int64_t rank;               /* the only rank that differs so (Q8); NUMBER_NONE */
@@ -48,6 +48,7 @@ struct cause {
     wide_time diff;    /* ns, times the windows of both sides */
     wide_time changes; /* the same: the sum of the |diff| of what was merged */
     size_t only_first, only_count; /* in causes.only_in */
+    size_t replaced_first, replaced_count; /* in causes.replaced */
     enum merge_by merge;           /* of CAUSE_MERGED */
     size_t merged;                 /* of CAUSE_MERGED: how many causes */
     bool beside; /* of CAUSE_MERGED: a larger cause that is not in it has the same in common */
@@ -57,7 +58,8 @@ struct causes {
     struct names names;
     struct cause *items; /* in the order of rows */
     size_t count, capacity;
-    uint32_t *only_in; /* ids of areas, of all causes one after the other */
+    uint32_t *only_in;  /* ids of areas, of all causes one after the other */
+    uint32_t *replaced; /* ids of the names of what was replaced, in the same way */
     int64_t windows[2];
     wide_time diff; /* the sum over all causes */
     const struct drains *drains;
@@ -75,8 +77,9 @@ struct cause_ranks {
     const struct trace *trace;
 };
 
-/* Finds the causes of control and test; `families` are those of both, `drains` those that the attributions were
-** given, `ranks` those of the two sides if they are jobs, else NULL. `shown` (L3): 0 if none are to be merged. On failure nothing is left to clear. */
+/* Finds the causes of control and test; `families` are those of both, `drains` those that the
+** attributions were given, `ranks` those of the two sides if they are jobs, else NULL. `shown`
+** (L3): 0 if none are to be merged. On failure nothing is left to clear. */
 bool causes_find(struct causes *causes, const struct cause_side *sides,
                  const struct families *families, const struct drains *drains,
                  const struct cause_ranks *ranks, size_t shown,

@@ -40,7 +40,7 @@ struct wait_collector {
     unsigned char *waits; /* by name id: whether a call of the name waits */
     uint32_t *windows;    /* by iteration */
     char *scratch;        /* room for the longest name */
-    size_t next[2];       /* index of the next step that takes_part() meets: of the steps, of the profiler's */
+    size_t next[2];       /* index of the next step that takes_part() meets: its, the profiler's */
     struct wait wait;     /* what waits of the member have in common */
 };
 
@@ -130,8 +130,8 @@ static bool is_kind(const struct wait_collector *collector, const struct span *s
            (kind != SPAN_ATEN || begins(name->text, name->text + name->length, "aten::"));
 }
 
-/* The outermost span of a kind around spans[i], or NULL. `first` is that of the call before, for a smaller i: what
-** did not hold that span has ended. */
+/* The outermost span of a kind around spans[i], or NULL. `first` is that of the call before, for a
+** smaller i: what did not hold that span has ended. */
 static const struct span *outermost(const struct wait_collector *collector, enum span_kind kind,
                                     const struct span *spans, size_t i, size_t *first)
 {
@@ -202,9 +202,8 @@ static bool add_member(struct drain_finder *finder, int side, size_t index, bool
     const struct trace_file *file = member->file;
     struct wait_collector collector = {.finder = finder, .member = member};
     struct spans spans = {.items = NULL};
-    collector.wait = (struct wait){.slot = by_rank ? (uint32_t)slot_of(finder->sides, side, index) : 0,
-                                   .member = (uint32_t)index,
-                                   .side = side};
+    size_t slot = by_rank ? slot_of(finder->sides, side, index) : 0;
+    collector.wait = (struct wait){.slot = (uint32_t)slot, .member = (uint32_t)index, .side = side};
     collector.waits = memory_zeroed(file->names.count, sizeof *collector.waits);
     collector.windows =
         memory_filled(member->steps->iteration_count + 1, sizeof *collector.windows);
@@ -267,20 +266,17 @@ static bool count_waits(struct drain_finder *finder, const struct wait *waits, s
     return true;
 }
 
-/* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do, and adds up by
-** operator how long these are in a step, times the steps of both sides. */
+/* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do,
+** and adds up by operator how long these are in a step, times the steps of both sides. */
 static bool compare_waits(struct drain_finder *finder, const int64_t *windows, wide_time *times)
 {
     struct wait *waits = finder->waits;
     for (size_t from = 0, middle, to; from < finder->count; from = to) {
         struct counted found[2];
         const struct wait *first = &waits[from];
-        for (middle = from; middle < finder->count && waits[middle].operator_id == first->operator_id &&
-                            waits[middle].slot == first->slot && waits[middle].side == 0;)
-            middle++;
-        for (to = middle; to < finder->count && waits[to].operator_id == first->operator_id &&
-                          waits[to].slot == first->slot;)
-            to++;
+        for (to = middle = from; to < finder->count && waits[to].slot == first->slot &&
+                                 waits[to].operator_id == first->operator_id;)
+            middle += waits[to++].side == 0;
         const uint32_t *of_slot = finder->windows[first->slot];
         if (of_slot[0] == 0 || of_slot[1] == 0)
             continue;
@@ -403,8 +399,9 @@ static bool note_calls(struct drain_finder *finder, int side, bool *calls)
             if (!is_call(&file->columns, row) || file->columns.name[row] == NAME_NONE)
                 continue;
             const struct name *name = &file->names.items[file->columns.name[row]];
+            const char *end = name->text + name->length;
             for (int j = 0; j < 2; j++)
-                calls[j] = calls[j] || is_of_runtime(name->text, name->text + name->length, runtimes[j]);
+                calls[j] = calls[j] || is_of_runtime(name->text, end, runtimes[j]);
         }
     }
     return true;
@@ -423,7 +420,7 @@ static bool find_runtimes(struct drain_finder *finder)
     return true;
 }
 
-/* Whether the chosen ranks of both sides are the same. Uses finder->windows, which are 0 before and after. */
+/* Whether both sides chose the same ranks. Uses finder->windows, which are 0 before and after. */
 static bool same_ranks(struct drain_finder *finder)
 {
     bool same = true;

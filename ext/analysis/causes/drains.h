@@ -1,6 +1,6 @@
 /*
-** Drains: time in which the device waits for the host because a call made the host wait for the device
-** before, where one side of two makes such calls more often (L8).
+** Drains: time in which the device waits for the host because a call made the host wait for the
+** device before, where one side of two makes such calls more often (L8).
 */
 #ifndef TRACEDIFF_DRAINS_H
 #define TRACEDIFF_DRAINS_H
@@ -13,7 +13,7 @@
 
 struct drains {
     struct names names; /* of operators that synchronize, and of calls outside of operators */
-    uint32_t name;      /* id of the one that waits longest; NAME_NONE: no side synchronizes more often */
+    uint32_t name;      /* id of the one that waits longest; NAME_NONE: there is none */
     int64_t operators;  /* how many synchronize more often on a side */
     bool as_cuda[2];    /* by side: its calls of HIP count as those of CUDA (L2.1) */
     struct intervals *times[2]; /* by side and member; NULL: none */

@@ -11,12 +11,12 @@ struct host_waits {
     struct labels labels;
 };
 
-/* Makes what is needed of the threads that are `wanted`, by track; `steps` are those of the file. */
+/* Makes what is needed of the `wanted` threads, by track; `steps` are those of the file. */
 bool host_waits_make(struct host_waits *waits, const struct trace_file *file,
                      const struct steps *steps, const bool *wanted, const struct stopper *stopper,
                      struct failure *failure);
 
-/* Finds the first time in [*from, *to), which has a length, that a thread may wait, as far as it is in there. */
+/* Finds the first time in [*from, *to), which has a length, in which a thread may wait. */
 bool host_waits_find(struct host_waits *waits, uint32_t track, int64_t *from, int64_t *to);
 
 /* Does nothing to a zeroed struct. */

@@ -17,7 +17,7 @@ struct clock_sample {
     uint32_t rank;
 };
 
-/* The first collective of a rank by step that `candidates` leaves out: those in no step come last. */
+/* The first collective of a rank by step that is in no step: `candidates` leaves these out. */
 static size_t inside_count(const struct job_rank *rank)
 {
     size_t count = 0;
@@ -207,8 +207,8 @@ static int sample_order(const void *a, const void *b)
     return order ? order : COMPARE(x->later, y->later);
 }
 
-/* Adds samples of the collectives that a rank has in the matches of a search, for ranks that are not tied.
-** Every match is met once: afterwards all its ranks are tied. */
+/* Adds samples of the collectives that a rank has in the matches of a search, for ranks that are
+** not tied. Every match is met once: afterwards all its ranks are tied. */
 static bool add_samples(struct job_clocks *clocks, uint32_t from, const int64_t *step, bool by_all,
                         const bool *tied, size_t *count, struct failure *failure)
 {

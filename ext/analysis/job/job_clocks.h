@@ -1,5 +1,5 @@
 /*
-** The ranks of a job: which of their collectives are the same one (Q2), and how far their clocks are apart (Q3).
+** The ranks of a job: which of their collectives are one (Q2), how far their clocks are apart (Q3).
 */
 #ifndef TRACEDIFF_JOB_CLOCKS_H
 #define TRACEDIFF_JOB_CLOCKS_H
@@ -39,8 +39,9 @@ bool job_make(struct job *job, const struct trace *trace, bool device_clock,
 /* Matches the collectives of ranks that are there (Q2). On failure the job is to be cleared. */
 bool job_match(struct job *job, struct failure *failure);
 
-/* The numbers of the chosen steps of the reference, ascending; if everything is chosen (`choice` may be NULL then),
-** also those of steps with collectives, and NUMBER_NONE; nothing without ranks. NULL if out of memory. */
+/* The numbers of the chosen steps of the reference, ascending; if everything is chosen (`choice`
+** may be NULL then), also those of steps with collectives, and NUMBER_NONE; nothing without ranks.
+** NULL if out of memory. */
 int64_t *job_list_steps(const struct job *job, const struct step_choice *choice, size_t *count);
 
 /* Does nothing to a zeroed struct. */

@@ -88,8 +88,8 @@ static const struct known_name_of_work *name_of_work(struct member_reader *reade
     return known;
 }
 
-/* What the args of a collective say of its process group; `*next` is the group of the file that comes next. NULL:
-** nothing. */
+/* What the args of a collective say of its process group; `*next` is the group of the file that
+** comes next. NULL: nothing. */
 static const struct process_group *find_group(const struct trace_file *file, uint32_t row,
                                               size_t *next)
 {
@@ -108,7 +108,7 @@ static bool adopt(struct member_reader *reader, uint32_t text, uint32_t *id)
     return *id != NAME_NONE || failure_memory(reader->failure);
 }
 
-/* Finds the process group of a collective (W1) and, on the host, what its args say it is (Q10.1). */
+/* Finds the process group of a collective (W1) and, on the host, what its args call it (Q10.1). */
 static bool take_group(struct member_reader *reader, struct job_collective *collective,
                        const struct process_group *group)
 {

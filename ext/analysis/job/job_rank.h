@@ -60,15 +60,15 @@ struct job_rank {
     size_t chain_count;
 };
 
-/* Makes what is known of a rank, by the device's clock or the host's; if the rank is `alone`, only its
-** windows. `texts` gets the names. */
+/* Makes what is known of a rank, by the device's clock or the host's; if the rank is `alone`, only
+** its windows. `texts` gets the names. */
 bool job_rank_make(struct job_rank *rank, const struct trace *trace, size_t index,
                    bool device_clock, bool alone, struct names *texts,
                    const struct stopper *stopper, struct failure *failure);
 
-/* Its two parts that look at no trace, for a rank that was collected elsewhere (job_rows.h). The first one
-** sorts the windows, and finds the window at each instant. The second one follows when all is there:
-** collectives in their order, and parts. */
+/* Its two parts that look at no trace, for a rank that was collected elsewhere (job_rows.h). The
+** first one sorts the windows, and finds the window at each instant. The second one follows when
+** all is there: collectives in their order, and parts. */
 bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct failure *failure);
 bool job_rank_finish(struct job_rank *rank, const struct names *texts,
                      const struct stopper *stopper, struct failure *failure);

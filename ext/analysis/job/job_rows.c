@@ -4,8 +4,9 @@
 
 #include "base/memory.h"
 
-/* While rows are added, the file of a window, a collective or a part is its id in `files`: in `member`, in
-** `member` and in `chain`. Collectives are named by their events: in `row`, `before` and `owner`. */
+/* While rows are added, the file of a window, a collective or a part is its id in `files`: in
+** `member`, in `member` and in `chain`. Collectives are named by their events: in `row`, `before`
+** and `owner`. */
 
 /* The rank of a row, which is added if it is new; NULL if out of memory. */
 static struct job_rank *rank_of_row(struct job_rows *rows, int64_t number)
@@ -99,8 +100,8 @@ static int file_order(const void *a, const void *b)
     return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
 
-/* The places of files in the order of their names, by id, which is that of the members of a trace; NULL on
-** failure. */
+/* The places of files in the order of their names, by id, which is that of the members of a trace;
+** NULL on failure. */
 static uint32_t *order_files(const struct names *files, const struct stopper *stopper,
                              struct failure *failure)
 {
@@ -176,8 +177,8 @@ static int part_order(const void *a, const void *b)
     return COMPARE(((const struct job_part *)a)->start, ((const struct job_part *)b)->start);
 }
 
-/* Finds the owners of parts, and keeps what is in windows of their files: another file of the rank may have
-** one there. */
+/* Finds the owners of parts, and keeps what is in windows of their files: another file of the rank
+** may have one there. */
 static bool place_parts(struct job_rank *rank, int64_t number, const struct stopper *stopper,
                         struct failure *failure)
 {

@@ -1,5 +1,5 @@
 /*
-** A job whose ranks lie on many machines: made of rows that say what job_rank.h finds of each rank (Q7).
+** A job whose ranks lie on many machines: made of rows that say what job_rank.h finds (Q7).
 */
 #ifndef TRACEDIFF_JOB_ROWS_H
 #define TRACEDIFF_JOB_ROWS_H

@@ -75,8 +75,8 @@ static void hop(struct job_walk *walk, uint32_t rank, struct job_event why)
     walk->visited[rank] = walk->visit;
 }
 
-/* The collective that ends where a chain ends, and began before an instant; of several, the one that
-** started last (Q5.2). */
+/* The collective that ends where a chain ends, and began before an instant; of several, the one
+** that started last (Q5.2). */
 static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain, int64_t at,
                           struct job_event *event)
 {
@@ -113,8 +113,8 @@ static bool is_cut(const struct job_rank *rank, const struct job_part *part)
     return i < rank->chain_count && (wide_time)rank->chains[i].end - end <= JOB_SLACK;
 }
 
-/* The rank that started a collective last, of those that did before it ended on one; and when, by the
-** clock of the reference. JOB_NONE: it is not matched, or no rank did. */
+/* The rank that started a collective last, of those that did before it ended on one; and when, by
+** the clock of the reference. JOB_NONE: it is not matched, or no rank did. */
 static uint32_t last_to_start(const struct job_walk *walk, struct job_event event, wide_time *when,
                               struct job_event *its)
 {
@@ -140,8 +140,8 @@ static uint32_t last_to_start(const struct job_walk *walk, struct job_event even
     return last;
 }
 
-/* Q5.4: while the collective with which the path came to a rank was queued behind another one, goes on with
-** that. */
+/* Q5.4: while the collective with which the path came to a rank was queued behind another one, goes
+** on with that. */
 static bool follow_queue(struct job_walk *walk, struct job_event on)
 {
     for (;;) {
@@ -187,8 +187,8 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     return follow_queue(walk, its);
 }
 
-/* The collective that a thread of a host waits for at an instant: of those that started before it, the one whose
-** end is nearest (Q10.4). */
+/* The collective that a thread of a host waits for at an instant: of those that started before it,
+** the one whose end is nearest (Q10.4). */
 static bool ends_nearest(struct job_walk *walk, const struct job_part *wait, int64_t at,
                          struct job_event *event)
 {
@@ -303,8 +303,8 @@ bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
 {
     const struct job_rank *rank = &job->ranks[stretch->rank];
     const struct job_window *window = rank->windows;
-    int64_t from = stretch->own_start;
-    int64_t to = piece->window ? piece->start : from + (stretch->end - stretch->start), since = from;
+    int64_t from = stretch->own_start, since = from;
+    int64_t to = piece->window ? piece->start : from + (stretch->end - stretch->start);
     if (to <= from)
         return false;
     if (stretch->queued != JOB_NONE) {

@@ -32,8 +32,8 @@ struct job_piece {
     int64_t start, end; /* ns, by the clock of the rank */
 };
 
-/* Finds the piece of a stretch that ends at the start of `piece`; at first, its last one, for a piece whose
-** window is NULL. False if there is none. */
+/* Finds the piece of a stretch that ends at the start of `piece`; at first, its last one, for a
+** piece whose window is NULL. False if there is none. */
 bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
                        struct job_piece *piece);
 

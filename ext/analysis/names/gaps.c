@@ -15,7 +15,7 @@ struct gap_builder {
     struct failure *failure;
 };
 
-/* The step of an event or a gap: an index into `nearest`; STEP_NONE. A file without steps is one. */
+/* The step of an event or a gap, as in `nearest`; STEP_NONE. A file without steps is one. */
 static uint32_t step_of_row(const struct gap_builder *builder, uint32_t row)
 {
     return builder->steps->count == 0 ? 0 : step_of(builder->steps, row);
@@ -48,8 +48,8 @@ static bool add_gaps(struct gap_builder *builder, int64_t from, int64_t to)
     return true;
 }
 
-/* Finds the gaps and what ended last before each. Spans are sorted from outer to inner, so of those that end
-** together the first one counts. */
+/* Finds the gaps and what ended last before each. Spans are sorted from outer to inner, so of those
+** that end together the first one counts. */
 static bool look_back(struct gap_builder *builder, const struct span *spans, size_t count)
 {
     int64_t reach = INT64_MIN;

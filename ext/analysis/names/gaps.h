@@ -6,8 +6,8 @@
 
 #include "file/spans.h"
 
-/* A stretch of time in which a thread is in nothing. It lasts until the thread is in something, or until the
-** start of the next gap. */
+/* A stretch of time in which a thread is in nothing. It lasts until the thread is in something, or
+** until the start of the next gap. */
 struct gap {
     int64_t start;          /* ns */
     uint32_t before, after; /* rows of the events around it in its step; ROW_NONE: none */

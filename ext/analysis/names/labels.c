@@ -28,8 +28,9 @@ struct label_event {
 
 /* The innermost or the outermost of some events of a thread at an instant, while it goes on. */
 struct label_line {
-    /* Of the innermost: open events, of which the last is the current one; an outer one that has ended is dropped only when
-    ** it becomes the last. Of the outermost: the current one and those after it; each begins where the one before ends. */
+    /* Of the innermost: open events, of which the last is the current one; an outer one that has
+    ** ended is dropped only when it becomes the last. Of the outermost: the current one and those
+    ** after it; each begins where the one before ends. */
     struct label_event *events;
     size_t first, count, capacity;
 };
@@ -44,10 +45,10 @@ struct label_builder {
     unsigned levels;            /* wanted */
     unsigned wanted;            /* lines, a bit each */
     struct label_line lines[LINES];
-    uint32_t now[LINES]; /* by line: row of the current event, or ROW_NONE */
-    int64_t end[LINES];  /* of it; INT64_MAX if there is none */
-    unsigned char *own;       /* by name: 1 if it is a frame of the user's code, 2 if not; 0: not asked */
-    int64_t next;             /* the earliest of these ends, or earlier */
+    uint32_t now[LINES];        /* by line: row of the current event, or ROW_NONE */
+    int64_t end[LINES];         /* of it; INT64_MAX if there is none */
+    unsigned char *own;         /* by name: 1 a frame of the user's code, 2 another; 0: not asked */
+    int64_t next;               /* the earliest of these ends, or earlier */
     struct thread_labels *thread;
 };
 
@@ -236,7 +237,8 @@ static void add_stretch(struct label_builder *builder, int64_t start)
     if (thread->items[thread->count - 1].start == start)
         thread->count--;
     const struct label_stretch *last = &thread->items[thread->count - 1];
-    if (last->inside != stretch.inside || last->frame != stretch.frame || last->event != stretch.event ||
+    if (last->inside != stretch.inside || last->frame != stretch.frame ||
+        last->event != stretch.event ||
         memcmp(last->label, stretch.label, sizeof stretch.label) != 0)
         thread->items[thread->count++] = stretch;
 }

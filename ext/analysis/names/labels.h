@@ -31,8 +31,8 @@ struct label_stretch {
     int64_t start;                /* ns; the stretch lasts until the start of the next one */
     uint32_t inside;              /* row of the call it is in, IN_EVENT or IN_NOTHING (A11.3) */
     uint32_t label[LABEL_LEVELS]; /* rows (A11.4); ROW_NONE: none, or the level is not wanted */
-    uint32_t frame; /* row of the innermost Python frame of the user's code; ROW_NONE: none, or not wanted */
-    uint32_t event; /* row of the innermost event that is not a Python frame, the same */
+    uint32_t frame;               /* row of the innermost Python frame of the user's code, or */
+    uint32_t event;               /* of the innermost event that is not a Python frame; the same */
 };
 
 struct thread_labels {
@@ -59,8 +59,8 @@ static inline bool label_is_frame(const struct trace_file *file, uint32_t row)
            !label_is_module(&file->names.items[file->columns.name[row]]);
 }
 
-/* Makes the stretches of the threads that are `wanted`, by track; `steps` are those of the file. `levels` has one bit for each
-** level wanted. Takes n log n in their events. */
+/* Makes the stretches of the threads that are `wanted`, by track; `steps` are those of the file.
+** `levels` has one bit for each level wanted. Takes n log n in their events. */
 bool labels_make(struct labels *labels, const struct trace_file *file, const struct steps *steps,
                  unsigned levels, const bool *wanted, const struct stopper *stopper,
                  struct failure *failure);

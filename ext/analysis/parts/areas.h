@@ -1,6 +1,6 @@
 /*
-** The parts of the program that time is spent in: areas (A12.7), and families of areas that differ only in
-** the number of an instance (L1).
+** The parts of the program that time is spent in: areas (A12.7), and families of areas that differ
+** only in the number of an instance (L1).
 */
 #ifndef TRACEDIFF_AREAS_H
 #define TRACEDIFF_AREAS_H
@@ -27,7 +27,7 @@ struct families {
     bool *repeated;     /* by stem: whether two of its annotations start in one step */
 };
 
-/* Looks through the annotations of the chosen files of a trace. What was found in other traces remains. */
+/* Looks through the annotations of the chosen files. What was found in other traces remains. */
 bool families_add(struct families *families, const struct trace *trace,
                   const struct stopper *stopper, struct failure *failure);
 

@@ -72,7 +72,8 @@ static bool is_module(const struct part_names *names, uint32_t row)
 }
 
 /* L4.2: the id of the name of a module and the user's function in it, if there is one. */
-static bool name_of_method(struct part_names *names, uint32_t module, uint32_t frame, uint32_t *name)
+static bool name_of_method(struct part_names *names, uint32_t module, uint32_t frame,
+                           uint32_t *name)
 {
     const struct columns *columns = &names->file->columns;
     const struct name *items = names->file->names.items;

@@ -28,13 +28,13 @@ struct part_names {
     struct failure *failure;
 };
 
-/* The functions below give ids in *part_names.names. Those that return bool fail if out of memory. */
+/* These give ids in *part_names.names. Those that return bool fail if out of memory. */
 
 /* The id of the stable name of a row (A9); NAME_NONE for ROW_NONE and for a row without a name. */
 bool part_name(struct part_names *names, uint32_t row, uint32_t *name);
 
-/* The id of the name that work has in a graph, by level. False also if it has none; then the failure is
-** not set. */
+/* The id of the name that work has in a graph, by level. False also if it has none; then the
+** failure is not set. */
 bool part_name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
                         uint32_t *name);
 
@@ -44,8 +44,8 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
 /* Whether what stands for the top_op of a path is a gap (L4.5). */
 bool part_needs_gap(const struct part_names *names, const struct name_origin *origin);
 
-/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it is
-** that already. */
+/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it
+** is that already. */
 bool part_name_for_frame(struct part_names *names, const struct name_origin *origin,
                          uint32_t *name);
 

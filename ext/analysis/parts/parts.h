@@ -50,8 +50,8 @@ struct attributed_step {
     size_t count, capacity;
 };
 
-/* A12.4: a part of a path as parts at a level have it; it stays a path for LEVEL_COUNT. False if there is no
-** such part: only kernels are counted. */
+/* A12.4: a part of a path as parts at a level have it; it stays a path for LEVEL_COUNT. False if
+** there is no such part: only kernels are counted. */
 bool part_at_level(const struct attributed *path, enum label_level level, struct attributed *part);
 
 /* Adds a part to a step, or its time to the part of its class and names. `parts` finds these; it is

@@ -26,8 +26,8 @@ struct path_source path_source_of(const struct path_graph *graph, uint32_t call)
 /* P7.1: the copy that a call waited for, upto an instant in it; WORK_NONE. */
 size_t path_copy_of(const struct path_graph *graph, uint32_t call, int64_t upto);
 
-/* P8: finds the thread that was at work last before an instant, and until when. False if that was not
-** after another instant. */
+/* P8: finds the thread that was at work last before an instant, and until when. False if that was
+** not after another instant. */
 bool path_handed_over(const struct path_graph *graph, int64_t at, int64_t after, uint32_t *track,
                       int64_t *until);
 

@@ -170,8 +170,8 @@ static int record_call_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* For P6.1: the calls that record events, the first in the file of each correlation first; and work by
-** track, launch, start and row. */
+/* For P6.1: the calls that record events, the first in the file of each correlation first; and work
+** by track, launch, start and row. */
 struct recorded {
     struct record_call *records;
     size_t record_count;
@@ -323,7 +323,8 @@ static int place_of_wait(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Of work and a stream, the wait for most comes first. Those of a call stay in the order of the file. */
+/* Of work and a stream, the wait for most comes first. Those of a call keep the order of the
+** file. */
 static int wait_order(const void *a, const void *b)
 {
     const struct path_wait *x = a, *y = b;

@@ -1,6 +1,6 @@
 /*
-** The device work and the host threads of a file, in which the critical path of a step is found, and what
-** waits for what (P2, P4, P6 to P8).
+** The device work and the host threads of a file, in which the critical path of a step is found,
+** and what waits for what (P2, P4, P6 to P8).
 */
 #ifndef TRACEDIFF_PATH_GRAPH_H
 #define TRACEDIFF_PATH_GRAPH_H

@@ -347,7 +347,8 @@ static int off_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Forgets what is known of the work [first, end) and of the threads, and starts at the end of the window. */
+/* Forgets what is known of the work [first, end) and of threads; starts at the end of the
+** window. */
 static bool start_step(struct path_slack *slack, size_t first, size_t end, bool device_clock)
 {
     const struct path_graph *graph = slack->graph;

@@ -7,12 +7,12 @@
 #include "analysis/steps/attribute.h"
 #include "path_graph.h"
 
-/* The chosen steps of the chosen files of a trace, by rank, then iteration. As steps may overlap by the
-** host's clock, their paths are found when they are asked for. */
+/* The chosen steps of the chosen files of a trace, by rank, then iteration. As steps may overlap by
+** the host's clock, their paths are found when they are asked for. */
 struct critical_path;
 
-/* The trace and `syncs`, by member, must outlive the result; the choice need not. `off`: what is off
-** the paths is wanted, too. NULL on failure. */
+/* The trace and `syncs`, by member, must outlive the result; the choice need not. `off`: what is
+** off the paths is wanted, too. NULL on failure. */
 struct critical_path *critical_path_new(const struct trace *trace, const struct step_choice *choice,
                                         enum step_clock clock, bool off,
                                         const struct path_syncs *syncs,

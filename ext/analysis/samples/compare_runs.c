@@ -106,7 +106,7 @@ bool means_disagree(const struct compared *row, double min_effect)
     return fabs(row->mean_percent) > 100 * min_effect && fabs(row->percent) <= 100 * min_effect;
 }
 
-/* V4: the deviation that rounding leaves in logarithms of times, whole us if all of these values are. */
+/* V4: the deviation of logarithms by rounding, to us if all of these values are whole, or ns. */
 static double rounding_of(const struct comparing *it, const double *values,
                           const struct compared *found)
 {

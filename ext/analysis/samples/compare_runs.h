@@ -58,7 +58,7 @@ struct comparisons {
 /* Whether runs suffice for their unit to be the run (V3). */
 enum run_unit runs_unit(const struct runs *runs);
 
-/* Whether slow or fast steps make means differ beyond min_effect where the difference does not (V2). */
+/* Whether slow or fast steps make means differ beyond min_effect, and the difference not (V2). */
 bool means_disagree(const struct compared *row, double min_effect);
 
 /* Compares every operator of sorted runs. False on failure. */

@@ -106,8 +106,8 @@ wide_time *ranks_count(size_t n, size_t m)
     return counts;
 }
 
-/* Adds the orders in which `chosen` of the next `size` values are of the side of m, after `before` of it
-** and `below` of the other one. */
+/* Adds the orders in which `chosen` of the next `size` values are of the side of m, after `before`
+** of it and `below` of the other one. */
 static void add_group(wide_time *to, const wide_time *from, size_t before, size_t below,
                       size_t chosen, size_t size)
 {
@@ -121,8 +121,8 @@ static void add_group(wide_time *to, const wide_time *from, size_t before, size_
 
 wide_time *tied_ranks_count(size_t n, size_t m, const unsigned char *sizes, size_t groups)
 {
-    /* A row for each number of values of the side of m so far, the counts of twice U. Rows are updated from
-    ** the last on, each from those before it. */
+    /* A row for each number of values of the side of m so far, the counts of twice U. Rows are
+    ** updated from the last on, each from those before it. */
     size_t width = 2 * n * m + 1, seen = 0;
     wide_time *rows = memory_zeroed((m + 1) * width, sizeof *rows);
     if (!rows)

@@ -27,8 +27,8 @@ long double student_beyond(long double tails, long double df);
 enum { MANY_RANKS = 50 };
 wide_time *ranks_count(size_t n, size_t m);
 
-/* The same if groups of so many values are equal, in ascending order: the counts of 0, 1/2, 1, ... n * m,
-** of which pairs of equal values count half. Takes some (n + m) ^ 4 / 24 steps at most. */
+/* The same if groups of so many values are equal, in ascending order: the counts of 0, 1/2, 1, ...
+** n * m, of which pairs of equal values count half. Takes some (n + m) ^ 4 / 24 steps at most. */
 wide_time *tied_ranks_count(size_t n, size_t m, const unsigned char *sizes, size_t groups);
 
 #endif

@@ -9,7 +9,8 @@
 static const long double wanted_power = 0.8L, tails_of_test = 0.05L;
 
 /* The probability that a noncentral t is above `limit`: the mean of that of a normal value over the
-** distribution of the estimated deviation, by Simpson's rule. The density is divided by its own sum. */
+** distribution of the estimated deviation, by Simpson's rule. The density is divided by its own
+** sum. */
 static long double noncentral_tail(long double limit, long double shift, long double df)
 {
     enum { PARTS = 600 };

@@ -76,8 +76,8 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
               const struct trace *trace, const struct step_choice *choice,
               const struct stopper *stopper, struct failure *failure);
 
-/* V10: finds two runs of which the first has a file of a rank, and the second none. False: there are
-** none. */
+/* V10: finds two runs of which the first has a file of a rank, and the second none. False: there
+** are none. */
 bool runs_find_rank(const struct runs *runs, uint32_t *has, uint32_t *lacks, int64_t *rank);
 
 /* V11: finds two files of different runs with the same events; the pair is NULL if there are none.

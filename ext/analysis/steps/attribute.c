@@ -126,13 +126,14 @@ static bool make_step(struct attribution *attribution, struct kept_parts *kept,
     return false;
 }
 
-/* Finds the parts of a step of a rank that an answer needs. To find out what is needed of its file costs as much as many
-** steps: so a few others are found with it, for later questions. */
+/* Finds the parts of a step of a rank that an answer needs. To find out what is needed of its file
+** costs as much as many steps: so a few others are found with it, for later questions. */
 static bool make_steps(struct attribution *attribution, const struct step_place *place,
                        struct failure *failure)
 {
     struct kept_parts *kept = place->source->kept;
-    bool done = true, others = kept->owner && kept->count <= KEPT_TOGETHER && !kept_step(place)->made;
+    bool few = kept->owner && kept->count <= KEPT_TOGETHER, done = true;
+    bool others = few && !kept_step(place)->made;
     for (size_t i = 0; others && i < kept->count && done; i++)
         done = make_step(attribution, kept, &kept->steps[i], failure);
     return done && make_step(attribution, kept, kept_step(place), failure);

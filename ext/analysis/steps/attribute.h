@@ -25,8 +25,8 @@ struct attribution_request {
     const struct intervals *drained; /* by member: the times that are (L8); NULL: not asked for */
 };
 
-/* The trace and what the knowledge points to must outlive the attribution; the choice need not. NULL on
-** failure. */
+/* The trace and what the knowledge points to must outlive the attribution; the choice need not.
+** NULL on failure. */
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
                                     const struct attribution_request *request,
                                     const struct stopper *stopper, struct failure *failure);

@@ -87,7 +87,7 @@ static bool add_gaps(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* Adds time in which a thread is in an event. L4.5: in nothing but Python frames, it is named as a gap. */
+/* Adds time of a thread in an event. L4.5: in nothing but Python frames, it is named as a gap. */
 static bool add_event(struct instants *at, enum step_class step_class,
                       const struct name_origin *origin, uint32_t track, int64_t from, int64_t to)
 {
@@ -283,8 +283,8 @@ static bool add_stretch(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* Computes the data of a member, unless that has been done already. Labels are needed of the threads of
-** its steps; without steps, of that of its window. */
+/* Computes the data of a member, unless that has been done already. Labels are needed of the
+** threads of its steps; without steps, of that of its window. */
 static bool know(struct instants *at, size_t index)
 {
     const struct trace_member *member = &at->trace->members[index];

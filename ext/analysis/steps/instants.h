@@ -1,6 +1,6 @@
 /*
-** Attributes stretches of time of files, by rules A3 to A15: each instant to a class and, as a path (A12),
-** to names.
+** Attributes stretches of time of files, by rules A3 to A15: each instant to a class and, as a path
+** (A12), to names.
 */
 #ifndef TRACEDIFF_INSTANTS_H
 #define TRACEDIFF_INSTANTS_H
@@ -37,13 +37,13 @@ bool instants_make(struct instants *instants, const struct trace *trace,
                    struct graph_knowledge knowledge, const struct stopper *stopper,
                    struct failure *failure);
 
-/* Makes a step the one that parts are added to, which have a rank. `names` gets their names: for a member
-** it is always the same one. */
+/* Makes a step the one that parts are added to, which have a rank. `names` gets their names: for a
+** member it is always the same one. */
 void instants_begin(struct instants *instants, struct attributed_step *to, struct names *names,
                     uint32_t rank, struct failure *failure);
 
-/* Adds the parts of [from, to) of a member, which lies in a window of it. Quick if the stretches of a
-** rank come one after the other, because the data of its files is kept in between. */
+/* Adds the parts of [from, to) of a member, which lies in a window of it. Quick if the stretches of
+** a rank come one after the other, because the data of its files is kept in between. */
 bool instants_add(struct instants *instants, size_t member, const struct window *window,
                   int64_t from, int64_t to);
 

@@ -1,12 +1,16 @@
 /*
 ** The parts of steps by all levels at once, kept for later questions.
 **
-** 1. There is one set of them for the steps of a file, by each way to choose and to cut these (T20, A2), and one for the path
-**    of a job. It belongs to the file, of a job to one of the reference (Q1), and goes with the rows of that.
-** 2. The parts of a step are found when a question first asks for them; those of a file of KEPT_TOGETHER steps or fewer, together.
-** 3. A set may hold KEPT_BYTES for each row of its files, and KEPT_LEAST. Parts beyond that are freed
-**    after they were used; a set that is larger nevertheless goes with the last attribution that uses it.
-** 4. Steps by a pattern (T20) and names of captures (A15) belong to one question: such a set is not kept.
+** 1. There is one set of them for the steps of a file, by each way to choose and to cut these (T20,
+**    A2), and one for the path of a job. It belongs to the file, of a job to one of the reference
+**    (Q1), and goes with the rows of that.
+** 2. The parts of a step are found when a question first asks for them; those of a file of
+**    KEPT_TOGETHER steps or fewer, together.
+** 3. A set may hold KEPT_BYTES for each row of its files, and KEPT_LEAST. Parts beyond that are
+**    freed after they were used; a set that is larger nevertheless goes with the last attribution
+**    that uses it.
+** 4. Steps by a pattern (T20) and names of captures (A15) belong to one question: such a set is not
+**    kept.
 */
 #ifndef TRACEDIFF_KEPT_PARTS_H
 #define TRACEDIFF_KEPT_PARTS_H

@@ -17,10 +17,10 @@ struct occurrence {
     uint64_t *mask;              /* a bit for each place; NULL: they are few */
 };
 
-/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Column j has
-** a bit for each i, the last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are equal. It
-** follows from column j + 1 by an addition: Crochemore et al., "A fast and practical bit-vector
-** algorithm for the longest common subsequence problem", 2001. */
+/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Column
+** j has a bit for each i, the last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are
+** equal. It follows from column j + 1 by an addition: Crochemore et al., "A fast and practical
+** bit-vector algorithm for the longest common subsequence problem", 2001. */
 struct aligner {
     const uint32_t *a, *b; /* the window */
     size_t a_count, b_count;
@@ -30,7 +30,7 @@ struct aligner {
     size_t occurrence_count;
     uint64_t *places; /* in `a`, by item: the item in the upper half, the place in the lower */
     size_t words;     /* of a column */
-    uint64_t *masks;  /* of the items with more places than that, of which there are fewer than BITS */
+    uint64_t *masks;  /* of the items with more places than that, which are fewer than BITS */
     uint64_t *mask;   /* of another item; else 0 */
     uint64_t *kept;   /* the first column of each block, and the one after the last */
     uint64_t *block;  /* the columns of one */

@@ -259,8 +259,8 @@ static uint32_t kernel_of(const struct captures *captures, const struct trace_fi
     return found == NAME_NONE ? FOREIGN | id : found;
 }
 
-/* Whether a replay is one of a capture: its launches, some of which may be left out. `launches` becomes
-** the launch of each kernel. */
+/* Whether a replay is one of a capture: its launches, some of which may be left out. `launches`
+** becomes the launch of each kernel. */
 static bool fits(const struct captures *captures, const struct capture *capture,
                  const struct sequence *sequence, size_t *launches)
 {
@@ -281,8 +281,8 @@ static bool fits(const struct captures *captures, const struct capture *capture,
     return true;
 }
 
-/* Finds the captures of a sequence: those of the same length, else longer ones; of a rank, or of all if
-** it is below 0. `launches` is room. */
+/* Finds the captures of a sequence: those of the same length, else longer ones; of a rank, or of
+** all if it is below 0. `launches` is room. */
 static size_t find_fitting(const struct captures *captures, int64_t rank,
                            const struct sequence *sequence, size_t *fitting, size_t *launches)
 {

@@ -1,6 +1,6 @@
 /*
-** Captures of graphs: the launches on a thread between the begin and the end of a capture, and which
-** of them the work of a replay was (A15).
+** Captures of graphs: the launches on a thread between the begin and the end of a capture, and
+** which of them the work of a replay was (A15).
 */
 #ifndef TRACEDIFF_CAPTURES_H
 #define TRACEDIFF_CAPTURES_H
@@ -29,7 +29,7 @@ struct captures {
     size_t launch_count, launch_capacity, count, capacity;
 };
 
-/* Marks the calls of a file whose args.kernel captures_add() needs, by 0. False if it has no capture. */
+/* Marks by 0 the calls whose args.kernel captures_add() needs. False if the file has no capture. */
 bool captures_want(const struct trace_file *file, uint32_t *kernels);
 
 /* Adds the captures of a file. `kernels` has, by row of a call, the id in captures->names of its

@@ -166,7 +166,7 @@ static wide_time pair_total(const struct graph_pair *pair)
            (pair->group[1] ? pair->group[1]->total : 0);
 }
 
-/* By total time, the longest first; ties: with control before without, then the one replayed first. */
+/* By total time, the longest first; ties: those with control first, then the one replayed first. */
 static int pair_order(const void *a, const void *b)
 {
     const struct graph_pair *x = a, *y = b;

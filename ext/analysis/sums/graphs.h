@@ -27,7 +27,8 @@ struct replays {
 /* Whether a call launches a graph. */
 bool is_graph_launch(const struct name *name);
 
-/* Finds the replays of a file. `nodes` has the `graph node id` of each row, or NUMBER_NONE; NULL: none. */
+/* Finds the replays of a file. `nodes` are the `graph node id` of rows, or NUMBER_NONE; NULL:
+** none. */
 bool replays_list(struct replays *replays, const struct trace_file *file, const int64_t *nodes,
                   const struct stopper *stopper, struct failure *failure);
 
@@ -36,9 +37,8 @@ void replays_clear(struct replays *replays);
 /* The names of device work that are not the label of its launch. */
 struct graph_names {
     struct names texts;
-    uint32_t
-        *of[LABEL_LEVELS]; /* by row: id in `texts`, NAME_NONE: no name, or GRAPH_LABEL: the label
-                                ** of its launch; NULL: that of all rows */
+    /* By row: id in `texts`, NAME_NONE: no name, or GRAPH_LABEL: the label of its launch; NULL: all. */
+    uint32_t *of[LABEL_LEVELS];
 };
 
 #define GRAPH_LABEL (NAME_NONE - 1)
@@ -68,8 +68,8 @@ static inline struct graph_member graph_member_of(const struct trace *trace, siz
                                  knowledge->nodes ? knowledge->nodes[i] : NULL};
 }
 
-/* Makes the names of a file's work. `labels` has those of the threads of graph launches, at least of
-** the wanted `levels`, which have one bit each. */
+/* Makes the names of a file's work. `labels` has those of the threads of graph launches, at least
+** of the wanted `levels`, which have one bit each. */
 bool graph_names_make(struct graph_names *names, const struct graph_member *of,
                       struct labels *labels, unsigned levels, const struct stopper *stopper,
                       struct failure *failure);

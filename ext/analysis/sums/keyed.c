@@ -27,10 +27,12 @@ struct keyed_builder {
     uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
     uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
     uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
+    struct owners owners;  /* of device work that is wanted */
+    uint32_t *shapes, *types; /* by row of an operator: ids in keyed->names; NULL: not asked for */
     uint32_t *path;        /* rows whose parents are not done yet */
     size_t path_capacity;
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
-    struct kernel_types types;
+    struct kernel_types types_of_work;
 };
 
 static bool wanted(const struct keyed_builder *builder, size_t row)
@@ -168,14 +170,13 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
             done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
             done = put_text(builder,
-                            kernel_type_name(kernel_types_row(&builder->types, builder->file, row)),
+                            kernel_type_name(kernel_types_row(&builder->types_of_work, builder->file, row)),
                             &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
                  row_is(builder->file, label, CATEGORY_OPERATOR))
-            ids[i] = key == KEY_SHAPES ? builder->request->shapes[label]
-                                       : builder->request->types[label];
+            ids[i] = key == KEY_SHAPES ? builder->shapes[label] : builder->types[label];
         if (!done)
             return failure_memory(builder->failure);
     }
@@ -227,6 +228,12 @@ static bool find_around(struct keyed_builder *builder, uint32_t row)
     return true;
 }
 
+/* The label of a host event at the level of operators. */
+static uint32_t op_around(const struct around *around)
+{
+    return around->op != ROW_NONE ? around->op : around->event;
+}
+
 static bool key_host(struct keyed_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;
@@ -235,11 +242,9 @@ static bool key_host(struct keyed_builder *builder)
             return false;
         if (kind_is_device(columns->kind[row]) || !wanted(builder, row))
             continue;
-        if (!find_around(builder, row))
-            return false;
         const struct around *around = &builder->around[row];
         uint32_t labels[KEY_KERNEL];
-        labels[KEY_OP] = around->op != ROW_NONE ? around->op : around->event;
+        labels[KEY_OP] = op_around(around);
         labels[KEY_TOP_OP] = around->top_op != ROW_NONE ? around->top_op : around->top_event;
         labels[KEY_MODULE] = around->module != ROW_NONE ? around->module : labels[KEY_TOP_OP];
         labels[KEY_ANNOTATION] = around->annotation;
@@ -274,8 +279,9 @@ static enum key run_key(const struct keyed *keyed)
 }
 
 /* B5 and B6: counts each execution once for each row. */
-static bool count_runs(struct keyed_builder *builder, const struct owners *owners)
+static bool count_runs(struct keyed_builder *builder)
 {
+    const struct owners *owners = &builder->owners;
     enum key by = run_key(builder->keyed);
     size_t count = 0;
     struct key_event *executions = memory_items(owners->count, sizeof *executions);
@@ -295,8 +301,8 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
         else
             executions[count++] = (struct key_event){key, event};
     }
-    done = done &&
-           sort_items(executions, count, sizeof *executions, key_event_order, builder->stopper, builder->failure);
+    done = done && sort_items(executions, count, sizeof *executions, key_event_order,
+                              builder->stopper, builder->failure);
     for (size_t i = 0; i < count && done; i++)
         if (i == 0 || key_event_order(&executions[i - 1], &executions[i]) != 0)
             builder->keyed->sums[executions[i].key][builder->request->side].executions++;
@@ -306,24 +312,13 @@ static bool count_runs(struct keyed_builder *builder, const struct owners *owner
 
 static bool key_device(struct keyed_builder *builder)
 {
-    struct owners owners;
-    unsigned levels = 0;
-    for (size_t i = 0; i < builder->keyed->width; i++) {
-        enum key key = builder->keyed->keys[i];
-        bool of_op = key == KEY_SHAPES || key == KEY_TYPES;
-        levels |= key < KEY_KERNEL ? 1u << key : of_op ? 1u << KEY_OP : 0;
-    }
-    if (!owners_find(&owners, &(struct graph_member){.member = builder->request->member},
-                     builder->request->chosen, levels, builder->stopper, builder->failure))
-        return false;
-    bool done = true;
-    for (size_t i = 0; i < owners.count && done; i++)
-        if (wanted(builder, owners.items[i].row))
-            done = stopper_goes_on(builder->stopper, i, builder->failure) &&
-                   key_row(builder, owners.items[i].row, owners.items[i].label, &owners.graphs);
-    done = done && count_runs(builder, &owners);
-    owners_clear(&owners);
-    return done;
+    const struct owners *owners = &builder->owners;
+    for (size_t i = 0; i < owners->count; i++)
+        if (wanted(builder, owners->items[i].row) &&
+            (!stopper_goes_on(builder->stopper, i, builder->failure) ||
+             !key_row(builder, owners->items[i].row, owners->items[i].label, &owners->graphs)))
+            return false;
+    return count_runs(builder);
 }
 
 /* B3. */
@@ -393,6 +388,12 @@ static bool prepare(struct keyed_builder *builder)
     if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
         !builder->in_graphs || !builder->scratch)
         return failure_memory(builder->failure);
+    if (builder->request->read_shapes) {
+        builder->shapes = memory_filled(count, sizeof *builder->shapes);
+        builder->types = memory_filled(count, sizeof *builder->types);
+        if (!builder->shapes || !builder->types)
+            return failure_memory(builder->failure);
+    }
     const struct steps *const both[] = {builder->request->member->steps, &file->profiler_steps};
     for (int which = 0; which < 2; which++)
         for (size_t i = 0; i < both[which]->count; i++)
@@ -400,15 +401,50 @@ static bool prepare(struct keyed_builder *builder)
     return true;
 }
 
+/* Says that the shapes of an operator are wanted. */
+static void want_shapes(struct keyed_builder *builder, uint32_t label)
+{
+    if (builder->shapes && label != ROW_NONE && row_is(builder->file, label, CATEGORY_OPERATOR))
+        builder->shapes[label] = 0;
+}
+
+/* Finds the labels of host events and of device work. */
+static bool find_labels(struct keyed_builder *builder)
+{
+    const struct keyed_request *request = builder->request;
+    const struct columns *columns = &builder->file->columns;
+    unsigned levels = builder->shapes ? 1u << KEY_OP : 0;
+    for (size_t i = 0; i < builder->keyed->width; i++)
+        levels |= builder->keyed->keys[i] < KEY_KERNEL ? 1u << builder->keyed->keys[i] : 0;
+    for (uint32_t row = 0; request->device_type != DEVICE_GPU && row < columns->count; row++) {
+        if (!stopper_goes_on(builder->stopper, row, builder->failure))
+            return false;
+        if (kind_is_device(columns->kind[row]) || !wanted(builder, row))
+            continue;
+        if (!find_around(builder, row))
+            return false;
+        want_shapes(builder, op_around(&builder->around[row]));
+    }
+    if (request->device_type != DEVICE_CPU &&
+        !owners_find(&builder->owners, &(struct graph_member){.member = request->member},
+                     request->chosen, levels, builder->stopper, builder->failure))
+        return false;
+    for (size_t i = 0; i < builder->owners.count; i++)
+        want_shapes(builder, builder->owners.items[i].label[LEVEL_OP]);
+    return true;
+}
+
 bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
                const struct stopper *stopper, struct failure *failure)
 {
-    struct keyed_builder builder = {.keyed = keyed,
-                                    .request = request,
-                                    .stopper = stopper,
-                                    .failure = failure,
-                                    .file = request->member->file};
-    bool done = prepare(&builder) && stacks_find(request->member->file, stopper, failure) &&
+    struct trace_file *file = request->member->file;
+    struct keyed_builder builder = {
+        .keyed = keyed, .request = request, .stopper = stopper, .failure = failure, .file = file};
+    bool done = prepare(&builder) &&
+                (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
+                find_labels(&builder) &&
+                (!builder.shapes ||
+                 request->read_shapes(request->from, file, builder.shapes, builder.types)) &&
                 key_host(&builder) && key_device(&builder) && add_up(&builder) &&
                 add_work(&builder);
     memory_free(builder.is_step);
@@ -417,8 +453,11 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     memory_free(builder.renamed);
     memory_free(builder.in_graphs);
     memory_free(builder.scratch);
+    memory_free(builder.shapes);
+    memory_free(builder.types);
     memory_free(builder.path);
-    kernel_types_clear(&builder.types);
+    owners_clear(&builder.owners);
+    kernel_types_clear(&builder.types_of_work);
     return done;
 }
 

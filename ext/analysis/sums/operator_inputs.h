@@ -25,8 +25,9 @@ struct inputs {
     int count; /* those after MOST_INPUTS are left out */
 };
 
-/* Reads dense JSON: "Input Dims", such as [[2,3],[]], "Input type" and "Concrete Inputs", which may be NULL.
-** False if the dims are not such a list; other text that is not as expected is as if it were absent. */
+/* Reads dense JSON: "Input Dims", such as [[2,3],[]], "Input type" and "Concrete Inputs", which may
+** be NULL. False if the dims are not such a list; other text that is not as expected is as if it
+** were absent. */
 bool inputs_read(struct inputs *inputs, const char *dims, const char *types, const char *concrete);
 
 /* Reads the concrete value of an input, `[1, 1]`, as `count` integers; one integer is for all. */
@@ -35,7 +36,7 @@ bool input_integers(const struct input *input, int64_t *values, int count);
 /* Reads the concrete value of an input as `True`, `False` or, if `count` > 1, `[True, False]`. */
 bool input_flags(const struct input *input, bool *values, int count);
 
-/* a * b and a + b of numbers of 0 or more; NUMBER_NONE if one of them or the result is not known. */
+/* a * b and a + b of numbers of 0 or more; NUMBER_NONE if one is, or the result is too large. */
 int64_t number_times(int64_t a, int64_t b);
 int64_t number_plus(int64_t a, int64_t b);
 

@@ -1,6 +1,6 @@
 /*
-** Events and all that is below them: the host events nested in them (T5), and the device work that these
-** launched (T10), with the number, time and span of that work for every event.
+** Events and all that is below them: the host events nested in them (T5), and the device work that
+** these launched (T10), with the number, time and span of that work for every event.
 */
 #ifndef TRACEDIFF_SUBTREE_H
 #define TRACEDIFF_SUBTREE_H
@@ -25,9 +25,9 @@ struct subtree {
     size_t count;
 };
 
-/* Lists the trees of these events, by position in traceEvents, ascending; NULL: of every event that is in
-** no other one's. A root that is below another root is listed only there; events that the file lacks
-** are left out. To be cleared on failure, too. */
+/* Lists the trees of these events, by position in traceEvents, ascending; NULL: of every event that
+** is in no other one's. A root that is below another root is listed only there; events that the
+** file lacks are left out. To be cleared on failure, too. */
 bool subtree_list(struct subtree *tree, struct trace_file *file, const int64_t *roots,
                   size_t root_count, const struct stopper *stopper, struct failure *failure);
 

@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "file/stacks.h"
 
-/* The row that an event has gone into, from 1, and what the next one of its name must have to go there,
-** too: all BY_EVERYTHING, nothing BY_NAME. Row 0: there was none. */
+/* The row that an event has gone into, from 1, and what the next one of its name must have to go
+** there, too: all BY_EVERYTHING, nothing BY_NAME. Row 0: there was none. */
 struct last {
     uint32_t row, iteration, cat;
     unsigned seen;

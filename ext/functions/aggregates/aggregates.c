@@ -298,14 +298,16 @@ static void onlyRankFinal(sqlite3_context *context)
 
 const struct function aggregates[] = {
     {.name = busy_time,
-     .type = "",
+     .family = FAMILY_HELPERS,
+     .question = "How long does anything run, overlaps counted once?",
      .text = "how long something runs: the length of the union of intervals",
      .arguments = {{"ts", "", true, "start of an interval, in any unit"},
                    {"dur", "", true, "its length, in the same unit"}},
      .step = busyTimeStep,
      .final = lengthFinal},
     {.name = overlap_time,
-     .type = "",
+     .family = FAMILY_HELPERS,
+     .question = "How long do both of two sides run at once?",
      .text = "how long both sides run at once",
      .arguments = {{"ts", "", true, "start of an interval, in any unit"},
                    {"dur", "", true, "its length, in the same unit"},
@@ -313,14 +315,16 @@ const struct function aggregates[] = {
      .step = overlapTimeStep,
      .final = lengthFinal},
     {.name = quantile,
-     .type = "REAL",
+     .family = FAMILY_HELPERS,
+     .question = "What is the median, or another quantile?",
      .text = "the quantile, interpolated between the two nearest values",
      .arguments = {{"x", "", true, "value"},
                    {"q", "REAL", true, "from 0, the least value, to 1, the greatest"}},
      .step = quantileStep,
      .final = quantileFinal},
     {.name = stddev,
-     .type = "REAL",
+     .family = FAMILY_HELPERS,
+     .question = "How much do values vary: their standard deviation?",
      .text = "the standard deviation of a sample; NULL for fewer than two values",
      .arguments = {{"x", "", true, "value"},
                    {"count", "INTEGER", false,
@@ -328,15 +332,18 @@ const struct function aggregates[] = {
      .step = stddevStep,
      .final = stddevFinal},
     {.name = only_rank,
-     .type = "INTEGER",
-     .text = "the only rank of a job whose own steps differ as the path does (Q8); NULL: several or none",
+     .family = FAMILY_RANKS_AND_THE_JOB,
+     .question = "Is it only one rank that differs, and which?",
+     .text = "the only rank of a job whose own steps differ as the path does; NULL: several or "
+             "none",
      .arguments = {{"rank", "INTEGER", true, "rank"},
                    {"own", "REAL", true, "difference of its own steps, in any unit"},
                    {"diff", "REAL", true, "that of the path, the same in every row"}},
      .step = onlyRankStep,
      .final = onlyRankFinal},
     {.name = mann_whitney_name,
-     .type = "TEXT",
+     .family = FAMILY_IS_IT_REAL,
+     .question = "Do two samples differ, whatever their distribution?",
      .text =
          "whether the values of two sides differ, by Mann and Whitney's test: a JSON object of u, "
          "p, control_n, test_n and exact. u counts the pairs in which test is greater, equal ones "
@@ -347,7 +354,8 @@ const struct function aggregates[] = {
      .step = mannWhitneyStep,
      .final = mannWhitneyFinal},
     {.name = shift_name,
-     .type = "TEXT",
+     .family = FAMILY_IS_IT_REAL,
+     .question = "By how much do two samples differ, and within which bounds?",
      .text =
          "by how much the values of test are above those of control, by Hodges and Lehmann: a "
          "JSON object of shift, the median of all differences, low, high and level, its interval "
@@ -356,7 +364,8 @@ const struct function aggregates[] = {
      .step = shiftStep,
      .final = shiftFinal},
     {.name = t_test_name,
-     .type = "TEXT",
+     .family = FAMILY_IS_IT_REAL,
+     .question = "Do the means of two samples differ?",
      .text =
          "whether the means of two sides differ, by Student's test: a JSON object of t, df, p, "
          "diff, test minus control, low and high, its 95 % interval, control_mean, test_mean, "
@@ -367,7 +376,8 @@ const struct function aggregates[] = {
      .step = tTestStep,
      .final = tTestFinal},
     {.name = change_points_name,
-     .type = "TEXT",
+     .family = FAMILY_IS_IT_REAL,
+     .question = "Since when is it slower, in a history of runs?",
      .text =
          "where the mean of a measure changes in the order of position: a JSON array of objects of "
          "position, the first after the change, previous, the last before it, index, how many "
@@ -379,8 +389,8 @@ const struct function aggregates[] = {
                    {"position", "", true,
                     "a number or text to order by, such as a date; text after numbers"},
                    {"significance", "REAL", false,
-                    "p that a change must be below; default 0.001. p is of Student's test at the "
-                    "best of many places, so it is a threshold, not the rate of false alarms"},
+                    "p that a change must be below. It is of Student's test at the best of many "
+                    "places, so it is a threshold, not the rate of false alarms; default 0.001"},
                    {"min_pct", "REAL", false,
                     "least change, in percent of the smaller mean; default 0"},
                    {"window", "INTEGER", false,
@@ -388,9 +398,10 @@ const struct function aggregates[] = {
      .step = changePointsStep,
      .final = changePointsFinal},
     {.name = job_schedule_name,
-     .type = "TEXT",
+     .family = FAMILY_RANKS_AND_THE_JOB,
+     .question = "Files on many machines: on which rank is the job's path?",
      .text =
-         "the path of a job by rows of trace_job_ranks, which may come from many machines (Q7): a JSON "
+         "the path of a job by rows of trace_job_ranks, which may come from many machines: a JSON "
          "array of an object for each of its stretches on one rank in one of the rank's steps, by "
          "time. Its members seq, iteration, rank, ts_ns, dur_ns, waiting_rank, collective, "
          "process_group, queued, not_matched and not_tied are columns of trace_job_path; "
@@ -400,11 +411,12 @@ const struct function aggregates[] = {
      .step = jobScheduleStep,
      .final = jobScheduleFinal},
     {.name = job_offsets_name,
-     .type = "TEXT",
+     .family = FAMILY_RANKS_AND_THE_JOB,
+     .question = "Files on many machines: how far are clocks apart?",
      .text =
          "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which the "
-         "'exposed' and 'host_wait' are not needed (Q3): a JSON array of an object for each step and rank, whose "
-         "members rank, iteration and offset_ns are columns of trace_job_clocks",
+         "'exposed' and 'host_wait' are not needed: a JSON array of an object for each step and "
+         "rank, whose members rank, iteration and offset_ns are columns of trace_job_clocks",
      .arguments = {JOB_ROW_ARGUMENTS},
      .step = jobOffsetsStep,
      .final = jobOffsetsFinal},

@@ -103,7 +103,7 @@ static bool add_chart_row(sqlite3_context *context, struct chart_group *group,
 
 static void chartStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    const struct chart *chart = sqlite3_user_data(context);
+    const struct chart *chart = ((struct function_data *)sqlite3_user_data(context))->data;
     struct chart_group *group = sqlite3_aggregate_context(context, sizeof *group);
     int columns = count_columns(chart);
     if (!group) {
@@ -133,6 +133,8 @@ static bool write_page(struct figure *figure, struct writer *page)
 static void chartFinal(sqlite3_context *context)
 {
     struct chart_group *group = sqlite3_aggregate_context(context, 0);
+    struct database *database = ((struct function_data *)sqlite3_user_data(context))->database;
+    struct failure failure = {0};
     struct writer result = {0};
     if (!group)
         return;
@@ -140,17 +142,17 @@ static void chartFinal(sqlite3_context *context)
         figure_clear(&group->figure);
         return;
     }
-    bool made = figure_finish(&group->figure);
+    database_begin_work(database);
+    bool made = figure_finish(&group->figure, &database->cache.stopper, &failure);
     if (made && group->alone)
         figure_write(&group->figure, &result);
     else if (made)
         made = write_page(&group->figure, &result);
-    if (made && !result.failed) {
+    made = (made && !result.failed) || failure_memory(&failure);
+    if (function_end_work(context, database, made, &failure))
         sqlite3_result_text64(context, result.bytes, result.length, memory_free, SQLITE_UTF8);
-    } else {
+    else
         writer_clear(&result);
-        sqlite3_result_error_nomem(context);
-    }
     figure_clear(&group->figure);
 }
 
@@ -160,7 +162,8 @@ bool chart_function_at(int i, struct function *function)
         return false;
     const struct chart *chart = &charts[i];
     *function = (struct function){.name = chart->function,
-                                  .type = "TEXT",
+                                  .family = FAMILY_CHARTS,
+                                  .question = chart->question,
                                   .text = chart->text,
                                   .step = chartStep,
                                   .final = chartFinal,
@@ -170,7 +173,7 @@ bool chart_function_at(int i, struct function *function)
         const struct chart_column *column = &chart->columns[c];
         if (c == required) {
             function->arguments[at++] = (struct argument){
-                "title", "TEXT", false, "title of the figure; default: what it shows"};
+                "title", "TEXT", false, "title of the figure; default what it shows"};
             function->arguments[at++] = (struct argument){
                 "format", "TEXT", false,
                 "'html', a page, or 'plotly', the figure as JSON; default 'html'"};

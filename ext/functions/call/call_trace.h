@@ -74,15 +74,17 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
 #define JOB_RANKS_ARGUMENT \
-    "ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default the lowest"
-#define JOB_BY_DEFAULT_TEXT \
-    "integer, JSON array, 'all' or 'job' (Q1); default 'job' if both have several ranks, else the lowest"
-#define STEADY_STEPS_TEXT \
-    "integer, JSON array, 'all', 'steady', 'first' or a phase (T23); default 'steady'"
+    "ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default the lowest"
+#define JOB_BY_DEFAULT_TEXT                                                              \
+    "integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have " \
+    "several ranks, else the lowest"
+#define STEADY_STEPS_TEXT                                                              \
+    "integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; " \
+    "default 'steady'"
 #define STEPS_ARGUMENT                                                                         \
     "steps", "TEXT", false,                                                                    \
-        "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these " \
-        "(T20); default 'auto'"
+        "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; " \
+        "default 'auto'"
 #define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
 #define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
 #define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"

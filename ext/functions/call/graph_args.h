@@ -27,6 +27,7 @@ struct graph_knowledge graph_args_knowledge(const struct graph_args *args);
 void graph_args_close(struct graph_args *args);
 
 /* Description of an argument. */
-#define CAPTURE_TEXT "a trace of the capture of the graphs that are replayed (A15); default none"
+#define CAPTURE_TEXT \
+    "a trace of the capture of the graphs that are replayed, to name their kernels; default none"
 
 #endif

@@ -41,7 +41,7 @@ bool call_snapshots_each(struct call *call, const struct call_snapshots *snapsho
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
 
 #define SNAPSHOT_ARGUMENT \
-    "snapshot", "TEXT", true, "directory, file, pattern or JSON array of these (M1)"
+    "snapshot", "TEXT", true, "directory, file, pattern or JSON array of these"
 
 enum { SNAPSHOT_PATH, SNAPSHOT_RANKS };
 #define SNAPSHOT_ARGUMENTS                                                                       \

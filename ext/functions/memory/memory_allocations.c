@@ -26,27 +26,28 @@ enum {
 };
 
 static const struct table_column columns_of_allocations[] = {
-    [ALLOCATIONS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    [ALLOCATIONS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order"},
     [ALLOCATIONS_DEVICE] = {"device", "INTEGER", "number of the device"},
     [ALLOCATIONS_ADDR] = {"addr", "INTEGER", "address"},
     [ALLOCATIONS_BYTES] = {"bytes", "INTEGER", "bytes that were asked for"},
     [ALLOCATIONS_ALLOC_EVENT] = {"alloc_event", "INTEGER",
-                                 "event of its alloc; NULL: it was there before (M5)"},
+                                 "event of its alloc; NULL: it was there before"},
     [ALLOCATIONS_FREE_EVENT] = {"free_event", "INTEGER",
-                                "event that ends it (M4); NULL: it is there at the end"},
+                                "event that ends it; NULL: it is there at the end"},
     [ALLOCATIONS_ALLOC_US] = {"alloc_us", "INTEGER", "us since 1970, of that alloc"},
     [ALLOCATIONS_FREE_US] = {"free_us", "INTEGER", "us since 1970, of the event that ends it"},
     [ALLOCATIONS_LIFETIME] = {"lifetime_us", "INTEGER", "us between them"},
-    [ALLOCATIONS_AT_PEAK] = {"at_peak", "INTEGER", "1: it is alive at the peak of the device (M7)"},
+    [ALLOCATIONS_AT_PEAK] = {"at_peak", "INTEGER", "1: it is alive at the peak of the device"},
     [ALLOCATIONS_PHASE] = {"phase", "TEXT",
-                           "before, unknown, backward, optimizer or forward (M9)"},
+                           "before (there from the start), unknown (without frames), backward, "
+                           "optimizer or forward"},
     [ALLOCATIONS_ANNOTATION] = {"annotation", "TEXT",
-                                "innermost annotation around its alloc (M9)"},
-    [ALLOCATIONS_FUNCTION] = {"function", "TEXT", "file and name of the user's frame (M8)"},
-    [ALLOCATIONS_PLACE] = {"place", "TEXT", "file, line and name of the user's frame (M8)"},
-    [ALLOCATIONS_OP] = {"op", "TEXT", "operator that allocates (M8)"},
-    [ALLOCATIONS_TOP_OP] = {"top_op", "TEXT", "outermost operator (M8)"},
-    [ALLOCATIONS_NODE] = {"node", "TEXT", "node of autograd (M8)"},
+                                "innermost annotation around its alloc"},
+    [ALLOCATIONS_FUNCTION] = {"function", "TEXT", "file and name of the user's innermost frame"},
+    [ALLOCATIONS_PLACE] = {"place", "TEXT", "file, line and name of the user's innermost frame"},
+    [ALLOCATIONS_OP] = {"op", "TEXT", "operator that allocates"},
+    [ALLOCATIONS_TOP_OP] = {"top_op", "TEXT", "outermost operator"},
+    [ALLOCATIONS_NODE] = {"node", "TEXT", "node of autograd, such as AddmmBackward0"},
     [ALLOCATIONS_FILE] = {"file", "TEXT", "path"},
 };
 
@@ -149,6 +150,8 @@ static int allocations_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_allocations_function = {
     .name = "memory_allocations",
+    .family = FAMILY_MEMORY,
+    .question = "What was allocated, by whom, and from when to when?",
     .text = "the allocations of an allocator's snapshot, a row each",
     COLUMNS(columns_of_allocations),
     ARGUMENTS(arguments_of_allocations),

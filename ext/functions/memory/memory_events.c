@@ -25,9 +25,9 @@ enum {
 };
 
 static const struct table_column columns_of_events[] = {
-    [EVENTS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    [EVENTS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order"},
     [EVENTS_DEVICE] = {"device", "INTEGER", "number of the device"},
-    [EVENTS_EVENT] = {"event", "INTEGER", "its number on the device, from 0 (M3)"},
+    [EVENTS_EVENT] = {"event", "INTEGER", "its number on the device, from 0"},
     [EVENTS_ACTION] = {"action", "TEXT", "alloc, free_requested, free_completed, segment_alloc, ..."},
     [EVENTS_ADDR] = {"addr", "INTEGER", "address"},
     [EVENTS_SIZE] = {"size", "INTEGER", "bytes; of alloc and frees, those that were asked for"},
@@ -35,7 +35,7 @@ static const struct table_column columns_of_events[] = {
     [EVENTS_TIME_US] = {"time_us", "INTEGER", "us since 1970; NULL in old files"},
     [EVENTS_ALLOCATED] = {"allocated", "INTEGER",
                           "bytes of the allocations that are alive after it"},
-    [EVENTS_RESERVED] = {"reserved", "INTEGER", "bytes that are reserved after it (M7)"},
+    [EVENTS_RESERVED] = {"reserved", "INTEGER", "bytes that are reserved after it"},
     [EVENTS_CONTEXT] = {"compile_context", "TEXT", "what torch.compile does"},
     [EVENTS_METADATA] = {"user_metadata", "TEXT", "text that the program set"},
     [EVENTS_FRAMES] = {"frames", "TEXT",
@@ -171,6 +171,8 @@ static int events_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_events_function = {
     .name = "memory_events",
+    .family = FAMILY_MEMORY,
+    .question = "What did the allocator do, event by event?",
     .text = "the events of an allocator's snapshot, a row each",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),

@@ -9,11 +9,11 @@
 
 static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
-    {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    {"rank", "INTEGER", "rank in the file's name, else its order"},
     {"device", "INTEGER", "number of the device; NULL of a file that cannot be read"},
     {"events", "INTEGER", "events"},
     {"allocations", "INTEGER", "rows of memory_allocations"},
-    {"peak_bytes", "INTEGER", "bytes of the allocations that are alive at the peak (M7)"},
+    {"peak_bytes", "INTEGER", "bytes of the allocations that are alive at the peak"},
     {"peak_blocks", "INTEGER", "these allocations"},
     {"peak_event", "INTEGER", "the event after which the peak is; -1: before the first"},
     {"peak_us", "INTEGER", "us since 1970, of that event"},
@@ -23,7 +23,7 @@ static const struct table_column columns_of_files[] = {
     {"first_us", "INTEGER", "us since 1970, of the first event"},
     {"last_us", "INTEGER", "us since 1970, of the last event"},
     {"frames", "INTEGER", "events that have frames"},
-    {"problems", "TEXT", "JSON array of {what, count}: what does not hold (M4, M6)"},
+    {"problems", "TEXT", "JSON array of {what, count}: events and blocks that do not fit together"},
     {"size", "INTEGER", "bytes on disk"},
     {"pickle_size", "INTEGER", "bytes of the pickle"},
 };
@@ -153,6 +153,8 @@ static int files_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_files_function = {
     .name = "memory_files",
+    .family = FAMILY_MEMORY,
+    .question = "How high is the peak of each device?",
     .text = "the devices of allocators' snapshots, with their peaks and problems, a row each",
     COLUMNS(columns_of_files),
     ARGUMENTS(arguments_of_files),

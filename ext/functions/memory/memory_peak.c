@@ -21,15 +21,15 @@ enum peak_key {
 };
 
 static const struct table_column columns_of_peak[] = {
-    {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    {"rank", "INTEGER", "rank in the file's name, else its order"},
     {"device", "INTEGER", "number of the device"},
-    {"phase", "TEXT", "phase (M9); also `cached and rounded`: reserved, but not asked for (M7)"},
-    {"annotation", "TEXT", "innermost annotation (M9); NULL like the others if it is not in `keys`"},
-    {"function", "TEXT", "file and name of the user's frame (M8)"},
-    {"place", "TEXT", "file, line and name of the user's frame (M8)"},
-    {"op", "TEXT", "operator that allocates (M8)"},
-    {"top_op", "TEXT", "outermost operator (M8)"},
-    {"node", "TEXT", "node of autograd (M8)"},
+    {"phase", "TEXT", "phase; also `cached and rounded`: reserved, but not asked for"},
+    {"annotation", "TEXT", "innermost annotation; NULL like the others if it is not in `keys`"},
+    {"function", "TEXT", "file and name of the user's innermost frame"},
+    {"place", "TEXT", "file, line and name of the user's innermost frame"},
+    {"op", "TEXT", "operator that allocates"},
+    {"top_op", "TEXT", "outermost operator"},
+    {"node", "TEXT", "node of autograd, such as AddmmBackward0"},
     {"bytes", "INTEGER", "bytes at the peak"},
     {"blocks", "INTEGER", "allocations at the peak"},
 };
@@ -230,6 +230,8 @@ static int peak_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_peak_function = {
     .name = "memory_peak",
+    .family = FAMILY_MEMORY,
+    .question = "What is allocated at the peak of memory of one run?",
     .text = "what is allocated at the peak of each device, by keys: the rows add up to what is "
             "reserved then",
     COLUMNS(columns_of_peak),

@@ -9,7 +9,7 @@
 #include "call_snapshot.h"
 
 static const struct table_column columns_of_segments[] = {
-    {"rank", "INTEGER", "rank in the file's name, else its order (T7)"},
+    {"rank", "INTEGER", "rank in the file's name, else its order"},
     {"device", "INTEGER", "number of the device"},
     {"address", "INTEGER", "where it begins"},
     {"stream", "INTEGER", "the stream it is for"},
@@ -111,6 +111,8 @@ static int segments_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_segments_function = {
     .name = "memory_segments",
+    .family = FAMILY_MEMORY,
+    .question = "How much reserved memory is free or in fragments?",
     .text = "the segments of an allocator's snapshot, a row each",
     COLUMNS(columns_of_segments),
     ARGUMENTS(arguments_of_segments),

@@ -127,6 +127,8 @@ static int timeline_produce(struct call *call, struct rows **rows)
 
 const struct table_function memory_timeline_function = {
     .name = "memory_timeline",
+    .family = FAMILY_MEMORY,
+    .question = "How much memory is used over time, by category?",
     .text = "the memory of a device by category over time, of the profiler's *.raw.json.gz",
     COLUMNS(columns_of_timeline),
     ARGUMENTS(arguments_of_timeline),

@@ -46,8 +46,8 @@ static const struct table_column columns_of_path[] = {
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
     {"slack", "REAL",
-     "us it could take longer before the step does (P9); on the path 0; NULL: the end of the step "
-     "does not depend on it"},
+     "us it could take longer before the step does; on the path 0; NULL: the end of the step does "
+     "not depend on it"},
     {"slack_ns", "INTEGER", "ns"},
 };
 
@@ -59,7 +59,7 @@ static const struct argument arguments_of_path[] = {
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
     {"off_path", "0|1", false,
-     "1: after each path, the work off it, with its slack (P9); default 0"},
+     "1: after each path, the work off it, with its slack; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -349,6 +349,8 @@ static int path_produce(struct call *call, struct rows **rows)
 
 const struct table_function critical_path_function = {
     .name = "critical_path",
+    .family = FAMILY_CRITICAL_PATH,
+    .question = "What does each step wait for? What would a fix bring?",
     .text =
         "what each step waited for, from its start to its end: host, launches, queues and kernels",
     COLUMNS(columns_of_path),

@@ -244,6 +244,8 @@ static int nodes_produce(struct call *call, struct rows **rows)
 
 const struct table_function execution_trace_function = {
     .name = "execution_trace",
+    .family = FAMILY_EVENTS_AND_FILES,
+    .question = "What went into each operator, by an Execution Trace?",
     .text = "the nodes of an Execution Trace of PyTorch, a row each",
     COLUMNS(columns_of_nodes),
     ARGUMENTS(arguments_of_nodes),

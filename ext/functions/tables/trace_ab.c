@@ -14,7 +14,7 @@
 static const struct table_column columns_of_ab[] = {
     {"name", "TEXT", "name of operators and kernels; 'step' for the steps themselves"},
     {"device", "TEXT", "CPU or GPU; step"},
-    {"unit", "TEXT", "run or step: what is one value of a sample (V3)"},
+    {"unit", "TEXT", "run or step: what is one value of a sample; run if there are 5 or more"},
     {"control_n", "INTEGER", "runs of control that have it"},
     {"test_n", "INTEGER", "the same for test"},
     {"control_steps", "INTEGER", "steps of all runs of control"},
@@ -23,17 +23,18 @@ static const struct table_column columns_of_ab[] = {
     {"test_mean", "REAL", "us a step, or events: the same for test"},
     {"diff", "REAL", "us a step, or events, test minus control"},
     {"diff_pct", "REAL", "percent of control; of steps by the shift of trace_shift"},
-    {"ci_low", "REAL", "percent: the interval of 95 % begins here (V4, V6)"},
+    {"ci_low", "REAL", "percent: the interval of 95 % begins here"},
     {"ci_high", "REAL", "percent, where it ends"},
     {"detectable", "REAL",
      "percent: the change that so many runs would show with probability 0.8, if only this name is "
-     "asked for (V5)"},
+     "asked for"},
     {"p_value", "REAL", "of Student's test; NULL if steps are the unit"},
     {"q_value", "REAL", "p_value by Benjamini and Hochberg, over the rows of the call"},
     {"verdict", "TEXT",
-     "slower, faster or same; ~: not known; slower here or faster here: these recordings "
-     "differ; added, deleted or too few (V7). Of counts more and fewer"},
-    {"gate", "TEXT", "slower, not slower or inconclusive, beyond the floor (V8)"},
+     "slower, faster or same; ~: not known; slower here or faster here: these recordings differ; "
+     "added, deleted or too few. Of counts more and fewer"},
+    {"gate", "TEXT", "slower, not slower or inconclusive, beyond min_effect or, if that is more, "
+                     "min_diff"},
     {"runs_needed", "INTEGER",
      "of inconclusive: runs a side that would decide with probability 0.8; NULL above 1000"},
     {"note", "TEXT", "what to know of the row"},
@@ -66,11 +67,11 @@ static const struct argument arguments_of_ab[] = {
      "'auto': a run is a directory of a pattern, or an entry of a JSON array; 'file': a file; "
      "default 'auto'"},
     {"by_unit", "TEXT", false,
-     "'auto', 'run' or 'step'; default 'auto': run if there are 5 or more"},
+     "'run', 'step', or 'auto': runs if there are 5 or more; default 'auto'"},
     {"measure", "TEXT", false,
      "'self' (on the host own time, on the device duration), 'total' or 'count'; default 'self'"},
     {"min_effect", "REAL0..1", false,
-     "smallest change that matters, as a ratio: 0.05, the default, is 5 %"},
+     "smallest change that matters, as a ratio: 0.05 is 5 %; default 0.05"},
     {"names", "TEXT", false,
      "LIKE pattern or JSON array of these: only such names, and 'step'; default all"},
     {"min_diff", "REAL>=0", false, "us a step, or events: smallest change that matters; default 0"},
@@ -480,6 +481,8 @@ static int ab_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_ab_function = {
     .name = "trace_ab",
+    .family = FAMILY_IS_IT_REAL,
+    .question = "Is the difference real, or noise? Did CI get slower?",
     .text = "whether operators differ between runs of two programs, and whether so many runs "
             "could tell",
     COLUMNS(columns_of_ab),

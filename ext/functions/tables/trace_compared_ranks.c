@@ -12,10 +12,11 @@ static const struct table_column columns_of_compared_ranks[] = {
     {"control_ranks", "",
      "the same ranks for functions that do not take 'job'; of a job those that have steps, with the phase"},
     {"test_ranks", "", "the same for test"},
-    {"control_job", "INTEGER", "1 if the ranks of control are one job (Q1), else 0"},
+    {"control_job", "INTEGER", "1 if the ranks of control are compared as one job, else 0"},
     {"test_job", "INTEGER", "the same for test"},
     {"ranks", "INTEGER", "ranks of the jobs; NULL if no side is one"},
-    {"left_out", "TEXT", "JSON array of the ranks that are left out of the jobs (Q1.4); NULL: none"},
+    {"left_out", "TEXT", "JSON array of the ranks that cannot be compared and are left out of the "
+                         "jobs; NULL: none"},
     {"why", "TEXT", "these ranks and the reasons, in words"},
 };
 
@@ -219,6 +220,8 @@ static int compared_ranks_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_compared_ranks_function = {
     .name = "trace_compared_ranks",
+    .family = FAMILY_RANKS_AND_THE_JOB,
+    .question = "Which ranks of two traces are compared, and which left out?",
     .text = "the ranks that two traces are compared by, and those that are left out",
     COLUMNS(columns_of_compared_ranks),
     ARGUMENTS(arguments_of_compared_ranks),

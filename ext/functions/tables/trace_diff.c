@@ -22,7 +22,7 @@ static const struct table_column columns_of_diff[] = {
     {"diff_duration_pct", "REAL",
      "100 x diff_duration / control_total_duration; NULL if that is 0"},
     [DIFF_SELF_DURATION] = {"diff_self_duration", "REAL",
-                            "us, test minus control, of the time outside nested events (T5)"},
+                            "us, test minus control, of the time outside nested events"},
     {"diff_duration_per_step", "REAL", "us a step, test minus control"},
     {"control_counts_per_step", "REAL",
      "control_counts divided by the steps of control; without steps, by its files"},
@@ -210,6 +210,8 @@ static int diff_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_diff_function = {
     .name = "trace_diff",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "Which kernels, operators, launches are new, gone or changed?",
     .text = "operators and kernels of two traces side by side, by name",
     COLUMNS(columns_of_diff),
     ARGUMENTS(arguments_of_diff),

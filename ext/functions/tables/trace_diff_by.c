@@ -17,8 +17,8 @@ static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
     {"control_counts", "REAL",
-     "executions a step in control, of operators that launched device work of the row; if all keys are "
-     "of the device, events of device work (B5, B6)"},
+     "executions a step in control, of operators that launched device work of the row; if all keys "
+     "are of the device, events of device work"},
     {"test_counts", "REAL", "the same in test"},
     {"control_kernels", "REAL", "events of device work a step in control"},
     {"test_kernels", "REAL", "the same in test"},
@@ -31,11 +31,11 @@ static const struct table_column columns_of_diff_by[] = {
     {"control_host_time", "REAL", "us a step, of host events in control"},
     {"test_host_time", "REAL", "us a step, the same in test"},
     {"diff_host_time", "REAL", "us a step, test minus control"},
-    {"control_self_time", "REAL", "us a step, self time of host events in control (T5)"},
+    {"control_self_time", "REAL", "us a step, self time of host events in control"},
     {"test_self_time", "REAL", "us a step, the same in test"},
     {"diff_self_time", "REAL", "us a step, test minus control"},
     [BY_FLOPS] = {"control_flops", "REAL",
-                  "FLOPs a step, of device work in control whose FLOPs are known (F7)"},
+                  "FLOPs a step, of device work in control whose FLOPs are known"},
     {"test_flops", "REAL", "the same in test"},
     {"control_tflops", "REAL", "TFLOP/s while that work runs in control"},
     {"test_tflops", "REAL", "the same in test"},
@@ -44,7 +44,7 @@ static const struct table_column columns_of_diff_by[] = {
      "FLOPs"},
     {"diff_from_tflops", "REAL", "us a step, the rest: from fewer or more FLOPs a second"},
     [BY_BYTES] = {"control_bytes", "REAL",
-                  "bytes a step, of device work in control whose bytes are known (F7)"},
+                  "bytes a step, of device work in control whose bytes are known"},
     {"test_bytes", "REAL", "the same in test"},
     {"control_gbs", "REAL", "GB/s while that work runs in control"},
     {"test_gbs", "REAL", "the same in test"},
@@ -106,28 +106,33 @@ static bool has_key(const struct keyed *keyed, enum key key)
     return i < keyed->width;
 }
 
+/* Where shapes are read from, and the names that they get. */
+struct shape_source {
+    struct call *call;
+    struct names *names;
+    bool typed;
+};
+
+static bool read_shapes(void *from, struct trace_file *file, uint32_t *shapes, uint32_t *types)
+{
+    const struct shape_source *source = from;
+    return shapes_read(source->call, file, shapes, source->typed ? types : NULL, NULL,
+                       source->names);
+}
+
 /* Adds a file, with the shapes and types of its operators if they are keys, and their work if it
 ** is asked for. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
-    struct trace_file *file = request->member->file;
-    uint32_t *shapes = NULL, *types = NULL;
+    struct shape_source source = {call, &keyed->names, has_key(keyed, KEY_TYPES)};
     struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
-    bool done = work || !keyed->wants_work;
-    if (done && (has_key(keyed, KEY_SHAPES) || has_key(keyed, KEY_TYPES))) {
-        bool typed = has_key(keyed, KEY_TYPES);
-        shapes = memory_zeroed(file->columns.count, sizeof *shapes);
-        types = typed ? memory_zeroed(file->columns.count, sizeof *types) : NULL;
-        done = shapes && (types || !typed)
-                   ? shapes_read(call, file, shapes, types, NULL, &keyed->names)
-                   : failure_memory(&call->failure);
+    if (source.typed || has_key(keyed, KEY_SHAPES)) {
+        request->read_shapes = read_shapes;
+        request->from = &source;
     }
-    request->shapes = shapes;
-    request->types = types;
     request->work = work;
-    done = done && keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
-    memory_free(shapes);
-    memory_free(types);
+    bool done = (work || !keyed->wants_work) &&
+                keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
     memory_free(work);
     return done;
 }
@@ -376,6 +381,8 @@ static int diff_by_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_diff_by_function = {
     .name = "trace_diff_by",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "Executed more often, more FLOPs, or a lower rate, by shapes?",
     .text = "device work and host time of two traces side by side, by keys such as op and shapes",
     COLUMNS(columns_of_diff_by),
     ARGUMENTS(arguments_of_diff_by),

@@ -24,7 +24,7 @@ static const struct argument arguments_of_report[] = {
      "'annotation' or 'kernel'; default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
     {"control_memory", "TEXT", false,
-     "snapshot of control's allocator (M1); of several ranks, that with the highest peak"},
+     "snapshot of control's allocator; of several ranks, that with the highest peak; default none"},
     {"test_memory", "TEXT", false, "the same for test: give both or neither"},
     {STEPS_ARGUMENT},
 };
@@ -290,6 +290,8 @@ static int report_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_diff_report_function = {
     .name = "trace_diff_report",
+    .family = FAMILY_THE_ANSWER,
+    .question = "Why is a step slower or faster, on a page?",
     .text = "an HTML page about what changed from control to test",
     COLUMNS(columns_of_report),
     ARGUMENTS(arguments_of_report),

@@ -17,20 +17,22 @@ static const struct table_column columns_of_events[] = {
     {"dur", "REAL", "us; NULL for phases without one"},
     {"pid", "", "process, integer or text as in the file"},
     {"tid", "", "thread or stream, integer or text as in the file"},
-    {"stream", "INTEGER", "args.stream, or what stands for it (T9)"},
-    {"correlation", "INTEGER", "args.correlation, or what stands for it (T10)"},
+    {"stream", "INTEGER", "args.stream; of events without a category else Stream Id, of device "
+                          "work then tid"},
+    {"correlation", "INTEGER", "number that a call and its device work have in common: "
+                               "args.correlation, of XLA correlation_id"},
     {"link", "INTEGER",
      "of device work, the event of its launch; of a launch, of its first device work"},
-    {"parent", "INTEGER", "event that encloses it on its thread (T5)"},
+    {"parent", "INTEGER", "event that encloses it on its thread"},
     {"depth", "INTEGER", "0 at the top of the thread"},
-    {"self_dur", "REAL", "us, the part of dur outside nested events (T5)"},
+    {"self_dur", "REAL", "us, the part of dur outside nested events"},
     {"ph", "TEXT", "phase: X, or B for a B with its E"},
-    {"args", "TEXT", "JSON object, read from the file again (T6)"},
+    {"args", "TEXT", "JSON object, read from the file again by each query that names it"},
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "0-based position in traceEvents; with file, the key of the row"},
     {"ts_ns", "INTEGER", "ns, absolute: baseTimeNanoseconds + ts"},
     {"dur_ns", "INTEGER", "ns"},
-    {"operator", "INTEGER", "event of the outermost operator_name around it or its launch (T5)"},
+    {"operator", "INTEGER", "event of the outermost operator_name around it or its launch"},
 };
 
 enum {
@@ -46,10 +48,12 @@ static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
     {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
     {"include_last_profiler_step", "INTEGER", false,
-     "0 or 1: only what an analysis counts (T4, T13); default every event"},
+     "only what an analysis counts, 0 without the last step of each rank, 1 with it; default "
+     "every event"},
     {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
     {"operator_name", "TEXT", false,
-     "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them"},
+     "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them; "
+     "default none"},
     {STEPS_ARGUMENT},
 };
 
@@ -341,6 +345,8 @@ static int events_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_events_function = {
     .name = "trace_events",
+    .family = FAMILY_EVENTS_AND_FILES,
+    .question = "Your own question: what happened, event by event?",
     .text = "the events of a trace, a row each",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),

@@ -129,6 +129,8 @@ static int graph_diff_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_graph_diff_function = {
     .name = "trace_graph_diff",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "Which kernels changed within replayed CUDA graphs?",
     .text = "the graphs that two traces replay, kernel by kernel: what was added and deleted",
     COLUMNS(columns_of_graph_diff),
     ARGUMENTS(arguments_of_graph_diff),

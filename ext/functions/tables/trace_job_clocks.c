@@ -10,7 +10,7 @@ static const struct table_column columns_of_job_clocks[] = {
      "number of the step; NULL: outside of steps, by the collectives of all steps (iterations 'all')"},
     {"rank", "INTEGER", "rank"},
     {"offset", "REAL",
-     "us that its clock is ahead of that of the lowest rank (Q3); NULL: nothing ties them"},
+     "us that its clock is ahead of that of the lowest rank; NULL: no collectives tie them"},
     {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
 };
 
@@ -79,6 +79,8 @@ static int job_clocks_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_job_clocks_function = {
     .name = "trace_job_clocks",
+    .family = FAMILY_RANKS_AND_THE_JOB,
+    .question = "How far are the clocks of the ranks apart?",
     .text = "how far the clocks of the ranks of a job are apart, step by step",
     COLUMNS(columns_of_job_clocks),
     ARGUMENTS(arguments_of_job_clocks),

@@ -13,21 +13,22 @@ static const struct table_column columns_of_job_path[] = {
     {"waiting_rank", "INTEGER",
      "rank that then waits for this one; NULL: none, the path stays on its rank or the trace ends"},
     {"collective", "TEXT", "stable name of the collective in which it waits"},
-    {"process_group", "TEXT", "its process group (W1)"},
+    {"process_group", "TEXT", "its process group"},
     {"queued", "TEXT",
-     "stable name of the collective that is all of this time, since the one that is waited for was "
-     "queued behind it (Q5.4); NULL: none"},
+     "stable name of the collective that is all of this time, since the one that is waited for "
+     "was queued behind it; NULL: none"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
-    {"not_matched", "INTEGER", "collectives of the trace that are not matched (Q2), in all steps"},
-    {"not_tied", "INTEGER", "ranks that are not on the path, as nothing ties their clocks (Q3.4)"},
+    {"not_matched", "INTEGER", "collectives that could not be matched across ranks, in all steps"},
+    {"not_tied", "INTEGER", "ranks that are not on the path: no collectives tie their clocks to "
+                            "the others"},
 };
 
 enum { JOB_PATH_TRACE, JOB_PATH_RANKS, JOB_PATH_ITERATIONS, JOB_PATH_STEPS };
 
 static const struct argument arguments_of_job_path[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array, 'all' or 'job' (Q1); default 'job'"},
+    {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
@@ -124,6 +125,8 @@ static int job_path_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_job_path_function = {
     .name = "trace_job_path",
+    .family = FAMILY_RANKS_AND_THE_JOB,
+    .question = "Which rank do the others wait for, and when?",
     .text = "on which rank the path of a job is and when: the ranks that others wait for",
     COLUMNS(columns_of_job_path),
     ARGUMENTS(arguments_of_job_path),

@@ -8,24 +8,25 @@
 
 static const struct table_column columns_of_job_ranks[] = {
     {"kind", "TEXT",
-     "'step'; 'collective'; 'exposed': time of a step in a collective that no other work hides; of files without "
-     "device work (Q10) 'host_collective', and 'host_wait': time in which the thread of the step may wait for one"},
+     "'step'; 'collective'; 'exposed': time of a step in a collective that no other work hides; "
+     "of files without device work 'host_collective', and 'host_wait': time in which the thread "
+     "of the step may wait for one"},
     {"rank", "INTEGER", "rank"},
     {"file", "TEXT", "path"},
     {"iteration", "INTEGER",
      "number of the step; NULL of 'exposed' and 'host_wait', in files without steps, and of collectives in no "
      "step"},
     {"start_ns", "INTEGER",
-     "ns, absolute; of a step the start of its window (A2); NULL: a file without events"},
+     "ns, absolute; of a step the start of its window; NULL: a file without events"},
     {"end_ns", "INTEGER", "ns, the end of the same"},
     {"event", "INTEGER", "position of the collective in the file's traceEvents"},
     {"queued_behind", "INTEGER",
-     "event of the collective right before it on its stream (Q5.4); NULL: none"},
+     "event of the collective that ended on its stream at most 10 us before it; NULL: none"},
     {"process_group", "TEXT",
-     "process group of the collective (W1); NULL: the host runs it, and it is not to be matched (Q2.2, Q10.2)"},
-    {"process_group_ranks", "TEXT", "what its args say of the ranks of the group (Q2.1); or NULL"},
+     "process group of the collective; NULL: the host runs it, not to be matched, as a send"},
+    {"process_group_ranks", "TEXT", "what its args say of the ranks of the group; or NULL"},
     {"name", "TEXT", "stable name of the collective"},
-    {"waits_for_all", "INTEGER", "1 if its name says that all wait for all (Q3.3), else 0"},
+    {"waits_for_all", "INTEGER", "1: by its name all wait for all, as in AllReduce; else 0"},
 };
 
 enum { JOB_RANKS_TRACE, JOB_RANKS_RANKS, JOB_RANKS_STEPS };
@@ -171,7 +172,9 @@ static int job_ranks_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_job_ranks_function = {
     .name = "trace_job_ranks",
-    .text = "what the path of a job asks of each rank (Q7): rows for trace_job_schedule, made "
+    .family = FAMILY_RANKS_AND_THE_JOB,
+    .question = "Files on many machines: what is collected of each rank?",
+    .text = "what the path of a job asks of each rank: rows for trace_job_schedule, made "
             "where the "
             "files of the rank are",
     COLUMNS(columns_of_job_ranks),

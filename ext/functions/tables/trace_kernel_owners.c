@@ -39,12 +39,12 @@ static const struct table_column columns_of_owners[] = {
     {"annotation", "TEXT", "innermost user annotation around the launch"},
     {"shapes", "TEXT", "JSON, Input Dims of op"},
     {"types", "TEXT", "JSON, Input type of op"},
-    {"graph_position", "INTEGER", "0, 1, ... in the replay of a graph (A14); else NULL"},
+    {"graph_position", "INTEGER", "0, 1, ... in the replay of a graph; else NULL"},
     {"gpu_annotation", "TEXT",
      "full name of the innermost annotation of the device on its pid and tid that holds its start"},
-    {"op_event", "INTEGER", "event of op; NULL if a graph tells op (A14, A15)"},
-    {"flops", "INTEGER", "FLOPs, its share of those of the operator that owns it (F1 to F3)"},
-    {"bytes", "INTEGER", "bytes that the operator reads and writes, the same share (F1 to F3)"},
+    {"op_event", "INTEGER", "event of op; NULL if a graph tells op"},
+    {"flops", "INTEGER", "FLOPs of the operator that owns it, by duration; NULL: not known"},
+    {"bytes", "INTEGER", "bytes that the operator reads and writes, the same share"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -242,6 +242,8 @@ static int owners_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_kernel_owners_function = {
     .name = "trace_kernel_owners",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "Which operator, module and shapes launched each kernel?",
     .text = "device work, with the operator, module and annotation that launched it",
     COLUMNS(columns_of_owners),
     ARGUMENTS(arguments_of_owners),

@@ -75,6 +75,8 @@ static int metadata_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_metadata_function = {
     .name = "trace_metadata",
+    .family = FAMILY_EVENTS_AND_FILES,
+    .question = "Which devices, ranks and versions do the files name?",
     .text = "the top-level keys of a trace's files except traceEvents, a row each",
     COLUMNS(columns_of_metadata),
     ARGUMENTS(arguments_of_metadata),

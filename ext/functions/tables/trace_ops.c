@@ -17,7 +17,7 @@ static const struct table_column columns_of_ops[] = {
     {"counts", "INTEGER", "events"},
     {"total_duration", "REAL", "us, the sum of their durations"},
     [OPS_SELF_DURATION] = {"self_duration", "REAL",
-                           "us, the part of total_duration outside nested events (T5)"},
+                           "us, the part of total_duration outside nested events"},
     {"mean_duration", "REAL", "us"},
     {"min_duration", "REAL", "us"},
     {"max_duration", "REAL", "us"},
@@ -99,6 +99,8 @@ static int ops_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_ops_function = {
     .name = "trace_ops",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "How often and how long does each name of one trace run?",
     .text = "events of a trace summed up by rank, iteration, device, category and name",
     COLUMNS(columns_of_ops),
     ARGUMENTS(arguments_of_ops),

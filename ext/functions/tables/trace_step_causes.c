@@ -11,11 +11,11 @@
 
 static const struct table_column columns_of_step_causes[] = {
     {"kind", "TEXT",
-     "changed, replaced, communication, host late, queued, synchronized, "
-     "not recorded, moved or merged (L2, L3, L8, Q9)"},
+     "changed, replaced, communication, host late, queued, synchronized, not recorded, moved (to "
+     "another rank) or merged (of small ones)"},
     {"class", "TEXT", "as trace_step_time has it; NULL if the parts are of several"},
     {"area", "TEXT",
-     "part of the program, as trace_step_path has it; if there are several, their family (L1)"},
+     "part of the program, as trace_step_path has it; if there are several, their family"},
     {"name", "TEXT",
      "operator or kernel; of 'replaced' the longest new one, else old one; NULL: several"},
     {"added", "INTEGER", "names that only test has"},
@@ -26,13 +26,14 @@ static const struct table_column columns_of_step_causes[] = {
     {"diff_time", "REAL", "us a step, test minus control"},
     {"control_ns", "INTEGER", "ns, of all steps of control"},
     {"test_ns", "INTEGER", "ns, of all steps of test"},
-    {"share", "REAL", "part of the difference of the steps; NULL if that is 0"},
+    {"share", "REAL", "part of the difference of the steps, 1: all of it; NULL if that is 0"},
     {"instances", "INTEGER", "areas of the family that it is in; 0 without an area"},
-    {"only_in", "TEXT", "JSON array of the areas that nearly all of it is in (L2); NULL: of many"},
+    {"only_in", "TEXT", "JSON array of the few areas that have four fifths of it; NULL: many have"},
     {"changes", "REAL", "us a step, |diff_time|; if merged, the sum of those of the causes in it"},
     {"rank", "INTEGER",
-     "of jobs: the only rank whose own steps differ so (Q8); NULL: several, or communication"},
+     "of jobs: the only rank whose own steps differ so; NULL: several, or communication"},
     {"text", "TEXT", "the cause in words, with names as trace_label gives them"},
+    {"replaced", "TEXT", "JSON array of the names that 'replaced' counts; NULL: another kind"},
 };
 
 /* Each argument of test follows the same one of control. */
@@ -54,7 +55,8 @@ static const struct argument arguments_of_step_causes[] = {
     {"test_iteration", "", false, "the same for test"},
     {STEP_CLOCK_ARGUMENT},
     {"shown", "INTEGER>=0", false,
-     "how many causes are to hold three quarters of the sum of |diff_time| (L3); default: none is merged"},
+     "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
+     "default none is merged"},
     {STEPS_ARGUMENT},
 };
 
@@ -342,16 +344,19 @@ static void write_cause(struct wording *words, const struct cause *cause)
     }
 }
 
-static void write_only_in(struct wording *words, const struct cause *cause)
+/* Writes names as a JSON array; nothing if there are none. */
+static void write_names(struct wording *words, const uint32_t *ids, size_t count)
 {
     struct writer *text = &words->text;
-    for (size_t i = 0; i < cause->only_count; i++) {
-        const struct name *area =
-            &words->causes->names.items[words->causes->only_in[cause->only_first + i]];
+    for (size_t i = 0; i < count; i++) {
         write_string(text, i ? "," : "[");
-        write_json(text, area->text, area->length);
+        if (ids[i] == NAME_NONE)
+            write_string(text, "null");
+        else
+            write_json(text, words->causes->names.items[ids[i]].text,
+                       words->causes->names.items[ids[i]].length);
     }
-    if (cause->only_count)
+    if (count)
         write_string(text, "]");
 }
 
@@ -397,11 +402,13 @@ static void add_row(struct result *result, struct wording *words, const struct c
     else
         result_real(result, (double)cause->diff / (double)causes->diff + 0.0);
     result_integer(result, cause->instances);
-    write_only_in(words, cause);
+    write_names(words, causes->only_in + cause->only_first, cause->only_count);
     result_written(result, &words->text);
     result_difference(result, cause->changes, windows);
     result_number(result, cause->rank);
     write_cause(words, cause);
+    result_written(result, &words->text);
+    write_names(words, causes->replaced + cause->replaced_first, cause->replaced_count);
     result_written(result, &words->text);
 }
 
@@ -476,6 +483,8 @@ static int step_causes_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_step_causes_function = {
     .name = "trace_step_causes",
+    .family = FAMILY_THE_ANSWER,
+    .question = "Which causes add up to the difference of a step?",
     .text = "why a step takes longer or shorter in another trace, in causes that add up",
     COLUMNS(columns_of_step_causes),
     ARGUMENTS(arguments_of_step_causes),

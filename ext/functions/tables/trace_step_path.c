@@ -12,7 +12,8 @@ static const struct table_column columns_of_step_path[] = {
     {"module", "TEXT", "innermost nn.Module around it, else top_op"},
     {"top_op", "TEXT", "outermost operator around it, else the outermost event"},
     {"op", "TEXT",
-     "the call that launched or the host was in, or a gap (A5.4); else the innermost operator"},
+     "the call that launched or the host was in, or a gap, as in `between X and Y`; else the "
+     "innermost operator"},
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
@@ -21,8 +22,8 @@ static const struct table_column columns_of_step_path[] = {
     {"step_count", "INTEGER", "steps that the row is a sum over"},
     {"area", "TEXT",
      "part of the program: annotation, else an nn.Module, else 'backward', else top_op"},
-    {"family", "TEXT", "area without the number of an instance, as of the layers of a model (L1)"},
-    {"top_name", "TEXT", "top_op; if that is of Python, what stands for it (L4)"},
+    {"family", "TEXT", "area without the number of an instance, as of the layers of a model"},
+    {"top_name", "TEXT", "top_op; in place of a Python frame the annotation or module around it"},
 };
 
 static const struct argument arguments_of_step_path[] = {
@@ -46,6 +47,8 @@ static int step_path_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_step_path_function = {
     .name = "trace_step_path",
+    .family = FAMILY_TIME_OF_A_STEP,
+    .question = "Which annotation, module and operator take a step's time?",
     .text = "where the time of each step went, by annotation, module, operator and kernel",
     COLUMNS(columns_of_step_path),
     ARGUMENTS(arguments_of_step_path),

@@ -14,10 +14,10 @@ static const struct table_column columns_of_step_time[] = {
      "it; host, call, unrecorded: in a file without device work; NULL: a step of no length"},
     {"name", "TEXT",
      "what the device or the host did, by level; of a gap what the host did around it, as in "
-     "`between X and Y` (A5.4); NULL if that is not recorded"},
+     "`between X and Y`; NULL if that is not recorded"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
-    {"stratum", "TEXT", "of the step: its phase and size (T22); NULL if its name tells none"},
+    {"stratum", "TEXT", "of the step: its phase and size; NULL if its name tells none"},
 };
 
 static const struct argument arguments_of_step_time[] = {
@@ -42,7 +42,9 @@ static int step_time_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_step_time_function = {
     .name = "trace_step_time",
-    .text = "where the time of each step went, in parts that add up to its length",
+    .family = FAMILY_TIME_OF_A_STEP,
+    .question = "Where does the time of each step of one trace go?",
+    .text = "where the time of each step went, in parts that add up to its length: trace_step_path at one level",
     COLUMNS(columns_of_step_time),
     ARGUMENTS(arguments_of_step_time),
     .reads_files = true,

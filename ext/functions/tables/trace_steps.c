@@ -6,18 +6,18 @@
 
 static const struct table_column columns_of_steps[] = {
     {"rank", "INTEGER", "rank of the file"},
-    {"iteration", "INTEGER", "N of ProfilerStep#N; of steps by annotation 0, 1, 2, ... (T21)"},
+    {"iteration", "INTEGER", "N of ProfilerStep#N; of steps by annotation 0, 1, 2, ... by start"},
     {"ts", "REAL", "us from the earliest event of the rank"},
     {"dur", "REAL", "us, of the event"},
     {"file", "TEXT", "path"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
     {"name", "TEXT", "name of the event"},
-    {"phase", "TEXT", "what a serving framework does in it: prefill, decode, mixed, ... (T22)"},
+    {"phase", "TEXT", "what a serving framework does in it: prefill, decode, mixed, ..."},
     {"batch_size", "INTEGER", "requests"},
     {"padded_size", "INTEGER", "requests, with those that only fill a graph"},
     {"tokens", "INTEGER", "tokens; of diffusion, pixels"},
-    {"stratum", "TEXT", "the phase, and the size rounded up (T22)"},
+    {"stratum", "TEXT", "the phase, and the size rounded up, as in decode 32"},
 };
 
 enum { STEPS_TRACE, STEPS_STEPS };
@@ -88,6 +88,8 @@ static int steps_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_steps_function = {
     .name = "trace_steps",
+    .family = FAMILY_TIME_OF_A_STEP,
+    .question = "Which steps are there, how long, and of which phase?",
     .text = "the steps of a trace, a row each",
     COLUMNS(columns_of_steps),
     ARGUMENTS(arguments_of_steps),

@@ -10,7 +10,7 @@ static const struct table_column columns_of_subtree[] = {
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "position in the file's traceEvents"},
     {"parent", "INTEGER",
-     "event that encloses it on its thread (T5); of device work its launch (T10); NULL of a root"},
+     "event that encloses it on its thread; of device work its launch; NULL of a root"},
     {"depth", "INTEGER", "0 for a root"},
     {"device", "TEXT", "CPU or GPU"},
     {"cat", "TEXT", "category"},
@@ -120,6 +120,8 @@ static int subtree_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_subtree_function = {
     .name = "trace_subtree",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "What is nested in an event, and what did it launch?",
     .text = "events, what is nested in them and the device work that they launched, with counts "
             "and times of it",
     COLUMNS(columns_of_subtree),

@@ -10,7 +10,7 @@
 static const struct table_column columns_of_work_diff[] = {
     {"name", "TEXT", "stable name of the operator or the kernel"},
     {"kind", "TEXT", "'operator' or 'kernel'"},
-    {"control_counts", "REAL", "executions a step in control (L5), the median over the steps"},
+    {"control_counts", "REAL", "executions a step in control, the median over the steps"},
     {"test_counts", "REAL", "the same in test"},
     {"control_low", "INTEGER", "the fewest executions in a step of control"},
     {"control_high", "INTEGER", "the most executions in a step of control"},
@@ -148,6 +148,8 @@ static int work_diff_produce(struct call *call, struct rows **rows)
 
 const struct table_function trace_work_diff_function = {
     .name = "trace_work_diff",
+    .family = FAMILY_OPERATORS_AND_KERNELS,
+    .question = "Which operators run more or less often in a step?",
     .text = "operators and kernels that run more or less often in another trace",
     COLUMNS(columns_of_work_diff),
     ARGUMENTS(arguments_of_work_diff),

@@ -37,6 +37,9 @@
 #include <unistd.h>
 
 #define INTERPOSED __attribute__((visibility("default")))
+#define JOB_ROW \
+    "kind, rank, file, iteration, start_ns, end_ns, event, queued_behind, " \
+    "process_group, process_group_ranks, name, waits_for_all"
 
 enum call { NO_CALL, ALLOCATE, OPEN, READ, FSTAT, STAT, LSTAT, OPENDIR, READDIR, GLOB, THREAD };
 enum { SHORT_READ = -1, MOST_SHOWN = 3, MOST_STACKS = 1 << 20 };
@@ -90,8 +93,9 @@ static const struct trial {
      .fails = true,
      .load = true},
     {.name = "tracediff_help", .sql = "SELECT * FROM tracediff_help"},
+    {.name = "tracediff_columns", .sql = "SELECT * FROM tracediff_columns"},
     {.name = "tracediff_help, a page",
-     .sql = "SELECT * FROM tracediff_help('trace_step_diff');"
+     .sql = "SELECT text FROM tracediff_help('trace_step_diff');"
             "SELECT text FROM tracediff_help('visualize_step_diff')"},
     {.name = "tracediff_help: error",
      .sql = "SELECT * FROM tracediff_help('trace_dif')",
@@ -141,7 +145,8 @@ static const struct trial {
             " FROM (VALUES (0, 'test'), (0, 'control'));"
             "SELECT visualize_memory_bw_time_series(0, 'm', column1, column2, NULL, NULL, 0)"
             " FROM (VALUES (1, 5), (20, 0));"
-            "SELECT visualize_memory(0, 0, column1, 5, column1, 20) FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"},
+            "SELECT visualize_memory(0, 0, column1, 5, column1, 20)"
+            " FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"},
     {.name = "charts: error in the first row",
      .sql = "SELECT visualize_gpu_kernel_type_breakdown('a', '1.5', 't', 'plotly')",
      .fails = true},
@@ -169,9 +174,11 @@ static const struct trial {
     {.name = "memory_events",
      .sql = "SELECT * FROM memory_events('snapshots'); SELECT * FROM memory_segments('snapshots')"},
     {.name = "memory_files", .sql = "SELECT * FROM memory_files('snapshots')", .tells = true},
-    {.name = "memory_allocations", .sql = "SELECT * FROM memory_allocations('snapshots/rank0.pickle')"},
+    {.name = "memory_allocations",
+     .sql = "SELECT * FROM memory_allocations('snapshots/rank0.pickle')"},
     {.name = "memory_diff",
-     .sql = "SELECT * FROM memory_diff('snapshots', 'snapshots', 'phase,annotation,place,node', 'all')"},
+     .sql = "SELECT * FROM memory_diff('snapshots', 'snapshots', 'phase,annotation,place,node',"
+            " 'all')"},
     {.name = "memory_peak",
      .sql = "SELECT * FROM memory_peak('snapshots', 'top_op,function', 'worst')"},
     {.name = "memory_peak, damaged",
@@ -340,11 +347,10 @@ static const struct trial {
             "SELECT * FROM trace_step_path('job', 'job', 'all', 'host', 'trace');"
             "SELECT * FROM trace_job_clocks('job')"},
     {.name = "the path of a job of rows",
-     .sql = "WITH path AS (SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,"
-            " process_group, process_group_ranks, name, waits_for_all) AS stretches FROM trace_job_ranks('job'))"
+     .sql = "WITH path AS (SELECT trace_job_schedule(" JOB_ROW ") AS stretches"
+            " FROM trace_job_ranks('job'))"
             "SELECT * FROM path CROSS JOIN trace_job_parts('job', stretches);"
-            "SELECT trace_job_offsets(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,"
-            " process_group, process_group_ranks, name, waits_for_all) FROM trace_job_ranks('job')"},
+            "SELECT trace_job_offsets(" JOB_ROW ") FROM trace_job_ranks('job')"},
     {.name = "the path of a job without device work",
      .sql = "SELECT * FROM trace_job_path('host_job', NULL, 'all')"},
     {.name = "ranks that are compared",
@@ -361,7 +367,6 @@ static const struct trial {
     {.name = "critical_path",
      .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
             "SELECT * FROM critical_path('syncs')"},
-    {.name = "critical_path_summary", .sql = "SELECT * FROM critical_path_summary('syncs')"},
     {.name = "critical_path_diff", .sql = "SELECT * FROM critical_path_diff('a', 'b')"},
     {.name = "steps by annotation",
      .sql = "SELECT * FROM trace_steps('serving/control.json');"
@@ -850,7 +855,8 @@ static bool repeats(const uint64_t *stacks, long at)
     return (seen & (seen - 1)) != 0;
 }
 
-/* Whether a statement starts no threads, where memory among threads is to fail: it would be as without. */
+/* Whether a statement starts no threads, where memory among threads is to fail: it would be as
+** without. */
 static bool lacks_threads(const struct trial *trial, const struct fault *fault,
                           const struct answer *right, struct answer *answer)
 {

@@ -1,6 +1,6 @@
 /*
-** A fuzz target for snapshots of an allocator: one file, read plain and packed, with what follows from it, which must
-** agree and make sense.
+** A fuzz target for snapshots of an allocator: one file, read plain and packed, with what follows
+** from it, which must agree and make sense.
 **
 ** An input is two bytes of options and then the pickle:
 **   1. gzip members (two bits), and whether a failing allocation is followed by more (one bit)
@@ -68,7 +68,8 @@ static void read_snapshot(struct text *text)
     MUST(live == 0);
 }
 
-/* Such a file is unpacked, and is then no pickle; the same bytes in a gzip file are unpacked once. */
+/* Such a file is unpacked, and is then no pickle; the same bytes in a gzip file are unpacked
+** once. */
 static bool begins_packed(const unsigned char *bytes, size_t length)
 {
     return length >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
@@ -78,7 +79,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     if (size < 2)
         return 0;
-    struct text once = {0}, packed = compressed(data + 2, size - 2, (data[0] & 3) + 1), twice = {0}, lost = {0};
+    struct text packed = compressed(data + 2, size - 2, (data[0] & 3) + 1);
+    struct text once = {0}, twice = {0}, lost = {0};
     write_file(data + 2, size - 2);
     read_snapshot(&once);
     fail_on = data[0] >> 2 & 1;

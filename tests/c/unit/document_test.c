@@ -97,7 +97,8 @@ static void read_file(const char *path, size_t chunk, struct reading *reading)
 static const size_t chunks[] = {1, 2, 3, 7, 63, 64, 65, 256, 0};
 enum { CHUNKS = sizeof chunks / sizeof *chunks };
 
-/* Reads a text in all ways there are, or in a series in some, each time in others; they must agree. */
+/* Reads a text in all ways there are, or in a series in some, each time in others; they must
+** agree. */
 static bool read_text(const char *text, size_t length, struct reading *reading)
 {
     static struct reading other;

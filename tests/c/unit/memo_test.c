@@ -208,8 +208,8 @@ static uint32_t change_number(uint32_t whole)
     return whole + (uint32_t)more - (more == 0);
 }
 
-/* One of some events, with other digits, now and then more or less of them, another phase or another
-** byte, and cut now and then. */
+/* One of some events, with other digits, now and then more or less of them, another phase or
+** another byte, and cut now and then. */
 static void check_variant(struct memo *memo, const unsigned char *form, uint32_t whole)
 {
     memcpy(held, form, whole);
@@ -275,8 +275,8 @@ static bool knows(struct memo *memo, const char *text)
     return as_learnt > before;
 }
 
-/* What a memo knows of the documents before holds for the next one, but for the numbers of names, and
-** unless other phases are wanted. */
+/* What a memo knows of the documents before holds for the next one, but for the numbers of names,
+** and unless other phases are wanted. */
 TEST(kept_for_the_next_document)
 {
     static const char event[] = "\"ph\": \"X\", \"name\": \"aten::add\", \"ts\": 1, \"dur\": 2}";
@@ -326,8 +326,8 @@ TEST(without_room)
     memo_free(memo);
 }
 
-/* Names of which many begin, or begin and end, as others do: beginnings of one text, in which a byte
-** is another now and then. */
+/* Names of which many begin, or begin and end, as others do: beginnings of one text, in which a
+** byte is another now and then. */
 TEST(names)
 {
     static const char text[] =

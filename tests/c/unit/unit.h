@@ -167,8 +167,9 @@ static inline void unit_count_bytes(int64_t more)
         unit_most = bytes;
 }
 
-/* Fills memory of unknown content: whoever relies on zeros, or goes on with what is freed, will see.
-** AddressSanitizer and memcheck see that by themselves, the latter only if nothing has been written. */
+/* Fills memory of unknown content: whoever relies on zeros, or goes on with what is freed, will
+** see. AddressSanitizer and memcheck see that by themselves, the latter only if nothing has been
+** written. */
 static inline void unit_fill(void *block, size_t size)
 {
 #if defined __SANITIZE_ADDRESS__ || defined UNIT_MEASURES_TIME
@@ -229,8 +230,8 @@ static inline uint32_t unit_random(uint32_t limit)
     return (uint32_t)((state >> 32) * limit >> 32);
 }
 
-/* The length of a random series, or the step through one: `few` in `make test`, which leaves the slow
-** tests out. */
+/* The length of a random series, or the step through one: `few` in `make test`, which leaves the
+** slow tests out. */
 static inline int unit_series(int few, int all)
 {
     const char *slow = getenv("SLOW");
