@@ -76,15 +76,15 @@ static int register_all(sqlite3 *db, char **error, bool files)
                                  TRACEDIFF_OLDEST_SQLITE, sqlite3_libversion());
         return SQLITE_ERROR;
     }
-    struct database *database = database_new(db);
+    struct database *database = database_new(db, &all_functions);
     if (!database)
         return SQLITE_NOMEM;
     int code = SQLITE_OK;
     struct function plain;
-    for (int i = 0; code == SQLITE_OK && function_at(i, &plain); i++)
+    for (int i = 0; code == SQLITE_OK && all_functions.function_at(i, &plain); i++)
         code = register_function(database, &plain);
     if (code == SQLITE_OK)
-        code = table_functions_register(database, table_function_at, files, error);
+        code = table_functions_register(database, files, error);
     database_release(database);
     if (code == SQLITE_OK) /* loaded automatically, an error that is_there() leaves would count */
         sqlite3_exec(db, "", NULL, NULL, NULL);

@@ -113,7 +113,8 @@ function finish() {
             fail("no layout or no query")
         functions = functions "    {.heading = " quoted(summary) ", .layout = LAYOUT_" toupper(layout) \
             ", .style = " quoted(style) ", .id = " quoted(id) ", .link = " quoted(link) \
-            ", .empty = " quoted(empty) ", .of_memory = " of_memory ",\n     .shown = " (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
+            ", .empty = " quoted(empty) ", .of_memory = " of_memory ",\n     .shown = " \
+            (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
         return
     }
     if (family == "" || question == "")
@@ -122,9 +123,11 @@ function finish() {
         fail("no columns or no query")
     printf "static const struct argument %s_arguments[] = {\n%s};\n\n", name, arguments
     printf "static const struct table_column %s_columns[] = {\n%s};\n\n", name, columns
-    functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .family = %s, .question = %s,\n     .columns = %s_columns, " \
+    functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .family = %s, .question = %s,\n     " \
+        ".columns = %s_columns, " \
         ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
-        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", ", name, quoted(summary), family, quoted(question), name, \
+        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", ", \
+        name, quoted(summary), family, quoted(question), name, \
         column_count, name, argument_count, source) # sprintf has room for little in some awks
     functions = functions (facts == "" ? "" : ".facts =\n" facts "     , ") ".sql =\n" sql "    },\n"
     function_count++

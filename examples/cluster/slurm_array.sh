@@ -1,12 +1,12 @@
 #!/bin/sh
-# Two runs of many ranks, summarised by a Slurm job array, and merged into one database by a job after it. A second array
-# asks the files that the path of the job goes over, and a last job adds their answers.
+# Two runs of many ranks, summarised by a Slurm job array, and merged into one database by a job after it. A second
+# array asks the files that the path of the job goes over, and a last job adds their answers.
 #
 # usage: slurm_array.sh CONTROL TEST SHARDS DATABASE [TASKS [SBATCH_OPTION...]]
 #
 # CONTROL and TEST are directories of traces. SHARDS is a folder for the shards, and in log for what the jobs print.
-# TASKS is the size of the arrays (default 100): each task takes every TASKSth file. Shards and answers that are there and
-# whole are kept, so the same line goes on where jobs failed. The nodes see these paths and this checkout.
+# TASKS is the size of the arrays (default 100): each task takes every TASKSth file. Shards and answers that are there
+# and whole are kept, so the same line goes on where jobs failed. The nodes see these paths and this checkout.
 set -eu
 
 # Runs a command of shards.py on the files of a run that are of this task of the array.
@@ -49,7 +49,8 @@ shift $(($# > 5 ? 5 : $#))
 stage() { # STAGE LOG AFTER [SBATCH_OPTION...]
     stage=$1 log=$2 after=$3
     shift 3
-    sbatch --parsable --job-name="tracediff-$stage" --output="$shards/log/$log" ${after:+"--dependency=afterany:${after%%;*}"} \
+    sbatch --parsable --job-name="tracediff-$stage" --output="$shards/log/$log" \
+        ${after:+"--dependency=afterany:${after%%;*}"} \
         "$@" "$here/slurm_array.sh" "--$stage" "$here" "$shards" "$database" "$control" "$test"
 }
 

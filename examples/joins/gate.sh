@@ -4,9 +4,9 @@
 #   gate.sh CONTROL TEST [PERCENT [MS]]
 #
 # A step is slower if trace_summary calls the difference clear, and its mean and its median are both longer by more than
-# PERCENT (default 5) and by more than MS (default 0.1). Steps are those of trace_verdict: between the first and the last one,
-# without outliers, of the job that the ranks are. Where no collective ties the clocks of some ranks, there is no path over
-# them: then they are those of all ranks, which differ among each other, so only the limits count.
+# PERCENT (default 5) and by more than MS (default 0.1). Steps are those of trace_verdict: between the first and the
+# last one, without outliers, of the job that the ranks are. Where no collective ties the clocks of some ranks, there is
+# no path over them: then they are those of all ranks, which differ among each other, so only the limits count.
 #
 # Exit status: 0 not slower; 1 slower; 2 cannot be compared: a trace cannot be read, has no
 # steps, or has other ranks, another world size or another device than the other one.
@@ -36,16 +36,21 @@ CREATE TABLE trace AS
 SELECT 0 AS side, 'control' AS word, $(text "$1") AS path UNION ALL SELECT 1, 'test', $(text "$2");
 CREATE TABLE about AS
 SELECT trace.side, trace.word, (SELECT count(*) FROM trace_steps(trace.path)) AS steps,
-       (SELECT group_concat(rank) FROM (SELECT DISTINCT rank FROM trace_files(trace.path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
+       (SELECT group_concat(rank)
+        FROM (SELECT DISTINCT rank FROM trace_files(trace.path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
        (SELECT max(world_size) FROM trace_files(trace.path)) AS world,
-       (SELECT group_concat(device) FROM (SELECT DISTINCT device FROM trace_files(trace.path) WHERE rank NOT NULL ORDER BY 1)) AS device
+       (SELECT group_concat(device)
+        FROM (SELECT DISTINCT device FROM trace_files(trace.path) WHERE rank NOT NULL ORDER BY 1)) AS device
 FROM trace;
 CREATE TABLE asked AS
-SELECT CASE WHEN EXISTS (SELECT 1 FROM trace, trace_job_path(trace.path) AS p WHERE p.not_tied > 0) THEN 'all' END AS ranks;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM trace, trace_job_path(trace.path) AS p WHERE p.not_tied > 0)
+            THEN 'all' END AS ranks;
 CREATE TABLE compared AS
-SELECT v.* FROM trace AS c, trace AS t, asked, trace_verdict(c.path, t.path, asked.ranks, asked.ranks) AS v WHERE c.side = 0 AND t.side = 1;
+SELECT v.* FROM trace AS c, trace AS t, asked, trace_verdict(c.path, t.path, asked.ranks, asked.ranks) AS v
+WHERE c.side = 0 AND t.side = 1;
 CREATE TABLE summary AS
-SELECT s.* FROM trace AS c, trace AS t, asked, trace_summary(c.path, t.path, asked.ranks, asked.ranks) AS s WHERE c.side = 0 AND t.side = 1;
+SELECT s.* FROM trace AS c, trace AS t, asked, trace_summary(c.path, t.path, asked.ranks, asked.ranks) AS s
+WHERE c.side = 0 AND t.side = 1;
 CREATE TABLE reason AS
 SELECT word || ' has no steps: record it with profiler.step()' AS text FROM about WHERE steps = 0
 UNION ALL
@@ -54,14 +59,16 @@ FROM (SELECT CASE
         WHEN c.ranks IS NOT t.ranks THEN 'other ranks: ' || c.ranks || ' in control, ' || t.ranks || ' in test'
         WHEN c.world <> t.world THEN 'other world sizes: ' || c.world || ' in control, ' || t.world || ' in test'
         WHEN (SELECT control_of_host <> test_of_host FROM compared) THEN 'only one of them has device work'
-        WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END AS text
+        WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test'
+        END AS text
       FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps)
 WHERE text NOT NULL;
 CREATE TABLE verdict AS
 SELECT CASE WHEN EXISTS (SELECT 1 FROM reason) THEN 2
             ELSE min(test_ms - control_ms, test_median_ms - control_median_ms) > $ms
                  AND min(test_ms / control_ms, test_median_ms / control_median_ms) * 100 - 100 > $percent
-                 AND NOT EXISTS (SELECT 1 FROM summary, asked WHERE kind = 'verdict' AND text LIKE 'no %' AND ranks IS NULL) END AS status
+                 AND NOT EXISTS (SELECT 1 FROM summary, asked
+                                 WHERE kind = 'verdict' AND text LIKE 'no %' AND ranks IS NULL) END AS status
 FROM compared;
 SELECT status FROM verdict;
 SELECT 'cannot compare: ' || text FROM reason;

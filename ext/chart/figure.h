@@ -98,8 +98,8 @@ void figure_clear(struct figure *figure);
 /* Adds a row; `cells` has one for each of the chart's columns. */
 void figure_add(struct figure *figure, const struct chart_cell *cells);
 
-/* Must be called after the last row, before the figure is written. On failure, which is of memory if none is set, returns
-** false. */
+/* Must be called after the last row, before the figure is written. On failure, which is of memory
+** if none is set, returns false. */
 bool figure_finish(struct figure *figure, const struct stopper *stopper, struct failure *failure);
 
 /* Writes the title, with the amount that is shown if it is not everything. */

@@ -61,7 +61,8 @@ document.currentScript.made = module.exports;}`;
       return end > at + least && end;
     };
     for (let at = 0, end; at < parts.length; at = end) {
-      end = at + width >= parts.length ? parts.length : last(at, [" "], width / 3) || last(at, ends, width / 2) || at + width;
+      end = at + width >= parts.length ? parts.length
+        : last(at, [" "], width / 3) || last(at, ends, width / 2) || at + width;
       lines.push(parts.slice(at, end).join(""));
     }
     return lines;
@@ -118,7 +119,8 @@ document.currentScript.made = module.exports;}`;
   };
 
   // A label of Plotly as text.
-  const plain = label => new DOMParser().parseFromString(label.replace(/<br>/g, ""), "text/html").documentElement.textContent;
+  const plain = label =>
+    new DOMParser().parseFromString(label.replace(/<br>/g, ""), "text/html").documentElement.textContent;
 
   const colour = trace => (trace.line || trace.marker).color;
   const swatch = div => div.parentNode.querySelectorAll(".legend button").forEach(it => {

@@ -1,7 +1,6 @@
 #include "points.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -194,32 +193,29 @@ static void add_rest(struct figure *figure, int64_t count)
     add_series(figure, &rest_column, at);
 }
 
-/* Finds the area of each key. Returns the number of areas; 0: out of memory. */
-static int choose_areas(struct figure *figure, double peak, int *area_of)
+/* Adds the areas, and finds that of each key. */
+static bool choose_areas(struct figure *figure, double peak, int *area_of,
+                         const struct stopper *stopper, struct failure *failure)
 {
     struct stacked_areas *areas = &figure->areas;
     size_t count = areas->keys.count;
     struct area_key *keys = memory_zeroed(count, sizeof *keys);
-    int chosen = count <= MOST_AREAS ? (int)count : MOST_AREAS;
     if (!keys)
-        return 0;
+        return false;
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct area_key){.name = &areas->keys.items[i], .id = (uint32_t)i};
     for (size_t i = 0; i < areas->count && areas->changes[i].at <= peak; i++)
         keys[areas->changes[i].key].value += areas->changes[i].value;
-    qsort(keys, count, sizeof *keys, key_order);
-    for (size_t i = 0; i < count; i++) {
-        int area = i < (size_t)chosen ? (int)i : chosen - 1;
-        area_of[keys[i].id] = area;
-        if ((int)i != area)
-            continue;
-        if (area == chosen - 1 && count > MOST_AREAS)
-            add_rest(figure, (int64_t)count - MOST_AREAS + 1);
-        else
+    bool sorted = sort_items(keys, count, sizeof *keys, key_order, stopper, failure);
+    for (size_t i = 0; i < count && sorted; i++) {
+        area_of[keys[i].id] = i < MOST_AREAS ? (int)i : MOST_AREAS - 1;
+        if (i < MOST_AREAS - 1 || count == MOST_AREAS)
             add_area(figure, keys[i].name);
+        else if (i == MOST_AREAS - 1)
+            add_rest(figure, (int64_t)(count - i));
     }
     memory_free(keys);
-    return chosen;
+    return sorted;
 }
 
 /* Adds the series of the sum, whose name says how much it is at the peak. */
@@ -275,19 +271,19 @@ static bool make_with(struct figure *figure, double *x, double *y, int *area_of,
         return false;
     for (size_t i = 1; i < count; i++)
         peak = y[i] > y[peak] ? i : peak;
-    double at = x[peak], most = y[peak];
-    int areas = choose_areas(figure, at, area_of);
-    if (areas == 0 || !MEMORY_GROW(figure->marks, figure->mark_capacity, 1))
+    if (!choose_areas(figure, x[peak], area_of, stopper, failure) ||
+        !MEMORY_GROW(figure->marks, figure->mark_capacity, 1))
         return false;
-    add_sum(figure, most);
-    figure->marks[figure->mark_count++] = at;
+    add_sum(figure, y[peak]);
+    figure->marks[figure->mark_count++] = x[peak];
     figure->seen = (int64_t)count;
     figure->kept = (int64_t)thin(x, y, count, (size_t)figure->series_count);
     return fill_series(figure, area_of, x, (size_t)figure->kept, stopper, failure);
 }
 
 /* Makes areas of the changes. */
-static bool make_areas(struct figure *figure, const struct stopper *stopper, struct failure *failure)
+static bool make_areas(struct figure *figure, const struct stopper *stopper,
+                       struct failure *failure)
 {
     size_t count = figure->areas.count;
     if (count == 0)

@@ -8,15 +8,18 @@
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"
 #define SNAPSHOTS \
-    "'examples/memory/training_128.pickle.gz',\n                 'examples/memory/training_512.pickle.gz'"
+    "'examples/memory/training_128.pickle.gz',\n" \
+    "                 'examples/memory/training_512.pickle.gz'"
 #define SIDES                                                            \
     "FROM (\n"                                                           \
     "  SELECT 0 AS side, dur FROM trace_steps('examples/gpu/control')\n" \
     "  UNION ALL SELECT 1, dur FROM trace_steps(" GPU ")))"
-#define JOB_SCHEDULE                                                                     \
-    "WITH path AS (\n"                                                              \
-    "  SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, queued_behind,\n" \
-    "                            process_group, process_group_ranks, name, waits_for_all) AS stretches\n" \
+#define JOB_SCHEDULE                                                                           \
+    "WITH path AS (\n"                                                                         \
+    "  SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, "       \
+    "queued_behind,\n"                                                                         \
+    "                            process_group, process_group_ranks, name, waits_for_all) "    \
+    "AS stretches\n"                                                                           \
     "  FROM trace_job_ranks(" GPU "))\n"
 #define STEADY "WHERE control_iteration = 'steady' AND test_iteration = 'steady'\n"
 
@@ -171,6 +174,21 @@ const struct example examples[] = {
     {"trace_ttest", "SELECT round(found ->> '$.diff', 1) AS us, round(found ->> '$.t', 2) AS t,\n"
                     "       round(found ->> '$.p', 4) AS p\n"
                     "FROM (SELECT trace_ttest(dur, side) AS found " SIDES ";"},
+    {"trace_gains",
+     "SELECT what, class, trace_label(name) AS name, rank, round(path_time, 1) AS path,\n"
+     "       round(gain_half, 1) AS half, round(gain_none, 1) AS none\n"
+     "FROM trace_gains(" GPU ")\n"
+     "LIMIT 8;"},
+    {"trace_what_if",
+     "SELECT iteration, round(recorded_ms, 3) AS recorded, round(simulated_ms, 3) AS simulated,\n"
+     "       round(gain_ms, 3) AS gain\n"
+     "FROM trace_what_if(" GPU ", '[\n"
+     "  {\"what\": \"device\", \"op\": \"aten::native_layer_norm\", \"factor\": 0.5},\n"
+     "  {\"what\": \"transfer\", \"add_us\": -100}]');"},
+    {"trace_undo", "SELECT round(diff_time, 1) AS diff, round(gain_alone, 1) AS gain,\n"
+                   "       round(cumulative, 1) AS step, text\n"
+                   "FROM trace_undo(" PAIR ")\n"
+                   "LIMIT 6;"},
     {"critical_path_diff",
      "SELECT kind, trace_label(name) AS name, change, round(diff_time, 1) AS diff\n"
      "FROM critical_path_diff(" PAIR ")\n"
@@ -186,8 +204,9 @@ const struct example examples[] = {
     {"memory_peak", "SELECT phase, op, bytes, blocks\n"
                     "FROM memory_peak('examples/memory/training_512.pickle.gz', 'phase,op')\n"
                     "LIMIT 5;"},
-    {"memory_files", "SELECT rank, device, events, peak_bytes, peak_event, peak_reserved, problems\n"
-                     "FROM memory_files('examples/memory/training_512.pickle.gz');"},
+    {"memory_files",
+     "SELECT rank, device, events, peak_bytes, peak_event, peak_reserved, problems\n"
+     "FROM memory_files('examples/memory/training_512.pickle.gz');"},
     {"memory_allocations", "SELECT bytes, alloc_event, free_event, lifetime_us, phase, op\n"
                            "FROM memory_allocations('examples/memory/training_512.pickle.gz')\n"
                            "WHERE at_peak AND phase <> 'before'\n"
@@ -196,10 +215,11 @@ const struct example examples[] = {
     {"memory_events", "SELECT event, action, size, allocated, reserved\n"
                       "FROM memory_events('examples/memory/training_512.pickle.gz')\n"
                       "WHERE action LIKE 'segment%';"},
-    {"memory_segments", "SELECT segment_type, count(*) AS segments, sum(total_size) AS total,\n"
-                        "       sum(requested_size) AS requested, max(largest_free) AS largest_free\n"
-                        "FROM memory_segments('examples/memory/training_512.pickle.gz')\n"
-                        "GROUP BY segment_type;"},
+    {"memory_segments",
+     "SELECT segment_type, count(*) AS segments, sum(total_size) AS total,\n"
+     "       sum(requested_size) AS requested, max(largest_free) AS largest_free\n"
+     "FROM memory_segments('examples/memory/training_512.pickle.gz')\n"
+     "GROUP BY segment_type;"},
     {"memory_timeline", "SELECT ts, total, parameter, optimizer_state, activation, gradient\n"
                         "FROM memory_timeline('examples/recorded/memory.raw.json.gz')\n"
                         "ORDER BY total DESC\n"

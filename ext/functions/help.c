@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "sqlite/arguments.h"
+#include "sqlite/function.h"
 #include "sqlite/nearest.h"
 #include "examples.h"
-#include "registry.h"
 
 enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds it */
 
@@ -51,19 +51,20 @@ struct help_entry {
 };
 
 /* Finds the function of an example. False if there is none. */
-static bool entry_of(const struct example *example, struct help_entry *entry)
+static bool entry_of(const struct function_list *functions, const struct example *example,
+                     struct help_entry *entry)
 {
     const struct table_function *table;
     struct function *function = &entry->function;
     int required;
     entry->example = example->sql;
     entry->kind = "table function";
-    for (int i = 0; (table = table_function_at(i)) != NULL; i++) {
+    for (int i = 0; (table = functions->table_function_at(i)) != NULL; i++) {
         entry->is = *table;
         if (strcmp(table->name, example->function) == 0)
             return true;
     }
-    for (int i = 0; function_at(i, function); i++) {
+    for (int i = 0; functions->function_at(i, function); i++) {
         entry->kind = function->step ? "aggregate" : "scalar";
         entry->is =
             (struct table_function){.name = function->name,
@@ -235,7 +236,7 @@ static int produce(struct call *call, struct rows **rows, int columns,
         bool wanted = !about || sqlite3_stricmp(examples[i].function, about) == 0;
         if (about)
             nearest_offer(&nearest, examples[i].function);
-        if (wanted && entry_of(&examples[i], &entry))
+        if (wanted && entry_of(call->database->functions, &examples[i], &entry))
             add(result, &entry);
         found = found || wanted;
     }

@@ -31,6 +31,9 @@
     FUNCTION(trace_diff_by) \
     FUNCTION(trace_graph_diff) \
     FUNCTION(trace_ab) \
+    FUNCTION(trace_what_if) \
+    FUNCTION(trace_gains) \
+    FUNCTION(trace_undo) \
     FUNCTION(trace_diff_report) \
     FUNCTION(memory_timeline) \
     FUNCTION(memory_files) \
@@ -52,11 +55,8 @@ TABLE_FUNCTIONS(DECLARE_FUNCTION)
 extern const struct table_function sql_functions[];
 extern const int sql_function_count;
 
-/* The ith table function; NULL after the last. Those in C come first, then those in SQL. */
-const struct table_function *table_function_at(int i);
-
-/* The ith function: scalars, then aggregates, then the aggregates that make charts. False after
-** the last. */
-bool function_at(int i, struct function *function);
+/* Table functions: those in C, then those in SQL. Others: scalars, then aggregates, then the
+** aggregates that make charts. */
+extern const struct function_list all_functions;
 
 #endif

@@ -60,7 +60,8 @@ install_missing() {
 
 # ISA-L is used where it is there: asked for once, and done without where the system does not have it.
 install_wanted() {
-    if has_header isa-l/igzip_lib.h >/dev/null 2>&1 || [ -e build/asked ] || ! command -v apt-get >/dev/null || ! may_install; then
+    if has_header isa-l/igzip_lib.h >/dev/null 2>&1 || [ -e build/asked ] ||
+        ! command -v apt-get >/dev/null || ! may_install; then
         return
     fi
     echo "Installing libisal-dev, if there is one"
@@ -68,7 +69,8 @@ install_wanted() {
     sudo=
     [ "$(id -u)" = 0 ] || sudo=sudo
     { $sudo apt-get update -qq &&
-        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends libisal-dev -qq; } >/dev/null 2>&1 ||
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends libisal-dev -qq
+    } >/dev/null 2>&1 ||
         echo "  there is none: gzip is decoded by zlib"
 }
 
@@ -104,7 +106,8 @@ esac
 lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3
-for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages dist wheel npm deb tarball &&
+for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages \
+    dist wheel npm deb tarball &&
     lacks python3 has "$PYTHON"
 for_goals charts pages setup-pages sqlites && lacks npm has npm
 for_goals pages setup-pages && lacks chromium has chromium

@@ -1,5 +1,5 @@
-// A function of `frame`, as page.js. Adds to a page that can be read without it: Copy buttons, tables to sort and filter,
-// and the map.
+// A function of `frame`, as page.js. Adds to a page that can be read without it: Copy buttons, tables to sort and
+// filter, and the map.
 "use strict";
 const all = selector => [...frame.querySelectorAll(selector)], one = selector => frame.querySelector(selector);
 const page = frame.closest(".tracediff-report-page");
@@ -58,7 +58,8 @@ for (const table of all("details.app table")) {
   };
   csv.onclick = () => copy(csv, [head, ...[...body.rows].filter(row => !row.hidden).map(row => [...row.cells])]
     .map(cells => cells.map((cell, i) => quoted(cell.tagName === "TD" && head[i].className === "n" ?
-      cell.textContent.replace(/[▲▼ ]/g, "").replace("−", "-") : cell.title || cell.textContent)).join(",")).join("\n"));
+      cell.textContent.replace(/[▲▼ ]/g, "").replace("−", "-") : cell.title || cell.textContent)).join(","))
+      .join("\n"));
   tools.append(filter, csv, out);
   table.closest(".scroll").before(tools);
   filter.oninput();
@@ -100,8 +101,9 @@ if (icicle) {
     const size = Math.abs(change), text = size.toFixed(size < 0.995 ? 2 : size < 9.95 ? 1 : 0);
     return +text ? (change < 0 ? "−" : "+") + text : "0";
   };
-  const tell = node => `${node.name}: ${shown(node.c)} → ${shown(node.t)} ${data.unit}, ${signed(node.t - node.c)} ${data.unit}`
-    + (!node.c ? " (new)" : !node.t ? " (gone)" : ` (${percent(100 * (node.t / node.c - 1))} %)`);
+  const tell = node =>
+    `${node.name}: ${shown(node.c)} → ${shown(node.t)} ${data.unit}, ${signed(node.t - node.c)} ${data.unit}` +
+    (!node.c ? " (new)" : !node.t ? " (gone)" : ` (${percent(100 * (node.t / node.c - 1))} %)`);
   const say = node => {
     const path = [];
     for (let it = node.up; it && it.up; it = it.up) path.unshift(it.name);
@@ -112,7 +114,8 @@ if (icicle) {
   const sorted = node => [...node.below.values()].sort((a, b) => b[mode] - a[mode]);
   const colour = node => {
     const diff = node.t - node.c, size = Math.abs(diff);
-    const strength = Math.min(1, size / Math.max(node.t, node.c, 1) / 0.6) * Math.min(1, size / (0.02 * Math.max(root.t, root.c)));
+    const strength = Math.min(1, size / Math.max(node.t, node.c, 1) / 0.6) *
+      Math.min(1, size / (0.02 * Math.max(root.t, root.c)));
     return strength < 0.02 ? "var(--track)" :
       `color-mix(in srgb, var(--map-${diff > 0 ? "more" : "less"}) ${Math.round(100 * strength)}%, var(--track))`;
   };

@@ -53,7 +53,7 @@ static bool take_annotation(struct bounds *bounds, struct bound bound, struct fa
 }
 
 /* Reads the annotations of a device. */
-static bool find_bounds(const struct snapshot *snapshot, const struct memory_device *device,
+static bool find_bounds(struct snapshot *snapshot, const struct memory_device *device,
                         struct bounds *bounds, const struct stopper *stopper,
                         struct failure *failure)
 {
@@ -76,7 +76,7 @@ static bool find_bounds(const struct snapshot *snapshot, const struct memory_dev
             values_number(values, values_field(values, item, KEY_DEVICE), &number_of_device) &&
             number_of_device == device->number &&
             values_number(values, values_field(values, item, KEY_TIME_US), &bound.time) &&
-            !take_annotation(bounds, bound, failure))
+            (!snapshot_count(snapshot, failure) || !take_annotation(bounds, bound, failure)))
             return false;
     }
     return true;
@@ -107,7 +107,7 @@ static bool make_changes(struct memory_device *device, const struct bounds *boun
     return true;
 }
 
-bool annotated_find(const struct snapshot *snapshot, struct memory_device *device,
+bool annotated_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure)
 {
     const struct values *values = &snapshot->pickle.values;

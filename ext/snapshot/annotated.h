@@ -12,7 +12,7 @@
 #include "snapshot.h"
 
 /* Fills the changes of a device. */
-bool annotated_find(const struct snapshot *snapshot, struct memory_device *device,
+bool annotated_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* The work on a device. */
 struct lifetimes {
-    const struct snapshot *snapshot;
+    struct snapshot *snapshot;
     struct memory_device *device;
     struct address {
         int64_t address;
@@ -14,6 +14,7 @@ struct lifetimes {
     } * addresses;
     size_t address_count, address_capacity;
     struct table table; /* of them */
+    const struct stopper *stopper;
     struct failure *failure;
     int64_t before;          /* bytes of M5 */
     int64_t bytes, most;     /* after an event, beside those of M5; the most of them, at least 0 */
@@ -181,12 +182,13 @@ static bool take_event(struct lifetimes *lifetimes, size_t event)
     }
 }
 
-static bool take_events(struct lifetimes *lifetimes, const struct stopper *stopper)
+static bool take_events(struct lifetimes *lifetimes)
 {
     struct memory_device *device = lifetimes->device;
     device->peak_event = -1;
     for (size_t i = 0; i < device->event_count; i++) {
-        if (!stopper_goes_on(stopper, i, lifetimes->failure) || !take_event(lifetimes, i))
+        if (!stopper_goes_on(lifetimes->stopper, i, lifetimes->failure) ||
+            !take_event(lifetimes, i))
             return false;
         if (lifetimes->bytes > lifetimes->most) {
             lifetimes->most = lifetimes->bytes;
@@ -233,12 +235,15 @@ static bool take_segment(struct lifetimes *lifetimes, size_t i)
         !memory_number(snapshot, device, "segment", i, segment, KEY_TOTAL_SIZE, &total, failure) ||
         !add_bytes(lifetimes, &lifetimes->device->end_reserved, total))
         return false;
-    while ((block = walk_next(&walk)) != 0) {
+    for (size_t n = 0; (block = walk_next(&walk)) != 0; n++) {
         const struct name *state = values_name(values, values_field(values, block, KEY_STATE));
         enum snapshot_key sized = values_field(values, block, KEY_REQUESTED_SIZE)
                                       ? KEY_REQUESTED_SIZE
                                       : KEY_SIZE;
         int64_t address = next;
+        if (!stopper_goes_on(lifetimes->stopper, n, failure) ||
+            !snapshot_count(lifetimes->snapshot, failure))
+            return false;
         if (values_field(values, block, KEY_ADDRESS) &&
             !memory_number(snapshot, device, "a block of segment", i, block, KEY_ADDRESS, &address,
                            failure))
@@ -278,11 +283,12 @@ static bool sum_up(struct lifetimes *lifetimes)
     return add_bytes(lifetimes, &device->peak_reserved, lifetimes->reserved_then);
 }
 
-bool lifetimes_find(const struct snapshot *snapshot, struct memory_device *device,
+bool lifetimes_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure)
 {
-    struct lifetimes lifetimes = {.snapshot = snapshot, .device = device, .failure = failure};
-    bool done = take_events(&lifetimes, stopper);
+    struct lifetimes lifetimes = {
+        .snapshot = snapshot, .device = device, .stopper = stopper, .failure = failure};
+    bool done = take_events(&lifetimes);
     for (size_t i = 0; done && i < device->segment_count; i++)
         done = stopper_goes_on(stopper, i, failure) && take_segment(&lifetimes, i);
     done = done && sum_up(&lifetimes);

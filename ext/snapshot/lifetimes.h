@@ -7,7 +7,7 @@
 #include "snapshot.h"
 
 /* Fills the allocations, the peak and the problems of a device that has its events and segments. */
-bool lifetimes_find(const struct snapshot *snapshot, struct memory_device *device,
+bool lifetimes_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure);
 
 #endif

@@ -69,6 +69,15 @@ static bool refuse(const struct snapshot *snapshot, struct failure *failure, con
                        snapshot->path, what);
 }
 
+bool snapshot_count(struct snapshot *snapshot, struct failure *failure)
+{
+    enum { FREE_ITEMS = 1 << 20, BYTES_OF_AN_ITEM = 8 };
+    return ++snapshot->items <= FREE_ITEMS + snapshot->pickle.size / BYTES_OF_AN_ITEM ||
+           failure_set(failure, FAILURE_DAMAGE,
+                       "'%s': more events, segments, blocks or annotations than a file of its size has",
+                       snapshot->path);
+}
+
 /* Makes devices up to a number. */
 static bool make_devices(struct snapshot *snapshot, int64_t number, struct failure *failure)
 {
@@ -110,7 +119,8 @@ static bool take_device(struct snapshot *snapshot, size_t number, pickled list,
     while ((event = walk_next(&walk)) != 0) {
         if (pickled_kind(event) != PICKLED_DICT)
             return refuse(snapshot, failure, "an event is not a dict");
-        if (!add_id(&device->events, &device->event_count, &device->event_capacity, event,
+        if (!snapshot_count(snapshot, failure) ||
+            !add_id(&device->events, &device->event_count, &device->event_capacity, event,
                     failure))
             return false;
     }
@@ -127,7 +137,7 @@ static bool take_segments(struct snapshot *snapshot, pickled list, struct failur
         if (pickled_kind(segment) != PICKLED_DICT)
             return refuse(snapshot, failure, "a segment is not a dict");
         values_number(values, values_field(values, segment, KEY_DEVICE), &number);
-        if (!make_devices(snapshot, number, failure))
+        if (!snapshot_count(snapshot, failure) || !make_devices(snapshot, number, failure))
             return false;
         struct memory_device *device = &snapshot->devices[number];
         if (!add_id(&device->segments, &device->segment_count, &device->segment_capacity, segment,

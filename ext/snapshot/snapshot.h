@@ -98,6 +98,7 @@ struct snapshot {
     struct pickle pickle;
     struct memory_device *devices; /* by number */
     size_t device_count;
+    int64_t items; /* events, segments, blocks and annotations that were gone through */
     struct frame_labels labels;
 };
 
@@ -130,6 +131,10 @@ static inline int64_t event_time(const struct snapshot *snapshot,
                ? time
                : NUMBER_NONE;
 }
+
+/* Counts an event, segment, block or annotation. Fails if there are more than a file of this size has, as lists may be
+** shared: beyond 1,048,576, one for each 8 bytes. */
+bool snapshot_count(struct snapshot *snapshot, struct failure *failure);
 
 /* What an event adds to the memory that is reserved. */
 int64_t event_reserves(const struct snapshot *snapshot, const struct memory_device *device,

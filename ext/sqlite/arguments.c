@@ -8,8 +8,8 @@
 #include "text/number.h"
 #include "json_array.h"
 
-/* If an argument may be given by position, ends the error about it with the order of the arguments of the function that the
-** user called. Returns false. */
+/* If an argument may be given by position, ends the error about it with the order of the arguments
+** of the function that the user called. Returns false. */
 static bool tell_order(struct call *call, int argument)
 {
     const struct call *user = call->database->speaking ? call->database->speaking : call;
@@ -34,6 +34,30 @@ static bool tell_order(struct call *call, int argument)
     failure_clear(&call->failure);
     failure_move(&call->failure, &failure);
     return false;
+}
+
+static bool has_role(const char *name, enum argument_role role)
+{
+    static const char *const names[][4] = {
+        [NAMES_TRACE] = {"trace", "control", "test"},
+        [NAMES_RANKS] = {"ranks", "control_rank", "test_rank"},
+        [NAMES_ITERATIONS] = {"iterations", "control_iteration", "test_iteration",
+                              "control_iterations"},
+        [NAMES_STEPS] = {"steps"},
+        [NAMES_CAPTURE] = {"capture", "control_capture", "test_capture"}};
+    for (int i = 0; i < COUNT_OF(names[role]) && names[role][i]; i++)
+        if (strcmp(name, names[role][i]) == 0)
+            return true;
+    return false;
+}
+
+int argument_of(const struct call *call, enum argument_role role, int side)
+{
+    const struct table_function *function = call->function;
+    for (int i = 0; i < function->argument_count; i++)
+        if (has_role(function->arguments[i].name, role) && side-- == 0)
+            return i;
+    return -1;
 }
 
 /* Reports what an argument must be, unless a failure is already set. Shows the value as a SQL

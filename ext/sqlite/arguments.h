@@ -7,6 +7,13 @@
 #include "trace/trace.h"
 #include "json_array.h"
 
+/* What arguments of traces say, whatever the function. Their names tell. */
+enum argument_role { NAMES_TRACE, NAMES_RANKS, NAMES_ITERATIONS, NAMES_STEPS, NAMES_CAPTURE };
+
+/* The index of an argument: of side 0, which is control or the only one, or of side 1, test. -1:
+** the function has none. `steps` are those of both sides. */
+int argument_of(const struct call *call, enum argument_role role, int side);
+
 /* The functions below that return bool fill call->failure and return false on failure. */
 
 /* A trace: a text that names a directory, a file or a pattern, or a JSON array of such texts. */

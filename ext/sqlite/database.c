@@ -54,13 +54,14 @@ static int thread_count(void)
     return count > 1 ? (int)count : 1;
 }
 
-struct database *database_new(sqlite3 *db)
+struct database *database_new(sqlite3 *db, const struct function_list *functions)
 {
     struct database *database = memory_zeroed(1, sizeof *database);
     if (!database)
         return NULL;
     (void)source_decoder(); /* reads the environment now, on the host's thread */
     database->db = db;
+    database->functions = functions;
     database->references = 1;
     database->cache.threads = thread_count();
     database->cache.databases = &database_rows;

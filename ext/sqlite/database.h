@@ -14,8 +14,18 @@ enum {
     DEEPEST_NESTING = 8 /* of functions written in SQL (S12) */
 };
 
+struct table_function;
+struct function;
+
+/* What a connection is given. */
+struct function_list {
+    const struct table_function *(*table_function_at)(int i); /* NULL after the last */
+    bool (*function_at)(int i, struct function *function);    /* false after the last */
+};
+
 struct database {
     sqlite3 *db;
+    const struct function_list *functions;
     int references; /* modules (S22), functions, tables, the running entry point */
     struct cache cache;
     struct snapshot_cache snapshots;
@@ -29,7 +39,7 @@ struct database {
 };
 
 /* The caller holds the one reference. NULL if out of memory. */
-struct database *database_new(sqlite3 *db);
+struct database *database_new(sqlite3 *db, const struct function_list *functions);
 
 void database_release(struct database *database);
 

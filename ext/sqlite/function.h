@@ -15,7 +15,7 @@ struct function {
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*final)(sqlite3_context *context);
-    const void *data; /* NULL: SQLite's user data is the struct database; else, a struct function_data */
+    const void *data; /* NULL: SQLite's user data is the database; else struct function_data */
 };
 
 /* The user data of a function that has data. */

@@ -41,7 +41,6 @@ static bool is_overflow(const char *message)
 /* Reports the error of a statement. */
 static void statement_failed(struct call *call)
 {
-    static const char *const traces[] = {"trace", "control", "test"};
     const char *message = sqlite3_errmsg(call->database->db), *before = " (";
     if (!is_overflow(message)) {
         failure_set(&call->failure, FAILURE_REQUEST, "%s", message);
@@ -49,13 +48,12 @@ static void statement_failed(struct call *call)
     }
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "a sum is beyond 64 bits");
-    for (int i = 0; i < call->function->argument_count; i++)
-        for (int j = 0; j < COUNT_OF(traces); j++)
-            if (call->values[i] && strcmp(call->function->arguments[i].name, traces[j]) == 0) {
-                sqlite3_str_appendf(text, "%s%s '%s'", before, traces[j],
-                                    sqlite3_value_text(call->values[i]));
-                before = ", ";
-            }
+    for (int side = 0, i; (i = argument_of(call, NAMES_TRACE, side)) >= 0; side++)
+        if (call->values[i]) {
+            sqlite3_str_appendf(text, "%s%s '%s'", before, call->function->arguments[i].name,
+                                sqlite3_value_text(call->values[i]));
+            before = ", ";
+        }
     if (before[0] == ',')
         sqlite3_str_appendchar(text, 1, ')');
     char *whole = sqlite3_str_finish(text);
@@ -132,61 +130,53 @@ int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement)
     return code;
 }
 
-/* The index of an argument; -1: the function has none of this name. */
-static int argument_index(const struct call *call, const char *name)
-{
-    int i = call->function->argument_count - 1;
-    while (i >= 0 && strcmp(call->function->arguments[i].name, name) != 0)
-        i--;
-    return i;
-}
-
 /* Reads the ranks or iterations of a side; false if they are none. A function without such an
 ** argument leaves `*selection` as it is. */
-static bool read_selection(struct call *call, const char *name, bool steps,
+static bool read_selection(struct call *call, enum argument_role role, int side,
                            struct selection *selection)
 {
-    int i = argument_index(call, name);
-    return i < 0 || argument_selection(call, i, steps, selection);
+    int i = argument_of(call, role, side);
+    return i < 0 || argument_selection(call, i, role == NAMES_ITERATIONS, selection);
 }
 
-/* Checks the paths of an argument that may be left out. */
-static bool check_paths(struct call *call, const char *name)
-{
-    struct trace_paths paths = {.count = 0};
-    int i = argument_index(call, name);
-    bool done = i < 0 || !call->values[i] || argument_trace(call, i, &paths);
-    paths_clear(&paths);
-    return done;
-}
-
-/* Checks a control that may be left out, beside an argument `trace`. */
-static bool check_control(struct call *call)
+static bool check_iterations(struct call *call, int side)
 {
     struct selection iterations = {.kind = SELECT_ALL};
-    bool done = check_paths(call, "control") &&
-                read_selection(call, "control_iterations", true, &iterations);
+    bool done = read_selection(call, NAMES_ITERATIONS, side, &iterations);
     selection_clear(&iterations);
     return done;
 }
 
-/* Whether no ranks are given and by default they may be those of a job, so that all are read. */
-static bool may_be_job(const struct call *call, int rank)
+/* Checks the paths of an argument that may be left out; -1: there is none. */
+static bool check_paths(struct call *call, int argument)
 {
-    return rank >= 0 && argument_takes_job(call, rank) && !call->values[rank] &&
-           !call->values[rank + 1];
+    struct trace_paths paths = {.count = 0};
+    bool done = argument < 0 || !call->values[argument] || argument_trace(call, argument, &paths);
+    paths_clear(&paths);
+    return done;
+}
+
+/* Checks a baseline that may be left out, beside the trace. */
+static bool check_baseline(struct call *call)
+{
+    int i = argument_of(call, NAMES_TRACE, 1);
+    return i < 0 || call->function->arguments[i].required ||
+           (check_paths(call, i) && check_iterations(call, 1));
+}
+
+/* Whether no ranks are given and by default they may be those of a job, so that all are read. */
+static bool may_be_job(const struct call *call)
+{
+    int rank = argument_of(call, NAMES_RANKS, 0);
+    return argument_takes_job(call, rank) && !call->values[rank] && !call->values[rank + 1];
 }
 
 /* Reads the files of control and test side by side, because the statements of a function that has
-** both ask for them one after the other. Without an argument for ranks it reads all of them.
-** An argument that is wrong is named here: the statements know it under another name. Other
-** failures than those of memory and interrupts are left to the statements, which name what is
-** wrong. */
+** both ask for them one after the other. An argument that is wrong is named here: the statements
+** know it under another name. Other failures than those of memory and interrupts are left to the
+** statements, which name what is wrong. */
 static bool read_both(struct call *call)
 {
-    static const char *const names[][3] = {{"control", "control_rank", "control_iteration"},
-                                           {"test", "test_rank", "test_iteration"}};
-    static const char *const captures[] = {"control_capture", "test_capture"};
     struct call quiet = *call;
     struct trace opened[2] = {{.count = 0}}, *const traces[] = {&opened[0], &opened[1]};
     struct trace_paths paths[2] = {{.count = 0}};
@@ -194,15 +184,12 @@ static bool read_both(struct call *call)
     struct trace_request requests[2];
     bool done = true;
     for (int i = 0; i < 2 && done; i++) {
-        struct selection iterations = {.kind = SELECT_ALL};
         requests[i] = (struct trace_request){
             .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
-        done = (may_be_job(call, argument_index(call, names[0][1])) ||
-                read_selection(call, names[i][1], false, &ranks[i])) &&
-               read_selection(call, names[i][2], true, &iterations) &&
-               argument_trace(&quiet, argument_index(call, names[i][0]), &paths[i]);
-        selection_clear(&iterations);
-        done = done && check_paths(call, captures[i]);
+        done = (may_be_job(call) || read_selection(call, NAMES_RANKS, i, &ranks[i])) &&
+               check_iterations(call, i) &&
+               argument_trace(&quiet, argument_of(call, NAMES_TRACE, i), &paths[i]) &&
+               check_paths(call, argument_of(call, NAMES_CAPTURE, i));
     }
     if (done)
         trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);
@@ -220,7 +207,7 @@ static bool read_both(struct call *call)
 int sql_enter(struct call *call)
 {
     struct database *database = call->database;
-    bool both = argument_index(call, "control") >= 0 && argument_index(call, "test") >= 0;
+    bool both = argument_of(call, NAMES_RANKS, 1) >= 0;
     if (database->nesting == DEEPEST_NESTING) {
         failure_set(&call->failure, FAILURE_REQUEST,
                     "functions written in SQL are nested more than %d deep: does a table or a "
@@ -228,7 +215,7 @@ int sql_enter(struct call *call)
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }
-    if (!(both ? read_both(call) : check_control(call)))
+    if (!(both ? read_both(call) : check_baseline(call)))
         return SQLITE_ERROR;
     if (database->nesting++ == 0)
         database->speaking = call;

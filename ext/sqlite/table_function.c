@@ -83,7 +83,7 @@ static char *declaration(const struct table_function *function)
                             function->columns[i].type);
     for (int i = 0; i < function->argument_count; i++)
         sqlite3_str_appendf(text, ", \"%w\" HIDDEN", function->arguments[i].name);
-    if (function->hidden)
+    if (function->hidden) /* after the arguments, which values by position go to */
         sqlite3_str_appendf(text, ", \"%w\" %s HIDDEN", function->hidden->name,
                             function->hidden->type);
     sqlite3_str_appendall(text, ")");
@@ -449,9 +449,9 @@ static int register_modules(struct database *database, const struct table_functi
     return code;
 }
 
-int table_functions_register(struct database *database, const struct table_function *(*at)(int i),
-                             bool files, char **error)
+int table_functions_register(struct database *database, bool files, char **error)
 {
+    const struct table_function *(*at)(int i) = database->functions->table_function_at;
     int count = 0;
     while (at(count))
         count++;

@@ -49,9 +49,9 @@ struct call {
     struct database *database;
     const struct table_function *function;
     sqlite3_value *values[MOST_VALUES]; /* NULL: the default */
-    int by_position; /* arguments that may be given by position: those before the first that is not given */
-    uint64_t columns;                      /* the columns ON_DEMAND to compute, by bit */
-    struct failure failure;                /* filled by the producer on failure */
+    int by_position;                    /* arguments before the first that is not given */
+    uint64_t columns;                   /* the columns ON_DEMAND to compute, by bit */
+    struct failure failure;             /* filled by the producer on failure */
 };
 
 /* Families of functions, in the words of users. */
@@ -61,6 +61,7 @@ struct call {
 #define FAMILY_RANKS_AND_THE_JOB "ranks and the job"
 #define FAMILY_IS_IT_REAL "is it real"
 #define FAMILY_CRITICAL_PATH "critical path"
+#define FAMILY_WHAT_A_FIX_BRINGS "what a fix brings"
 #define FAMILY_MEMORY "memory"
 #define FAMILY_EVENTS_AND_FILES "events and files"
 #define FAMILY_ANALYSES_OF_HTA "analyses of HTA"
@@ -106,11 +107,10 @@ static inline bool call_wants(const struct call *call, int column)
     return call->columns >> column & 1;
 }
 
-/* Registers the functions of which `at` gives the ith, up to NULL; without `files` only those that
-** read none. Each is registered twice: under its name, and as `tracediff:NAME`, which no user's
-** table can hide (S11). A name that is already a module's stays as it is (S16). Returns a SQLite
-** result code; on failure none is registered, and `*error` may have a text. */
-int table_functions_register(struct database *database, const struct table_function *(*at)(int i),
-                             bool files, char **error);
+/* Registers the table functions of a database; without `files` only those that read none. Each is
+** registered twice: under its name, and as `tracediff:NAME`, which no user's table can hide (S11).
+** A name that is already a module's stays as it is (S16). Returns a SQLite result code; on failure
+** none is registered, and `*error` may have a text. */
+int table_functions_register(struct database *database, bool files, char **error);
 
 #endif

@@ -194,7 +194,9 @@ static bool check_phase(const struct trace *trace, const char *phase,
             return failure_set(failure, FAILURE_REQUEST,
                                "rank %lld of %s has no steady step of phase '%s' (phases: %s)",
                                (long long)trace->ranks[rank], subject, phase,
-                               *list.text ? list.text : "none; other words are 'all', 'steady' and 'first'");
+                               *list.text
+                                   ? list.text
+                                   : "none; other words are 'all', 'steady' and 'first'");
     }
     return true;
 }

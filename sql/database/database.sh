@@ -1,10 +1,11 @@
 #!/bin/sh
 # Writes traces into a database of ordinary tables, for `make db`: to_database.sql says which.
 #
-# usage: sh database.sh CONTROL TEST OUT [ARGS [CONTROL_MEMORY TEST_MEMORY]]     TRACEDIFF names the extension: default dist/tracediff.so
+# usage: sh database.sh CONTROL TEST OUT [ARGS [CONTROL_MEMORY TEST_MEMORY]]
 #
-# CONTROL or TEST may be empty. The last two name snapshots of the allocator (memory.sql). OUT is replaced when the new file is whole and on the disk, by a
-# rename: until then it stays as it is. What a killed run leaves is a directory OUT.XXXXXX.
+# TRACEDIFF names the extension, by default dist/tracediff.so. CONTROL or TEST may be empty. The last two name snapshots
+# of the allocator (memory.sql). OUT is replaced when the new file is whole and on the disk, by a rename: until then it
+# stays as it is. What a killed run leaves is a directory OUT.XXXXXX.
 set -eu
 
 fail() {

@@ -41,7 +41,7 @@ CREATE TABLE collectives (
   side TEXT NOT NULL, iteration INTEGER, process_group TEXT, name TEXT, seq INTEGER NOT NULL,
   rank_count INTEGER NOT NULL, transfer REAL, max_wait REAL, last_rank INTEGER, spread_end REAL);
 
--- trace_diff(control, test, 'all', 'all', 'steady', 'steady')
+-- trace_diff(control, test, 'all', 'all', 'steady', 'steady', 'ALL', 0): full names
 CREATE TABLE diff (
   name TEXT NOT NULL, control_counts INTEGER, test_counts INTEGER,
   control_total_duration REAL, test_total_duration REAL, diff_counts INTEGER, diff_duration REAL,

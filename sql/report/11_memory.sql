@@ -37,9 +37,9 @@ said(place, block, strong, text) AS (
   UNION ALL
   SELECT 3, 'p', NULL, text || '.' FROM told WHERE kind = 'peak'
   UNION ALL
-  SELECT 4, NULL, NULL, ' By the clock of the traces that is in ' || group_concat('step ' || iteration || ' of ' || word, ' and in ') || '.'
-  FROM (SELECT * FROM during ORDER BY word)
-  HAVING count(*) > 0
+  SELECT 4, NULL, NULL, ' By the clock of the traces that is in ' || words || '.'
+  FROM (SELECT group_concat('step ' || iteration || ' of ' || word, ' and in ') AS words FROM (SELECT * FROM during ORDER BY word))
+  WHERE words IS NOT NULL
   UNION ALL
   SELECT 5, 'p', NULL, text || '.' FROM told WHERE kind = 'reserved'
   UNION ALL

@@ -12,7 +12,7 @@
 --   rank              INTEGER  rank; NULL where the sides have different ones
 --   device            INTEGER  number of the device; NULL where the sides have different ones
 --   phase             TEXT     phase; also `cached and rounded`: reserved, but not asked for
---   annotation        TEXT     innermost annotation; NULL like the others if it is not in `by`
+--   annotation        TEXT     innermost annotation; NULL like the others if it is not in `keys`
 --   function          TEXT     file and name of the user's innermost frame
 --   place             TEXT     file, line and name of the user's innermost frame
 --   op                TEXT     operator that allocates

@@ -154,7 +154,7 @@ line AS (
          sum(c), sum(t), sum(d), NULL, NULL, NULL, sum(cn), sum(tn)
   FROM ranked AS r CROSS JOIN both
   WHERE r.number > coalesce(:parts, 5) AND d <> 0
-  HAVING count(*) > 0
+  GROUP BY NULL
   UNION ALL
   SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution

@@ -43,6 +43,46 @@
 --      own start, in UTC if it is known: time zones make no difference.
 --   7. A side has modules if time of its steps has the name of one at level 'module' (A11.4). Without any, that level
 --      gives what 'top_op' gives.
+-- Facts
+--   c_steps          steps of control, of all ranks
+--   t_steps          the same of test
+--   c_numbers        numbers of steps
+--   t_numbers        the same of test
+--   c_chosen         the lowest and the highest of them
+--   t_chosen         the same of test
+--   c_longest        the longest step by the median
+--   t_longest        the same of test
+--   c_is_long        1 if that is long (rule 2)
+--   t_is_long        the same of test
+--   c_ranks          ranks that are chosen
+--   t_ranks          the same of test
+--   c_rank           the lowest of them
+--   t_rank           the same of test
+--   c_last_rank      the highest
+--   t_last_rank      the same of test
+--   c_listed         all of them, between commas
+--   t_listed         the same of test
+--   c_of_host        1 if it has no device work
+--   t_of_host        the same of test
+--   c_of_modules     1 if it has modules (rule 7)
+--   t_of_modules     the same of test
+--   c_fraction       ns by which times are not whole us, at most
+--   t_fraction       the same of test
+--   c_first_stratum  the first stratum of its steps, by name
+--   t_first_stratum  the same of test
+--   c_last_stratum   the last
+--   t_last_stratum   the same of test
+--   c_mix            its phases, with their shares of the steps
+--   t_mix            the same of test
+--   c_world          the world size
+--   t_world          the same of test
+--   c_recorded       ranks that are recorded
+--   t_recorded       the same of test
+--   c_bad            files with problems
+--   t_bad            the same of test
+--   c_what           the ranks in words
+--   t_what           the same of test
+--   is_pair          1 if both sides have events and ranks
 WITH step AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, sum(time_ns) / 1e6 AS ms, max(time_ns % 1000) AS fraction,
          max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum,
@@ -53,20 +93,10 @@ WITH step AS MATERIALIZED (
   SELECT 1, rank, iteration, sum(time_ns) / 1e6, max(time_ns % 1000),
          max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), ''), total(name GLOB 'nn.Module: *') > 0
   FROM trace_step_time(:test, :test_rank, :test_iteration, 'module', :clock, NULL, :steps)
-  GROUP BY rank, iteration),
+  GROUP BY rank, iteration
+  LIMIT -1),
 middle AS MATERIALIZED (
   SELECT side, trace_quantile(ms, 0.5) AS median FROM step GROUP BY side LIMIT -1),
-steps AS MATERIALIZED (
-  SELECT side, count(iteration) AS steps, count(DISTINCT iteration) AS numbers,
-         min(iteration) || replace('-' || max(iteration), '-' || min(iteration), '') AS chosen,
-         round(max(ms) / median, 3) AS longest,
-         max(ms) > 1.15 * median
-           AND (count(DISTINCT iteration) < 5 OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
-         count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank, max(of_host) AS of_host,
-         max(of_modules) AS of_modules
-  FROM middle CROSS JOIN step USING (side)
-  GROUP BY side
-  LIMIT -1),
 phase AS MATERIALIZED (
   SELECT side, group_concat(name || printf(' %.0f %%', 100.0 * n / steps), ', ') AS mix
   FROM (SELECT side, name, count(*) AS n, sum(count(*)) OVER (PARTITION BY side) AS steps
@@ -76,140 +106,162 @@ phase AS MATERIALIZED (
   GROUP BY side
   HAVING max(name) <> ''
   LIMIT -1),
-file AS MATERIALIZED (
-  SELECT 0 AS side, rank, world_size, backend, device, problems, skipped FROM trace_files(:control)
-  WHERE rank IS NOT NULL
-  UNION ALL
-  SELECT 1, rank, world_size, backend, device, problems, skipped FROM trace_files(:test) WHERE rank IS NOT NULL
-  LIMIT -1),
 files AS MATERIALIZED (
   SELECT side, max(world_size) AS world, count(DISTINCT rank) AS recorded,
          sum(skipped > 0 OR length(problems) - length(replace(problems, '"what"', ''))
              > 6 * ((problems LIKE '%"device work launched before the recording"%')
                     + (problems LIKE '%"device work without a launch"%'))) AS bad
-  FROM file
+  FROM (SELECT 0 AS side, rank, world_size, problems, skipped FROM trace_files(:control)
+        UNION ALL
+        SELECT 1, rank, world_size, problems, skipped FROM trace_files(:test))
+  WHERE rank IS NOT NULL
   GROUP BY side
   LIMIT -1),
--- each side with what the other one has, as o_; rows that are about both are those of side 0
-sides AS MATERIALIZED (
-  SELECT s.side, CASE s.side WHEN 0 THEN 'control' ELSE 'test' END AS word, s.steps, s.numbers, s.chosen, s.longest, s.is_long, s.ranks,
-         s.rank, s.of_host, s.of_modules, f.world, f.recorded, f.bad, o.steps AS o_steps, o.numbers AS o_numbers, o.chosen AS o_chosen,
-         o.ranks AS o_ranks, o.rank AS o_rank, o.of_host AS o_of_host, o.of_modules AS o_of_modules, g.world AS o_world, g.recorded AS o_recorded,
-         g.bad AS o_bad,
-         CASE s.ranks WHEN 1 THEN 'rank ' || s.rank ELSE s.ranks || ' ranks (' || s.rank || '-' || s.last_rank || ')' END
-           || coalesce(' of ' || f.world, '') AS what,
-         CASE o.ranks WHEN 1 THEN 'rank ' || o.rank ELSE o.ranks || ' ranks (' || o.rank || '-' || o.last_rank || ')' END
-           || coalesce(' of ' || g.world, '') AS o_what, s.last_rank - s.rank <> o.last_rank - o.rank OR s.rank <> o.rank AS moved
-  FROM steps AS s CROSS JOIN steps AS o CROSS JOIN files AS f CROSS JOIN files AS g
-  WHERE o.side = 1 - s.side AND f.side = s.side AND g.side = o.side
-  LIMIT -1),
+each AS MATERIALIZED (
+  SELECT *, CASE ranks WHEN 1 THEN 'rank ' || rank ELSE ranks || ' ranks (' || rank || '-' || last_rank || ')' END
+            || coalesce(' of ' || world, '') AS what
+  FROM (SELECT side, count(iteration) AS steps, count(DISTINCT iteration) AS numbers,
+               min(iteration) || replace('-' || max(iteration), '-' || min(iteration), '') AS chosen,
+               round(max(ms) / median, 3) AS longest,
+               max(ms) > 1.15 * median
+                 AND (count(DISTINCT iteration) < 5 OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
+               count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank,
+               ',' || group_concat(DISTINCT rank) || ',' AS listed, max(of_host) AS of_host, max(of_modules) AS of_modules,
+               max(CASE WHEN iteration IS NOT NULL THEN fraction END) AS fraction, min(stratum) AS first_stratum,
+               max(stratum) AS last_stratum
+        FROM middle CROSS JOIN step USING (side)
+        GROUP BY side)
+  LEFT JOIN files USING (side)
+  LEFT JOIN phase USING (side)
+  LIMIT -1)
+SELECT c.steps AS c_steps, t.steps AS t_steps, c.numbers AS c_numbers, t.numbers AS t_numbers, c.chosen AS c_chosen,
+       t.chosen AS t_chosen, c.longest AS c_longest, t.longest AS t_longest, c.is_long AS c_is_long,
+       t.is_long AS t_is_long, c.ranks AS c_ranks, t.ranks AS t_ranks, c.rank AS c_rank, t.rank AS t_rank,
+       c.last_rank AS c_last_rank, t.last_rank AS t_last_rank, c.listed AS c_listed, t.listed AS t_listed,
+       c.of_host AS c_of_host, t.of_host AS t_of_host, c.of_modules AS c_of_modules, t.of_modules AS t_of_modules,
+       c.fraction AS c_fraction, t.fraction AS t_fraction, c.first_stratum AS c_first_stratum,
+       t.first_stratum AS t_first_stratum, c.last_stratum AS c_last_stratum, t.last_stratum AS t_last_stratum,
+       c.mix AS c_mix, t.mix AS t_mix, c.world AS c_world, t.world AS t_world, c.recorded AS c_recorded,
+       t.recorded AS t_recorded, c.bad AS c_bad, t.bad AS t_bad, c.what AS c_what, t.what AS t_what,
+       c.recorded IS NOT NULL AND t.recorded IS NOT NULL AS is_pair
+FROM (SELECT 1) LEFT JOIN each AS c ON c.side = 0 LEFT JOIN each AS t ON t.side = 1;
+
 -- what the files of the chosen ranks say of themselves
-key AS (
+WITH key AS MATERIALIZED (
   SELECT 0 AS side, rank, key, value FROM trace_metadata(:control)
+  WHERE instr(:c_listed, ',' || rank || ',')
   UNION ALL
-  SELECT 1, rank, key, value FROM trace_metadata(:test)),
-told(side, rank, place, topic, item, value) AS (
-  SELECT side, rank, 3, 'device', 'name', device FROM file
+  SELECT 1, rank, key, value FROM trace_metadata(:test)
+  WHERE instr(:t_listed, ',' || rank || ',')
+  LIMIT -1),
+told(side, place, topic, item, value) AS (
+  SELECT side, column1, column2, column3, CASE column1 WHEN 3 THEN device ELSE backend END
+  FROM (SELECT 0 AS side, device, backend FROM trace_files(:control) WHERE instr(:c_listed, ',' || rank || ',')
+        UNION ALL
+        SELECT 1, device, backend FROM trace_files(:test) WHERE instr(:t_listed, ',' || rank || ','))
+  CROSS JOIN (VALUES (3, 'device', 'name'), (5.5, 'ranks', 'backend'))
   UNION ALL
-  SELECT side, rank, 5.5, 'ranks', 'backend', backend FROM file
-  UNION ALL
-  SELECT side, rank, 12, 'profiler', 'name',
+  SELECT side, 12, 'profiler', 'name',
          CASE key WHEN 'producer' THEN value WHEN 'schemaVersion' THEN 'PyTorch (Kineto)' ELSE 'VizTracer' END
   FROM key
   WHERE key IN ('producer', 'schemaVersion', 'viztracer_metadata')
   UNION ALL
-  SELECT side, rank, 13, 'options', key, value
+  SELECT side, 13, 'options', key, value
   FROM key
   WHERE key IN ('with_stack', 'profile_memory', 'record_shapes', 'with_modules', 'with_flops')
   UNION ALL
-  SELECT side, rank, 14, 'versions', key, value
+  SELECT side, 14, 'versions', key, value
   FROM key
   WHERE key LIKE '%version%' OR key = 'schema'
   UNION ALL
-  SELECT side, rank, 14, 'versions', 'nccl_version', value ->> '$.nccl_version'
+  SELECT side, 14, 'versions', 'nccl_version', value ->> '$.nccl_version'
   FROM key
   WHERE key = 'distributedInfo' AND json_valid(value)
   UNION ALL
-  SELECT side, rank, 3.1 + column1, 'device', column2,
+  SELECT side, 3.1 + column1, 'device', column2,
          CASE column1 WHEN 0 THEN json_array_length(value) ELSE value ->> column3 END
   FROM key
   CROSS JOIN (VALUES (0, 'number', NULL), (0.1, 'multiprocessors', '$[0].numSms'), (0.2, 'memory', '$[0].totalGlobalMem'))
   WHERE key = 'deviceProperties' AND json_valid(value) AND json_array_length(value) > 0),
-value AS MATERIALIZED (
-  SELECT side, place, topic, item,
-         CASE WHEN min(value) = max(value) THEN min(value) ELSE min(value) || ', ' || max(value) END AS value
-  FROM told
-  WHERE (side, rank) IN (SELECT side, rank FROM step) AND value IS NOT NULL
-  GROUP BY side, place, topic, item
+-- of several values of a side the lowest and the highest
+paired AS MATERIALIZED (
+  SELECT place, topic, item, CASE WHEN c_low < c_high THEN c_low || ', ' || c_high ELSE c_low END AS control,
+         CASE WHEN t_low < t_high THEN t_low || ', ' || t_high ELSE t_low END AS test
+  FROM (SELECT place, topic, item, min(value) FILTER (WHERE side = 0) AS c_low, max(value) FILTER (WHERE side = 0) AS c_high,
+               min(value) FILTER (WHERE side = 1) AS t_low, max(value) FILTER (WHERE side = 1) AS t_high
+        FROM told
+        WHERE value IS NOT NULL
+        GROUP BY place, topic, item)
   UNION ALL
-  SELECT side, 16, 'time', 'resolution', CASE WHEN max(fraction) > 0 THEN 'ns' ELSE 'us' END
-  FROM step
-  WHERE iteration IS NOT NULL
-  GROUP BY side
+  SELECT 16, 'time', 'resolution', CASE WHEN :c_fraction > 0 THEN 'ns' WHEN :c_fraction = 0 THEN 'us' END,
+         CASE WHEN :t_fraction > 0 THEN 'ns' WHEN :t_fraction = 0 THEN 'us' END
   UNION ALL
-  SELECT side, 6.6, 'steps', 'phases', mix FROM phase
+  SELECT 6.6, 'steps', 'phases', :c_mix, :t_mix
   LIMIT -1),
-paired AS (
-  SELECT place, topic, item, max(value) FILTER (WHERE side = 0) AS control, max(value) FILTER (WHERE side = 1) AS test
-  FROM value
-  GROUP BY place, topic, item),
--- the work of operators by their shapes and types
+-- device work by its operators, their shapes and types, us a step
 own AS MATERIALIZED (
-  SELECT 0 AS side, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur) AS time
-  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :control END, :control_rank, :control_iteration, NULL, :steps)
-  GROUP BY op, shapes, types, is_input
-  UNION ALL
-  SELECT 1, op, shapes, types, name LIKE 'Memcpy HtoD%' AS is_input, sum(dur)
-  FROM trace_kernel_owners(CASE WHEN coalesce(:shapes, 1) THEN :test END, :test_rank, :test_iteration, NULL, :steps)
-  GROUP BY op, shapes, types, is_input),
+  SELECT op, shapes, types, kernel LIKE 'Memcpy HtoD%' AS is_input, control_kernels > 0 AS of_control,
+         test_kernels > 0 AS of_test, control_device_time AS control, test_device_time AS test
+  FROM trace_diff_by(CASE WHEN coalesce(:shapes, 1) THEN :control END, :test, 'op,shapes,types,kernel', :control_rank,
+                     :test_rank, :control_iteration, :test_iteration, 'GPU', 2, :steps)
+  LIMIT -1),
 input AS (
   SELECT count(*) AS shapes, nullif(sum(of_control), 0) AS control, nullif(sum(of_test), 0) AS test,
          total(of_control AND of_test) AS common
-  FROM (SELECT max(side = 0) AS of_control, max(side = 1) AS of_test
+  FROM (SELECT max(of_control) AS of_control, max(of_test) AS of_test
         FROM own
         WHERE is_input AND shapes IS NOT NULL
         GROUP BY shapes)),
-shaped AS MATERIALIZED (
-  SELECT op, max(side = 0) AS of_control, max(side = 1) AS of_test, sum(time) AS time,
-         total(time) FILTER (WHERE side = 0) AS control, total(time) FILTER (WHERE side = 1) AS test
-  FROM own
-  WHERE shapes IS NOT NULL
-  GROUP BY op, shapes
-  LIMIT -1),
+-- operators of both sides; same: the time at shapes that both have
 operator AS MATERIALIZED (
-  SELECT op, sum(time) AS time, total(time) FILTER (WHERE of_control AND of_test) AS same, sum(control) AS control,
-         sum(test) AS test, total(control) FILTER (WHERE of_test) AS same_control,
+  SELECT op, sum(control + test) AS time, total(control + test) FILTER (WHERE of_control AND of_test) AS same,
+         sum(control) AS control, sum(test) AS test, total(control) FILTER (WHERE of_test) AS same_control,
          total(test) FILTER (WHERE of_control) AS same_test
-  FROM shaped
+  FROM (SELECT op, max(of_control) AS of_control, max(of_test) AS of_test, sum(control) AS control, sum(test) AS test
+        FROM own
+        WHERE shapes IS NOT NULL
+        GROUP BY op, shapes)
   GROUP BY op
   HAVING max(of_control) AND max(of_test)
   LIMIT -1),
 common AS (
   SELECT sum(time) AS time, sum(same) AS same, sum(same_control) / sum(control) AS control, sum(same_test) / sum(test) AS test
   FROM operator),
-precision AS MATERIALIZED (
-  SELECT side, substr(CASE WHEN max(types GLOB '*"double"*') THEN ', float64' ELSE '' END
-                      || CASE WHEN max(types GLOB '*"float"*') THEN ', float32' ELSE '' END
-                      || CASE WHEN max(types GLOB '*BFloat16"*') THEN ', bfloat16' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Half"*') THEN ', float16' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Float8*') THEN ', float8' ELSE '' END
-                      || CASE WHEN max(types GLOB '*Float4*') THEN ', float4' ELSE '' END, 3) AS names
-  FROM (SELECT DISTINCT side, types FROM own LIMIT -1)
-  GROUP BY side),
+-- of the five largest operators the shapes and the types with the most time
+largest AS (
+  SELECT DISTINCT op, first_value(shapes) OVER in_control AS c_shapes, first_value(shapes) OVER in_test AS t_shapes,
+         first_value(types) OVER in_control AS c_types, first_value(types) OVER in_test AS t_types
+  FROM (SELECT op, shapes, types, max(of_control) AS of_control, max(of_test) AS of_test, sum(own.control) AS control,
+               sum(own.test) AS test
+        FROM (SELECT op FROM operator ORDER BY time DESC, op LIMIT 5) CROSS JOIN own USING (op)
+        WHERE shapes IS NOT NULL
+        GROUP BY op, shapes, types)
+  WINDOW in_control AS (PARTITION BY op ORDER BY of_control DESC, control DESC, shapes, types),
+         in_test AS (PARTITION BY op ORDER BY of_test DESC, test DESC, shapes, types)),
+float(number, name, pattern) AS (
+  VALUES (1, 'float64', 'double'), (2, 'float32', 'float'), (3, 'bfloat16', '*BFloat16'), (4, 'float16', '*Half'),
+         (5, 'float8', '*Float8*'), (6, 'float4', '*Float4*')),
+-- the types of floats of each side
+precision AS (
+  SELECT coalesce(group_concat(CASE WHEN of_control THEN name END, ', '), '') AS control,
+         coalesce(group_concat(CASE WHEN of_test THEN name END, ', '), '') AS test
+  FROM (SELECT number, name, max(of_control AND types GLOB '*"' || pattern || '"*') AS of_control,
+               max(of_test AND types GLOB '*"' || pattern || '"*') AS of_test, max(of_control) AND max(of_test) AS of_both
+        FROM float CROSS JOIN (SELECT types, max(of_control) AS of_control, max(of_test) AS of_test FROM own GROUP BY types)
+        GROUP BY number
+        ORDER BY number)
+  WHERE of_both),
 -- the time of operators by their types, as a part of the side's: of the device, else of the host
 typed AS MATERIALIZED (
-  SELECT op, shapes, types, total(time) FILTER (WHERE side = 0) / max(c_time) AS control,
-         total(time) FILTER (WHERE side = 1) / max(t_time) AS test
-  FROM (SELECT *, total(time) FILTER (WHERE side = 0) OVER () AS c_time, total(time) FILTER (WHERE side = 1) OVER () AS t_time
-        FROM (SELECT side, op, shapes, types, time FROM own WHERE NOT (SELECT max(of_host) FROM steps)
+  SELECT op, shapes, types, total(control) / max(c_time) AS control, total(test) / max(t_time) AS test
+  FROM (SELECT *, sum(control) OVER () AS c_time, sum(test) OVER () AS t_time
+        FROM (SELECT op, shapes, types, control, test FROM own WHERE NOT max(:c_of_host, :t_of_host)
               UNION ALL
-              SELECT side, key_json ->> '$.name', key_json ->> '$.shapes', key_json ->> '$.types',
-                     CASE side WHEN 0 THEN control_self_time ELSE test_self_time END
-              FROM (SELECT max(of_host) AS of_host FROM steps)
-              CROSS JOIN trace_diff_by(CASE WHEN of_host AND coalesce(:shapes, 1) THEN :control END, :test, 'name,cat,shapes,types',
-                                       :control_rank, :test_rank, :control_iteration, :test_iteration, 'CPU', 2, :steps)
-              CROSS JOIN (SELECT 0 AS side UNION ALL SELECT 1)
-              WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator'))
+              SELECT name, shapes, types, control_self_time, test_self_time
+              FROM trace_diff_by(CASE WHEN max(:c_of_host, :t_of_host) AND coalesce(:shapes, 1) THEN :control END, :test,
+                                 'name,cat,shapes,types', :control_rank, :test_rank, :control_iteration, :test_iteration,
+                                 'CPU', 2, :steps)
+              WHERE cat IN ('cpu_op', 'Operator'))
         WHERE types LIKE '[%' AND json_valid(types))
   GROUP BY op, shapes, types
   LIMIT -1),
@@ -217,15 +269,16 @@ typed AS MATERIALIZED (
 retyped AS MATERIALIZED (
   SELECT old, new, (sum(control) + sum(test)) / 2 AS share
   FROM (SELECT *, total(control) OVER alike > 0 AND total(test) OVER alike > 0 AS is_common,
-               first_value(types) OVER (PARTITION BY op, shapes ORDER BY control > 0 AND test = 0 DESC, control DESC, types) AS old,
-               first_value(types) OVER (PARTITION BY op, shapes ORDER BY test > 0 AND control = 0 DESC, test DESC, types) AS new
+               first_value(types) OVER (PARTITION BY op, shapes
+                                        ORDER BY control > 0 AND test = 0 DESC, control DESC, types) AS old,
+               first_value(types) OVER (PARTITION BY op, shapes
+                                        ORDER BY test > 0 AND control = 0 DESC, test DESC, types) AS new
         FROM typed
         WINDOW alike AS (PARTITION BY op, shapes))
   WHERE is_common AND (control = 0) <> (test = 0)
   GROUP BY old, new
   LIMIT -1),
 -- the change of a float with the most time
-float(pattern) AS (VALUES ('float'), ('double'), ('*BFloat16'), ('*Half'), ('*Float8*'), ('*Float4*')),
 retyping AS MATERIALIZED (
   SELECT control, test, sum(share) AS share
   FROM (SELECT control, test, share, row_number() OVER (PARTITION BY old, new ORDER BY number) AS place
@@ -239,79 +292,64 @@ retyping AS MATERIALIZED (
   GROUP BY control, test
   ORDER BY share DESC, control, test
   LIMIT 1),
--- the shapes and the types with the most time, of the five largest operators
-largest AS MATERIALIZED (
-  SELECT op, side, shapes, types,
-         row_number() OVER (PARTITION BY op, side ORDER BY sum(time) DESC, shapes, types) AS number
-  FROM (SELECT row_number() OVER (ORDER BY time DESC, op) AS place, op FROM operator ORDER BY place LIMIT 5)
-  CROSS JOIN own USING (op)
-  WHERE shapes IS NOT NULL
-  GROUP BY op, side, shapes, types
-  LIMIT -1),
--- same: 2 where the values tell it
+side AS ( -- with what the other one has, as o_
+  SELECT 0 AS side, 'control' AS word, :c_steps AS steps, :c_numbers AS numbers, :t_numbers AS o_numbers,
+         :c_longest AS longest, :c_is_long AS is_long, :c_bad AS bad, :t_bad AS o_bad
+  UNION ALL
+  SELECT 1, 'test', :t_steps, :t_numbers, :c_numbers, :t_longest, :t_is_long, :t_bad, :c_bad),
+-- same: 2 where the values tell it. Without a pair, only the first row says so
 found(place, topic, item, control, test, same, matters, why) AS (
-  SELECT 1, 'steps', 'number', numbers, o_numbers, 2, CASE WHEN (steps = 0) <> (o_steps = 0) THEN 'yes' ELSE 'no' END,
-         CASE WHEN steps = 0 AND o_steps = 0 THEN 'no steps are marked: whole traces are compared'
-              WHEN steps = 0 THEN 'control has no steps: its whole trace is compared with a step'
-              WHEN o_steps = 0 THEN 'test has no steps: its whole trace is compared with a step'
+  SELECT 1, 'steps', 'number', coalesce(:c_numbers, 0), coalesce(:t_numbers, 0), 2,
+         CASE WHEN :c_steps IS NULL OR :t_steps IS NULL OR (:c_steps = 0) <> (:t_steps = 0) THEN 'yes' ELSE 'no' END,
+         CASE WHEN :t_steps IS NULL AND :c_steps IS NULL THEN 'nothing to compare: no events in control and in test'
+              WHEN :c_steps IS NULL THEN 'nothing to compare: no events in control'
+              WHEN :t_steps IS NULL THEN 'nothing to compare: no events in test'
+              WHEN :c_steps = 0 AND :t_steps = 0 THEN 'no steps are marked: whole traces are compared'
+              WHEN :c_steps = 0 THEN 'control has no steps: its whole trace is compared with a step'
+              WHEN :t_steps = 0 THEN 'test has no steps: its whole trace is compared with a step'
               ELSE 'times are means over the steps' END
-  FROM sides
-  WHERE side = 0
+  WHERE :is_pair OR :c_steps IS NULL OR :t_steps IS NULL
   UNION ALL
-  SELECT 1, 'steps', 'number', control, test, 2, 'yes', 'nothing to compare: no events in ' || empty
-  FROM (SELECT group_concat(column2, ' and in ') AS empty,
-               coalesce((SELECT numbers FROM steps WHERE side = 0), 0) AS control,
-               coalesce((SELECT numbers FROM steps WHERE side = 1), 0) AS test
-        FROM (VALUES (0, 'control'), (1, 'test'))
-        WHERE column1 NOT IN (SELECT side FROM steps))
-  WHERE empty IS NOT NULL
+  SELECT 2, 'device', 'work', 1 - :c_of_host, 1 - :t_of_host, 2, CASE WHEN :c_of_host <> :t_of_host THEN 'yes' ELSE 'no' END,
+         CASE WHEN :c_of_host > :t_of_host THEN 'control has no device work: its host is compared with a device'
+              WHEN :c_of_host < :t_of_host THEN 'test has no device work: its host is compared with a device'
+              WHEN :c_of_host THEN 'neither has device work: a step is what its host is in' ELSE 'both have device work' END
+  WHERE :is_pair
   UNION ALL
-  SELECT 2, 'device', 'work', 1 - of_host, 1 - o_of_host, 2, CASE WHEN of_host <> o_of_host THEN 'yes' ELSE 'no' END,
-         CASE WHEN of_host > o_of_host THEN 'control has no device work: its host is compared with a device'
-              WHEN of_host < o_of_host THEN 'test has no device work: its host is compared with a device'
-              WHEN of_host THEN 'neither has device work: a step is what its host is in' ELSE 'both have device work' END
-  FROM sides
-  WHERE side = 0
-  UNION ALL
-  SELECT 4, 'ranks', 'compared', what, o_what,
-         world IS o_world AND ranks = o_ranks AND NOT moved,
-         CASE WHEN world <> o_world OR ranks <> o_ranks OR (ranks = 1 AND moved) THEN 'yes'
-              WHEN world IS NOT o_world OR moved THEN 'maybe' ELSE 'no' END,
-         CASE WHEN world IS o_world AND ranks = o_ranks AND NOT moved THEN 'the same ranks'
-              ELSE what || CASE ranks WHEN 1 THEN ' is' ELSE ' are' END || ' compared with ' || o_what
-                || CASE WHEN recorded = 1 AND o_recorded = 1 AND max(world, o_world) > 1
+  SELECT 4, 'ranks', 'compared', :c_what, :t_what, :c_world IS :t_world AND :c_ranks = :t_ranks AND NOT moved,
+         CASE WHEN :c_world <> :t_world OR :c_ranks <> :t_ranks OR (:c_ranks = 1 AND moved) THEN 'yes'
+              WHEN :c_world IS NOT :t_world OR moved THEN 'maybe' ELSE 'no' END,
+         CASE WHEN :c_world IS :t_world AND :c_ranks = :t_ranks AND NOT moved THEN 'the same ranks'
+              ELSE :c_what || CASE :c_ranks WHEN 1 THEN ' is' ELSE ' are' END || ' compared with ' || :t_what
+                || CASE WHEN :c_recorded = 1 AND :t_recorded = 1 AND max(:c_world, :t_world) > 1
                         THEN '; no other rank is recorded' ELSE '' END END
-  FROM sides
-  WHERE side = 0
+  FROM (SELECT :c_last_rank - :c_rank <> :t_last_rank - :t_rank OR :c_rank <> :t_rank AS moved)
+  WHERE :is_pair
   UNION ALL
-  SELECT 5, 'ranks', 'recorded', recorded || ' of ' || world, o_recorded || ' of ' || o_world, 2,
-         CASE WHEN world = o_world AND min(recorded, o_recorded) < world
-                   AND NOT (ranks = 1 AND o_ranks = 1 AND rank <> o_rank) THEN 'yes'
-              WHEN recorded < world OR o_recorded < o_world THEN 'maybe' ELSE 'no' END,
-         CASE WHEN world = o_world AND min(recorded, o_recorded) < world
-              THEN CASE WHEN recorded = o_recorded THEN recorded ELSE recorded || ' and ' || o_recorded END
-                   || ' of ' || world || ' ranks recorded: who waits for whom is not known'
-              WHEN recorded < world OR o_recorded < o_world THEN 'not all ranks recorded: who waits for whom is not known'
+  SELECT 5, 'ranks', 'recorded', :c_recorded || ' of ' || :c_world, :t_recorded || ' of ' || :t_world, 2,
+         CASE WHEN is_partly AND NOT (:c_ranks = 1 AND :t_ranks = 1 AND :c_rank <> :t_rank) THEN 'yes'
+              WHEN :c_recorded < :c_world OR :t_recorded < :t_world THEN 'maybe' ELSE 'no' END,
+         CASE WHEN is_partly THEN CASE :c_recorded WHEN :t_recorded THEN :c_recorded ELSE :c_recorded || ' and ' || :t_recorded END
+                                  || ' of ' || :c_world || ' ranks recorded: who waits for whom is not known'
+              WHEN :c_recorded < :c_world OR :t_recorded < :t_world THEN 'not all ranks recorded: who waits for whom is not known'
               ELSE 'all ranks are recorded' END
-  FROM sides
-  WHERE side = 0
+  FROM (SELECT :c_world = :t_world AND min(:c_recorded, :t_recorded) < :c_world AS is_partly)
+  WHERE :is_pair
   UNION ALL
   SELECT 6, 'steps', 'few', CASE WHEN side = 0 THEN numbers END,
          CASE WHEN side = 1 THEN numbers WHEN o_numbers IN (1, 2) THEN o_numbers END, 2, 'yes',
          CASE WHEN numbers = o_numbers THEN '' ELSE word || ' has ' END || CASE numbers WHEN 1 THEN '1 step' ELSE '2 steps' END
          || CASE WHEN numbers = o_numbers THEN ' a side' WHEN o_numbers IN (1, 2) THEN ', test ' || o_numbers ELSE '' END
          || ': too few to tell how much steps vary'
-  FROM sides
-  WHERE numbers IN (1, 2) AND (side = 0 OR o_numbers NOT IN (1, 2))
+  FROM side
+  WHERE :is_pair AND numbers IN (1, 2) AND (side = 0 OR o_numbers NOT IN (1, 2))
   UNION ALL
-  SELECT 6.5, 'steps', 'chosen', chosen, o_chosen, 2, 'no', 'numbers of steps count from the start of a run'
-  FROM sides
-  WHERE side = 0
+  SELECT 6.5, 'steps', 'chosen', :c_chosen, :t_chosen, 2, 'no', 'numbers of steps count from the start of a run' WHERE :is_pair
   UNION ALL
   SELECT 7, 'steps', 'longest', CASE side WHEN 0 THEN longest END, CASE side WHEN 1 THEN longest END, 2, 'yes',
          printf('a step of %s takes %.2f times the median', word, longest)
-  FROM sides
-  WHERE is_long AND steps > 2 AND (SELECT count(DISTINCT stratum) FROM step) = 1
+  FROM side
+  WHERE :is_pair AND is_long AND steps > 2 AND min(:c_first_stratum, :t_first_stratum) = max(:c_last_stratum, :t_last_stratum)
   UNION ALL
   SELECT 8, 'shapes', 'copies to the device', control, test, CASE WHEN control + test > 0 THEN common = shapes END,
          CASE WHEN control IS NULL OR test IS NULL THEN 'maybe' WHEN common < shapes THEN 'yes' ELSE 'no' END,
@@ -325,48 +363,39 @@ found(place, topic, item, control, test, same, matters, why) AS (
          || CASE WHEN same < 0.9 * time THEN ': same model?' ELSE '' END
   FROM common
   UNION ALL
-  SELECT 9.5, 'shapes', op, max(shapes) FILTER (WHERE side = 0), max(shapes) FILTER (WHERE side = 1), 2,
-         CASE WHEN max(shapes) <> min(shapes) THEN 'maybe' ELSE 'no' END,
-         CASE WHEN max(shapes) <> min(shapes) THEN 'other shapes have the most time of the operator: same work?'
-              ELSE 'the shapes with the most time of the operator' END
-  FROM largest
-  WHERE number = 1
-  GROUP BY op
+  SELECT place, topic, op, control, test, 2, CASE WHEN control <> test THEN 'maybe' ELSE 'no' END,
+         CASE WHEN control <> test THEN 'other ' || topic || ' have the most time of the operator: same work?'
+              ELSE 'the ' || topic || ' with the most time of the operator' END
+  FROM (SELECT op, column1 AS place, column2 AS topic, CASE column1 WHEN 9.5 THEN c_shapes ELSE c_types END AS control,
+               CASE column1 WHEN 9.5 THEN t_shapes ELSE t_types END AS test
+        FROM largest CROSS JOIN (VALUES (9.5, 'shapes'), (10.5, 'types')))
   UNION ALL
-  SELECT 10, 'types', 'floats', nullif(c.names, ''), nullif(t.names, ''), 2,
-         CASE WHEN c.names = t.names THEN 'no'
-              WHEN min(c.names, t.names) <> '' AND coalesce((SELECT share FROM retyping), 0) < 0.5 THEN 'yes' ELSE 'maybe' END,
-         CASE WHEN c.names = t.names THEN 'the same types of floats' WHEN min(c.names, t.names) <> ''
-              THEN 'types of operators differ: ' || c.names || ' / ' || t.names ELSE 'a side has no types of floats' END
-  FROM precision AS c CROSS JOIN precision AS t
-  WHERE c.side = 0 AND t.side = 1
+  SELECT 10, 'types', 'floats', nullif(control, ''), nullif(test, ''), 2,
+         CASE WHEN control = test THEN 'no'
+              WHEN min(control, test) <> '' AND coalesce((SELECT share FROM retyping), 0) < 0.5 THEN 'yes' ELSE 'maybe' END,
+         CASE WHEN control = test THEN 'the same types of floats'
+              WHEN min(control, test) <> '' THEN 'types of operators differ: ' || control || ' / ' || test
+              ELSE 'a side has no types of floats' END
+  FROM precision
   UNION ALL
   SELECT 10.2, 'types', 'operators', control, test, 2, CASE WHEN share >= 0.5 THEN 'yes' ELSE 'maybe' END,
          'types differ: ' || control || ' -> ' || test || printf(' in %.0f', 100 * share) || ' % of operators'' time'
   FROM retyping
   WHERE share >= 0.005
   UNION ALL
-  SELECT 10.5, 'types', op, max(types) FILTER (WHERE side = 0), max(types) FILTER (WHERE side = 1), 2,
-         CASE WHEN max(types) <> min(types) THEN 'maybe' ELSE 'no' END,
-         CASE WHEN max(types) <> min(types) THEN 'other types have the most time of the operator: same work?'
-              ELSE 'the types with the most time of the operator' END
-  FROM largest
-  WHERE number = 1
-  GROUP BY op
-  UNION ALL
   SELECT 11, 'files', 'problems', CASE WHEN side = 0 OR bad = 0 THEN bad END, CASE WHEN side = 1 OR bad = 0 THEN bad END, 2,
          CASE WHEN bad > 0 THEN 'yes' ELSE 'no' END,
          CASE WHEN bad > 0 THEN word || ': ' || bad || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END
               || ' problems (trace_files)' ELSE 'no file is cut short, no event is skipped' END
-  FROM sides
-  WHERE bad > 0 OR (side = 0 AND o_bad = 0)
+  FROM side
+  WHERE :is_pair AND (bad > 0 OR (side = 0 AND o_bad = 0))
   UNION ALL
-  SELECT 13.5, 'modules', 'recorded', of_modules, o_of_modules, 2, CASE WHEN of_modules = o_of_modules THEN 'no' ELSE 'yes' END,
-         CASE WHEN of_modules > o_of_modules THEN 'only control has modules: of test, level ''module'' gives operators'
-              WHEN of_modules < o_of_modules THEN 'only test has modules: of control, level ''module'' gives operators'
-              WHEN of_modules THEN 'both have modules' ELSE 'neither has modules: level ''module'' gives operators' END
-  FROM sides
-  WHERE side = 0
+  SELECT 13.5, 'modules', 'recorded', :c_of_modules, :t_of_modules, 2,
+         CASE WHEN :c_of_modules = :t_of_modules THEN 'no' ELSE 'yes' END,
+         CASE WHEN :c_of_modules > :t_of_modules THEN 'only control has modules: of test, level ''module'' gives operators'
+              WHEN :c_of_modules < :t_of_modules THEN 'only test has modules: of control, level ''module'' gives operators'
+              WHEN :c_of_modules THEN 'both have modules' ELSE 'neither has modules: level ''module'' gives operators' END
+  WHERE :is_pair
   UNION ALL
   SELECT place, topic, item, control, test, 2,
          CASE WHEN control = test THEN 'no'

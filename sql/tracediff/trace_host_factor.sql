@@ -34,11 +34,11 @@
 -- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.
 -- With shared/factors
 ran AS MATERIALIZED (
-  SELECT key_json ->> '$.name' AS name, key_json ->> '$.shapes' AS shapes, key_json ->> '$.types' AS types,
+  SELECT name, shapes, types,
          control_events AS c_counts, test_events AS t_counts, control_self_time AS c, test_self_time AS t
   FROM trace_diff_by(:control, :test, 'name,cat,shapes,types', :control_rank, :test_rank,
                      :control_iteration, :test_iteration, 'CPU', 2, :steps)
-  WHERE key_json ->> '$.cat' IN ('cpu_op', 'Operator')
+  WHERE cat IN ('cpu_op', 'Operator')
   LIMIT -1),
 -- shapes and types that only one side has recorded tell nothing
 known AS MATERIALIZED (

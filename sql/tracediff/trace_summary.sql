@@ -193,6 +193,7 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
          NULL, NULL, sum(mix), NULL, abs(sum(mix)), NULL
   FROM alike
   WHERE :verdict <> 'no difference'
+  GROUP BY NULL
   HAVING max(abs(mix)) > 0
   UNION ALL
   SELECT 3, -size, 'work', NULL, NULL, NULL, NULL, NULL, NULL, NULL, name, NULL, text, NULL, NULL, NULL, NULL, NULL, NULL FROM work),

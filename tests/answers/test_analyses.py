@@ -486,7 +486,7 @@ class Effort(InFolder):
 class Embedding(InFolder):
     """What `make` embeds of sql/ is checked."""
 
-    HEAD = "-- x: what.\n-- Parameters\n--   :trace TEXT required a trace\n-- Columns\n--   a TEXT a\n"
+    HEAD = "-- x: what.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n--   :trace TEXT required a trace\n-- Columns\n--   a TEXT a\n"
 
     @staticmethod
     def embed(path="x.sql"):
@@ -503,7 +503,7 @@ class Embedding(InFolder):
                 ("SELECT :test AS a;", "parameter :test is not in the header")):
             write("x.sql", self.HEAD + query + "\n")
             with self.subTest(query):
-                self.assertEqual(self.embed()[:2], (1, f"x.sql:6: {message}\n"))
+                self.assertEqual(self.embed()[:2], (1, f"x.sql:8: {message}\n"))
 
     def test_what_queries_share(self):
         """The CTEs of another file, of a script those that it marks."""
@@ -520,7 +520,7 @@ class Embedding(InFolder):
             write("shared/other.sql", "WITH first AS (SELECT :other),\n")
             write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
             with self.subTest(name):
-                self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:7: {message}\n"))
+                self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:9: {message}\n"))
 
     def test_too_many_required_arguments(self):
         lines = "".join(f"--   :{name} TEXT required a trace\n" for name in ("a", "b", "c", "d", "e"))

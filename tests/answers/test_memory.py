@@ -315,6 +315,16 @@ class Files(Memory):
     def sized(self, size):
         return {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
 
+    def test_they_are_read_once_and_not_as_traces(self):
+        def read():
+            with open("/proc/self/io", encoding="ascii") as counts:
+                return int(counts.readline().split()[1])
+
+        paths = [self.dump(f"{side}.pickle", self.sized(5) | {"padding": "x" * 200_000}) for side in "ab"]
+        before = read()
+        self.rows("SELECT * FROM memory_diff(?, ?)", *paths)
+        self.assertLess(read() - before, sum(map(os.path.getsize, paths)) + 4096)
+
     def test_a_directory_lists_snapshots_alone(self):
         for rank, name in enumerate(("rank0.pickle", "rank1.pkl", "rank2.PICKLE", "rank3.pickle.gz")):
             self.dump("run/" + name, self.sized(rank + 1))

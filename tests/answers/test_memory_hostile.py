@@ -194,6 +194,22 @@ class Hostile(InFolder):
                 self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 1024 * 1024)
 
+    def test_lists_that_are_shared(self):
+        """Lists in several places are gone through at each: not more often than a file of this size could have items."""
+        block = {"size": 512, "requested_size": 7, "state": "active_allocated"}
+        event, annotation = {"action": "alloc", "addr": 5, "size": 7}, {"stage": "START", "name": "a", "device": 0, "time_us": 1}
+        blocks, events = [block] * 1000, [event] * 20000
+
+        def made(segments, traces, annotations=()):
+            return pickle.dumps({"segments": [{"device": 0, "address": i * 10 ** 6, "total_size": 1, "blocks": blocks} for i in range(segments)],
+                                 "device_traces": [events] * traces, "external_annotations": [annotation] * annotations if annotations else []})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for content in (made(5000, 0), made(0, 120), made(500, 30), made(0, 1, 2_500_000)):
+            self.assert_refused(content, ": more events, segments, blocks or annotations than a file of its size has")
+        for content in (made(500, 0), made(0, 30), made(0, 1, 500_000)):
+            self.assertIsInstance(self.read(content, SQL[-1:])[0], list)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 400 * 1024)
+
     def test_truncated_anywhere(self):
         for protocol in (2, 4):
             whole = pickle.dumps(SMALL, protocol=protocol)

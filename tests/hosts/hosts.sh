@@ -59,7 +59,8 @@ prepare() { # HOST: ends with a line of its versions
             echo "$NODE $BETTER_SQLITE3" >"$folder/node/done"
         fi
         cd "$folder/node"
-        node_modules/.bin/node -p '`Node ${process.versions.node} with SQLite ${process.versions.sqlite}, '"$BETTER_SQLITE3"' with SQLite ${
+        node_modules/.bin/node -p '`Node ${process.versions.node} with SQLite ${process.versions.sqlite}, '\
+"$BETTER_SQLITE3"' with SQLite ${
             new (require("better-sqlite3"))(":memory:").prepare("SELECT sqlite_version()").pluck().get()}`'
         ;;
     jdbc)
@@ -121,7 +122,8 @@ print(f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")'
             localedef -i de_DE -f UTF-8 "$folder/locale/part"
             mv "$folder/locale/part" "$folder/locale/de_DE.UTF-8"
         fi
-        LOCPATH=$folder/locale LC_ALL=de_DE.UTF-8 locale decimal_point | sed 's/^/de_DE.UTF-8, in which the decimal point is /'
+        LOCPATH=$folder/locale LC_ALL=de_DE.UTF-8 locale decimal_point |
+            sed 's/^/de_DE.UTF-8, in which the decimal point is /'
         ;;
     *)
         echo "'$1' is not one of $HOSTS"
@@ -142,7 +144,8 @@ for host in $HOSTS; do
         if sh "$0" "$folder" "$host" >"$log" 2>&1; then
             tail -n 1 "$log" >"$folder/ready/$host"
         else
-            { grep -iE 'error|not found|unable|cannot' "$log" || tail -n 1 "$log"; } | head -n 1 >"$folder/missing/$host"
+            { grep -iE 'error|not found|unable|cannot' "$log" || tail -n 1 "$log"; } |
+                head -n 1 >"$folder/missing/$host"
         fi
     } &
 done

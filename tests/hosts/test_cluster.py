@@ -59,7 +59,7 @@ SAME = {
     "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}' AND is_steady":
         "SELECT * FROM trace_step_time('{trace}', 'job')",
     "SELECT * FROM job_step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'job', 'job')",
-    "SELECT * FROM diff": "SELECT * FROM trace_diff('{control}', '{test}', 'all', 'all', 'steady', 'steady')",
+    "SELECT * FROM diff": "SELECT * FROM trace_diff('{control}', '{test}', 'all', 'all', 'steady', 'steady', 'ALL', 0)",
     "SELECT * FROM step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'all', 'all')",
 }
 
@@ -268,7 +268,7 @@ class Random(InRuns):
         """Why one process refuses the job, or None."""
         with contextlib.closing(connect()) as db:
             try:
-                for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady')", "trace_step_diff('{0}', '{1}', 'all', 'all')"):
+                for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady', 'ALL', 0)", "trace_step_diff('{0}', '{1}', 'all', 'all')"):
                     db.execute("SELECT count(*) FROM " + call.format(self.path("control"), self.path("test"))).fetchall()
             except sqlite3.OperationalError as error:
                 return str(error)

@@ -45,7 +45,7 @@ OF_A_SIDE = {
 # Those of both sides together.
 KEPT = ", ".join(f"(SELECT {side}_iterations FROM trace_verdict(:control, :test))" for side in ("control", "test"))
 OF_A_PAIR = {
-    "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady')",
+    "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'ALL', 0)",
     "step_diff": "trace_step_diff(:control, :test)",
     "summary": "trace_summary(:control, :test)",
     "step_causes": f"trace_step_causes(:control, :test, NULL, NULL, {KEPT})",
@@ -351,7 +351,7 @@ class Rows(InFolder):
         self.assertIn("temporal_breakdown", functions)
         self.assertEqual(functions & set(listed(db, "table") + listed(db, "view")), set())
         self.assertEqual(db.execute("SELECT * FROM diff").fetchall(),
-                         db.execute("SELECT * FROM trace_diff(?, ?, 'all', 'all', 'steady', 'steady')", GPU).fetchall())
+                         db.execute("SELECT * FROM trace_diff(?, ?, 'all', 'all', 'steady', 'steady', 'ALL', 0)", GPU).fetchall())
 
 
 def tables_of(path):

@@ -22,6 +22,14 @@ class Bench(unittest.TestCase):
         for case in ("pair", "one file", "4 files", "plain", *AWKWARD, "not gzip", "snapshot", "json_each of sqlite3"):
             self.assertIn(f"\n| {case} ", ran.stdout)
 
+    @slow
+    def test_a_simulation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "bench_gains.py"), folder, "0.3"],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("| 1000 events | graph, CPU s | simulation, CPU s | trace_gains, CPU s |", ran.stdout)
+
     def test_styles_write_the_same_events(self):
         with tempfile.TemporaryDirectory() as folder:
             path, plain, facts = os.path.join(folder, "rank3.json.gz"), None, None

@@ -259,6 +259,15 @@ class Queries(unittest.TestCase):
                 self.assertEqual(rows, by_function.fetchall())
                 self.assertGreater(len(rows), 0)
 
+    def test_having_follows_group_by(self):
+        """SQLite before 3.39 refuses HAVING without it. (`make sqlites` runs all of them there.)"""
+        for path in sorted(glob.glob(os.path.join(ROOT, "sql", "*", "*.sql"))):
+            with self.subTest(path):
+                text = re.sub(r"--.*|'[^']*'", "", read(path))
+                for before in re.split(r"\bHAVING\b", text)[:-1]:
+                    last = before[max(before.rfind("SELECT"), before.rfind("GROUP BY")):]
+                    self.assertTrue(last.startswith("GROUP BY"), last)
+
     def test_head_is_the_manual(self):
         for name, text in self.files.items():
             head = text[:text.index("\n", text.rindex("\n--"))].splitlines()

@@ -192,6 +192,7 @@ static void apply(struct merger *merger, size_t shown, size_t count)
                             .merged = merge->count};
         for (size_t j = merge->first; j < merge->first + merge->count; j++) {
             const struct cause *cause = merger->candidates[j].cause;
+            cause_parts_join(causes, &sum, cause);
             sum.step_class = cause->step_class == sum.step_class ? sum.step_class : CLASS_NONE;
             sum.area = cause->area == sum.area ? sum.area : NAME_NONE;
             sum.name = cause->name == sum.name ? sum.name : NAME_NONE;

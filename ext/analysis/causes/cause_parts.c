@@ -244,6 +244,17 @@ bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
     return true;
 }
 
+void cause_parts_join(const struct causes *causes, struct cause *to, const struct cause *from)
+{
+    size_t last = from->parts;
+    while (last > 0 && causes->parts->items[last - 1].next > 0)
+        last = causes->parts->items[last - 1].next;
+    if (last == 0)
+        return;
+    causes->parts->items[last - 1].next = to->parts;
+    to->parts = from->parts;
+}
+
 void cause_parts_clear(struct cause_parts *parts)
 {
     memory_free(parts->places);

@@ -24,7 +24,8 @@ struct cause_part {
     enum stage stage;    /* that most of it is in; ties: the first of the enum */
     enum cause_kind kind;
     bool single;  /* a cause of its own */
-    size_t cause; /* index in causes.items */
+    size_t cause; /* index in causes.items, before causes are merged and ordered */
+    size_t next;  /* another part of the same cause, plus 1; 0: none */
 };
 
 struct cause_parts {
@@ -39,6 +40,9 @@ struct cause_parts {
 bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
                       const struct cause_side *sides, const struct families *families,
                       const struct stopper *stopper, struct failure *failure);
+
+/* Adds the parts of a cause to those of another. */
+void cause_parts_join(const struct causes *causes, struct cause *to, const struct cause *from);
 
 /* Finds the part that a row of a side belongs to: its index, or `count` if no step of the causes
 ** has it. `text` has room for cause_text_room(). False if out of memory. */

@@ -99,8 +99,9 @@ static bool find_rank(const struct own_times *own, const struct causes *causes, 
 }
 
 /* Adds a cause to that of what moved, which is the first of them. */
-static void add_moved(struct cause *moved, const struct cause *cause)
+static void add_moved(const struct causes *causes, struct cause *moved, const struct cause *cause)
 {
+    cause_parts_join(causes, moved, cause);
     moved->names += cause->names;
     moved->added += cause->added;
     moved->removed += cause->removed;
@@ -134,7 +135,7 @@ bool cause_ranks_find(struct causes *causes, const struct cause_parts *parts,
     }
     for (size_t i = 0; i < count && done; i++)
         if (is_moved[i])
-            add_moved(&moved, &causes->items[i]);
+            add_moved(causes, &moved, &causes->items[i]);
         else
             causes->items[kept++] = causes->items[i];
     if (done && moved.names > 0)

@@ -11,7 +11,7 @@
 /* While causes are found. */
 struct finder {
     struct causes *causes;
-    struct cause_parts parts;
+    struct cause_parts *parts; /* causes->parts */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -19,7 +19,7 @@ struct finder {
 static const struct cause_place *place_of(const struct finder *finder,
                                           const struct cause_part *part)
 {
-    return &finder->parts.places[part->first];
+    return &finder->parts->places[part->first];
 }
 
 static bool same_group(const struct finder *finder, const struct cause_part *a,
@@ -88,8 +88,8 @@ static bool is_drained(const struct finder *finder, const struct cause_part *par
 /* L2.2 to L2.4, L8.4: the kinds of all parts. */
 static void find_kinds(struct finder *finder)
 {
-    struct cause_part *parts = finder->parts.items;
-    size_t count = finder->parts.count;
+    struct cause_part *parts = finder->parts->items;
+    size_t count = finder->parts->count;
     wide_time delta = 0, of_kind[CAUSE_MERGED] = {0};
     for (size_t i = 0; i < count; i++) {
         parts[i].kind = is_drained(finder, &parts[i])
@@ -146,8 +146,8 @@ static bool make_causes(struct finder *finder)
     struct causes *causes = finder->causes;
     size_t shared[CAUSE_MERGED]; /* by kind: the last cause of several names, plus 1 */
     memset(shared, 0, sizeof shared);
-    for (size_t i = 0; i < finder->parts.count; i++) {
-        struct cause_part *part = &finder->parts.items[i];
+    for (size_t i = 0; i < finder->parts->count; i++) {
+        struct cause_part *part = &finder->parts->items[i];
         const struct cause_place *place = place_of(finder, part);
         size_t *last = &shared[part->kind];
         if (*last == 0 || !belongs(finder, part, &causes->items[*last - 1])) {
@@ -166,6 +166,8 @@ static bool make_causes(struct finder *finder)
                 *last = causes->count;
         }
         part->cause = (part->single ? causes->count : *last) - 1;
+        part->next = causes->items[part->cause].parts;
+        causes->items[part->cause].parts = i + 1;
         add_part(finder, &causes->items[part->cause], part);
     }
     for (size_t i = 0; i < causes->count; i++)
@@ -178,9 +180,9 @@ static bool list_replaced(struct finder *finder)
 {
     struct causes *causes = finder->causes;
     size_t count = 0;
-    causes->replaced = memory_items(finder->parts.count + 1, sizeof *causes->replaced);
-    for (size_t i = 0; causes->replaced && i < finder->parts.count; i++) {
-        const struct cause_part *part = &finder->parts.items[i];
+    causes->replaced = memory_items(finder->parts->count + 1, sizeof *causes->replaced);
+    for (size_t i = 0; causes->replaced && i < finder->parts->count; i++) {
+        const struct cause_part *part = &finder->parts->items[i];
         struct cause *cause = &causes->items[part->cause];
         if (part->kind != CAUSE_REPLACED)
             continue;
@@ -200,8 +202,8 @@ static void name_replaced(struct finder *finder)
         failure_memory(finder->failure);
         return;
     }
-    for (size_t i = 0; i < finder->parts.count; i++) {
-        const struct cause_part *part = &finder->parts.items[i], **of = &best[part->cause];
+    for (size_t i = 0; i < finder->parts->count; i++) {
+        const struct cause_part *part = &finder->parts->items[i], **of = &best[part->cause];
         if (part->kind != CAUSE_REPLACED || (part->time[0] > 0 && part->time[1] > 0))
             continue;
         int order = -1;
@@ -265,17 +267,17 @@ static int spread_order(const void *a, const void *b)
 static struct area_diff *collect_areas(struct finder *finder, size_t *count)
 {
     const struct causes *causes = finder->causes;
-    struct area_diff *items = memory_items(finder->parts.place_count, sizeof *items);
+    struct area_diff *items = memory_items(finder->parts->place_count, sizeof *items);
     size_t found = 0;
     *count = 0;
     if (!items) {
         failure_memory(finder->failure);
         return NULL;
     }
-    for (size_t i = 0; i < finder->parts.count; i++) {
-        const struct cause_part *part = &finder->parts.items[i];
+    for (size_t i = 0; i < finder->parts->count; i++) {
+        const struct cause_part *part = &finder->parts->items[i];
         for (size_t j = part->first; j < part->first + part->count; j++) {
-            const struct cause_place *place = &finder->parts.places[j];
+            const struct cause_place *place = &finder->parts->places[j];
             if (place->area != NAME_NONE)
                 items[found++] = (struct area_diff){
                     causes, part->cause, place->area,
@@ -344,7 +346,9 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
 {
     struct finder finder = {.causes = causes, .stopper = stopper, .failure = failure};
     *causes = (struct causes){.drains = drains};
-    bool done = cause_parts_find(&finder.parts, causes, sides, families, stopper, failure);
+    finder.parts = causes->parts = memory_zeroed(1, sizeof *causes->parts);
+    bool done = (finder.parts || failure_memory(failure)) &&
+                cause_parts_find(finder.parts, causes, sides, families, stopper, failure);
     if (done) {
         find_kinds(&finder);
         done = make_causes(&finder) && list_replaced(&finder);
@@ -353,10 +357,9 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
         name_replaced(&finder);
         done = failure->code == FAILURE_NONE && name_synchronized(&finder) && find_areas(&finder) &&
                (!ranks ||
-                cause_ranks_find(causes, &finder.parts, families, ranks, stopper, failure)) &&
+                cause_ranks_find(causes, finder.parts, families, ranks, stopper, failure)) &&
                causes_merge(causes, shown, stopper, failure);
     }
-    cause_parts_clear(&finder.parts);
     if (!done)
         causes_clear(causes);
     return done;
@@ -364,6 +367,9 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
 
 void causes_clear(struct causes *causes)
 {
+    if (causes->parts)
+        cause_parts_clear(causes->parts);
+    memory_free(causes->parts);
     names_clear(&causes->names);
     memory_free(causes->items);
     memory_free(causes->only_in);

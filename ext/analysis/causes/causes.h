@@ -48,6 +48,7 @@ struct cause {
     wide_time diff;    /* ns, times the windows of both sides */
     wide_time changes; /* the same: the sum of the |diff| of what was merged */
     size_t only_first, only_count; /* in causes.only_in */
+    size_t parts;                  /* the first of its parts, plus 1; the others follow by `next` */
     size_t replaced_first, replaced_count; /* in causes.replaced */
     enum merge_by merge;           /* of CAUSE_MERGED */
     size_t merged;                 /* of CAUSE_MERGED: how many causes */
@@ -56,6 +57,7 @@ struct cause {
 
 struct causes {
     struct names names;
+    struct cause_parts *parts; /* that they are made of; owned */
     struct cause *items; /* in the order of rows */
     size_t count, capacity;
     uint32_t *only_in;  /* ids of areas, of all causes one after the other */

@@ -118,7 +118,7 @@ bool job_match(struct job *job, struct failure *failure)
     return done;
 }
 
-bool job_make(struct job *job, const struct trace *trace, bool device_clock,
+bool job_make(struct job *job, const struct trace *trace, bool device_clock, bool always,
               const struct stopper *stopper, struct failure *failure)
 {
     const struct trace_member *reference = trace_reference(trace);
@@ -135,8 +135,8 @@ bool job_make(struct job *job, const struct trace *trace, bool device_clock,
     for (size_t r = 0; done && r < trace->rank_count; r++) {
         if (members[r] == 0)
             continue;
-        done = job_rank_make(&job->ranks[job->rank_count], trace, r, device_clock, count == 1,
-                             &job->texts, stopper, failure);
+        done = job_rank_make(&job->ranks[job->rank_count], trace, r, device_clock,
+                             count == 1 && !always, &job->texts, stopper, failure);
         job->rank_count += done;
     }
     memory_free(members);
@@ -303,6 +303,17 @@ static bool search_both(struct job_clocks *clocks, const int64_t *step, wide_tim
     return true;
 }
 
+/* Finds the offsets that all steps give, unless that has been done already. */
+static bool find_all(struct job_clocks *clocks, struct failure *failure)
+{
+    bool all;
+    if (!clocks->has_all &&
+        !search_both(clocks, NULL, clocks->of_all, clocks->tied_of_all, &all, failure))
+        return false;
+    clocks->has_all = true;
+    return true;
+}
+
 bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *failure)
 {
     bool all;
@@ -310,11 +321,19 @@ bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *fa
         return false;
     if (all)
         return true;
-    if (!clocks->has_all &&
-        !search_both(clocks, NULL, clocks->of_all, clocks->tied_of_all, &clocks->has_all, failure))
+    if (!find_all(clocks, failure))
         return false;
-    clocks->has_all = true;
     fill_in(clocks, clocks->offset, clocks->tied, clocks->of_all, clocks->tied_of_all);
+    return true;
+}
+
+bool job_clocks_find_all(struct job_clocks *clocks, struct failure *failure)
+{
+    size_t ranks = clocks->job->rank_count;
+    if (!find_all(clocks, failure))
+        return false;
+    memcpy(clocks->offset, clocks->of_all, ranks * sizeof *clocks->offset);
+    memcpy(clocks->tied, clocks->tied_of_all, ranks * sizeof *clocks->tied);
     return true;
 }
 

@@ -32,8 +32,9 @@ struct job {
     const struct stopper *stopper;
 };
 
-/* Opens the job that the chosen ranks of a trace are. The trace must outlive it. */
-bool job_make(struct job *job, const struct trace *trace, bool device_clock,
+/* Opens the job that the chosen ranks of a trace are. Of one rank, it has no collectives unless they are asked
+** `always`. The trace must outlive it. */
+bool job_make(struct job *job, const struct trace *trace, bool device_clock, bool always,
               const struct stopper *stopper, struct failure *failure);
 
 /* Matches the collectives of ranks that are there (Q2). On failure the job is to be cleared. */
@@ -69,6 +70,9 @@ bool job_clocks_make(struct job_clocks *clocks, const struct job *job, struct fa
 
 /* Finds the offsets of a step, by its number; NUMBER_NONE: of a job without steps. */
 bool job_clocks_find(struct job_clocks *clocks, int64_t step, struct failure *failure);
+
+/* Takes the offsets that all steps give. */
+bool job_clocks_find_all(struct job_clocks *clocks, struct failure *failure);
 
 /* ns that the clock of a rank is ahead; NUMBER_NONE: nothing ties it, or not within 64 bits. */
 int64_t job_clocks_offset(const struct job_clocks *clocks, size_t rank);

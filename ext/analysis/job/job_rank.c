@@ -535,6 +535,32 @@ size_t job_rank_parts(const struct job_rank *rank, int64_t at)
     return i;
 }
 
+bool job_rank_awaited(const struct job_rank *rank, const struct job_part *wait, int64_t at,
+                      size_t *steps, uint32_t *awaited, const struct stopper *stopper,
+                      struct failure *failure)
+{
+    wide_time least = ((wide_time)at - wait->start) / 2;
+    size_t i = 0;
+    *awaited = JOB_NONE;
+    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end <= at);
+    for (i -= i > 0; i < rank->collective_count; i++) {
+        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
+        wide_time away = (wide_time)collective->end - at;
+        if (away > least)
+            break;
+        if (!stopper_goes_on(stopper, (*steps)++, failure))
+            return false;
+        away = away < 0 ? -away : away;
+        if (collective->start >= at || away > least ||
+            (*awaited != JOB_NONE && away == least &&
+             collective->start < rank->collectives[*awaited].start))
+            continue;
+        *awaited = rank->by_end[i];
+        least = away;
+    }
+    return true;
+}
+
 void job_rank_clear(struct job_rank *rank)
 {
     memory_free(rank->windows);

@@ -187,42 +187,16 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     return follow_queue(walk, its);
 }
 
-/* The collective that a thread of a host waits for at an instant: of those that started before it,
-** the one whose end is nearest (Q10.4). */
-static bool ends_nearest(struct job_walk *walk, const struct job_part *wait, int64_t at,
-                         struct job_event *event)
-{
-    const struct job_rank *rank = &walk->job->ranks[walk->rank];
-    const struct job_collective *found = NULL;
-    wide_time least = ((wide_time)at - wait->start) / 2;
-    size_t i = 0;
-    *event = no_event;
-    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end <= at);
-    for (i -= i > 0; i < rank->collective_count; i++) {
-        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
-        wide_time away = (wide_time)collective->end - at;
-        if (away > least)
-            break;
-        if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
-            return false;
-        away = away < 0 ? -away : away;
-        if (collective->start >= at || away > least ||
-            (found && away == least && collective->start < found->start))
-            continue;
-        found = collective;
-        least = away;
-        *event = (struct job_event){walk->rank, rank->by_end[i]};
-    }
-    return true;
-}
-
 /* Q10.5: goes back through a wait, or on with the rank for which the thread waits. */
 static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_t own)
 {
+    const struct job_rank *rank = &walk->job->ranks[walk->rank];
     struct job_event awaited, its;
     wide_time when, begin = shared(walk, walk->rank, wait->start);
-    if (!ends_nearest(walk, wait, own, &awaited))
+    if (!job_rank_awaited(rank, wait, own, &walk->steps, &awaited.collective, walk->job->stopper,
+                          walk->failure))
         return false;
+    awaited.rank = awaited.collective == JOB_NONE ? JOB_NONE : walk->rank;
     uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
     if (last == JOB_NONE || when < begin ||
         (when >= walk->at && walk->visited[last] == walk->visit))

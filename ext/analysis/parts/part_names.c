@@ -1,9 +1,12 @@
 #include "part_names.h"
 
+#include <string.h>
+
 #include "naming/python_frame.h"
 #include "naming/short_name.h"
 
-bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
+/* The id of the stable name of a row (A9); NAME_NONE for ROW_NONE and for a row without a name. */
+static bool name_of_row(struct part_names *names, uint32_t row, uint32_t *name)
 {
     uint32_t own = row == ROW_NONE ? NAME_NONE : names->file->columns.name[row];
     *name = NAME_NONE;
@@ -22,8 +25,9 @@ bool part_name(struct part_names *names, uint32_t row, uint32_t *name)
     return true;
 }
 
-bool part_name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
-                        uint32_t *name)
+/* The id of the name that work has in a graph, by level. False also if it has none; then the failure is not set. */
+static bool name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
+                          uint32_t *name)
 {
     if (origin->work == ROW_NONE || level >= LABEL_LEVELS)
         return false;
@@ -47,7 +51,7 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
 {
     uint32_t before, after;
     *name = NAME_NONE;
-    if (!part_name(names, gap->before, &before) || !part_name(names, gap->after, &after))
+    if (!name_of_row(names, gap->before, &before) || !name_of_row(names, gap->after, &after))
         return false;
     if (before == NAME_NONE && after == NAME_NONE)
         return true;
@@ -95,20 +99,70 @@ bool part_needs_gap(const struct part_names *names, const struct name_origin *or
            !is_module(names, origin->row[LEVEL_MODULE]) && origin->event == ROW_NONE;
 }
 
-bool part_name_for_frame(struct part_names *names, const struct name_origin *origin, uint32_t *name)
+/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it is that already. */
+static bool name_for_frame(struct part_names *names, const struct name_origin *origin, uint32_t *name)
 {
     static const char python[] = "Python";
     uint32_t annotation = origin->row[LEVEL_ANNOTATION], module = origin->row[LEVEL_MODULE];
     if (!is_in_frame(names, origin) || *name != NAME_NONE)
         return true;
     if (annotation != ROW_NONE)
-        return part_name(names, annotation, name);
+        return name_of_row(names, annotation, name);
     if (is_module(names, module))
         return name_of_method(names, module, origin->frame, name);
     if (origin->row[LEVEL_KERNEL] != ROW_NONE)
-        return part_name(names, origin->row[LEVEL_KERNEL], name);
+        return name_of_row(names, origin->row[LEVEL_KERNEL], name);
     if (origin->event != ROW_NONE)
-        return part_name(names, origin->event, name);
+        return name_of_row(names, origin->event, name);
     *name = names_intern(names->names, python, sizeof python - 1);
     return *name != NAME_NONE || failure_memory(names->failure);
+}
+
+uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t instant,
+                     struct name_origin *origin, int64_t *end)
+{
+    struct thread_labels *thread = &names->known->labels.threads[track];
+    size_t i = labels_find(thread, instant);
+    const struct label_stretch *stretch = &thread->items[i];
+    *origin = nowhere;
+    memcpy(origin->row, stretch->label, sizeof stretch->label);
+    origin->frame = stretch->frame;
+    origin->event = stretch->event;
+    if (i + 1 < thread->count && stretch[1].start < *end)
+        *end = stretch[1].start;
+    return stretch->inside;
+}
+
+struct name_origin part_origin_of_launch(const struct part_names *names, uint32_t launch)
+{
+    const struct columns *columns = &names->file->columns;
+    struct name_origin origin;
+    int64_t end = INT64_MAX;
+    part_labels(names, row_place(columns, launch)->track, columns->ts[launch], &origin, &end);
+    return origin;
+}
+
+struct name_origin part_origin_of_work(const struct part_names *names, uint32_t row)
+{
+    uint32_t launch = names->file->columns.link[row];
+    struct name_origin origin = launch == ROW_NONE ? nowhere : part_origin_of_launch(names, launch);
+    origin.row[LEVEL_KERNEL] = row;
+    origin.alone = launch == ROW_NONE;
+    if (!origin.alone)
+        origin.work = row;
+    return origin;
+}
+
+bool part_names_find(struct part_names *names, const struct name_origin *origin,
+                     struct attributed *part)
+{
+    part->alone = origin->alone;
+    if (!name_for_frame(names, origin, &part->name[NAME_FOR_FRAME]))
+        return false;
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (!name_in_graph(names, origin, i, &part->name[i]) &&
+            (names->failure->code != FAILURE_NONE ||
+             !name_of_row(names, origin->row[i], &part->name[i])))
+            return false;
+    return true;
 }

@@ -30,23 +30,23 @@ struct part_names {
 
 /* These give ids in *part_names.names. Those that return bool fail if out of memory. */
 
-/* The id of the stable name of a row (A9); NAME_NONE for ROW_NONE and for a row without a name. */
-bool part_name(struct part_names *names, uint32_t row, uint32_t *name);
+/* Finds the labels of a thread at an instant. Returns what the thread is in (A11.3); `*end` becomes the time at which
+** that or a label changes, if that is earlier. */
+uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t instant,
+                     struct name_origin *origin, int64_t *end);
 
-/* The id of the name that work has in a graph, by level. False also if it has none; then the
-** failure is not set. */
-bool part_name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
-                        uint32_t *name);
+/* The labels of a launch, and the rows whose names device work has (A12). */
+struct name_origin part_origin_of_launch(const struct part_names *names, uint32_t launch);
+struct name_origin part_origin_of_work(const struct part_names *names, uint32_t row);
+
+/* Fills in the names of a part, but for gaps (A5.4). */
+bool part_names_find(struct part_names *names, const struct name_origin *origin,
+                     struct attributed *part);
 
 /* The id of the name of a gap; NAME_NONE if nothing is around it. */
 bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t *name);
 
 /* Whether what stands for the top_op of a path is a gap (L4.5). */
 bool part_needs_gap(const struct part_names *names, const struct name_origin *origin);
-
-/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it
-** is that already. */
-bool part_name_for_frame(struct part_names *names, const struct name_origin *origin,
-                         uint32_t *name);
 
 #endif

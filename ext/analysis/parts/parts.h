@@ -4,6 +4,7 @@
 #ifndef TRACEDIFF_PARTS_H
 #define TRACEDIFF_PARTS_H
 
+#include "file/kernel_type.h"
 #include "trace/trace.h"
 #include "base/wide.h"
 #include "analysis/names/labels.h"
@@ -25,6 +26,14 @@ enum step_class {
 
 /* The name shown to users; NULL for CLASS_NONE. */
 const char *step_class_name(enum step_class step_class);
+
+/* The class of device work (A3). */
+static inline enum step_class step_class_of_work(enum kernel_type type)
+{
+    return type == KERNEL_COMPUTATION     ? CLASS_COMPUTE
+           : type == KERNEL_COMMUNICATION ? CLASS_COMM
+                                          : CLASS_MEMORY;
+}
 
 /* The names of a part: by level, and what stands for its top_op if that is of Python (L4). */
 enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };

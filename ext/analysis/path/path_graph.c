@@ -120,8 +120,7 @@ static bool find_flags(const struct graph_builder *builder)
     return done;
 }
 
-/* The flags of a call; 0 for another event. */
-static unsigned flags_of_call(const struct path_graph *graph, size_t row)
+unsigned path_call_flags(const struct path_graph *graph, size_t row)
 {
     const struct columns *columns = &graph->file->columns;
     enum kind kind = columns->kind[row];
@@ -196,7 +195,7 @@ static bool find_recorded(const struct graph_builder *builder, struct recorded *
     recorded->launched = memory_items(graph->work_count, sizeof *recorded->launched);
     bool done = (recorded->records && recorded->launched) || failure_memory(builder->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
-        if (flags_of_call(graph, row) & NAMED_RECORD && columns->correlation[row] != NUMBER_NONE)
+        if (path_call_flags(graph, row) & NAMED_RECORD && columns->correlation[row] != NUMBER_NONE)
             recorded->records[recorded->record_count++] =
                 (struct record_call){columns->correlation[row], (uint32_t)row};
         done = stopper_goes_on(builder->stopper, row, builder->failure);
@@ -224,7 +223,7 @@ static bool add_sync(const struct graph_builder *builder, const struct path_sync
         if (i < recorded->record_count && records[i].correlation == sync->record)
             wait.source.limit = columns->ts[records[i].row];
     }
-    if (flags_of_call(builder->graph, call) & NAMED_WAIT) {
+    if (path_call_flags(builder->graph, call) & NAMED_WAIT) {
         const struct path_work key = {
             .track = track, .launched = columns->ts[call], .start = INT64_MIN};
         const struct path_work *first = &key;
@@ -263,7 +262,7 @@ static bool add_syncs(const struct graph_builder *builder, const struct path_syn
         if (next < syncs->count && syncs->items[next].row == row) {
             told[call] = true;
             done = done && add_sync(builder, &syncs->items[next++], &recorded);
-        } else if (flags_of_call(builder->graph, call) & NAMED_SYNCHRONIZE &&
+        } else if (path_call_flags(builder->graph, call) & NAMED_SYNCHRONIZE &&
                    has_work(builder->graph, track)) {
             done = done && add_wait(builder, &wait);
         }
@@ -298,7 +297,7 @@ static bool add_calls(const struct graph_builder *builder, const bool *told)
     bool done = calls || failure_memory(builder->failure);
     size_t count = 0;
     for (size_t row = 0; done && row < columns->count; row++) {
-        if (graph->launches[row] || (flags_of_call(graph, row) & NAMED_WAIT && !told[row]))
+        if (graph->launches[row] || (path_call_flags(graph, row) & NAMED_WAIT && !told[row]))
             calls[count++] = (struct thread_call){columns->ts[row], row_place(columns, row)->track,
                                                   (uint32_t)row, graph->launches[row]};
         done = stopper_goes_on(builder->stopper, row, builder->failure);
@@ -414,19 +413,30 @@ static bool find_active(const struct graph_builder *builder)
     return done;
 }
 
+bool path_graph_make_work(struct path_graph *graph, const struct trace_file *file,
+                          const struct path_syncs *syncs, const struct stopper *stopper,
+                          struct failure *failure)
+{
+    const struct graph_builder builder = {graph, file, stopper, failure};
+    *graph = (struct path_graph){.file = file};
+    bool done = collect_work(&builder) && (graph->by_track = index_work(&builder, false)) &&
+                (graph->by_launch = index_work(&builder, true)) && find_flags(&builder) &&
+                find_waits(&builder, syncs);
+    if (!done)
+        path_graph_clear(graph);
+    return done;
+}
+
 bool path_graph_make(struct path_graph *graph, const struct trace_member *member,
                      const struct windows *windows, const struct path_syncs *syncs,
                      const struct stopper *stopper, struct failure *failure)
 {
     const struct graph_builder builder = {graph, member->file, stopper, failure};
-    *graph = (struct path_graph){.file = member->file};
-    bool done = collect_work(&builder);
+    bool done = path_graph_make_work(graph, member->file, syncs, stopper, failure);
     for (size_t i = 0; done && i < windows->count; i++)
         if (windows->items[i].track != TRACK_NONE)
             graph->threads[windows->items[i].track] = true;
-    done = done && (graph->by_track = index_work(&builder, false)) &&
-           (graph->by_launch = index_work(&builder, true)) && find_flags(&builder) &&
-           find_waits(&builder, syncs) &&
+    done = done &&
            labels_make(&graph->labels, member->file, member->steps, 1u << LEVEL_OP, graph->threads,
                        stopper, failure) &&
            find_active(&builder);

@@ -96,12 +96,20 @@ struct path_graph {
 
 enum path_flag { NAMED_SYNCHRONIZE = 1, NAMED_MEMCPY = 2, NAMED_WAIT = 4, NAMED_RECORD = 8 };
 
+/* What the name of a call says, as bits of enum path_flag; 0 for another event. */
+unsigned path_call_flags(const struct path_graph *graph, size_t row);
+
 /* Whether what a sync event says is to be read from its args, by flags of its call's name. */
 bool path_sync_wanted(const struct trace_file *file, size_t row);
 
 /* Whether work is of a source, whenever it was launched; `place` is its own. */
 bool path_place_is_of(const struct path_graph *graph, const struct path_source *source,
                       const struct place *place);
+
+/* Makes what of a graph needs no labels: the work, its indices, and what waits for it. */
+bool path_graph_make_work(struct path_graph *graph, const struct trace_file *file,
+                          const struct path_syncs *syncs, const struct stopper *stopper,
+                          struct failure *failure);
 
 /* Makes the graph of a member of a trace. `windows` are all those of the file. */
 bool path_graph_make(struct path_graph *graph, const struct trace_member *member,

@@ -154,7 +154,8 @@ static bool make_schedule(struct attribution *attribution, struct failure *failu
     if (!attribution->scheduled)
         attribution->scheduled =
             job_make(&attribution->job, attribution->trace,
-                     attribution->request.clock == CLOCK_DEVICE, attribution->stopper, failure) &&
+                     attribution->request.clock == CLOCK_DEVICE, false, attribution->stopper,
+                     failure) &&
             job_schedule_make(schedule, &attribution->job, failure) &&
             sort_items(schedule->items, schedule->count, sizeof *schedule->items, stretch_order,
                        attribution->stopper, failure);

@@ -1,7 +1,5 @@
 #include "instants.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "analysis/parts/parts.h"
 
@@ -30,15 +28,7 @@ static bool add_part(struct instants *at, const struct attributed *part)
 /* Adds a part to a class and to the names of some rows. */
 static bool add_named(struct instants *at, struct attributed part, const struct name_origin *origin)
 {
-    part.alone = origin->alone;
-    if (!part_name_for_frame(&at->names, origin, &part.name[NAME_FOR_FRAME]))
-        return false;
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (!part_name_in_graph(&at->names, origin, i, &part.name[i]) &&
-            (at->failure->code != FAILURE_NONE ||
-             !part_name(&at->names, origin->row[i], &part.name[i])))
-            return false;
-    return add_part(at, &part);
+    return part_names_find(&at->names, origin, &part) && add_part(at, &part);
 }
 
 /* Adds the time from one instant to another, if there is any. */
@@ -48,23 +38,6 @@ static bool add_time(struct instants *at, enum step_class step_class,
     struct attributed part = {
         .step_class = step_class, .time = (wide_time)to - from, .name = NO_NAMES};
     return from >= to || add_named(at, part, origin);
-}
-
-/* The labels of a thread at an instant. Returns what the thread is in; `*end` becomes the time at
-** which that or a label changes, if that is earlier. */
-static uint32_t find_labels(struct instants *at, uint32_t track, int64_t instant,
-                            struct name_origin *origin, int64_t *end)
-{
-    struct thread_labels *thread = &at->known->labels.threads[track];
-    size_t i = labels_find(thread, instant);
-    const struct label_stretch *stretch = &thread->items[i];
-    *origin = nowhere;
-    memcpy(origin->row, stretch->label, sizeof stretch->label);
-    origin->frame = stretch->frame;
-    origin->event = stretch->event;
-    if (i + 1 < thread->count && stretch[1].start < *end)
-        *end = stretch[1].start;
-    return stretch->inside;
 }
 
 /* A5.4: adds time in which the thread of the host's step is in nothing, too. */
@@ -122,7 +95,7 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
                                    : add_thread(at, other, TRACK_NONE, from, to);
     for (int64_t end = to; from < to; from = end, end = to) {
         struct name_origin origin;
-        uint32_t inside = find_labels(at, track, from, &origin, &end);
+        uint32_t inside = part_labels(&at->names, track, from, &origin, &end);
         bool done;
         if (inside == IN_NOTHING) {
             done = add_thread(at, other == track ? TRACK_NONE : other, TRACK_NONE, from, end);
@@ -138,16 +111,6 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
     return true;
 }
 
-/* The labels of a launch. */
-static struct name_origin origin_of_launch(struct instants *at, uint32_t launch)
-{
-    const struct columns *columns = &at->file->columns;
-    struct name_origin origin;
-    int64_t end = INT64_MAX;
-    find_labels(at, row_place(columns, launch)->track, columns->ts[launch], &origin, &end);
-    return origin;
-}
-
 /* A5 to A7: adds a stretch, or part of one, in which the device is idle. */
 static bool add_waiting(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
@@ -158,7 +121,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch];
     int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
-    struct name_origin origin = origin_of_launch(at, launch), call = origin;
+    struct name_origin origin = part_origin_of_launch(&at->names, launch), call = origin;
     call.row[LEVEL_OP] = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
                     earlier(to, start)) ||
@@ -215,28 +178,12 @@ static bool add_drained(struct instants *at, const struct busy_stretch *stretch,
     return done;
 }
 
-static const enum step_class class_of_type[] = {[KERNEL_COMPUTATION] = CLASS_COMPUTE,
-                                                [KERNEL_COMMUNICATION] = CLASS_COMM,
-                                                [KERNEL_MEMORY] = CLASS_MEMORY};
-
-/* A12: the rows whose names device work has. */
-static struct name_origin origin_of_work(struct instants *at, uint32_t row)
-{
-    uint32_t launch = at->file->columns.link[row];
-    struct name_origin origin = launch == ROW_NONE ? nowhere : origin_of_launch(at, launch);
-    origin.row[LEVEL_KERNEL] = row;
-    origin.alone = launch == ROW_NONE;
-    if (!origin.alone)
-        origin.work = row;
-    return origin;
-}
-
 /* A3: adds a stretch in which the device is busy. */
 static bool add_busy(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
-    struct name_origin origin = origin_of_work(at, stretch->row);
-    return add_time(at, class_of_type[stretch->type], &origin, from, to);
+    struct name_origin origin = part_origin_of_work(&at->names, stretch->row);
+    return add_time(at, step_class_of_work(stretch->type), &origin, from, to);
 }
 
 /* A12.5: counts the device work that starts in a stretch. */
@@ -248,8 +195,8 @@ static bool add_kernels(struct instants *at, int64_t from, int64_t to)
     for (; i < busy->work_count && busy->work[i].start < to; i++) {
         const struct busy_work *work = &busy->work[i];
         struct attributed part = {
-            .step_class = class_of_type[work->type], .kernels = 1, .name = NO_NAMES};
-        struct name_origin origin = origin_of_work(at, work->row);
+            .step_class = step_class_of_work(work->type), .kernels = 1, .name = NO_NAMES};
+        struct name_origin origin = part_origin_of_work(&at->names, work->row);
         if (!add_named(at, part, &origin))
             return false;
     }
@@ -350,7 +297,7 @@ bool instants_add_row(struct instants *at, size_t member, const struct window *w
 {
     if (!enter(at, member, window))
         return false;
-    struct name_origin origin = origin_of_work(at, row);
+    struct name_origin origin = part_origin_of_work(&at->names, row);
     return add_time(at, CLASS_COMM, &origin, from, to) && add_kernels(at, from, to);
 }
 

@@ -37,7 +37,8 @@ void replays_clear(struct replays *replays);
 /* The names of device work that are not the label of its launch. */
 struct graph_names {
     struct names texts;
-    /* By row: id in `texts`, NAME_NONE: no name, or GRAPH_LABEL: the label of its launch; NULL: all. */
+    /* By row: id in `texts`, NAME_NONE: no name, or GRAPH_LABEL: the label of its launch; NULL:
+    ** all. */
     uint32_t *of[LABEL_LEVELS];
 };
 

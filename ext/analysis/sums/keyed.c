@@ -169,9 +169,8 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if (key == KEY_CAT)
             done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(builder,
-                            kernel_type_name(kernel_types_row(&builder->types_of_work, builder->file, row)),
-                            &ids[i]);
+            done = put_text(builder, kernel_type_name(kernel_types_row(
+                                         &builder->types_of_work, builder->file, row)), &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&

@@ -62,8 +62,8 @@ struct keyed_request {
     enum device_type device_type;
     int side;                /* 0 or 1 */
     const struct work *work; /* by row of device work; NULL: not asked for */
-    /* Reads the shapes and types of operators, by row: of those whose shapes are not NAME_NONE, sets the ids
-    ** in `names`. NULL: not asked for. */
+    /* Reads the shapes and types of operators, by row: of those whose shapes are not NAME_NONE,
+    ** sets the ids in `names`. NULL: not asked for. */
     bool (*read_shapes)(void *from, struct trace_file *file, uint32_t *shapes, uint32_t *types);
     void *from;
 };

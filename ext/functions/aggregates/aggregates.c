@@ -405,8 +405,8 @@ const struct function aggregates[] = {
          "array of an object for each of its stretches on one rank in one of the rank's steps, by "
          "time. Its members seq, iteration, rank, ts_ns, dur_ns, waiting_rank, collective, "
          "process_group, queued, not_matched and not_tied are columns of trace_job_path; "
-         "own_iteration and own_ts_ns are the rank's step, and the start by the rank's clock; event "
-         "is that of the collective `queued`",
+         "own_iteration and own_ts_ns are the rank's step, and the start by the rank's clock; "
+         "event is that of the collective `queued`",
      .arguments = {JOB_ROW_ARGUMENTS},
      .step = jobScheduleStep,
      .final = jobScheduleFinal},
@@ -414,9 +414,9 @@ const struct function aggregates[] = {
      .family = FAMILY_RANKS_AND_THE_JOB,
      .question = "Files on many machines: how far are clocks apart?",
      .text =
-         "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which the "
-         "'exposed' and 'host_wait' are not needed: a JSON array of an object for each step and "
-         "rank, whose members rank, iteration and offset_ns are columns of trace_job_clocks",
+         "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which "
+         "the 'exposed' and 'host_wait' are not needed: a JSON array of an object for each step "
+         "and rank, whose members rank, iteration and offset_ns are columns of trace_job_clocks",
      .arguments = {JOB_ROW_ARGUMENTS},
      .step = jobOffsetsStep,
      .final = jobOffsetsFinal},

@@ -12,7 +12,8 @@
 const char job_schedule_name[] = "trace_job_schedule";
 const char job_offsets_name[] = "trace_job_offsets";
 
-const char *const job_row_kinds[] = {"step", "collective", "exposed", "host_collective", "host_wait"};
+const char *const job_row_kinds[] = {"step", "collective", "exposed", "host_collective",
+                                     "host_wait"};
 
 /* Arguments, in the order of the columns of trace_job_ranks. */
 enum {

@@ -236,7 +236,8 @@ const struct function scalars[] = {
     {.name = "tracediff_debug",
      .family = FAMILY_HELPERS,
      .question = "How was this library built, and what does it run with?",
-     .text = "how this extension was built, the versions it runs with, and how often it found out where the time of a file went",
+     .text = "how this extension was built, the versions it runs with, and how often it found out "
+             "where the time of a file went",
      .call = debugCall},
 };
 const int scalar_count = COUNT_OF(scalars);

@@ -18,8 +18,8 @@ struct list_rows {
 /* Takes an element; false on failure, with call->failure filled. */
 typedef bool take_element(struct list_rows *rows, const struct token *element);
 
-/* Goes through the files that the first argument names; `member` and `kind` as in list_open(). `take`
-** gets each element, `end` follows the last one of a file; it may be NULL. */
+/* Goes through the files that the first argument names; `member` and `kind` as in list_open().
+** `take` gets each element, `end` follows the last one of a file; it may be NULL. */
 int call_list_rows(struct call *call, const char *member, const char *kind, take_element *take,
                    void (*end)(struct list_rows *rows), void *state, struct rows **rows);
 

@@ -9,6 +9,7 @@
 struct wanted_trace {
     struct trace_paths paths;
     struct selection ranks, iterations;
+    bool of_steps; /* iterations are chosen */
     struct step_patterns steps;
     const char *subject; /* its name in errors */
     char *quoted;        /* owned; NULL: none */
@@ -25,30 +26,36 @@ static bool path_of_request(struct call *call, const char *path, struct trace_pa
 static bool read_arguments(struct call *call, const struct call_trace_request *request,
                            struct wanted_trace *wanted)
 {
-    if ((request->ranks && !argument_selection(call, request->ranks, false, &wanted->ranks)) ||
-        (request->iterations &&
-         !argument_selection(call, request->iterations, true, &wanted->iterations)) ||
-        (request->steps && !argument_steps(call, request->steps, &wanted->steps)) ||
+    int trace = argument_of(call, request->capture ? NAMES_CAPTURE : NAMES_TRACE, request->side);
+    int ranks = request->whole ? -1 : argument_of(call, NAMES_RANKS, request->side);
+    int steps = argument_of(call, NAMES_STEPS, 0);
+    int iterations = request->whole ? -1 : argument_of(call, NAMES_ITERATIONS, request->side);
+    wanted->of_steps = iterations >= 0;
+    if ((ranks >= 0 && !argument_selection(call, ranks, false, &wanted->ranks)) ||
+        (iterations >= 0 && !argument_selection(call, iterations, true, &wanted->iterations)) ||
+        (steps >= 0 && !argument_steps(call, steps, &wanted->steps)) ||
         !(request->path ? path_of_request(call, request->path, &wanted->paths)
-                        : argument_trace(call, request->trace, &wanted->paths)))
+                        : argument_trace(call, trace, &wanted->paths)))
         return false;
     if (request->job_ranks) {
         const struct selection *job = request->job_ranks;
-        wanted->ranks = (struct selection){SELECT_LIST, memory_zeroed(job->count, sizeof *job->values),
-                                           job->count, NULL, true};
-        if (!wanted->ranks.values)
+        int64_t *values = memory_items(job->count, sizeof *values);
+        wanted->ranks = (struct selection){SELECT_LIST, values, job->count, NULL, true};
+        if (!values)
             return failure_memory(&call->failure);
-        memcpy(wanted->ranks.values, job->values, job->count * sizeof *job->values);
+        memcpy(values, job->values, job->count * sizeof *values);
     }
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = request->default_ranks;
-    if ((request->of_profiler || wanted->iterations.kind == SELECT_FIRST) && wanted->steps.wish.kind == STEPS_AUTO)
+    if ((request->of_profiler || wanted->iterations.kind == SELECT_FIRST) &&
+        wanted->steps.wish.kind == STEPS_AUTO)
         wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
     wanted->subject = request->subject ? request->subject : "the trace";
-    if (request->quoted)
-        wanted->subject = wanted->quoted = sqlite3_mprintf(
-            "'%s'", request->path ? request->path
-                                  : (const char *)sqlite3_value_text(call->values[request->trace]));
+    if (request->quoted) {
+        const char *given = (const char *)sqlite3_value_text(call->values[trace]);
+        wanted->subject = wanted->quoted =
+            sqlite3_mprintf("'%s'", request->path ? request->path : given);
+    }
     return wanted->subject || failure_memory(&call->failure);
 }
 
@@ -84,9 +91,10 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
     done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
     for (size_t i = 0; i < count; i++) {
         opened[i].job = wanted[i].ranks.job || requests[i].job;
-        if (done && requests[i].iterations)
-            done = trace_choose_steps(traces[i], &wanted[i].iterations,
-                                      opened[i].job ? STEPS_OF_JOB : STEPS_OF_RANKS, wanted[i].subject, &opened[i].steps, &call->failure);
+        enum step_owners owners = opened[i].job ? STEPS_OF_JOB : STEPS_OF_RANKS;
+        if (done && wanted[i].of_steps)
+            done = trace_choose_steps(traces[i], &wanted[i].iterations, owners, wanted[i].subject,
+                                      &opened[i].steps, &call->failure);
         wanted_trace_clear(&wanted[i]);
     }
     for (size_t i = 0; !done && i < count; i++)
@@ -100,8 +108,7 @@ bool call_trace_open(struct call *call, const struct call_trace_request *request
     return call_traces_open(call, request, 1, opened);
 }
 
-bool call_common_ranks(struct call *call, const struct call_sides_request *request,
-                       struct common_ranks *common)
+bool call_common_ranks(struct call *call, struct common_ranks *common)
 {
     struct call_trace_request requests[2];
     struct call_trace opened[2];
@@ -109,11 +116,10 @@ bool call_common_ranks(struct call *call, const struct call_sides_request *reque
     bool done = true;
     *common = (struct common_ranks){.count = 0};
     for (int i = 0; i < 2; i++) {
-        requests[i] = (struct call_trace_request){.trace = request->control + i,
-                                                  .steps = request->steps,
-                                                  .default_ranks = SELECT_ALL,
-                                                  .use = TRACE_FOR_EVENTS};
-        done = done && argument_selection(call, request->iterations + i, true, &iterations[i]);
+        requests[i] = (struct call_trace_request){
+            .side = i, .whole = true, .default_ranks = SELECT_ALL, .use = TRACE_FOR_EVENTS};
+        done = done && argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), true,
+                                          &iterations[i]);
         requests[i].of_profiler = iterations[i].kind == SELECT_FIRST;
     }
     if (done && (done = call_traces_open(call, requests, 2, opened))) {
@@ -127,17 +133,16 @@ bool call_common_ranks(struct call *call, const struct call_sides_request *reque
     return done;
 }
 
-/* Lists the ranks of the job that is compared by default. The list is empty if the call names ranks, or if fewer than
-** two ranks can be compared. */
-static bool list_default(struct call *call, const struct call_sides_request *request,
-                         struct selection *ranks)
+/* Lists the ranks of the job that is compared by default. The list is empty if the call names
+** ranks, or if fewer than two ranks can be compared. */
+static bool list_default(struct call *call, struct selection *ranks)
 {
     struct common_ranks common;
+    int rank = argument_of(call, NAMES_RANKS, 0);
     *ranks = (struct selection){.kind = SELECT_LIST};
-    if (!argument_takes_job(call, request->ranks) || call->values[request->ranks] ||
-        call->values[request->ranks + 1])
+    if (!argument_takes_job(call, rank) || call->values[rank] || call->values[rank + 1])
         return true;
-    if (!call_common_ranks(call, request, &common))
+    if (!call_common_ranks(call, &common))
         return false;
     ranks->values = memory_zeroed(common.taken, sizeof *ranks->values);
     for (size_t i = 0; i < common.count && ranks->values && common.taken > 1; i++)
@@ -147,18 +152,14 @@ static bool list_default(struct call *call, const struct call_sides_request *req
     return ranks->values || failure_memory(&call->failure);
 }
 
-bool call_sides_open(struct call *call, const struct call_sides_request *request,
-                     struct call_trace *opened)
+bool call_sides_open(struct call *call, struct call_trace *opened)
 {
     static const char *const subjects[] = {"control", "test"};
     struct call_trace_request requests[2];
     struct selection ranks;
-    bool done = list_default(call, request, &ranks);
+    bool done = list_default(call, &ranks);
     for (int i = 0; i < 2; i++) {
-        requests[i] = (struct call_trace_request){.trace = request->control + i,
-                                                  .ranks = request->ranks + i,
-                                                  .iterations = request->iterations + i,
-                                                  .steps = request->steps,
+        requests[i] = (struct call_trace_request){.side = i,
                                                   .use = TRACE_FOR_DIFF,
                                                   .subject = subjects[i],
                                                   .job_ranks = ranks.count > 0 ? &ranks : NULL};

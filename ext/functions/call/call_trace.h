@@ -11,14 +11,15 @@
 #include "trace/common_ranks.h"
 
 struct call_trace_request {
-    /* Indices of arguments. 0 in those but `trace` means that the function lacks it. */
-    int trace, ranks, iterations, steps;
-    const char *path; /* NULL: `trace` names it; else this does */
+    int side;         /* as of argument_of() */
+    bool capture;     /* the trace is that of a capture */
+    bool whole;       /* all ranks and steps, whatever the arguments say */
+    const char *path; /* NULL: an argument names the trace; else this does */
     enum selection_kind default_ranks;
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
-    bool of_profiler;    /* steps are those of T11, unless `steps` is a pattern, as for 'first' (T23.3) */
+    bool of_profiler;    /* steps are those of T11, as for 'first' (T23.3), without a pattern */
     bool job;            /* the ranks are a job, whatever the arguments say */
     const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
     bool quoted;         /* errors quote the argument's text instead of `subject` */
@@ -39,21 +40,13 @@ enum { MOST_TRACES = 2 };
 bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
                       struct call_trace *opened);
 
-/* The arguments of a diff: the indices of those of control. Test's follow each of them, but for `steps`, which is
-** both's. */
-struct call_sides_request {
-    int control, ranks, iterations, steps;
-};
+/* The same for control and test of a diff, whose files are read side by side. If its ranks take
+** 'job' and are not given, they are the job that Q1.4 says. */
+bool call_sides_open(struct call *call, struct call_trace *opened);
 
-/* The same for control and test of a diff, whose files are read side by side. If its ranks take 'job' and
-** are not given, they are the job that Q1.4 says. */
-bool call_sides_open(struct call *call, const struct call_sides_request *request,
-                     struct call_trace *opened);
-
-/* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are compared as a
-** job by default. */
-bool call_common_ranks(struct call *call, const struct call_sides_request *request,
-                       struct common_ranks *common);
+/* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are
+** compared as a job by default. */
+bool call_common_ranks(struct call *call, struct common_ranks *common);
 
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);
@@ -75,9 +68,6 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
 #define JOB_RANKS_ARGUMENT \
     "ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default the lowest"
-#define JOB_BY_DEFAULT_TEXT                                                              \
-    "integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have " \
-    "several ranks, else the lowest"
 #define STEADY_STEPS_TEXT                                                              \
     "integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; " \
     "default 'steady'"
@@ -89,17 +79,16 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
 #define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"
 /* clang-format off */
-#define SELECTIONS_OF_DIFF \
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
-    {"test_rank", "", false, "the same for test"}, \
-    {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
-    {"test_iteration", "", false, "the same for test"}, \
-    {DEVICE_TYPE_ARGUMENT}
-#define SELECTIONS_OF_STEPS \
-    {"control_rank", "", false, "integer, JSON array or 'all'; default the lowest"}, \
+#define SELECTIONS_BY(ranks) \
+    {"control_rank", "", false, ranks}, \
     {"test_rank", "", false, "the same for test"}, \
     {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
     {"test_iteration", "", false, "the same for test"}
+#define SELECTIONS_OF_STEPS SELECTIONS_BY("integer, JSON array or 'all'; default the lowest")
+#define SELECTIONS_OF_DIFF SELECTIONS_OF_STEPS, {DEVICE_TYPE_ARGUMENT}
+#define SELECTIONS_OF_JOB \
+    SELECTIONS_BY("integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both " \
+                  "have several ranks, else the lowest")
 /* clang-format on */
 #define USE_SHORT_NAME_ARGUMENT \
     "use_short_name", "INTEGER", false, \

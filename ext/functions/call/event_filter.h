@@ -76,7 +76,8 @@ struct term_values {
     sqlite3_value *value; /* NULL before the first */
 };
 
-/* SQLITE_ROW for the next value as text, without NULLs; SQLITE_DONE after the last one, or an error. */
+/* SQLITE_ROW for the next value as text, without NULLs; SQLITE_DONE after the last one, or an
+** error. */
 int term_next_text(struct term_values *values, const char **text);
 
 #endif

@@ -49,14 +49,15 @@ static bool read_captures(struct call *call, const struct trace_member *member,
     return done;
 }
 
-bool graph_args_read(struct call *call, int capture, int steps, const struct trace *trace,
-                     bool wanted, struct graph_args *args)
+bool graph_args_read(struct call *call, const struct trace *trace, bool wanted,
+                     struct graph_args *args)
 {
-    const struct call_trace_request request = {.trace = capture,
-                                               .steps = steps,
-                                               .default_ranks = SELECT_ALL,
-                                               .use = TRACE_READABLE | TRACE_WHOLE,
-                                               .quoted = true};
+    static const struct call_trace_request request = {.capture = true,
+                                                      .whole = true,
+                                                      .default_ranks = SELECT_ALL,
+                                                      .use = TRACE_READABLE | TRACE_WHOLE,
+                                                      .quoted = true};
+    int capture = argument_of(call, NAMES_CAPTURE, 0);
     struct call_trace opened = {.trace = {.count = 0}};
     bool done = true;
     *args = (struct graph_args){.captured = capture >= 0 && call->values[capture],

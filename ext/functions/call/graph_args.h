@@ -10,15 +10,15 @@
 struct graph_args {
     struct captures captures;
     bool captured; /* a capture was given */
-    int64_t *
-        *nodes; /* by member, then row: `graph node id`, or NUMBER_NONE; NULL: no row has one */
+    /* By member, then row: `graph node id`, or NUMBER_NONE; NULL: no row has one. */
+    int64_t **nodes;
     size_t count;
 };
 
-/* Reads the captures of the trace that an argument names (-1: none), with the steps that another one names, if it is given, and the node ids of a trace if
-** it is or if they are `wanted`. On failure, fills call->failure. To be closed on failure, too. */
-bool graph_args_read(struct call *call, int capture, int steps, const struct trace *trace,
-                     bool wanted, struct graph_args *args);
+/* Reads the captures of the capture of a call, if it is given, and the node ids of a trace if it is
+** or if they are `wanted`. On failure, fills call->failure. To be closed on failure, too. */
+bool graph_args_read(struct call *call, const struct trace *trace, bool wanted,
+                     struct graph_args *args);
 
 /* What is known, as long as `args` stays. */
 struct graph_knowledge graph_args_knowledge(const struct graph_args *args);

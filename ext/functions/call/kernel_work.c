@@ -170,7 +170,8 @@ static const char *text_of(const struct work_builder *builder, uint32_t id)
     return id == NAME_NONE ? NULL : builder->texts.items[id].text;
 }
 
-/* Computes the work of each operator that owns some; not known without dims, which were not read of those divided. */
+/* Computes the work of each operator that owns some; not known without dims, which were not read of
+** those divided. */
 static bool compute(struct work_builder *builder)
 {
     const struct owned *items = builder->items;

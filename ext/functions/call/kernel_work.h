@@ -8,8 +8,8 @@
 #include "sqlite/table_function.h"
 #include "trace/trace.h"
 
-/* By row; the share of device work, unknown for all other rows. The caller frees it. NULL on failure, with
-** call->failure filled. */
+/* By row; the share of device work, unknown for all other rows. The caller frees it. NULL on
+** failure, with call->failure filled. */
 struct work *kernel_work_find(struct call *call, const struct trace_member *member);
 
 #endif

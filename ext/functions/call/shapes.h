@@ -1,15 +1,16 @@
 /*
-** The shapes, the types and the values of operators' inputs: "Input Dims", "Input type" and "Concrete
-** Inputs" in their args, which are read from the file again (T6).
+** The shapes, the types and the values of operators' inputs: "Input Dims", "Input type" and
+** "Concrete Inputs" in their args, which are read from the file again (T6).
 */
 #ifndef TRACEDIFF_SHAPES_H
 #define TRACEDIFF_SHAPES_H
 
 #include "sqlite/table_function.h"
 
-/* Reads the shapes of a file's operators, and the types and values unless these are NULL. All are by row: on
-** entry, a row whose shapes are not NAME_NONE is wanted; on return, each wanted row has the id in
-** `names` of its JSON text, or NAME_NONE. On failure, fills call->failure and returns false. */
+/* Reads the shapes of a file's operators, and the types and values unless these are NULL. All are
+** by row: on entry, a row whose shapes are not NAME_NONE is wanted; on return, each wanted row has
+** the id in `names` of its JSON text, or NAME_NONE. On failure, fills call->failure and returns
+** false. */
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
                  uint32_t *concrete, struct names *names);
 

@@ -5,101 +5,48 @@
 #include "naming/step_form.h"
 #include "call_trace.h"
 #include "graph_args.h"
+#include "step_rows.h"
 #include "step_text.h"
 
 #define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
 
-/* The steps of a call, or one for all of them. The parts of a step are found when it is first read,
-** and kept for later reads until they take KEPT_STEPS bytes in all. */
-struct step_rows {
-    struct rows rows; /* must be first */
+/* The steps of a call, or one for all of them. */
+struct parts_rows {
+    struct step_rows base; /* must be first */
     const struct step_parts *columns;
-    struct database *database;
     struct call_trace opened;
     struct graph_args graphs;
     struct attribution *attribution;
     struct families families; /* of paths */
-    size_t count;
-    bool total;                   /* the only step is the sum of all */
-    struct attributed_step *kept; /* by step; count 0: not kept */
-    size_t room;                  /* bytes that may still be kept */
+    bool total;               /* the only step is the sum of all */
 };
 
-struct step_scan {
-    struct row_scan base; /* must be first */
-    size_t next;          /* the next step */
-    const struct attributed_step *step;
-    struct attributed_step own; /* the step, if it is not kept */
-    size_t part;                /* the next of its parts */
-    int64_t number;             /* of the next row */
+struct found_parts {
+    struct found_step base; /* must be first */
+    struct attributed_step step;
 };
 
-/* Finds the parts of the next step. */
-static int find_next_step(struct step_scan *scan, struct failure *failure)
+static bool find_parts(struct step_rows *rows, size_t i, struct found_step **step,
+                       struct failure *failure)
 {
-    struct step_rows *steps = (struct step_rows *)scan->base.rows;
-    struct attributed_step *kept = &steps->kept[scan->next];
-    scan->part = 0;
-    scan->step = kept;
-    if (kept->count == 0) {
-        database_begin_work(steps->database);
-        bool found = steps->total
-                         ? attribution_total(steps->attribution, &scan->own, failure)
-                         : attribution_step(steps->attribution, scan->next, &scan->own, failure);
-        database_end_work(steps->database);
-        if (!found)
-            return SQLITE_ERROR;
-        size_t size = scan->own.capacity * sizeof *scan->own.rows;
-        scan->step = &scan->own;
-        if (size <= steps->room) {
-            *kept = scan->own;
-            scan->own = (struct attributed_step){.count = 0};
-            scan->step = kept;
-            steps->room -= size;
-            steps->rows.memory += size;
-        }
-    }
-    scan->next++;
-    return SQLITE_OK;
+    const struct parts_rows *steps = (const struct parts_rows *)rows;
+    if (!*step && !(*step = memory_zeroed(1, sizeof(struct found_parts))))
+        return failure_memory(failure);
+    struct found_parts *found = (struct found_parts *)*step;
+    bool done = steps->total ? attribution_total(steps->attribution, &found->step, failure)
+                             : attribution_step(steps->attribution, i, &found->step, failure);
+    found->base = (struct found_step){found->step.count,
+                                      found->step.capacity * sizeof *found->step.rows};
+    return done;
 }
 
-static int step_parts_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,
-                            struct failure *failure)
+static void free_parts(struct found_step *step)
 {
-    (void)wish;
-    (void)failure;
-    struct step_scan *it = *scan ? (struct step_scan *)*scan : memory_zeroed(1, sizeof *it);
-    if (!it)
-        return SQLITE_NOMEM;
-    *it = (struct step_scan){.base = {rows}, .own = it->own};
-    *scan = &it->base;
-    return SQLITE_OK;
+    memory_free(((struct found_parts *)step)->step.rows);
+    memory_free(step);
 }
 
-static int step_parts_next(struct row_scan *base, struct position *position, bool *end,
-                           struct failure *failure)
-{
-    struct step_scan *scan = (struct step_scan *)base;
-    const struct step_rows *steps = (const struct step_rows *)base->rows;
-    *end = false;
-    while (!scan->step || scan->part == scan->step->count) {
-        *end = scan->next == steps->count;
-        int code = *end ? SQLITE_OK : find_next_step(scan, failure);
-        if (*end || code != SQLITE_OK)
-            return code;
-    }
-    *position = (struct position){scan->number++, scan->next - 1, (int64_t)scan->part++};
-    return SQLITE_OK;
-}
-
-static void step_parts_end(struct row_scan *base)
-{
-    struct step_scan *scan = (struct step_scan *)base;
-    memory_free(scan->own.rows);
-    memory_free(scan);
-}
-
-static void name_column(const struct step_rows *steps, uint32_t id, sqlite3_context *context)
+static void name_column(const struct parts_rows *steps, uint32_t id, sqlite3_context *context)
 {
     if (id == NAME_NONE)
         return;
@@ -107,7 +54,7 @@ static void name_column(const struct step_rows *steps, uint32_t id, sqlite3_cont
     sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static void area_column(const struct step_rows *steps, const struct attributed *part,
+static void area_column(const struct parts_rows *steps, const struct attributed *part,
                         sqlite3_context *context)
 {
     const struct name *area = area_of(attribution_names(steps->attribution), part);
@@ -116,7 +63,7 @@ static void area_column(const struct step_rows *steps, const struct attributed *
 }
 
 /* L1 */
-static void family_column(const struct step_rows *steps, const struct attributed *part,
+static void family_column(const struct parts_rows *steps, const struct attributed *part,
                           sqlite3_context *context)
 {
     const struct name *area = area_of(attribution_names(steps->attribution), part);
@@ -147,8 +94,9 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
                              const struct position *position, int column, sqlite3_context *context,
                              struct failure *failure)
 {
-    const struct step_rows *steps = (const struct step_rows *)rows;
-    const struct attributed_step *step = ((const struct step_scan *)scan)->step;
+    const struct parts_rows *steps = (const struct parts_rows *)rows;
+    const struct found_step *found = ((const struct step_scan *)scan)->step;
+    const struct attributed_step *step = &((const struct found_parts *)found)->step;
     const struct attributed *part = &step->rows[position->part_row];
     int after_names = column - STEP_PARTS_NAMES - steps->columns->name_count;
     (void)failure;
@@ -181,10 +129,8 @@ static int step_parts_column(struct rows *rows, struct row_scan *scan,
 
 static void step_parts_destroy(struct rows *rows)
 {
-    struct step_rows *steps = (struct step_rows *)rows;
-    for (size_t i = 0; steps->kept && i < steps->count; i++)
-        memory_free(steps->kept[i].rows);
-    memory_free(steps->kept);
+    struct parts_rows *steps = (struct parts_rows *)rows;
+    step_rows_clear(&steps->base);
     attribution_free(steps->attribution);
     families_clear(&steps->families);
     graph_args_close(&steps->graphs);
@@ -193,14 +139,14 @@ static void step_parts_destroy(struct rows *rows)
 }
 
 static const struct rows_methods step_parts_methods = {
-    .begin = step_parts_begin,
-    .next = step_parts_next,
-    .end = step_parts_end,
+    .begin = step_rows_begin,
+    .next = step_rows_next,
+    .end = step_rows_end,
     .column = step_parts_column,
     .destroy = step_parts_destroy,
 };
 
-static bool find_steps(struct call *call, struct step_rows *steps)
+static bool find_steps(struct call *call, struct parts_rows *steps)
 {
     static const char *const levels[] = {[LEVEL_OP] = "op",
                                          [LEVEL_TOP_OP] = "top_op",
@@ -210,52 +156,47 @@ static bool find_steps(struct call *call, struct step_rows *steps)
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
     static const char *const sums[] = {"step", "trace"};
     const struct step_parts *columns = steps->columns;
-    const struct call_trace_request request = {
-        .trace = STEP_PARTS_TRACE,
-        .ranks = STEP_PARTS_RANKS,
-        .iterations = STEP_PARTS_ITERATIONS,
-        .steps = columns->steps,
-        .use = TRACE_FOR_DIFF,
-        .quoted = true}; /* a statement may name two traces */
+    /* quoted: a statement may name two traces */
+    static const struct call_trace_request request = {.use = TRACE_FOR_DIFF, .quoted = true};
     const struct stopper *stopper = &call->database->cache.stopper;
     int level = LEVEL_COUNT, clock, per = 0;
-    if ((!columns->level || argument_word(call, columns->level, levels, COUNT_OF(levels), &level)) &&
+    if ((!columns->level ||
+         argument_word(call, columns->level, levels, COUNT_OF(levels), &level)) &&
         argument_word(call, columns->clock, clocks, COUNT_OF(clocks), &clock) &&
         (!columns->per || argument_word(call, columns->per, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened) &&
-        (!columns->capture || graph_args_read(call, columns->capture, columns->steps, &steps->opened.trace, false,
-                                              &steps->graphs)))
-        steps->attribution = attribution_new(
-            &steps->opened.trace, &steps->opened.steps,
-            &(struct attribution_request){(enum label_level)level, (enum step_clock)clock,
-                                          steps->opened.job, graph_args_knowledge(&steps->graphs), NULL},
-            stopper, &call->failure);
+        graph_args_read(call, &steps->opened.trace, false, &steps->graphs)) {
+        const struct attribution_request asked = {(enum label_level)level, (enum step_clock)clock,
+                                                  steps->opened.job,
+                                                  graph_args_knowledge(&steps->graphs), NULL};
+        steps->attribution = attribution_new(&steps->opened.trace, &steps->opened.steps, &asked,
+                                             stopper, &call->failure);
+    }
     if (!steps->attribution ||
         (!columns->level &&
          !families_add(&steps->families, &steps->opened.trace, stopper, &call->failure)))
         return false;
     steps->total = per != 0;
-    steps->count = attribution_count(steps->attribution);
-    if (steps->total && steps->count > 1)
-        steps->count = 1;
-    steps->kept = memory_zeroed(steps->count, sizeof *steps->kept);
-    return steps->kept || failure_memory(&call->failure);
+    size_t count = attribution_count(steps->attribution);
+    return step_rows_make(&steps->base, steps->total && count > 1 ? 1 : count, KEPT_STEPS) ||
+           failure_memory(&call->failure);
 }
 
 int step_parts_produce(struct call *call, struct rows **rows, const struct step_parts *columns)
 {
-    struct step_rows *steps = memory_zeroed(1, sizeof *steps);
+    struct parts_rows *steps = memory_zeroed(1, sizeof *steps);
     if (!steps)
         return SQLITE_NOMEM;
-    steps->rows.methods = &step_parts_methods;
+    steps->base = (struct step_rows){.rows = {.methods = &step_parts_methods},
+                                     .database = call->database,
+                                     .find = find_parts,
+                                     .free = free_parts};
     steps->columns = columns;
-    steps->database = call->database;
-    steps->room = KEPT_STEPS;
     if (!find_steps(call, steps)) {
-        step_parts_destroy(&steps->rows);
+        step_parts_destroy(&steps->base.rows);
         return SQLITE_ERROR;
     }
-    steps->rows.memory = call_trace_memory(&steps->opened);
-    *rows = &steps->rows;
+    steps->base.rows.memory = call_trace_memory(&steps->opened);
+    *rows = &steps->base.rows;
     return SQLITE_OK;
 }

@@ -11,13 +11,10 @@
 ** top_name. */
 enum { STEP_PARTS_RANK, STEP_PARTS_ITERATION, STEP_PARTS_CLASS, STEP_PARTS_NAMES };
 
-/* Arguments: these, then those of struct step_parts. */
-enum { STEP_PARTS_TRACE, STEP_PARTS_RANKS, STEP_PARTS_ITERATIONS };
-
 struct step_parts {
-    /* Indices of arguments; 0: the function lacks it. With a level, names are those of the level; else paths. `per`:
-    ** what they are sums over. */
-    int level, clock, per, capture, steps;
+    /* Indices of arguments; 0: the function lacks it. With a level, names are those of the level;
+    ** else paths. `per`: what they are sums over. */
+    int level, clock, per;
     const unsigned char *names; /* by column of names: the index in attributed.name */
     int name_count;
 };

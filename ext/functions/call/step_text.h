@@ -8,7 +8,8 @@
 #include "sqlite/table_function.h"
 #include "naming/step_form.h"
 
-/* The phase, in small letters; NULL if out of memory, like the next. To be freed by sqlite3_free(). */
+/* The phase, in small letters; NULL if out of memory, like the next. To be freed by
+** sqlite3_free(). */
 static inline char *step_phase(const struct step_form *form)
 {
     char *text = sqlite3_mprintf("%.*s", (int)form->phase_length, form->phase);

@@ -13,7 +13,8 @@ static int file_order(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* T7: those without a number in the name get the lowest numbers that are free, in the order of their paths. */
+/* T7: those without a number in the name get the lowest numbers that are free, in the order of
+** their paths. */
 static bool assign_ranks(struct call *call, struct call_snapshots *snapshots)
 {
     int64_t *taken = memory_zeroed(snapshots->count, sizeof *taken), next = 0;
@@ -57,7 +58,8 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
 }
 
 /* 'worst', or what argument_selection() reads. */
-static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots, bool *worst)
+static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots,
+                       bool *worst)
 {
     static const char word[] = " or 'all', not ";
     sqlite3_value *value = call->values[argument];

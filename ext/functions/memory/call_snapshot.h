@@ -20,8 +20,8 @@ struct call_snapshots {
     struct selection ranks;
 };
 
-/* Finds the files of an argument, and reads the argument for ranks, by default the lowest; 0: there is none, and all
-** are chosen. On failure, too, they are to be closed. */
+/* Finds the files of an argument, and reads the argument for ranks, by default the lowest; 0: there
+** is none, and all are chosen. On failure, too, they are to be closed. */
 bool call_snapshots_find(struct call *call, int argument, int ranks,
                          struct call_snapshots *snapshots);
 
@@ -37,7 +37,8 @@ typedef bool take_snapshot(struct call *call, struct snapshot *snapshot, int64_t
 bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
                          take_snapshot *take, void *to);
 
-/* A complete producer of a function with the arguments below: `add` adds the rows of each snapshot to a struct result. */
+/* A complete producer of a function with the arguments below: `add` adds the rows of each snapshot
+** to a struct result. */
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
 
 #define SNAPSHOT_ARGUMENT \
@@ -54,8 +55,8 @@ enum { SNAPSHOT_PATH, SNAPSHOT_RANKS };
 /* Finds the files of a function with these arguments. */
 static inline bool call_snapshots_all(struct call *call, struct call_snapshots *snapshots)
 {
-    return call_snapshots_find(call, SNAPSHOT_PATH, call->values[SNAPSHOT_RANKS] ? SNAPSHOT_RANKS : 0,
-                               snapshots);
+    int ranks = call->values[SNAPSHOT_RANKS] ? SNAPSHOT_RANKS : 0;
+    return call_snapshots_find(call, SNAPSHOT_PATH, ranks, snapshots);
 }
 
 #endif

@@ -31,7 +31,8 @@ static const struct table_column columns_of_files[] = {
 static const struct argument arguments_of_files[] = {
     {SNAPSHOT_ARGUMENT},
     {"ranks", "", false,
-     "integer, JSON array, 'all' or 'worst', whose files must be readable; default all, readable or not"},
+     "integer, JSON array, 'all' or 'worst', whose files must be readable; default all, readable "
+     "or not"},
 };
 
 static void write_problem(struct writer *list, const char *what, int64_t count)
@@ -113,8 +114,8 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
             result_null(result);
 }
 
-/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. `asked`: its rank was asked
-** for, and it must be readable. */
+/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. `asked`:
+** its rank was asked for, and it must be readable. */
 static void add_file(struct call *call, struct result *result, const struct snapshot_file *file,
                      bool asked)
 {

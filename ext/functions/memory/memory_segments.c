@@ -78,8 +78,9 @@ static void add_pool(struct result *result, const struct values *values, pickled
 
 static bool add_segments(struct call *call, struct snapshot *snapshot, int64_t rank, void *to)
 {
-    static const enum snapshot_key sizes[] = {KEY_ADDRESS,        KEY_STREAM,      KEY_TOTAL_SIZE,
-                                              KEY_ALLOCATED_SIZE, KEY_ACTIVE_SIZE, KEY_REQUESTED_SIZE};
+    static const enum snapshot_key sizes[] = {KEY_ADDRESS,        KEY_STREAM,
+                                              KEY_TOTAL_SIZE,     KEY_ALLOCATED_SIZE,
+                                              KEY_ACTIVE_SIZE,    KEY_REQUESTED_SIZE};
     struct result *result = to;
     const struct values *values = &snapshot->pickle.values;
     for (size_t d = 0; d < snapshot->device_count; d++)

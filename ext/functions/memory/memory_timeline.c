@@ -1,14 +1,17 @@
 /*
-** memory_timeline: the memory of a device by category over time, as PyTorch's memory profiler exports it.
+** memory_timeline: the memory of a device by category over time, as PyTorch's memory profiler
+** exports it.
 **
-** 1. The file is a list of entries [time, action, bytes, category], in the order of their times: export_memory_timeline()
-**    with a path that ends in .raw.json.gz. Bytes are negative where memory is freed; an entry that changes the category
-**    of a block is followed by a second one. So the action is not needed.
-** 2. A row is the sums by category after the entries of one time; an entry of another time than the one before it begins
-**    a new row. This is what HTA's MemoryAnalysis makes of the file.
-** 3. A time below 0 is that of memory from before the profiler: it becomes the first time of the file above 0, or NULL
-**    if there is none.
-** 4. Categories are the numbers 0 to 7. An entry that is not as in rule 1, and a sum beyond 64 bits, is an error.
+** 1. The file is a list of entries [time, action, bytes, category], in the order of their times:
+**    export_memory_timeline() with a path that ends in .raw.json.gz. Bytes are negative where
+**    memory is freed; an entry that changes the category of a block is followed by a second one. So
+**    the action is not needed.
+** 2. A row is the sums by category after the entries of one time; an entry of another time than the
+**    one before it begins a new row. This is what HTA's MemoryAnalysis makes of the file.
+** 3. A time below 0 is that of memory from before the profiler: it becomes the first time of the
+**    file above 0, or NULL if there is none.
+** 4. Categories are the numbers 0 to 7. An entry that is not as in rule 1, and a sum beyond 64
+**    bits, is an error.
 */
 #include "base/memory.h"
 #include "text/number.h"

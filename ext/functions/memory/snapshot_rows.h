@@ -1,5 +1,6 @@
 /*
-** Rows that are made from snapshots when SQLite reads them: of each device, as many as it has of something.
+** Rows that are made from snapshots when SQLite reads them: of each device, as many as it has of
+** something.
 */
 #ifndef TRACEDIFF_SNAPSHOT_ROWS_H
 #define TRACEDIFF_SNAPSHOT_ROWS_H
@@ -21,7 +22,8 @@ struct snapshot_rows {
     size_t count, capacity;
 };
 
-/* A complete producer of a function with SNAPSHOT_ARGUMENTS: `size` gives the rows of a device, `prepare`, which may be NULL, fills its sums. */
+/* A complete producer of a function with SNAPSHOT_ARGUMENTS: `size` gives the rows of a device,
+** `prepare`, which may be NULL, fills its sums. */
 int snapshot_rows_make(struct call *call, const struct rows_methods *methods,
                        size_t (*size)(const struct memory_device *device),
                        bool (*prepare)(struct call *call, struct snapshot_part *part),

@@ -3,10 +3,10 @@
 */
 #include "analysis/path/path_walk.h"
 #include "base/memory.h"
-#include "text/number.h"
 #include "functions/call/call_trace.h"
-#include "functions/call/shapes.h"
 #include "functions/call/step_parts.h"
+#include "functions/call/step_rows.h"
+#include "functions/call/sync_args.h"
 
 #define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
 
@@ -51,7 +51,7 @@ static const struct table_column columns_of_path[] = {
     {"slack_ns", "INTEGER", "ns"},
 };
 
-enum { CRITICAL_TRACE, CRITICAL_RANKS, CRITICAL_ITERATIONS, CRITICAL_CLOCK, CRITICAL_OFF, CRITICAL_STEPS };
+enum { CRITICAL_CLOCK = 3, CRITICAL_OFF };
 
 static const struct argument arguments_of_path[] = {
     {TRACE_ARGUMENT},
@@ -63,143 +63,40 @@ static const struct argument arguments_of_path[] = {
     {STEPS_ARGUMENT},
 };
 
-/* The number that args have for a key, by row; `wanted` rows only. */
-static bool read_numbers(struct call *call, struct trace_file *file, const char *key,
-                         const bool *wanted, uint32_t *values, struct names *texts)
-{
-    for (size_t row = 0; row < file->columns.count; row++)
-        values[row] = wanted[row] ? 0 : NAME_NONE;
-    return arg_read(call, file, key, values, texts);
-}
-
-static int64_t number_of(const struct names *texts, uint32_t id)
-{
-    int64_t number;
-    const struct name *text = id == NAME_NONE ? NULL : &texts->items[id];
-    return text && number_integer((const unsigned char *)text->text, text->length, &number) &&
-                   number >= 0 && number < UINT32_MAX
-               ? number
-               : NUMBER_NONE;
-}
-
-/* Reads what sync events of a file say (P6.1). */
-static bool read_syncs(struct call *call, struct trace_file *file, struct path_syncs *syncs)
-{
-    size_t rows = file->columns.count, count = 0;
-    struct names texts = {0};
-    bool *wanted = memory_zeroed(rows + 1, sizeof *wanted), done = true;
-    *syncs = (struct path_syncs){.count = 0};
-    for (size_t row = 0; wanted && row < rows; row++)
-        count += wanted[row] = path_sync_wanted(file, row);
-    uint32_t *streams = count > 0 ? memory_filled(rows, sizeof *streams) : NULL;
-    uint32_t *records = count > 0 ? memory_filled(rows, sizeof *records) : NULL;
-    if (count > 0) {
-        syncs->items = memory_items(count, sizeof *syncs->items);
-        done = (streams && records && syncs->items) || failure_memory(&call->failure);
-        done =
-            done && read_numbers(call, file, "wait_on_stream", wanted, streams, &texts) &&
-            read_numbers(call, file, "wait_on_cuda_event_record_corr_id", wanted, records, &texts);
-    } else if (!wanted) {
-        done = failure_memory(&call->failure);
-    }
-    for (size_t row = 0; done && count > 0 && row < rows; row++) {
-        int64_t stream = wanted[row] ? number_of(&texts, streams[row]) : NUMBER_NONE;
-        if (stream != NUMBER_NONE)
-            syncs->items[syncs->count++] =
-                (struct path_sync){(uint32_t)row, stream, number_of(&texts, records[row])};
-    }
-    memory_free(wanted);
-    memory_free(streams);
-    memory_free(records);
-    names_clear(&texts);
-    return done;
-}
-
-/* The steps of a call. A path is found when its step is first read, and kept for later reads until
-** these take KEPT_PATHS bytes in all. */
+/* The steps of a call. */
 struct path_rows {
-    struct rows rows; /* must be first */
-    struct database *database;
+    struct step_rows base; /* must be first */
     struct call_trace opened;
     struct path_syncs *syncs; /* by member */
     struct critical_path *path;
-    size_t count;
-    struct path_step *kept; /* by step; no parts: not kept */
-    size_t room;            /* bytes that may still be kept */
 };
 
-struct path_scan {
-    struct row_scan base; /* must be first */
-    size_t next;          /* the next step */
-    const struct path_step *step;
-    struct path_step own; /* the step, if it is not kept */
-    size_t part;          /* the next of its parts */
-    int64_t number;       /* of the next row */
+struct found_path {
+    struct found_step base; /* must be first */
+    struct path_step step;
 };
 
-/* Finds the path of the next step. */
-static int find_next_path(struct path_scan *scan, struct failure *failure)
-{
-    struct path_rows *paths = (struct path_rows *)scan->base.rows;
-    struct path_step *kept = &paths->kept[scan->next];
-    scan->part = 0;
-    scan->step = kept;
-    if (kept->count == 0) {
-        database_begin_work(paths->database);
-        bool found = critical_path_step(paths->path, scan->next, &scan->own, failure);
-        database_end_work(paths->database);
-        if (!found)
-            return SQLITE_ERROR;
-        size_t size = scan->own.capacity * sizeof *scan->own.parts +
-                      scan->own.off_capacity * sizeof *scan->own.off;
-        scan->step = &scan->own;
-        if (scan->own.count > 0 && size <= paths->room) {
-            *kept = scan->own;
-            scan->own = (struct path_step){.count = 0};
-            scan->step = kept;
-            paths->room -= size;
-            paths->rows.memory += size;
-        }
-    }
-    scan->next++;
-    return SQLITE_OK;
-}
-
-static int path_begin(struct rows *rows, const struct wish *wish, struct row_scan **scan,
+/* Finds the path of a step. Without parts it has a row. */
+static bool find_path(struct step_rows *rows, size_t i, struct found_step **step,
                       struct failure *failure)
 {
-    (void)wish;
-    (void)failure;
-    struct path_scan *it = *scan ? (struct path_scan *)*scan : memory_zeroed(1, sizeof *it);
-    if (!it)
-        return SQLITE_NOMEM;
-    *it = (struct path_scan){.base = {rows}, .own = it->own};
-    *scan = &it->base;
-    return SQLITE_OK;
+    const struct path_rows *paths = (const struct path_rows *)rows;
+    if (!*step && !(*step = memory_zeroed(1, sizeof(struct found_path))))
+        return failure_memory(failure);
+    struct found_path *found = (struct found_path *)*step;
+    bool done = critical_path_step(paths->path, i, &found->step, failure);
+    const struct path_step *of = &found->step;
+    found->base.rows = of->count > 0 ? of->count + of->off_count : 1;
+    found->base.memory = of->capacity * sizeof *of->parts + of->off_capacity * sizeof *of->off;
+    return done;
 }
 
-static int path_next(struct row_scan *base, struct position *position, bool *end,
-                     struct failure *failure)
+static void free_path(struct found_step *step)
 {
-    struct path_scan *scan = (struct path_scan *)base;
-    const struct path_rows *paths = (const struct path_rows *)base->rows;
-    *end = false;
-    if (!scan->step || scan->part >= scan->step->count + scan->step->off_count) {
-        *end = scan->next == paths->count;
-        int code = *end ? SQLITE_OK : find_next_path(scan, failure);
-        if (*end || code != SQLITE_OK)
-            return code;
-    }
-    *position = (struct position){scan->number++, scan->next - 1, (int64_t)scan->part++};
-    return SQLITE_OK;
-}
-
-static void path_end(struct row_scan *base)
-{
-    struct path_scan *scan = (struct path_scan *)base;
-    memory_free(scan->own.parts);
-    memory_free(scan->own.off);
-    memory_free(scan);
+    struct found_path *found = (struct found_path *)step;
+    memory_free(found->step.parts);
+    memory_free(found->step.off);
+    memory_free(found);
 }
 
 static void name_column(const struct trace_file *file, uint32_t row, sqlite3_context *context)
@@ -249,7 +146,8 @@ static int path_column(struct rows *rows, struct row_scan *scan, const struct po
                        int column, sqlite3_context *context, struct failure *failure)
 {
     const struct path_rows *paths = (const struct path_rows *)rows;
-    const struct path_step *step = ((const struct path_scan *)scan)->step;
+    const struct found_step *found = ((const struct step_scan *)scan)->step;
+    const struct path_step *step = &((const struct found_path *)found)->step;
     const struct trace *trace = &paths->opened.trace;
     const struct trace_member *member = &trace->members[step->member];
     size_t part = (size_t)position->part_row;
@@ -277,23 +175,17 @@ static int path_column(struct rows *rows, struct row_scan *scan, const struct po
 static void path_destroy(struct rows *rows)
 {
     struct path_rows *paths = (struct path_rows *)rows;
-    for (size_t i = 0; paths->kept && i < paths->count; i++) {
-        memory_free(paths->kept[i].parts);
-        memory_free(paths->kept[i].off);
-    }
-    memory_free(paths->kept);
+    step_rows_clear(&paths->base);
     critical_path_free(paths->path);
-    for (size_t i = 0; paths->syncs && i < paths->opened.trace.count; i++)
-        memory_free(paths->syncs[i].items);
-    memory_free(paths->syncs);
+    sync_args_free(paths->syncs, &paths->opened.trace);
     call_trace_close(&paths->opened);
     memory_free(paths);
 }
 
 static const struct rows_methods path_methods = {
-    .begin = path_begin,
-    .next = path_next,
-    .end = path_end,
+    .begin = step_rows_begin,
+    .next = step_rows_next,
+    .end = step_rows_end,
     .column = path_column,
     .destroy = path_destroy,
 };
@@ -301,12 +193,7 @@ static const struct rows_methods path_methods = {
 static bool find_paths(struct call *call, struct path_rows *paths)
 {
     static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
-    static const struct call_trace_request request = {.trace = CRITICAL_TRACE,
-                                                      .ranks = CRITICAL_RANKS,
-                                                      .iterations = CRITICAL_ITERATIONS,
-                                                      .steps = CRITICAL_STEPS,
-                                                      .use = TRACE_FOR_DIFF,
-                                                      .quoted = true};
+    static const struct call_trace_request request = {.use = TRACE_FOR_DIFF, .quoted = true};
     const struct trace *trace = &paths->opened.trace;
     int clock;
     double off = 0;
@@ -314,20 +201,15 @@ static bool find_paths(struct call *call, struct path_rows *paths)
         !argument_word(call, CRITICAL_CLOCK, clocks, COUNT_OF(clocks), &clock) ||
         !call_trace_open(call, &request, &paths->opened))
         return false;
-    paths->syncs = memory_zeroed(trace->count, sizeof *paths->syncs);
-    bool done = paths->syncs || failure_memory(&call->failure);
-    for (size_t i = 0; done && i < trace->count; i++)
-        done =
-            !trace->members[i].chosen || read_syncs(call, trace->members[i].file, &paths->syncs[i]);
+    paths->syncs = sync_args_read(call, trace);
+    bool done = paths->syncs != NULL;
     if (done)
         paths->path =
             critical_path_new(trace, &paths->opened.steps, (enum step_clock)clock, off > 0,
                               paths->syncs, &call->database->cache.stopper, &call->failure);
-    if (!paths->path)
-        return false;
-    paths->count = critical_path_count(paths->path);
-    paths->kept = memory_zeroed(paths->count, sizeof *paths->kept);
-    return paths->kept || failure_memory(&call->failure);
+    return paths->path &&
+           (step_rows_make(&paths->base, critical_path_count(paths->path), KEPT_PATHS) ||
+            failure_memory(&call->failure));
 }
 
 static int path_produce(struct call *call, struct rows **rows)
@@ -335,22 +217,23 @@ static int path_produce(struct call *call, struct rows **rows)
     struct path_rows *paths = memory_zeroed(1, sizeof *paths);
     if (!paths)
         return SQLITE_NOMEM;
-    paths->rows.methods = &path_methods;
-    paths->database = call->database;
-    paths->room = KEPT_PATHS;
+    paths->base = (struct step_rows){.rows = {.methods = &path_methods},
+                                     .database = call->database,
+                                     .find = find_path,
+                                     .free = free_path};
     if (!find_paths(call, paths)) {
-        path_destroy(&paths->rows);
+        path_destroy(&paths->base.rows);
         return SQLITE_ERROR;
     }
-    paths->rows.memory = call_trace_memory(&paths->opened);
-    *rows = &paths->rows;
+    paths->base.rows.memory = call_trace_memory(&paths->opened);
+    *rows = &paths->base.rows;
     return SQLITE_OK;
 }
 
 const struct table_function critical_path_function = {
     .name = "critical_path",
     .family = FAMILY_CRITICAL_PATH,
-    .question = "What does each step wait for? What would a fix bring?",
+    .question = "What does each step wait for, from its start to its end?",
     .text =
         "what each step waited for, from its start to its end: host, launches, queues and kernels",
     COLUMNS(columns_of_path),

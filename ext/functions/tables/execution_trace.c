@@ -1,13 +1,14 @@
 /*
 ** execution_trace: the nodes of an Execution Trace, which PyTorch's ExecutionTraceObserver writes.
 **
-** 1. A row is an element of the list `nodes`, in the order of the file: a node is written when its operator returns, so
-**    children come before their parent.
-** 2. Until schema 1.0.1 what is known of a node are its members (parent, rf_id, inputs, input_shapes, ...). Since 1.0.2
-**    the parent is ctrl_deps, inputs and outputs are objects of values, shapes, types and strides, and the rest is in
-**    attrs, a list of {name, type, value}. Both are read, whatever the schema says; members come before attrs.
-** 3. What the observer writes for nothing is NULL: an rf_id, fw_parent or fw_tid of 0, a negative seq_id, an empty text,
-**    and the parent of the root, which is itself.
+** 1. A row is an element of the list `nodes`, in the order of the file: a node is written when its
+**    operator returns, so children come before their parent.
+** 2. Until schema 1.0.1 what is known of a node are its members (parent, rf_id, inputs,
+**    input_shapes, ...). Since 1.0.2 the parent is ctrl_deps, inputs and outputs are objects of
+**    values, shapes, types and strides, and the rest is in attrs, a list of {name, type, value}.
+**    Both are read, whatever the schema says; members come before attrs.
+** 3. What the observer writes for nothing is NULL: an rf_id, fw_parent or fw_tid of 0, a negative
+**    seq_id, an empty text, and the parent of the root, which is itself.
 ** 4. JSON is strict, as args are (mend.h). An element that is not an object with an id is an error.
 */
 #include <string.h>
@@ -68,7 +69,8 @@ enum node_value {
 
 enum node_kind { KIND_ID, KIND_SEQUENCE, KIND_NUMBER, KIND_TEXT, KIND_JSON };
 
-/* The names of the values: of members, or of attributes; ids of 0 and negative sequence numbers stand for none. */
+/* The names of the values: of members, or of attributes; ids of 0 and negative sequence numbers
+** stand for none. */
 static const struct {
     const char *name;
     enum node_kind kind;
@@ -114,8 +116,8 @@ static void set(struct node *node, const struct token *name, const struct token 
             node->values[i] = *value;
 }
 
-/* Goes through the elements of an array of strict JSON. `p` is the byte after its bracket, or after an element. NULL
-** at its end. */
+/* Goes through the elements of an array of strict JSON. `p` is the byte after its bracket, or after
+** an element. NULL at its end. */
 static const unsigned char *next_value(struct scan *scan, const unsigned char *p,
                                        struct token *value)
 {

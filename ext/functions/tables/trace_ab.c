@@ -43,17 +43,14 @@ static const struct table_column columns_of_ab[] = {
 enum {
     AB_CONTROL,
     AB_TEST,
-    AB_RANKS,
-    AB_ITERATIONS,
-    AB_DEVICE_TYPE,
+    AB_DEVICE_TYPE = 4,
     AB_USE_SHORT_NAME,
     AB_RUNS,
     AB_BY_UNIT,
     AB_MEASURE,
     AB_MIN_EFFECT,
     AB_NAMES,
-    AB_MIN_DIFF,
-    AB_STEPS
+    AB_MIN_DIFF
 };
 
 static const struct argument arguments_of_ab[] = {
@@ -178,11 +175,7 @@ static bool take_runs(struct call *call, struct ab *ab)
         struct call_trace opened[MOST_TRACES];
         int sides[MOST_TRACES];
         for (size_t k = 0; k < some; k++)
-            requests[k] = (struct call_trace_request){.trace = AB_CONTROL,
-                                                      .path = run_path(ab, i + k, &sides[k]),
-                                                      .ranks = AB_RANKS,
-                                                      .iterations = AB_ITERATIONS,
-                                                      .steps = AB_STEPS,
+            requests[k] = (struct call_trace_request){.path = run_path(ab, i + k, &sides[k]),
                                                       .use = TRACE_FOR_DIFF,
                                                       .quoted = true};
         bool open = done = call_traces_open(call, requests, some, opened);

@@ -10,7 +10,8 @@ static const struct table_column columns_of_compared_ranks[] = {
      "what to give as control_rank to functions that take 'job'; NULL: the lowest rank"},
     {"test_chosen", "", "the same for test"},
     {"control_ranks", "",
-     "the same ranks for functions that do not take 'job'; of a job those that have steps, with the phase"},
+     "the same ranks for functions that do not take 'job'; of a job those that have steps, with "
+     "the phase"},
     {"test_ranks", "", "the same for test"},
     {"control_job", "INTEGER", "1 if the ranks of control are compared as one job, else 0"},
     {"test_job", "INTEGER", "the same for test"},
@@ -20,28 +21,12 @@ static const struct table_column columns_of_compared_ranks[] = {
     {"why", "TEXT", "these ranks and the reasons, in words"},
 };
 
-enum {
-    COMPARED_CONTROL,
-    COMPARED_CONTROL_RANK = 2,
-    COMPARED_CONTROL_ITERATION = 4,
-    COMPARED_STEPS = 6
-};
-
 static const struct argument arguments_of_compared_ranks[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, JOB_BY_DEFAULT_TEXT},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false, STEADY_STEPS_TEXT},
-    {"test_iteration", "", false, "the same for test"},
+    SELECTIONS_OF_JOB,
     {STEPS_ARGUMENT},
 };
-
-static const struct call_sides_request sides_of_call = {
-    .control = COMPARED_CONTROL,
-    .ranks = COMPARED_CONTROL_RANK,
-    .iterations = COMPARED_CONTROL_ITERATION,
-    .steps = COMPARED_STEPS};
 
 /* Adds a text that was written, and empties it; NULL if it is empty. */
 static void result_written(struct result *result, struct writer *text)
@@ -61,7 +46,8 @@ static void write_ranks(struct writer *text, const int64_t *ranks, size_t count)
     write_string(text, "]");
 }
 
-/* Writes the ranks that are left out for one reason: their numbers, or of many how many they are. */
+/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
+** are. */
 static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
                          int side)
 {
@@ -202,11 +188,11 @@ static int compared_ranks_produce(struct call *call, struct rows **rows)
     struct common_ranks common = {.count = 0};
     struct selection ranks[2] = {{.kind = SELECT_DEFAULT}, {.kind = SELECT_DEFAULT}};
     struct result *result = result_new(call->function->column_count);
-    bool done = argument_selection(call, COMPARED_CONTROL_RANK, false, &ranks[0]) &&
-                argument_selection(call, COMPARED_CONTROL_RANK + 1, false, &ranks[1]);
+    bool done = argument_selection(call, argument_of(call, NAMES_RANKS, 0), false, &ranks[0]) &&
+                argument_selection(call, argument_of(call, NAMES_RANKS, 1), false, &ranks[1]);
     bool given = ranks[0].kind != SELECT_DEFAULT || ranks[1].kind != SELECT_DEFAULT;
     if (done && (!given || ranks[0].job || ranks[1].job))
-        done = call_common_ranks(call, &sides_of_call, &common);
+        done = call_common_ranks(call, &common);
     bool by_default = !given && common.taken > 1;
     for (int i = 0; i < 2 && done && by_default; i++)
         done = choose_job(call, &common, i, &ranks[i]);

@@ -32,30 +32,16 @@ static const struct table_column columns_of_diff[] = {
     {"device", "TEXT", "CPU or GPU; both: the times of CPU and GPU are added up"},
 };
 
-static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {[DIFF_SELF_DURATION] =
-                                                                            ON_DEMAND};
+static const unsigned char served_of_diff[COUNT_OF(columns_of_diff)] = {
+    [DIFF_SELF_DURATION] = ON_DEMAND};
 
-/* Each argument of test follows the same one of control. */
-enum {
-    DIFF_CONTROL,
-    DIFF_CONTROL_RANK = 2,
-    DIFF_CONTROL_ITERATION = 4,
-    DIFF_DEVICE_TYPE = 6,
-    DIFF_USE_SHORT_NAME,
-    DIFF_STEPS
-};
+enum { DIFF_DEVICE_TYPE = 6, DIFF_USE_SHORT_NAME };
 
 static const struct argument arguments_of_diff[] = {
     {CONTROL_ARGUMENT}, {TEST_ARGUMENT},
     SELECTIONS_OF_DIFF, {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
 };
-
-static const struct call_sides_request sides_of_call = {
-    .control = DIFF_CONTROL,
-    .ranks = DIFF_CONTROL_RANK,
-    .iterations = DIFF_CONTROL_ITERATION,
-    .steps = DIFF_STEPS};
 
 /* One trace, summed up by name. */
 struct diff_side {
@@ -71,7 +57,7 @@ static bool sum_up_sides(struct call *call, struct diff_side *sides)
     int use_short_name;
     if (!argument_use_short_name(call, DIFF_USE_SHORT_NAME, &use_short_name) ||
         !argument_device_type(call, DIFF_DEVICE_TYPE, &device_type) ||
-        !call_sides_open(call, &sides_of_call, opened))
+        !call_sides_open(call, opened))
         return false;
     bool done = true;
     for (int i = 0; i < 2; i++) {

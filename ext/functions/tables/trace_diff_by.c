@@ -2,6 +2,7 @@
 ** trace_diff_by: device work and host time of two traces, by keys.
 */
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/sums/keyed.h"
 #include "base/memory.h"
@@ -11,7 +12,7 @@
 #include "functions/call/kernel_work.h"
 #include "functions/call/shapes.h"
 
-enum { BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29 };
+enum { BY_KEY, BY_KEY_JSON, BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29, BY_VALUES = 31 };
 
 static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
@@ -54,25 +55,28 @@ static const struct table_column columns_of_diff_by[] = {
     {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
     [BY_EVENTS] = {"control_events", "REAL", "host events a step in control"},
     {"test_events", "REAL", "the same in test"},
+    [BY_VALUES + KEY_OP] = {"op", "TEXT", "the value of this key; NULL if it is no key"},
+    [BY_VALUES + KEY_TOP_OP] = {"top_op", "TEXT", "the same"},
+    [BY_VALUES + KEY_MODULE] = {"module", "TEXT", "the same"},
+    [BY_VALUES + KEY_ANNOTATION] = {"annotation", "TEXT", "the same"},
+    [BY_VALUES + KEY_KERNEL] = {"kernel", "TEXT", "the same"},
+    [BY_VALUES + KEY_KERNEL_TYPE] = {"kernel_type", "TEXT", "the same"},
+    [BY_VALUES + KEY_CAT] = {"cat", "TEXT", "the same"},
+    [BY_VALUES + KEY_STREAM] = {"stream", "INTEGER", "the same"},
+    [BY_VALUES + KEY_SHAPES] = {"shapes", "TEXT", "the same"},
+    [BY_VALUES + KEY_TYPES] = {"types", "TEXT", "the same"},
+    [BY_VALUES + KEY_NAME] = {"name", "TEXT", "the same"},
 };
 
 static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
+    [BY_KEY] = ON_DEMAND,       [BY_KEY_JSON] = ON_DEMAND,
     [BY_FLOPS] = ON_DEMAND,     [BY_FLOPS + 1] = ON_DEMAND, [BY_FLOPS + 2] = ON_DEMAND,
     [BY_FLOPS + 3] = ON_DEMAND, [BY_FLOPS + 4] = ON_DEMAND, [BY_FLOPS + 5] = ON_DEMAND,
     [BY_BYTES] = ON_DEMAND,     [BY_BYTES + 1] = ON_DEMAND, [BY_BYTES + 2] = ON_DEMAND,
     [BY_BYTES + 3] = ON_DEMAND, [BY_BYTES + 4] = ON_DEMAND, [BY_BYTES + 5] = ON_DEMAND,
 };
 
-/* Each argument of test follows the same one of control. */
-enum {
-    BY_CONTROL,
-    BY_KEYS = 2,
-    BY_CONTROL_RANK,
-    BY_CONTROL_ITERATION = 5,
-    BY_DEVICE_TYPE = 7,
-    BY_USE_SHORT_NAME,
-    BY_STEPS
-};
+enum { BY_KEYS = 2, BY_DEVICE_TYPE = 7, BY_USE_SHORT_NAME };
 
 static const struct argument arguments_of_diff_by[] = {
     {CONTROL_ARGUMENT},
@@ -84,12 +88,6 @@ static const struct argument arguments_of_diff_by[] = {
     {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
 };
-
-static const struct call_sides_request sides_of_call = {
-    .control = BY_CONTROL,
-    .ranks = BY_CONTROL_RANK,
-    .iterations = BY_CONTROL_ITERATION,
-    .steps = BY_STEPS};
 
 static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = "top_op",
                                         [KEY_MODULE] = "module", [KEY_ANNOTATION] = "annotation",
@@ -142,7 +140,7 @@ static bool add_keyed_sides(struct call *call, enum device_type device_type, str
                             int64_t *steps)
 {
     struct call_trace opened[2];
-    if (!call_sides_open(call, &sides_of_call, opened))
+    if (!call_sides_open(call, opened))
         return false;
     bool done = true;
     for (int side = 0; side < 2; side++) {
@@ -190,24 +188,42 @@ static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **s
     return code;
 }
 
-/* Adds the columns key and key_json. */
+/* Adds the columns key and key_json; NULL without a statement. */
 static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
                      const uint32_t *ids, sqlite3_stmt *statement)
 {
     int code = sqlite3_reset(statement);
-    for (size_t i = 0; i < keyed->width && code == SQLITE_OK; i++) {
+    for (size_t i = 0; statement && i < keyed->width && code == SQLITE_OK; i++) {
         const struct name *name = ids[i] == NAME_NONE ? NULL : &keyed->names.items[ids[i]];
         code = name ? sqlite3_bind_text64(statement, (int)i + 1, name->text, name->length,
                                           SQLITE_STATIC, SQLITE_UTF8)
                     : sqlite3_bind_null(statement, (int)i + 1);
     }
-    if (code == SQLITE_OK)
+    if (statement && code == SQLITE_OK)
         code = sqlite3_step(statement);
     if (!call_check(call, code, ""))
         return false;
     for (int i = 0; i < 2; i++)
-        result_value(result, sqlite3_column_value(statement, i), false);
+        if (statement)
+            result_value(result, sqlite3_column_value(statement, i), false);
+        else
+            result_null(result);
     return true;
+}
+
+/* Adds the columns of the keys. */
+static void add_values(struct result *result, const struct keyed *keyed, const uint32_t *ids)
+{
+    for (int key = 0; key < KEY_COUNT; key++) {
+        size_t i = 0;
+        while (i < keyed->width && keyed->keys[i] != (enum key)key)
+            i++;
+        uint32_t id = i < keyed->width ? ids[i] : NAME_NONE;
+        if (key == KEY_STREAM && id != NAME_NONE)
+            result_integer(result, strtoll(keyed->names.items[id].text, NULL, 10));
+        else
+            result_name(result, &keyed->names, id);
+    }
 }
 
 /* Adds three columns, us per step: control, test, and test minus control. */
@@ -344,7 +360,9 @@ static void add_keyed_rows(struct call *call, struct result *result, const struc
 {
     sqlite3_stmt *statement = NULL;
     struct sorted_key *order = sort_keys(call, keyed, steps);
-    bool done = order && call_check(call, prepare_keys(call->database->db, keyed, &statement), "");
+    bool done = order;
+    if (done && (call_wants(call, BY_KEY) || call_wants(call, BY_KEY_JSON)))
+        done = call_check(call, prepare_keys(call->database->db, keyed, &statement), "");
     for (size_t i = 0; done && i < keyed->count; i++) {
         size_t row = order[i].row;
         done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
@@ -352,6 +370,7 @@ static void add_keyed_rows(struct call *call, struct result *result, const struc
         add_work(result, keyed, row, steps);
         for (int side = 0; side < 2; side++)
             result_real(result, (double)keyed->sums[row][side].events / (double)steps[side]);
+        add_values(result, keyed, keyed->ids + row * keyed->width);
     }
     sqlite3_finalize(statement);
     memory_free(order);

@@ -15,13 +15,10 @@ static const struct table_column columns_of_report[] = {
 static const struct argument arguments_of_report[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"control_rank", "", false, JOB_BY_DEFAULT_TEXT},
-    {"test_rank", "", false, "the same for test"},
-    {"control_iteration", "", false, STEADY_STEPS_TEXT},
-    {"test_iteration", "", false, "the same for test"},
+    SELECTIONS_OF_JOB,
     {"level", "TEXT", false,
-     "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as 'top_op'), "
-     "'annotation' or 'kernel'; default 'op'"},
+     "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as "
+     "'top_op'), 'annotation' or 'kernel'; default 'op'"},
     {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
     {"control_memory", "TEXT", false,
      "snapshot of control's allocator; of several ranks, that with the highest peak; default none"},
@@ -76,7 +73,8 @@ static sqlite3_value *fact(const struct report_call *of, const char *name)
     return of->call.values[REPORT_ARGUMENTS + i];
 }
 
-/* The index of the argument whose name begins a text and ends there, of the first `count`; -1: none. */
+/* The index of the argument whose name begins a text and ends there, of the first `count`; -1:
+** none. */
 static int argument_at(const struct argument *arguments, int count, const char *text)
 {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
@@ -96,7 +94,8 @@ static struct report_style style_of(const struct report_call *of, const char *co
                                  .digits = sqlite3_value_int(fact(of, digits))};
 }
 
-/* A fact that is named as an argument replaces it in the sections, and in the statements on the page. */
+/* A fact that is named as an argument replaces it in the sections, and in the statements on the
+** page. */
 static int take_facts(void *to, sqlite3_stmt *row)
 {
     struct report_call *of = to;
@@ -114,7 +113,10 @@ static int take_facts(void *to, sqlite3_stmt *row)
     *times = style_of(of, "control_ms", "test_ms", "size", "digits");
     times->unit = times->size > 1 ? "s" : "ms";
     *memory = style_of(of, "control_peak", "test_peak", "memory_size", "memory_digits");
-    memory->unit = memory->size >= 1e9 ? "GB" : memory->size >= 1e6 ? "MB" : memory->size > 0 ? "kB" : NULL;
+    memory->unit = memory->size >= 1e9   ? "GB"
+                   : memory->size >= 1e6 ? "MB"
+                   : memory->size > 0    ? "kB"
+                                         : NULL;
     return SQLITE_OK;
 }
 
@@ -125,7 +127,9 @@ static bool write_argument(struct writer *to, const struct call *call, int i)
     sqlite3_value *value = call->values[i];
     int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
     if (type == SQLITE_NULL) {
-        write_string(to, strstr(call->function->arguments[i].name, "iteration") ? "'steady'" : "NULL");
+        bool control = i == argument_of(call, NAMES_ITERATIONS, 0);
+        bool steps = control || i == argument_of(call, NAMES_ITERATIONS, 1);
+        write_string(to, steps ? "'steady'" : "NULL");
         return false;
     }
     const unsigned char *given = sqlite3_value_text(value);
@@ -146,7 +150,8 @@ static void write_statement(struct writer *to, const struct call *call, const ch
     size_t given = 0; /* the length up to the last argument that is given, or other text */
     while (*sql) {
         size_t length = 1;
-        int i = *sql == ':' ? argument_at(function->arguments, function->argument_count, sql + 1) : -1;
+        int count = *sql == ':' ? function->argument_count : 0;
+        int i = argument_at(function->arguments, count, sql + 1);
         if (i >= 0) {
             if (write_argument(to, call, i))
                 given = to->length;

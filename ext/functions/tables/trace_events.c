@@ -35,14 +35,7 @@ static const struct table_column columns_of_events[] = {
     {"operator", "INTEGER", "event of the outermost operator_name around it or its launch"},
 };
 
-enum {
-    EVENTS_OF_TRACE,
-    EVENTS_OF_RANKS,
-    EVENTS_OF_LAST_STEP,
-    EVENTS_OF_PHASES,
-    EVENTS_OF_OPERATOR,
-    EVENTS_OF_STEPS
-};
+enum { EVENTS_OF_LAST_STEP = 2, EVENTS_OF_PHASES, EVENTS_OF_OPERATOR };
 
 static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
@@ -317,10 +310,7 @@ static bool open_events(struct call *call, struct event_rows *events)
     if (!argument_phases(call, EVENTS_OF_PHASES, events->phases, &given) ||
         !argument_last_step(call, EVENTS_OF_LAST_STEP, &last_step, &analysis))
         return false;
-    struct call_trace_request request = {.trace = EVENTS_OF_TRACE,
-                                         .ranks = EVENTS_OF_RANKS,
-                                         .steps = EVENTS_OF_STEPS,
-                                         .default_ranks = SELECT_ALL,
+    struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                          .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
                                          .phases = given ? events->phases : NULL};
     return call_trace_open(call, &request, &events->opened) &&

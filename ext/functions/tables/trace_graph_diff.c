@@ -17,14 +17,6 @@ static const struct table_column columns_of_graph_diff[] = {
     {"diff_time", "REAL", "us, test minus control"},
 };
 
-/* Each argument of test follows the same one of control. */
-enum {
-    GRAPH_DIFF_CONTROL,
-    GRAPH_DIFF_CONTROL_RANK = 2,
-    GRAPH_DIFF_CONTROL_ITERATION = 4,
-    GRAPH_DIFF_STEPS = 6
-};
-
 static const struct argument arguments_of_graph_diff[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
@@ -32,18 +24,12 @@ static const struct argument arguments_of_graph_diff[] = {
     {STEPS_ARGUMENT},
 };
 
-static const struct call_sides_request sides_of_call = {
-    .control = GRAPH_DIFF_CONTROL,
-    .ranks = GRAPH_DIFF_CONTROL_RANK,
-    .iterations = GRAPH_DIFF_CONTROL_ITERATION,
-    .steps = GRAPH_DIFF_STEPS};
-
 /* Collects the graphs of one side. */
 static bool add_side(struct call *call, struct graph_sides *sides, int side,
                      const struct call_trace *opened)
 {
     struct graph_args args;
-    bool done = graph_args_read(call, -1, GRAPH_DIFF_STEPS, &opened->trace, true, &args);
+    bool done = graph_args_read(call, &opened->trace, true, &args);
     for (size_t i = 0; done && i < opened->trace.count; i++)
         done = !opened->trace.members[i].chosen ||
                graph_sides_add(sides, side, &opened->trace, i, call_trace_steps(opened, i),
@@ -111,7 +97,7 @@ static int graph_diff_produce(struct call *call, struct rows **rows)
     size_t count = 0;
     struct result *result = result_new(call->function->column_count);
     bool done =
-        call_sides_open(call, &sides_of_call, opened);
+        call_sides_open(call, opened);
     if (done) {
         for (int side = 0; side < 2; side++) {
             done = done && add_side(call, &sides, side, &opened[side]);

@@ -7,14 +7,13 @@
 
 static const struct table_column columns_of_job_clocks[] = {
     {"iteration", "INTEGER",
-     "number of the step; NULL: outside of steps, by the collectives of all steps (iterations 'all')"},
+     "number of the step; NULL: outside of steps, by the collectives of all steps (iterations "
+     "'all')"},
     {"rank", "INTEGER", "rank"},
     {"offset", "REAL",
      "us that its clock is ahead of that of the lowest rank; NULL: no collectives tie them"},
     {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
 };
-
-enum { JOB_CLOCKS_TRACE, JOB_CLOCKS_RANKS, JOB_CLOCKS_ITERATIONS, JOB_CLOCKS_STEPS };
 
 static const struct argument arguments_of_job_clocks[] = {
     {TRACE_ARGUMENT},
@@ -58,11 +57,7 @@ static bool add_steps(struct call *call, struct result *result, const struct job
 
 static int job_clocks_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.trace = JOB_CLOCKS_TRACE,
-                                                      .iterations = JOB_CLOCKS_ITERATIONS,
-                                                      .steps = JOB_CLOCKS_STEPS,
-                                                      .ranks = JOB_CLOCKS_RANKS,
-                                                      .default_ranks = SELECT_ALL,
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_DIFF,
                                                       .job = true};
     struct call_trace opened;
@@ -70,7 +65,7 @@ static int job_clocks_produce(struct call *call, struct rows **rows)
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;
     struct result *result = result_new(COUNT_OF(columns_of_job_clocks));
-    (void)(job_make(&job, &opened.trace, true, &call->database->cache.stopper, &call->failure) &&
+    (void)(job_make(&job, &opened.trace, true, false, &call->database->cache.stopper, &call->failure) &&
            result && add_steps(call, result, &job, &opened.steps));
     job_clear(&job);
     call_trace_close(&opened);

@@ -18,7 +18,7 @@ static const struct table_column columns_of_job_parts[] = {
     {"time_ns", "INTEGER", "ns"},
 };
 
-enum { JOB_PARTS_TRACE, JOB_PARTS_SCHEDULE, JOB_PARTS_LEVEL, JOB_PARTS_STEPS };
+enum { JOB_PARTS_SCHEDULE = 1, JOB_PARTS_LEVEL };
 
 static const struct argument arguments_of_job_parts[] = {
     {TRACE_ARGUMENT},
@@ -48,9 +48,10 @@ struct parts_lister {
     size_t count, capacity;
     struct job_rank rank; /* the current one */
     struct instants instants;
-    struct names names; /* of parts */
-    struct attributed_step paths, step; /* of a stretch: parts as they are found, and at the level */
-    struct table parts; /* of `step` */
+    struct names names;           /* of parts */
+    struct attributed_step paths; /* of a stretch: parts as they are found, ... */
+    struct attributed_step step;  /* ... and at the level */
+    struct table parts;           /* of `step` */
     enum label_level level;
     size_t window; /* of the last stretch */
 };
@@ -244,9 +245,7 @@ static int job_parts_produce(struct call *call, struct rows **rows)
                                          [LEVEL_MODULE] = "module",
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
-    static const struct call_trace_request request = {.trace = JOB_PARTS_TRACE,
-                                                      .steps = JOB_PARTS_STEPS,
-                                                      .default_ranks = SELECT_ALL,
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_DIFF};
     struct call_trace opened = {.trace = {.count = 0}};
     struct parts_lister lister = {

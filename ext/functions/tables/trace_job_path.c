@@ -24,8 +24,6 @@ static const struct table_column columns_of_job_path[] = {
                             "the others"},
 };
 
-enum { JOB_PATH_TRACE, JOB_PATH_RANKS, JOB_PATH_ITERATIONS, JOB_PATH_STEPS };
-
 static const struct argument arguments_of_job_path[] = {
     {TRACE_ARGUMENT},
     {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
@@ -100,11 +98,7 @@ static bool add_rows(const struct job_lister *lister, const struct stopper *stop
 
 static int job_path_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.trace = JOB_PATH_TRACE,
-                                                      .ranks = JOB_PATH_RANKS,
-                                                      .iterations = JOB_PATH_ITERATIONS,
-                                                      .steps = JOB_PATH_STEPS,
-                                                      .default_ranks = SELECT_ALL,
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_DIFF,
                                                       .job = true};
     const struct stopper *stopper = &call->database->cache.stopper;
@@ -113,7 +107,7 @@ static int job_path_produce(struct call *call, struct rows **rows)
         return SQLITE_ERROR;
     struct job_lister lister = {.result = result_new(COUNT_OF(columns_of_job_path)),
                                 .opened = &opened};
-    bool done = job_make(&lister.job, &opened.trace, true, stopper, &call->failure) &&
+    bool done = job_make(&lister.job, &opened.trace, true, false, stopper, &call->failure) &&
                 job_schedule_make(&lister.schedule, &lister.job, &call->failure);
     if (done && lister.result)
         (void)add_rows(&lister, stopper, &call->failure);

@@ -14,8 +14,8 @@ static const struct table_column columns_of_job_ranks[] = {
     {"rank", "INTEGER", "rank"},
     {"file", "TEXT", "path"},
     {"iteration", "INTEGER",
-     "number of the step; NULL of 'exposed' and 'host_wait', in files without steps, and of collectives in no "
-     "step"},
+     "number of the step; NULL of 'exposed' and 'host_wait', in files without steps, and of "
+     "collectives in no step"},
     {"start_ns", "INTEGER",
      "ns, absolute; of a step the start of its window; NULL: a file without events"},
     {"end_ns", "INTEGER", "ns, the end of the same"},
@@ -28,8 +28,6 @@ static const struct table_column columns_of_job_ranks[] = {
     {"name", "TEXT", "stable name of the collective"},
     {"waits_for_all", "INTEGER", "1: by its name all wait for all, as in AllReduce; else 0"},
 };
-
-enum { JOB_RANKS_TRACE, JOB_RANKS_RANKS, JOB_RANKS_STEPS };
 
 static const struct argument arguments_of_job_ranks[] = {
     {TRACE_ARGUMENT},
@@ -95,8 +93,8 @@ static void add_collective(const struct rank_lister *lister, uint32_t index)
     const struct job_collective *collective = &lister->rank->collectives[index];
     struct result *result = lister->result;
     bool apart = collective->on_host && collective->outside;
-    add_place(lister, collective->on_host ? JOB_ROW_HOST_COLLECTIVE : JOB_ROW_COLLECTIVE, collective->member, collective->step, collective->start,
-              collective->end);
+    add_place(lister, collective->on_host ? JOB_ROW_HOST_COLLECTIVE : JOB_ROW_COLLECTIVE,
+              collective->member, collective->step, collective->start, collective->end);
     result_integer(result, event_of(lister, index));
     result_number(result, collective->before == JOB_NONE ? NUMBER_NONE
                                                          : event_of(lister, collective->before));
@@ -142,10 +140,7 @@ static bool add_rank(const struct rank_lister *lister, size_t index, const struc
 
 static int job_ranks_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.trace = JOB_RANKS_TRACE,
-                                                      .ranks = JOB_RANKS_RANKS,
-                                                      .steps = JOB_RANKS_STEPS,
-                                                      .default_ranks = SELECT_ALL,
+    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_DIFF};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct call_trace opened;

@@ -60,8 +60,6 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_FLOPS] = ON_DEMAND,
     [OWNERS_BYTES] = ON_DEMAND};
 
-enum { OWNERS_TRACE, OWNERS_RANKS, OWNERS_ITERATIONS, OWNERS_CAPTURE, OWNERS_STEPS };
-
 static const struct argument arguments_of_owners[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
@@ -222,17 +220,12 @@ static void add_owners(struct call *call, struct result *result, const struct ca
 
 static int owners_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.trace = OWNERS_TRACE,
-                                                      .ranks = OWNERS_RANKS,
-                                                      .iterations = OWNERS_ITERATIONS,
-                                                      .steps = OWNERS_STEPS,
-                                                      .use = TRACE_FOR_DIFF};
+    static const struct call_trace_request request = {.use = TRACE_FOR_DIFF};
     struct call_trace opened;
     struct graph_args graphs = {.captured = false};
     struct result *result = result_new(call->function->column_count);
     bool open = call_trace_open(call, &request, &opened) &&
-                graph_args_read(call, OWNERS_CAPTURE, OWNERS_STEPS, &opened.trace,
-                                call_wants(call, OWNERS_POSITION), &graphs);
+                graph_args_read(call, &opened.trace, call_wants(call, OWNERS_POSITION), &graphs);
     for (size_t i = 0; open && i < opened.trace.count && call_code(call) == SQLITE_OK; i++)
         add_owners(call, result, &opened, &graphs, i);
     graph_args_close(&graphs);

@@ -26,7 +26,7 @@ static const struct table_column columns_of_ops[] = {
 static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {
     [OPS_SHORT_NAME] = ON_DEMAND, [OPS_SELF_DURATION] = ON_DEMAND};
 
-enum { OPS_TRACE, OPS_RANKS, OPS_ITERATIONS, OPS_DEVICE_TYPE, OPS_STEPS };
+enum { OPS_DEVICE_TYPE = 3 };
 
 static const struct argument arguments_of_ops[] = {
     {TRACE_ARGUMENT},       {RANKS_ARGUMENT}, {"iterations", "", false, STEADY_STEPS_TEXT},
@@ -35,11 +35,7 @@ static const struct argument arguments_of_ops[] = {
 
 static bool sum_up_ops(struct call *call, struct summary *summary)
 {
-    static const struct call_trace_request request = {.trace = OPS_TRACE,
-                                                      .ranks = OPS_RANKS,
-                                                      .iterations = OPS_ITERATIONS,
-                                                      .steps = OPS_STEPS,
-                                                      .use = TRACE_FOR_STEPS};
+    static const struct call_trace_request request = {.use = TRACE_FOR_STEPS};
     const struct stopper *stopper = &call->database->cache.stopper;
     struct call_trace opened;
     enum device_type device_type;

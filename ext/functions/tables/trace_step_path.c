@@ -41,7 +41,7 @@ static int step_path_produce(struct call *call, struct rows **rows)
     static const unsigned char names[] = {LEVEL_ANNOTATION, LEVEL_MODULE, LEVEL_TOP_OP, LEVEL_OP,
                                           LEVEL_KERNEL};
     static const struct step_parts columns = {
-        .clock = 3, .per = 4, .steps = 5, .names = names, .name_count = COUNT_OF(names)};
+        .clock = 3, .per = 4, .names = names, .name_count = COUNT_OF(names)};
     return step_parts_produce(call, rows, &columns);
 }
 

@@ -36,7 +36,7 @@ static int step_time_produce(struct call *call, struct rows **rows)
 {
     static const unsigned char names[] = {0};
     static const struct step_parts columns = {
-        .level = 3, .clock = 4, .capture = 5, .steps = 6, .names = names, .name_count = COUNT_OF(names)};
+        .level = 3, .clock = 4, .names = names, .name_count = COUNT_OF(names)};
     return step_parts_produce(call, rows, &columns);
 }
 
@@ -44,7 +44,8 @@ const struct table_function trace_step_time_function = {
     .name = "trace_step_time",
     .family = FAMILY_TIME_OF_A_STEP,
     .question = "Where does the time of each step of one trace go?",
-    .text = "where the time of each step went, in parts that add up to its length: trace_step_path at one level",
+    .text = "where the time of each step went, in parts that add up to its length: trace_step_path "
+            "at one level",
     COLUMNS(columns_of_step_time),
     ARGUMENTS(arguments_of_step_time),
     .reads_files = true,

@@ -20,8 +20,6 @@ static const struct table_column columns_of_steps[] = {
     {"stratum", "TEXT", "the phase, and the size rounded up, as in decode 32"},
 };
 
-enum { STEPS_TRACE, STEPS_STEPS };
-
 static const struct argument arguments_of_steps[] = {{TRACE_ARGUMENT}, {STEPS_ARGUMENT}};
 
 static void add_size(struct result *result, int64_t size)
@@ -82,7 +80,7 @@ static void add_steps(struct call *call, struct result *result, const struct cal
 static int steps_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {
-        .steps = STEPS_STEPS, .default_ranks = SELECT_ALL, .use = TRACE_FOR_STEPS};
+        .default_ranks = SELECT_ALL, .use = TRACE_FOR_STEPS};
     return call_trace_rows(call, &request, rows, add_steps);
 }
 

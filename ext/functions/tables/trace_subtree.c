@@ -24,7 +24,7 @@ static const struct table_column columns_of_subtree[] = {
     {"kernel_span", "REAL", "us, from the first start to the last end"},
 };
 
-enum { SUBTREE_TRACE, SUBTREE_RANKS, SUBTREE_ROOT };
+enum { SUBTREE_ROOT = 2 };
 
 static const struct argument arguments_of_subtree[] = {
     {TRACE_ARGUMENT},
@@ -95,8 +95,7 @@ static bool add_trees(struct call *call, struct result *result, const struct cal
 
 static int subtree_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {
-        .trace = SUBTREE_TRACE, .ranks = SUBTREE_RANKS, .use = TRACE_FOR_DIFF};
+    static const struct call_trace_request request = {.use = TRACE_FOR_DIFF};
     struct call_trace opened;
     struct selection roots;
     struct result *result = result_new(call->function->column_count);

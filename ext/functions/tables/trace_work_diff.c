@@ -17,12 +17,10 @@ static const struct table_column columns_of_work_diff[] = {
     {"test_low", "INTEGER", "the fewest executions in a step of test"},
     {"test_high", "INTEGER", "the most executions in a step of test"},
     {"median_duration", "REAL", "us, of the executions of both sides"},
-    {"size", "REAL", "us a step: the difference of the counts, without its sign, times median_duration"},
+    {"size", "REAL",
+     "us a step: the difference of the counts, without its sign, times median_duration"},
     {"text", "TEXT", "the change in words, with the name as trace_label gives it"},
 };
-
-/* Each argument of test follows the same one of control. */
-enum { WORK_CONTROL, WORK_CONTROL_RANK = 2, WORK_CONTROL_ITERATION = 4, WORK_STEPS = 6 };
 
 static const struct argument arguments_of_work_diff[] = {
     {CONTROL_ARGUMENT},
@@ -30,12 +28,6 @@ static const struct argument arguments_of_work_diff[] = {
     SELECTIONS_OF_STEPS,
     {STEPS_ARGUMENT},
 };
-
-static const struct call_sides_request sides_of_call = {
-    .control = WORK_CONTROL,
-    .ranks = WORK_CONTROL_RANK,
-    .iterations = WORK_CONTROL_ITERATION,
-    .steps = WORK_STEPS};
 
 /* The first chosen file of a trace; NULL: there is none. */
 static const struct trace_file *first_file(const struct call_trace *opened)
@@ -123,7 +115,7 @@ static int work_diff_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     struct writer text = {0};
     char *room = NULL;
-    bool same, done = call_sides_open(call, &sides_of_call, opened);
+    bool same, done = call_sides_open(call, opened);
     const struct run_side sides[2] = {{&opened[0].trace, &opened[0].steps},
                                       {&opened[1].trace, &opened[1].steps}};
     done = done && same_device(call, opened, &same) &&

@@ -21,7 +21,8 @@ esac
 
 machine=$(uname -sm)
 [ "$machine" = "Linux @ARCH@" ] || fail "this package is for Linux @ARCH@, not for $machine"
-libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || fail "this package needs glibc @GLIBC@ or newer; this system has another C library"
+libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) ||
+    fail "this package needs glibc @GLIBC@ or newer; this system has another C library"
 oldest=$(printf '%s\n' "@GLIBC@" "${libc#glibc }" | sort -V | head -n 1)
 [ "$oldest" = "@GLIBC@" ] || fail "this package needs glibc @GLIBC@ or newer, not ${libc#glibc }"
 [ -f tracediff.so ] && [ -d sql ] || fail "tracediff.so or sql/ is missing: unpack the whole archive"

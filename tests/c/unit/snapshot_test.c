@@ -1,6 +1,7 @@
 /*
-** Snapshots of an allocator: the machine that reads pickles, opcode by opcode and at every place of a chunk, and the
-** lifetimes and the peak of allocations, against a simulation that looks at all allocations after each event.
+** Snapshots of an allocator: the machine that reads pickles, opcode by opcode and at every place of
+** a chunk, and the lifetimes and the peak of allocations, against a simulation that looks at all
+** allocations after each event.
 */
 #include "unit.h"
 
@@ -190,7 +191,8 @@ static const struct {
     {CODE("K\x01K\x02"), "2"},
 };
 
-/* Writes a pickle of the first bytes of a case, after bytes that leave nothing; the caller frees it. */
+/* Writes a pickle of the first bytes of a case, after bytes that leave nothing; the caller frees
+** it. */
 static struct bytes pickle_of(size_t i, size_t length, size_t before)
 {
     struct bytes pickle = {0};
@@ -230,7 +232,8 @@ TEST(each_opcode_cut_at_each_byte)
         for (size_t length = 0; length <= cases[i].length; length++) {
             struct bytes pickle = pickle_of(i, length, 0);
             char expected[60], *said = answer_of(unit_file(pickle.at, pickle.length), &no_stopper);
-            snprintf(expected, sizeof expected, "the pickle is truncated at byte %d", (int)pickle.length + 1);
+            snprintf(expected, sizeof expected, "the pickle is truncated at byte %d",
+                     (int)pickle.length + 1);
             unit_trying("case %d, %d bytes of it", (int)i, (int)length);
             CHECK_TEXT(said, expected);
             free(said);
@@ -318,7 +321,8 @@ static void put_number(struct bytes *to, const char *key, int64_t number)
 
 enum { MOST_EVENTS = 60, ADDRESSES = 6, SEGMENTS = 2 };
 enum action { ALLOC, FREE, MAP, UNMAP, OTHER, ACTIONS };
-static const char *const action_names[ACTIONS] = {"alloc", "free_completed", "segment_map", "segment_unmap", "oom"};
+static const char *const action_names[ACTIONS] = {"alloc", "free_completed", "segment_map",
+                                                  "segment_unmap", "oom"};
 
 struct made {
     int events;
@@ -334,7 +338,8 @@ static struct made make(void)
 {
     struct made made = {.events = (int)unit_random(MOST_EVENTS)};
     for (int i = 0; i < made.events; i++)
-        made.event[i] = (struct made_event){(enum action)unit_random(ACTIONS), unit_random(ADDRESSES), unit_random(50)};
+        made.event[i] = (struct made_event){(enum action)unit_random(ACTIONS),
+                                            unit_random(ADDRESSES), unit_random(50)};
     for (int i = 0; i < ADDRESSES; i++) {
         made.active[i] = unit_random(2);
         made.asked[i] = unit_random(50);
@@ -365,12 +370,13 @@ static const char *write_snapshot(const struct made *made)
         put_number(&to, "total_size", 1000 + s);
         put_string(&to, "blocks");
         put_text(&to, "](");
-        for (int i = 0; i < ADDRESSES / SEGMENTS; i++) { /* without addresses: one after the other */
+        for (int i = 0; i < ADDRESSES / SEGMENTS; i++) { /* without addresses: one after another */
+            bool active = made->active[s * ADDRESSES / SEGMENTS + i];
             put_text(&to, "}(");
             put_number(&to, "size", 1);
             put_number(&to, "requested_size", made->asked[s * ADDRESSES / SEGMENTS + i]);
             put_string(&to, "state");
-            put_string(&to, made->active[s * ADDRESSES / SEGMENTS + i] ? "active_allocated" : "inactive");
+            put_string(&to, active ? "active_allocated" : "inactive");
             put_text(&to, "u");
         }
         put_text(&to, "eu");
@@ -487,7 +493,8 @@ TEST(peaks_and_lifetimes_as_simulated)
         for (int event = -1; event < made.events; event++) {
             int64_t bytes = 0;
             for (size_t i = 0; i < device->allocation_count; i++)
-                bytes += allocation_alive(&device->allocations[i], event) ? device->allocations[i].bytes : 0;
+                if (allocation_alive(&device->allocations[i], event))
+                    bytes += device->allocations[i].bytes;
             CHECK_INT(bytes, alive_after(&is, event, &blocks));
         }
         snapshot_release(snapshot);

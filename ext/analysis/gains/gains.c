@@ -1,0 +1,303 @@
+#include "gains.h"
+
+#include "base/integers.h"
+#include "base/memory.h"
+#include "sim_changes.h"
+#include "sim_path.h"
+
+/* While gains are found. */
+struct gain_finder {
+    const struct gains_request *request;
+    struct gains *gains;
+    uint32_t *gain_of;    /* by part: index of its gain */
+    uint32_t *order;      /* parts by gain */
+    uint32_t *part_of;    /* by edge: its part, or SIM_NONE */
+    int64_t *iterations;  /* the numbers of the chosen steps, ascending */
+    size_t iteration_count;
+    size_t first_rank; /* index of the gain of the first rank */
+    struct sim_shift *shifts;
+    size_t shift_count, shift_capacity;
+    wide_time *lengths; /* room for all steps */
+    struct failure *failure;
+};
+
+/* A gain with what it is ordered by. */
+struct sortable_gain {
+    struct gain item;
+    const struct names *names;
+};
+
+static int name_order(const struct names *names, uint32_t a, uint32_t b)
+{
+    if (a == b || a == NAME_NONE || b == NAME_NONE)
+        return COMPARE(a != NAME_NONE, b != NAME_NONE);
+    return name_compare(&names->items[a], &names->items[b]);
+}
+
+static int target_order(const struct sortable_gain *x, const struct sortable_gain *y)
+{
+    int order = COMPARE(x->item.what, y->item.what);
+    order = order ? order : COMPARE(x->item.step_class, y->item.step_class);
+    order = order ? order : name_order(x->names, x->item.name, y->item.name);
+    return order ? order : COMPARE(x->item.rank, y->item.rank);
+}
+
+static int gain_order(const void *a, const void *b)
+{
+    const struct sortable_gain *x = a, *y = b;
+    int order = COMPARE(y->item.none, x->item.none);
+    order = order ? order : COMPARE(y->item.half, x->item.half);
+    order = order ? order : COMPARE(y->item.path, x->item.path);
+    order = order ? order : COMPARE(y->item.time, x->item.time);
+    return order ? order : target_order(x, y);
+}
+
+/* The name of a part at a level, as trace_step_time has it (A12.4). */
+static uint32_t name_at(const struct sim_part *part, enum label_level level)
+{
+    const struct attributed *names = &part->names;
+    bool own = names->step_class == CLASS_COMM || names->step_class == CLASS_CALL ||
+               names->step_class == CLASS_UNRECORDED || names->alone;
+    if (!own && names->step_class == CLASS_HOST && level == LEVEL_KERNEL)
+        return names->name[LEVEL_OP];
+    return names->name[own ? LEVEL_KERNEL : level];
+}
+
+static int part_order(const void *a, const void *b)
+{
+    const struct sortable_gain *x = a, *y = b;
+    int order = target_order(x, y);
+    return order ? order : COMPARE(x->item.time, y->item.time);
+}
+
+/* Makes a gain of all parts of a kind, class and name. */
+static bool add_gains(struct gain_finder *finder)
+{
+    const struct sim_parts *parts = finder->request->parts;
+    struct gains *gains = finder->gains;
+    struct sortable_gain *sorted = memory_zeroed(parts->count, sizeof *sorted);
+    finder->gain_of = memory_zeroed(parts->count, sizeof *finder->gain_of);
+    finder->order = memory_zeroed(parts->count, sizeof *finder->order);
+    gains->items = memory_zeroed(parts->count + parts->graph->job.rank_count, sizeof *gains->items);
+    bool done = (sorted && finder->gain_of && finder->order && gains->items) || failure_memory(finder->failure);
+    for (size_t i = 0; done && i < parts->count; i++)
+        sorted[i] = (struct sortable_gain){{.what = parts->items[i].what,
+                                            .step_class = parts->items[i].names.step_class,
+                                            .name = name_at(&parts->items[i], finder->request->level),
+                                            .rank = NUMBER_NONE,
+                                            .time = (wide_time)i}, /* the part */
+                                           &parts->names};
+    done = done && sort_items(sorted, parts->count, sizeof *sorted, part_order,
+                              finder->request->stopper, finder->failure);
+    for (size_t i = 0; done && i < parts->count; i++) {
+        finder->order[i] = (uint32_t)sorted[i].item.time;
+        if (i == 0 || target_order(&sorted[i - 1], &sorted[i]) != 0) {
+            struct gain *gain = &gains->items[gains->count++];
+            *gain = sorted[i].item;
+            gain->time = 0;
+            gain->first = i;
+        }
+        finder->gain_of[finder->order[i]] = (uint32_t)gains->count - 1;
+        gains->items[gains->count - 1].count++;
+    }
+    memory_free(sorted);
+    finder->first_rank = gains->count;
+    const struct job *job = &parts->graph->job;
+    for (size_t r = 0; done && job->rank_count > 1 && r < job->rank_count; r++)
+        gains->items[gains->count++] =
+            (struct gain){.what = SIM_WHATS,
+                          .step_class = CLASS_NONE,
+                          .name = NAME_NONE,
+                          .rank = parts->graph->trace->ranks[job->ranks[r].rank]};
+    return done;
+}
+
+/* Lists the numbers of the chosen steps. */
+static bool list_iterations(struct gain_finder *finder)
+{
+    const struct sim_steps *steps = finder->request->steps;
+    finder->iterations = memory_zeroed(steps->count, sizeof *finder->iterations);
+    for (size_t i = 0; finder->iterations && i < steps->count; i++)
+        if (steps->items[i].chosen)
+            finder->iterations[finder->iteration_count++] = steps->items[i].window.iteration;
+    if (finder->iterations)
+        finder->iteration_count = sort_integers(finder->iterations, finder->iteration_count);
+    return finder->iterations || failure_memory(finder->failure);
+}
+
+/* The gain of the rank of a node; NULL in a job of one. */
+static struct gain *rank_gain(const struct gain_finder *finder, uint32_t node)
+{
+    const struct sim_graph *graph = finder->request->parts->graph;
+    int64_t rank = graph->trace->members[graph->member[node]].rank;
+    size_t i = finder->first_rank;
+    LOWER_BOUND(i, finder->gains->count, finder->gains->items[i].rank < rank);
+    return i < finder->gains->count ? &finder->gains->items[i] : NULL;
+}
+
+/* Whether a lag is its rank's own; a transfer is not. */
+static bool is_own(const struct sim_part *part)
+{
+    return part->what != SIM_TRANSFER;
+}
+
+/* Whether a node is in a chosen step. */
+static bool is_chosen(const struct gain_finder *finder, uint32_t node)
+{
+    const struct sim_graph *graph = finder->request->parts->graph;
+    const struct trace_member *member = &graph->trace->members[graph->member[node]];
+    uint32_t step = step_of(member->steps, graph->row[node]);
+    return has_integer(finder->iterations, finder->iteration_count,
+                       step == STEP_NONE ? NUMBER_NONE : member_iteration(member, step));
+}
+
+/* Adds up the time of all lags in chosen steps, and finds the part of each edge. */
+static bool add_times(struct gain_finder *finder)
+{
+    const struct sim_parts *parts = finder->request->parts;
+    const struct sim_graph *graph = parts->graph;
+    for (size_t part = 0; part < parts->count; part++)
+        for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++) {
+            const struct sim_use *use = &parts->uses[i];
+            struct gain *rank = rank_gain(finder, use->node);
+            finder->part_of[use->edge] = (uint32_t)part;
+            if (!stopper_goes_on(finder->request->stopper, i, finder->failure))
+                return false;
+            if (!is_chosen(finder, use->node) ||
+                graph->kind[use->edge] == EDGE_WAIT) /* the transfer counts where it ends */
+                continue;
+            finder->gains->items[finder->gain_of[part]].time += sim_lag(graph, use->node, use->edge);
+            if (rank && is_own(&parts->items[part]))
+                rank->time += sim_lag(graph, use->node, use->edge);
+        }
+    return true;
+}
+
+/* Adds a stretch of the path of a step. */
+static void add_path(void *argument, struct sim_use use, wide_time time)
+{
+    struct gain_finder *finder = argument;
+    const struct sim_parts *parts = finder->request->parts;
+    uint32_t part = finder->part_of[use.edge];
+    if (part == SIM_NONE) {
+        finder->gains->rest += time;
+        return;
+    }
+    finder->gains->items[finder->gain_of[part]].path += time;
+    struct gain *rank = rank_gain(finder, use.node);
+    if (rank && is_own(&parts->items[part]))
+        rank->path += time;
+}
+
+/* Finds what is on the path of the chosen steps, and what steps depend on. */
+static bool add_paths(struct gain_finder *finder)
+{
+    const struct sim_parts *parts = finder->request->parts;
+    const struct sim_steps *steps = finder->request->steps;
+    bool *marked = memory_zeroed(parts->graph->edges, sizeof *marked);
+    bool done = (marked || failure_memory(finder->failure)) &&
+                sim_path_mark(steps, marked, finder->request->stopper, finder->failure);
+    for (size_t i = 0; done && i < steps->count; i++)
+        if (steps->items[i].chosen)
+            finder->gains->rest += sim_path_find(steps, i, add_path, finder);
+    for (size_t part = 0; done && part < parts->count; part++)
+        for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++) {
+            if (!marked[parts->uses[i].edge])
+                continue;
+            finder->gains->items[finder->gain_of[part]].depends = true;
+            struct gain *rank = rank_gain(finder, parts->uses[i].node);
+            if (rank && is_own(&parts->items[part]))
+                rank->depends = true;
+        }
+    memory_free(marked);
+    return done;
+}
+
+static bool add_shift(struct gain_finder *finder, const struct sim_use *use, bool half)
+{
+    int64_t lag = sim_lag(finder->request->parts->graph, use->node, use->edge);
+    if (!MEMORY_GROW(finder->shifts, finder->shift_capacity, finder->shift_count + 1))
+        return failure_memory(finder->failure);
+    finder->shifts[finder->shift_count++] =
+        (struct sim_shift){*use, half ? sim_times(lag, 0.5) - lag : -lag};
+    return true;
+}
+
+/* Adds the shifts of a part that is of a gain. */
+static bool add_shifts(struct gain_finder *finder, const struct gain *gain, size_t part, bool half)
+{
+    const struct sim_parts *parts = finder->request->parts;
+    bool all = gain->what != SIM_WHATS, done = true;
+    for (size_t i = parts->first[part]; done && i < parts->first[part + 1]; i++)
+        done = (!(all || rank_gain(finder, parts->uses[i].node) == gain) ||
+                add_shift(finder, &parts->uses[i], half)) &&
+               stopper_goes_on(finder->request->stopper, i, finder->failure);
+    return done;
+}
+
+/* Simulates that what a gain is of takes half, or nothing. */
+static bool find_gain(struct gain_finder *finder, struct gain *gain, bool half)
+{
+    const struct gains_request *request = finder->request;
+    bool done = true;
+    finder->shift_count = 0;
+    for (size_t i = gain->first; done && i < gain->first + gain->count; i++)
+        done = add_shifts(finder, gain, finder->order[i], half);
+    for (size_t part = 0; done && gain->what == SIM_WHATS && part < request->parts->count; part++)
+        done = !is_own(&request->parts->items[part]) || add_shifts(finder, gain, part, half);
+    done = done && sim_net_run(request->net, finder->shifts, finder->shift_count, finder->lengths,
+                               request->stopper, finder->failure);
+    if (done)
+        *(half ? &gain->half : &gain->none) =
+            finder->gains->total - sim_steps_sum(request->steps, finder->lengths);
+    return done;
+}
+
+static bool sort_gains(struct gain_finder *finder)
+{
+    struct gains *gains = finder->gains;
+    struct sortable_gain *sorted = memory_zeroed(gains->count, sizeof *sorted);
+    bool done = sorted || failure_memory(finder->failure);
+    for (size_t i = 0; done && i < gains->count; i++)
+        sorted[i] = (struct sortable_gain){gains->items[i], &finder->request->parts->names};
+    done = done && sort_items(sorted, gains->count, sizeof *sorted, gain_order,
+                              finder->request->stopper, finder->failure);
+    for (size_t i = 0; done && i < gains->count; i++)
+        gains->items[i] = sorted[i].item;
+    memory_free(sorted);
+    return done;
+}
+
+bool gains_find(struct gains *gains, const struct gains_request *request, struct failure *failure)
+{
+    struct gain_finder finder = {.request = request, .gains = gains, .failure = failure};
+    *gains = (struct gains){.steps = request->steps->chosen};
+    finder.part_of = memory_filled(request->parts->graph->edges + 1, sizeof *finder.part_of);
+    finder.lengths = memory_zeroed(request->steps->count, sizeof *finder.lengths);
+    bool done = (finder.part_of && finder.lengths) || failure_memory(failure);
+    done = done && add_gains(&finder) && list_iterations(&finder) && add_times(&finder) &&
+           add_paths(&finder);
+    if (done) {
+        sim_steps_find(request->steps, NULL, finder.lengths);
+        gains->total = sim_steps_sum(request->steps, finder.lengths);
+    }
+    for (size_t i = 0; done && i < gains->count; i++) /* what no step depends on gains nothing */
+        done = !gains->items[i].depends || (find_gain(&finder, &gains->items[i], true) &&
+                                            find_gain(&finder, &gains->items[i], false));
+    done = done && sort_gains(&finder);
+    memory_free(finder.gain_of);
+    memory_free(finder.order);
+    memory_free(finder.part_of);
+    memory_free(finder.iterations);
+    memory_free(finder.shifts);
+    memory_free(finder.lengths);
+    if (!done)
+        gains_clear(gains);
+    return done;
+}
+
+void gains_clear(struct gains *gains)
+{
+    memory_free(gains->items);
+    *gains = (struct gains){.count = 0};
+}

@@ -1,0 +1,41 @@
+/*
+** What undoing each cause of a difference would bring (E9).
+*/
+#ifndef TRACEDIFF_UNDO_H
+#define TRACEDIFF_UNDO_H
+
+#include "analysis/causes/causes.h"
+#include "analysis/simulation/sim_steps.h"
+
+/* A cause that is undone. */
+struct undone {
+    size_t cause;    /* index in causes.items */
+    bool known;      /* false: it has nothing that could be undone */
+    wide_time gain;  /* ns that the chosen steps are shorter without it alone */
+    wide_time after; /* ns of these steps without it and all before it */
+};
+
+struct undo {
+    struct undone *items; /* by gain; owned */
+    size_t count;
+    wide_time recorded, after; /* ns of the chosen steps as recorded, and without all causes */
+    size_t steps;              /* how many these are */
+};
+
+struct undo_request {
+    const struct sim_steps *control; /* the steps of control */
+    const struct sim_steps *steps;   /* those of test, before its graph is changed */
+    struct sim_graph *test;          /* device work that went is put into it: numbers of nodes and edges change */
+    const struct sim_work *works;    /* of test, by member */
+    const struct step_choice *choice; /* of test */
+    struct causes *causes;
+    const struct families *families;
+    const struct stopper *stopper;
+};
+
+bool undo_find(struct undo *undo, const struct undo_request *request, struct failure *failure);
+
+/* Does nothing to a zeroed struct. */
+void undo_clear(struct undo *undo);
+
+#endif

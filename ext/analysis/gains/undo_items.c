@@ -1,0 +1,599 @@
+#include "undo_items.h"
+
+#include "base/memory.h"
+#include "sim_changes.h"
+#include "undo_owners.h"
+
+#define NO_ITEM UINT32_MAX
+
+/* The items of an event of test: [first, end), of which one is of the lag before its begin, and one of that before its end. */
+struct event_items {
+    uint32_t first, end, begin_item, end_item;
+};
+
+/* A part of a call tree that is undone with a cause. */
+struct undo_tree {
+    uint32_t event, cause;
+};
+
+struct tree_list {
+    struct undo_tree *items;
+    size_t count, capacity;
+};
+
+/* While items are made. */
+struct item_maker {
+    struct undo_items *items;
+    const struct undo_items_request *request;
+    const struct sim_graph *test, *control;
+    uint32_t *part_of[2];          /* by side, then by edge: its part, or SIM_NONE */
+    struct undo_causes *causes[2]; /* by side, then by part */
+    struct event_items *of;        /* by event of test */
+    uint32_t *extra[2]; /* of what went before begins and ends, by event of control: an item, or NO_ITEM */
+    struct tree_list came, went; /* those of test, and of control in the current step */
+    uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
+    struct undo_step step;
+    size_t next_ghost; /* of the current step */
+    struct undo_causes *ghost_causes; /* by ghost */
+    const struct stopper *stopper;
+    struct failure *failure;
+};
+
+static const struct undo_causes no_causes = {{UINT32_MAX, UINT32_MAX}};
+
+/* Adds an item, if it changes anything. */
+static bool add_item(struct item_maker *maker, struct sim_use use, int64_t longer, uint32_t *item)
+{
+    struct undo_items *items = maker->items;
+    *item = NO_ITEM;
+    if (longer == 0 || use.edge == SIM_NONE)
+        return true;
+    if (!MEMORY_GROW(items->items, items->capacity, items->count + 1))
+        return failure_memory(maker->failure);
+    *item = (uint32_t)items->count;
+    items->items[items->count++] = (struct sim_shift){use, longer};
+    return true;
+}
+
+static const struct undo_event *event_here(const struct item_maker *maker)
+{
+    return &maker->request->pairs->test->events[maker->step.first];
+}
+
+/* Whether a cause may be of items of the current step: it is of all ranks, or of this one. */
+static bool is_here(const struct item_maker *maker, uint32_t cause)
+{
+    int64_t rank = maker->request->causes->items[cause].rank;
+    return rank == NUMBER_NONE ||
+           rank == maker->test->trace->members[event_here(maker)->member].rank;
+}
+
+/* Makes an item one of a cause. */
+static bool own(struct item_maker *maker, uint32_t cause, uint32_t item)
+{
+    struct undo_items *items = maker->items;
+    if (!MEMORY_GROW(items->owners, items->owner_capacity, items->owner_count + 1))
+        return failure_memory(maker->failure);
+    items->owners[items->owner_count++] = (struct undo_owner){cause, item};
+    return true;
+}
+
+/* The same if there is an item, and the cause may be of the current step. */
+static bool add_owner(struct item_maker *maker, uint32_t cause, uint32_t item)
+{
+    return cause == UINT32_MAX || item == NO_ITEM || !is_here(maker, cause) ||
+           own(maker, cause, item);
+}
+
+static bool add_owners(struct item_maker *maker, const struct undo_causes *causes, uint32_t item)
+{
+    for (int i = 0; i < MOST_OWNERS; i++)
+        if (!add_owner(maker, causes->items[i], item))
+            return false;
+    return true;
+}
+
+/* The causes of the lag of an edge of a side. */
+static const struct undo_causes *causes_of(const struct item_maker *maker, int side, uint32_t edge)
+{
+    uint32_t part = edge == SIM_NONE ? SIM_NONE : maker->part_of[side][edge];
+    return part == SIM_NONE ? &no_causes : &maker->causes[side][part];
+}
+
+/* ---- call trees ---- */
+
+/* The outermost event of a side, from one on outwards, that the other side does not have, as long as all in between are
+** operators or calls that it does not have either; UNDO_NONE. */
+static uint32_t outermost(const struct item_maker *maker, const struct undo_sequence *side,
+                          uint32_t event)
+{
+    bool test = side == maker->request->pairs->test;
+    uint32_t found = UNDO_NONE;
+    while (event != UNDO_NONE) {
+        const struct undo_event *of = &side->events[event];
+        const struct trace_file *file = side->graph->trace->members[of->member].file;
+        enum kind kind = (enum kind)file->columns.kind[of->row];
+        bool paired = test ? maker->request->pairs->pair[event] != UNDO_NONE
+                           : undo_test_of(&maker->step, event) != UNDO_NONE;
+        if (paired || !(kind == KIND_CALL || kind == KIND_DRIVER_CALL ||
+                        row_is(file, of->row, CATEGORY_OPERATOR)))
+            break;
+        found = event;
+        event = of->parent;
+    }
+    return found;
+}
+
+/* The host event of the launch of device work, in the same step; UNDO_NONE. */
+static uint32_t launch_of(const struct undo_sequence *side, const struct undo_event *work)
+{
+    const struct columns *columns =
+        &side->graph->trace->members[work->member].file->columns;
+    uint32_t launch = columns->link[work->row];
+    uint32_t event = launch == ROW_NONE ? UNDO_NONE : side->event_of[work->member][launch];
+    return event != UNDO_NONE && side->events[event].step == work->step ? event : UNDO_NONE;
+}
+
+static bool add_tree(struct item_maker *maker, struct tree_list *list,
+                     const struct undo_sequence *side, uint32_t event, uint32_t cause)
+{
+    uint32_t tree = cause == UINT32_MAX ? UNDO_NONE : outermost(maker, side, event);
+    if (tree == UNDO_NONE)
+        return true;
+    if (!MEMORY_GROW(list->items, list->capacity, list->count + 1))
+        return failure_memory(maker->failure);
+    list->items[list->count++] = (struct undo_tree){tree, cause};
+    return true;
+}
+
+static int tree_order(const void *a, const void *b)
+{
+    const struct undo_tree *x = a, *y = b;
+    int order = COMPARE(x->event, y->event);
+    return order ? order : COMPARE(x->cause, y->cause);
+}
+
+static bool sort_trees(struct item_maker *maker, struct tree_list *list)
+{
+    size_t kept = 0;
+    if (!sort_items(list->items, list->count, sizeof *list->items, tree_order, maker->stopper,
+                    maker->failure))
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || tree_order(&list->items[kept - 1], &list->items[i]) != 0)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+    return true;
+}
+
+/* The index after the last event of a call tree. */
+static size_t tree_end(const struct undo_sequence *side, uint32_t tree, size_t end)
+{
+    const struct undo_event *root = &side->events[tree];
+    const struct sim_rows *rows = &side->graph->rows[root->member];
+    size_t i = tree + (size_t)1;
+    while (i < end && side->events[i].lane == root->lane && side->events[i].step == root->step &&
+           side->events[i].member == root->member &&
+           rows->begins[side->events[i].row] < rows->ends[root->row])
+        i++;
+    return i;
+}
+
+/* ---- the host ---- */
+
+/* Adds the item of a lag of a host event, with its causes. `to`: what it becomes, or NUMBER_NONE; `twin`: the causes of
+** the same lag in control. */
+static bool add_lag(struct item_maker *maker, struct sim_use use, int64_t to,
+                    const struct undo_causes *twin, uint32_t *item)
+{
+    *item = NO_ITEM;
+    if (use.edge == SIM_NONE || to == NUMBER_NONE)
+        return true;
+    bool named = maker->part_of[1][use.edge] != SIM_NONE;
+    return add_item(maker, use, to - sim_lag(maker->test, use.node, use.edge), item) &&
+           add_owners(maker, named ? causes_of(maker, 1, use.edge) : twin, *item);
+}
+
+/* Adds the items of the waits of a call for device work that came. */
+static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use end)
+{
+    const struct undo_sequence *test = maker->request->pairs->test;
+    bool waits = false;
+    for (uint32_t edge = maker->test->first[end.node]; edge < maker->test->first[end.node + 1];
+         edge++) {
+        uint32_t item;
+        if (maker->test->kind[edge] != EDGE_SYNC)
+            continue;
+        waits = true;
+        if (!add_item(maker, (struct sim_use){edge, end.node}, SIM_GONE, &item) ||
+            !add_owners(maker, causes_of(maker, 1, end.edge), item))
+            return false;
+    }
+    return !waits || add_tree(maker, &maker->came, test, number, maker->synchronized);
+}
+
+/* Adds the items of a point of a thread: of the lag before it and, with the same causes, of the transfer that it waits for.
+** `twin` is its event in control; NULL: there is none. */
+static bool add_point(struct item_maker *maker, const struct undo_event *event,
+                      const struct undo_event *twin, bool end, uint32_t *item)
+{
+    struct sim_use own = undo_point_use(maker->test, event, end), was = {SIM_NONE, SIM_NONE};
+    const struct undo_causes *causes = causes_of(maker, 1, own.edge);
+    uint32_t transfer;
+    if (twin)
+        was = undo_point_use(maker->control, twin, end);
+    if (!add_lag(maker, own, twin ? undo_lag(maker->control, was) : 0,
+                 causes_of(maker, 0, was.edge), item))
+        return false;
+    own.edge = sim_edge_to(maker->test, own.node, EDGE_WAIT);
+    was.edge = twin ? sim_edge_to(maker->control, was.node, EDGE_WAIT) : SIM_NONE;
+    return own.edge == SIM_NONE || was.edge == SIM_NONE ||
+           (add_item(maker, own, undo_lag(maker->control, was) - undo_lag(maker->test, own),
+                     &transfer) &&
+            add_owners(maker, causes, transfer));
+}
+
+static bool add_host_event(struct item_maker *maker, uint32_t number)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct undo_event *event = &pairs->test->events[number];
+    uint32_t pair = pairs->pair[number];
+    const struct undo_event *twin = pair == UNDO_NONE ? NULL : &pairs->control->events[pair];
+    struct event_items *of = &maker->of[number];
+    of->first = (uint32_t)maker->items->count;
+    bool done = add_point(maker, event, twin, false, &of->begin_item) &&
+                add_point(maker, event, twin, true, &of->end_item) &&
+                (twin || add_waits(maker, number, undo_end_use(maker->test, event)));
+    of->end = (uint32_t)maker->items->count;
+    return done;
+}
+
+/* Adds the item of a lag of what went, before the next point of its thread that test has. */
+static bool add_extra(struct item_maker *maker, uint32_t number, bool end)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct undo_event *event = &pairs->control->events[number];
+    size_t index = number - maker->step.from;
+    size_t point = (end ? maker->step.ends : maker->step.begins)[index];
+    size_t next = maker->step.next[point];
+    struct sim_use own = undo_point_use(maker->control, event, end);
+    int64_t lag = undo_lag(maker->control, own);
+    uint32_t *item = &maker->extra[end][number];
+    if (next == SIZE_MAX || lag == NUMBER_NONE)
+        return true;
+    uint32_t node = undo_test_node(&maker->step, next);
+    struct sim_use use = {sim_edge_to(maker->test, node, EDGE_HOST), node};
+    return add_item(maker, use, lag, item) && add_owners(maker, causes_of(maker, 0, own.edge), *item);
+}
+
+/* ---- device work ---- */
+
+/* Takes a shift of a removal as an item. */
+static bool take_removal(void *argument, const struct sim_shift *shift)
+{
+    struct item_maker *maker = argument;
+    uint32_t item;
+    return add_item(maker, shift->use, shift->longer, &item);
+}
+
+/* Device work that came. */
+static bool add_removal(struct item_maker *maker, uint32_t number, struct sim_use end)
+{
+    const struct undo_sequence *test = maker->request->pairs->test;
+    const struct undo_causes *causes = causes_of(maker, 1, end.edge);
+    struct event_items *of = &maker->of[number];
+    bool done = sim_remove(maker->test, &end, take_removal, maker);
+    for (uint32_t item = of->first; done && item < maker->items->count; item++)
+        done = add_owners(maker, causes, item);
+    uint32_t launch = launch_of(test, &test->events[number]);
+    for (int i = 0; done && i < MOST_OWNERS; i++)
+        done = add_tree(maker, &maker->came, test, launch, causes->items[i]);
+    return done;
+}
+
+static bool add_work(struct item_maker *maker, uint32_t number)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct undo_event *event = &pairs->test->events[number];
+    uint32_t pair = pairs->pair[number], item;
+    struct sim_use end = undo_end_use(maker->test, event), launch = undo_begin_use(maker->test, event);
+    struct event_items *of = &maker->of[number];
+    of->first = (uint32_t)maker->items->count;
+    bool done = true;
+    if (end.edge != SIM_NONE && pair == UNDO_NONE) {
+        done = add_removal(maker, number, end);
+    } else if (pair != UNDO_NONE) {
+        const struct undo_event *twin = &pairs->control->events[pair];
+        const struct sim_graph *control = maker->control;
+        const struct undo_causes *queued = causes_of(maker, 1, launch.edge);
+        done = add_lag(maker, end, undo_lag(control, undo_end_use(control, twin)), &no_causes,
+                       &item) &&
+               add_lag(maker, launch, undo_lag(control, undo_begin_use(control, twin)), &no_causes,
+                       &item) &&
+               (launch.edge == SIM_NONE ||
+                add_lag(maker, undo_wait_use(maker->test, event),
+                        undo_lag(control, undo_wait_use(control, twin)), queued, &item));
+    }
+    of->end = (uint32_t)maker->items->count;
+    return done;
+}
+
+/* Device work that went. */
+static bool add_ghost(struct item_maker *maker, const struct undo_ghost *ghost)
+{
+    const struct undo_sequence *control = maker->request->pairs->control;
+    const struct sim_ghost *of = &maker->request->ghosts->items[ghost->index];
+    const struct undo_event *event = &control->events[ghost->event];
+    const struct undo_causes *causes =
+        causes_of(maker, 0, undo_end_use(maker->control, event).edge);
+    bool done = true;
+    maker->ghost_causes[ghost->index] = *causes;
+    for (int i = 0; i < MOST_OWNERS; i++)
+        if (causes->items[i] != UINT32_MAX && !is_here(maker, causes->items[i]))
+            maker->ghost_causes[ghost->index].items[i] = UINT32_MAX;
+    for (int i = 0; done && i < of->on_count; i++) {
+        uint32_t item;
+        done = add_item(maker, of->on[i].use, of->on[i].longer, &item) &&
+               add_owners(maker, causes, item);
+    }
+    for (int i = 0; done && i < MOST_OWNERS; i++)
+        done = add_tree(maker, &maker->went, control, launch_of(control, event), causes->items[i]);
+    return done;
+}
+
+/* ---- trees ---- */
+
+/* Gives a cause all items of an event of test. */
+static bool own_event(struct item_maker *maker, uint32_t cause, uint32_t number)
+{
+    const struct event_items *of = &maker->of[number];
+    bool done = true;
+    for (uint32_t item = of->first; done && item < of->end; item++)
+        done = add_owner(maker, cause, item);
+    return done;
+}
+
+/* The item of the lag after the end of an event of test, before the next point of its thread; NO_ITEM. */
+static uint32_t item_after(const struct item_maker *maker, uint32_t number, size_t next)
+{
+    const struct undo_sequence *test = maker->request->pairs->test;
+    const struct undo_event *event = &test->events[number], *other = &test->events[next];
+    const struct sim_rows *rows = &maker->test->rows[event->member];
+    bool sibling = next < maker->step.end && other->lane == event->lane;
+    if (event->parent != UNDO_NONE &&
+        (!sibling ||
+         rows->ends[test->events[event->parent].row] < rows->begins[other->row]))
+        return maker->of[event->parent].end_item;
+    return sibling ? maker->of[next].begin_item : NO_ITEM;
+}
+
+/* Undoes call trees that came: what the host does in them and, where they wait, the device work that they launch. */
+static bool own_came(struct item_maker *maker)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct columns *columns =
+        &maker->test->trace->members[event_here(maker)->member].file->columns;
+    bool done = sort_trees(maker, &maker->came);
+    for (size_t i = 0; done && i < maker->came.count; i++) {
+        const struct undo_tree *tree = &maker->came.items[i];
+        size_t end = tree_end(pairs->test, tree->event, maker->step.end);
+        for (uint32_t number = tree->event; done && number < end; number++) {
+            const struct undo_event *event = &pairs->test->events[number];
+            uint32_t device = columns->link[event->row];
+            uint32_t work = device == ROW_NONE ? UNDO_NONE
+                                               : pairs->test->event_of[event->member][device];
+            done = pairs->pair[number] != UNDO_NONE || own_event(maker, tree->cause, number);
+            if (done && tree->cause == maker->synchronized && work != UNDO_NONE &&
+                pairs->pair[work] == UNDO_NONE && pairs->test->events[work].step == event->step)
+                done = own_event(maker, tree->cause, work);
+            done = done && stopper_goes_on(maker->stopper, number, maker->failure);
+        }
+        done = done && add_owner(maker, tree->cause, item_after(maker, tree->event, end));
+    }
+    maker->came.count = 0;
+    return done;
+}
+
+/* Puts call trees back that went. */
+static bool own_went(struct item_maker *maker)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct undo_step *step = &maker->step;
+    bool done = sort_trees(maker, &maker->went);
+    for (size_t i = 0; done && i < maker->went.count; i++) {
+        const struct undo_tree *tree = &maker->went.items[i];
+        size_t end = tree_end(pairs->control, tree->event, step->to);
+        size_t next = step->next[step->ends[tree->event - step->from]];
+        for (uint32_t number = tree->event; done && number < end; number++)
+            done = add_owner(maker, tree->cause, maker->extra[0][number]) &&
+                   add_owner(maker, tree->cause, maker->extra[1][number]) &&
+                   stopper_goes_on(maker->stopper, number, maker->failure);
+        if (done && next != SIZE_MAX) {
+            const struct event_items *of = &maker->of[undo_test_of(step, step->points[next].event)];
+            done = add_owner(maker, tree->cause,
+                             step->points[next].end ? of->end_item : of->begin_item);
+        }
+    }
+    maker->went.count = 0;
+    return done;
+}
+
+/* ---- steps ---- */
+
+static bool add_step(struct item_maker *maker)
+{
+    const struct undo_items_request *request = maker->request;
+    const struct undo_pairs *pairs = request->pairs;
+    const struct undo_step *step = &maker->step;
+    const struct undo_event *here = event_here(maker);
+    bool done = true;
+    for (size_t i = step->from; i < step->to; i++)
+        maker->extra[0][i] = maker->extra[1][i] = NO_ITEM;
+    for (uint32_t i = (uint32_t)step->first; done && i < step->end; i++)
+        done = pairs->test->events[i].lane == UNDO_DEVICE || add_host_event(maker, i);
+    for (uint32_t i = (uint32_t)step->from; done && i < step->to; i++)
+        if (pairs->control->events[i].lane != UNDO_DEVICE && undo_test_of(step, i) == UNDO_NONE)
+            done = add_extra(maker, i, false) && add_extra(maker, i, true);
+    for (uint32_t i = (uint32_t)step->first; done && i < step->end; i++)
+        done = pairs->test->events[i].lane != UNDO_DEVICE || add_work(maker, i);
+    for (; done && maker->next_ghost < request->ghosts->count; maker->next_ghost++) {
+        const struct undo_ghost *ghost = &request->ghosts->of[maker->next_ghost];
+        if (ghost->member != here->member || ghost->step != here->step)
+            break;
+        done = add_ghost(maker, ghost);
+    }
+    return done && own_came(maker) && own_went(maker) &&
+           stopper_ask(maker->stopper, maker->failure);
+}
+
+/* Adds the causes of a ghost to those of the ones before it in its chain. */
+static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t *count, size_t *capacity,
+                        uint32_t **list, uint32_t chain)
+{
+    for (int i = 0; i < MOST_OWNERS; i++) {
+        uint32_t cause = causes->items[i];
+        if (cause == UINT32_MAX || seen[cause] == chain)
+            continue;
+        if (!MEMORY_GROW(*list, *capacity, *count + 1))
+            return false;
+        seen[cause] = chain;
+        (*list)[(*count)++] = cause;
+    }
+    return true;
+}
+
+/* Adds the items of what waits for ghosts: it waits if any ghost of the chain up to its own takes place. */
+static bool add_links(struct item_maker *maker)
+{
+    const struct undo_ghosts *ghosts = maker->request->ghosts;
+    size_t causes = maker->request->causes->count, count = 0, capacity = 0;
+    uint32_t *next = memory_filled(ghosts->count + 1, sizeof *next);   /* by ghost: in its chain */
+    uint32_t *links = memory_filled(ghosts->count + 1, sizeof *links); /* by ghost: its last link */
+    uint32_t *before = memory_filled(ghosts->link_count + 1, sizeof *before); /* by link */
+    uint32_t *seen = memory_filled(causes + 1, sizeof *seen), *list = NULL;
+    bool done = (next && links && before && seen) || failure_memory(maker->failure);
+    for (uint32_t i = 0; done && i < ghosts->count; i++)
+        if (ghosts->items[i].chain != SIM_NONE)
+            next[ghosts->items[i].chain] = i;
+    for (uint32_t i = 0; done && i < ghosts->link_count; i++) {
+        before[i] = links[ghosts->links[i].ghost];
+        links[ghosts->links[i].ghost] = i;
+    }
+    for (uint32_t head = 0; done && head < ghosts->count; head++) {
+        count = 0;
+        for (uint32_t i = ghosts->items[head].chain == SIM_NONE ? head : UINT32_MAX;
+             done && i != UINT32_MAX; i = next[i]) {
+            done = join_causes(&maker->ghost_causes[i], seen, &count, &capacity, &list, head) ||
+                   failure_memory(maker->failure);
+            for (uint32_t link = links[i]; done && link != UINT32_MAX; link = before[link]) {
+                const struct sim_shift *on = &ghosts->links[link].on;
+                uint32_t item;
+                done = add_item(maker, on->use, on->longer, &item);
+                for (size_t c = 0; done && item != NO_ITEM && c < count; c++)
+                    done = own(maker, list[c], item);
+            }
+        }
+    }
+    memory_free(next);
+    memory_free(links);
+    memory_free(before);
+    memory_free(seen);
+    memory_free(list);
+    return done;
+}
+
+static bool open_side(struct item_maker *maker, int side)
+{
+    const struct undo_items_request *request = maker->request;
+    const struct sim_parts *parts = request->parts[side];
+    maker->part_of[side] = memory_filled(parts->graph->edges + 1, sizeof *maker->part_of[side]);
+    if (!maker->part_of[side])
+        return failure_memory(maker->failure);
+    for (size_t part = 0; part < parts->count; part++)
+        for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++)
+            maker->part_of[side][parts->uses[i].edge] = (uint32_t)part;
+    maker->causes[side] = undo_causes_find(parts, side, request->causes, request->families,
+                                           maker->stopper, maker->failure);
+    return maker->causes[side] != NULL;
+}
+
+static bool open_maker(struct item_maker *maker)
+{
+    const struct undo_pairs *pairs = maker->request->pairs;
+    const struct causes *causes = maker->request->causes;
+    maker->of = memory_filled(pairs->test->event_count + 1, sizeof *maker->of);
+    for (int i = 0; i < 2; i++)
+        maker->extra[i] = memory_filled(pairs->control->event_count + 1, sizeof *maker->extra[i]);
+    maker->ghost_causes =
+        memory_filled(maker->request->ghosts->count + 1, sizeof *maker->ghost_causes);
+    maker->synchronized = UINT32_MAX;
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->items[i].kind == CAUSE_SYNCHRONIZED)
+            maker->synchronized = (uint32_t)i;
+    return ((maker->of && maker->extra[0] && maker->extra[1] && maker->ghost_causes) ||
+            failure_memory(maker->failure)) &&
+           open_side(maker, 0) && open_side(maker, 1);
+}
+
+static void close_maker(struct item_maker *maker)
+{
+    for (int i = 0; i < 2; i++) {
+        memory_free(maker->part_of[i]);
+        memory_free(maker->causes[i]);
+        memory_free(maker->extra[i]);
+    }
+    memory_free(maker->of);
+    memory_free(maker->came.items);
+    memory_free(maker->went.items);
+    memory_free(maker->ghost_causes);
+    undo_step_clear(&maker->step);
+}
+
+static int owner_order(const void *a, const void *b)
+{
+    const struct undo_owner *x = a, *y = b;
+    int order = COMPARE(x->cause, y->cause);
+    return order ? order : COMPARE(x->item, y->item);
+}
+
+static bool sort_owners(struct item_maker *maker)
+{
+    struct undo_items *items = maker->items;
+    size_t kept = 0;
+    if (!sort_items(items->owners, items->owner_count, sizeof *items->owners, owner_order,
+                    maker->stopper, maker->failure))
+        return false;
+    for (size_t i = 0; i < items->owner_count; i++)
+        if (kept == 0 || owner_order(&items->owners[kept - 1], &items->owners[i]) != 0)
+            items->owners[kept++] = items->owners[i];
+    items->owner_count = kept;
+    return true;
+}
+
+bool undo_items_make(struct undo_items *items, const struct undo_items_request *request,
+                     struct failure *failure)
+{
+    struct item_maker maker = {.items = items,
+                               .request = request,
+                               .test = request->pairs->test->graph,
+                               .control = request->pairs->control->graph,
+                               .step = {.pairs = request->pairs},
+                               .stopper = request->stopper,
+                               .failure = failure};
+    *items = (struct undo_items){.count = 0};
+    bool done = open_maker(&maker);
+    while (done && undo_step_next(&maker.step, maker.stopper, failure))
+        done = add_step(&maker);
+    done = done && failure->code == FAILURE_NONE && add_links(&maker) && sort_owners(&maker);
+    close_maker(&maker);
+    if (!done)
+        undo_items_clear(items);
+    return done;
+}
+
+void undo_items_clear(struct undo_items *items)
+{
+    memory_free(items->items);
+    memory_free(items->owners);
+    *items = (struct undo_items){.count = 0};
+}

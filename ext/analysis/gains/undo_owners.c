@@ -1,0 +1,88 @@
+#include "undo_owners.h"
+
+#include "analysis/parts/busy.h"
+#include "base/memory.h"
+
+/* Whether a cause is one of parts whose lags can be changed. */
+static bool has_lags(const struct cause *cause)
+{
+    return cause->kind != CAUSE_SYNCHRONIZED && cause->kind != CAUSE_MOVED;
+}
+
+/* The cause of each part of causes, by part: UINT32_MAX for those without lags. NULL on failure. */
+static uint32_t *causes_of_parts(const struct causes *causes, struct failure *failure)
+{
+    uint32_t *of = memory_filled(causes->parts->count + 1, sizeof *of);
+    if (!of)
+        failure_memory(failure);
+    for (size_t i = 0; of && i < causes->count; i++)
+        for (size_t part = causes->items[i].parts; part > 0;
+             part = causes->parts->items[part - 1].next)
+            if (has_lags(&causes->items[i]))
+                of[part - 1] = (uint32_t)i;
+    return of;
+}
+
+/* Whether some file of a trace has device work (A1, A8). */
+static bool has_work(const struct sim_graph *graph)
+{
+    for (size_t i = 0; i < graph->trace->count; i++)
+        if (graph->rows[i].begins && busy_any(&graph->trace->members[i].file->columns))
+            return true;
+    return false;
+}
+
+/* The classes of steps (A3 to A8) in which a part may be; returns how many. */
+static int classes_of(const struct sim_part *part, bool work, enum step_class *classes)
+{
+    enum step_class own = part->names.step_class;
+    classes[0] = own;
+    if (part->what == SIM_LAUNCH)
+        classes[0] = CLASS_IDLE_WAIT;
+    if (part->what != SIM_HOST || !work)
+        return 1;
+    classes[0] = own == CLASS_CALL   ? CLASS_IDLE_CALL
+                 : own == CLASS_HOST ? CLASS_IDLE_HOST
+                                     : CLASS_IDLE_UNRECORDED;
+    classes[1] = CLASS_IDLE_LAUNCH;
+    return own == CLASS_CALL ? 2 : 1;
+}
+
+struct undo_causes *undo_causes_find(const struct sim_parts *parts, int side, struct causes *causes,
+                                     const struct families *families,
+                                     const struct stopper *stopper, struct failure *failure)
+{
+    const struct cause_side of = {NULL, &parts->names};
+    struct undo_causes *found = memory_filled(parts->count + 1, sizeof *found);
+    uint32_t *cause_of = causes_of_parts(causes, failure);
+    char *text = memory_allocate(cause_text_room(&of));
+    bool work = has_work(parts->graph), done = (found && text) || failure_memory(failure);
+    done = done && cause_of;
+    for (size_t i = 0; done && i < parts->count; i++) {
+        const struct sim_part *part = &parts->items[i];
+        enum step_class classes[MOST_OWNERS];
+        int count = classes_of(part, work, classes);
+        for (int c = 0; done && c < count; c++) {
+            struct attributed names = part->names;
+            size_t index;
+            names.step_class = classes[c];
+            if (part->what == SIM_HOST && part->names.step_class != CLASS_HOST)
+                names.name[LEVEL_OP] = part->names.name[LEVEL_KERNEL];
+            if (names.step_class == CLASS_IDLE_UNRECORDED || names.step_class == CLASS_UNRECORDED)
+                if (names.name[LEVEL_OP] == NAME_NONE)
+                    continue;
+            done = cause_parts_locate(causes->parts, causes, &of, families, side, &names, text,
+                                      &index) ||
+                   failure_memory(failure);
+            if (done && index < causes->parts->count)
+                found[i].items[c] = cause_of[index];
+        }
+        done = done && stopper_goes_on(stopper, i, failure);
+    }
+    memory_free(cause_of);
+    memory_free(text);
+    if (done)
+        return found;
+    memory_free(found);
+    return NULL;
+}

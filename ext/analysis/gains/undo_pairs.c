@@ -1,0 +1,250 @@
+#include "undo_pairs.h"
+
+#include "analysis/sums/align.h"
+#include "base/integers.h"
+#include "base/memory.h"
+
+static struct sim_use use_of(const struct sim_graph *graph, uint32_t node, enum sim_edge kind)
+{
+    return (struct sim_use){sim_edge_to(graph, node, kind), node};
+}
+
+struct sim_use undo_begin_use(const struct sim_graph *graph, const struct undo_event *event)
+{
+    uint32_t node = graph->rows[event->member].begins[event->row];
+    return use_of(graph, node, event->lane == UNDO_DEVICE ? EDGE_LAUNCH : EDGE_HOST);
+}
+
+struct sim_use undo_end_use(const struct sim_graph *graph, const struct undo_event *event)
+{
+    uint32_t node = graph->rows[event->member].ends[event->row];
+    struct sim_use transfer = use_of(graph, node, EDGE_TRANSFER);
+    return transfer.edge != SIM_NONE ? transfer
+                                     : use_of(graph, node,
+                                              event->lane == UNDO_DEVICE ? EDGE_DEVICE : EDGE_HOST);
+}
+
+struct sim_use undo_wait_use(const struct sim_graph *graph, const struct undo_event *event)
+{
+    const struct sim_rows *rows = &graph->rows[event->member];
+    return event->lane == UNDO_DEVICE ? use_of(graph, rows->begins[event->row], EDGE_STREAM)
+                                      : use_of(graph, rows->ends[event->row], EDGE_SYNC);
+}
+
+int64_t undo_lag(const struct sim_graph *graph, struct sim_use use)
+{
+    return use.edge == SIM_NONE ? NUMBER_NONE : sim_lag(graph, use.node, use.edge);
+}
+
+/* A step of a side. */
+struct side_step {
+    int64_t rank;      /* its number; 0 on both sides if each has one rank only */
+    int64_t iteration; /* its number */
+    size_t first, end; /* its events */
+};
+
+struct side_steps {
+    struct side_step *items; /* by rank, then by number */
+    size_t count;
+};
+
+static int step_order(const void *a, const void *b)
+{
+    const struct side_step *x = a, *y = b;
+    int order = COMPARE(x->rank, y->rank);
+    order = order ? order : COMPARE(x->iteration, y->iteration);
+    return order ? order : COMPARE(x->first, y->first);
+}
+
+static bool list_steps(struct side_steps *steps, const struct undo_sequence *side, bool alone,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    const struct undo_event *events = side->events;
+    steps->items = memory_zeroed(side->block_count, sizeof *steps->items);
+    if (!steps->items)
+        return failure_memory(failure);
+    for (size_t i = 0, end; i < side->event_count; i = end) {
+        const struct trace_member *member = &side->graph->trace->members[events[i].member];
+        for (end = i; end < side->event_count && events[end].member == events[i].member &&
+                      events[end].step == events[i].step;
+             end++)
+            ;
+        steps->items[steps->count++] = (struct side_step){
+            alone ? 0 : member->rank,
+            member->steps->count > 0 ? member_iteration(member, events[i].step) : 0, i, end};
+    }
+    return sort_items(steps->items, steps->count, sizeof *steps->items, step_order, stopper,
+                      failure);
+}
+
+/* The steps of a rank of a side: their first and their end, and those of the chosen ones (all, if none is). */
+struct rank_steps {
+    size_t first, end, chosen, chosen_end;
+};
+
+/* Finds the steps of a rank, from an index on. */
+static struct rank_steps find_rank(const struct side_steps *steps, int64_t rank,
+                                   const struct undo_chosen *chosen)
+{
+    struct rank_steps found = {0, 0, 0, 0};
+    LOWER_BOUND(found.first, steps->count, steps->items[found.first].rank < rank);
+    found.end = found.first;
+    LOWER_BOUND(found.end, steps->count, steps->items[found.end].rank <= rank);
+    found.chosen = found.first;
+    found.chosen_end = found.end;
+    while (chosen->count > 0 && found.chosen < found.end &&
+           steps->items[found.chosen].iteration < chosen->items[0])
+        found.chosen++;
+    while (chosen->count > 0 && found.chosen_end > found.chosen &&
+           steps->items[found.chosen_end - 1].iteration > chosen->items[chosen->count - 1])
+        found.chosen_end--;
+    return found;
+}
+
+/* The step of control that one of test is compared with; both have chosen ones. `number` counts the chosen steps of test up to this
+** one. */
+static size_t control_of(const struct side_steps *control, const struct undo_chosen *chosen,
+                         const struct rank_steps *of, const struct rank_steps *test, size_t step,
+                         size_t number)
+{
+    if (step < test->chosen) {
+        size_t before = test->chosen - step;
+        return of->chosen - of->first >= before ? of->chosen - before : of->chosen;
+    }
+    if (step >= test->chosen_end) {
+        size_t after = step - test->chosen_end;
+        return of->end - of->chosen_end > after ? of->chosen_end + after : of->chosen_end - 1;
+    }
+    size_t left = chosen->count > 0 ? (number - (number > 0)) % chosen->count : 0;
+    for (size_t i = of->chosen; i < of->chosen_end; i++)
+        if (has_integer(chosen->items, chosen->count, control->items[i].iteration) && left-- == 0)
+            return i;
+    return of->chosen;
+}
+
+/* Finds the steps of control that those of a rank of test are compared with. */
+static void pair_rank(struct undo_pairs *pairs, const struct side_steps *steps,
+                      const struct undo_chosen *chosen, size_t first)
+{
+    int64_t rank = steps[1].items[first].rank;
+    const struct rank_steps of = find_rank(&steps[0], rank, &chosen[0]);
+    const struct rank_steps test = find_rank(&steps[1], rank, &chosen[1]);
+    size_t number = 0;
+    for (size_t i = test.first; of.chosen < of.chosen_end && i < test.end; i++) {
+        const struct side_step *step = &steps[1].items[i];
+        number += has_integer(chosen[1].items, chosen[1].count, step->iteration);
+        const struct side_step *control =
+            &steps[0].items[control_of(&steps[0], &chosen[0], &of, &test, i, number)];
+        pairs->steps[pairs->step_count++] = (struct undo_pair_of_steps){
+            {control->first, step->first}, {control->end, step->end}};
+    }
+}
+
+static bool pair_steps(struct undo_pairs *pairs, const struct undo_chosen *chosen,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    const struct undo_sequence *sides[] = {pairs->control, pairs->test};
+    struct side_steps steps[2] = {{NULL, 0}, {NULL, 0}};
+    bool alone = sides[0]->graph->job.rank_count == 1 && sides[1]->graph->job.rank_count == 1;
+    bool done = true;
+    for (int i = 0; done && i < 2; i++)
+        done = list_steps(&steps[i], sides[i], alone, stopper, failure);
+    pairs->steps = done ? memory_zeroed(steps[1].count, sizeof *pairs->steps) : NULL;
+    done = done && (pairs->steps || failure_memory(failure));
+    for (size_t i = 0; done && i < steps[1].count; i++)
+        if (i == 0 || steps[1].items[i].rank != steps[1].items[i - 1].rank)
+            pair_rank(pairs, steps, chosen, i);
+    memory_free(steps[0].items);
+    memory_free(steps[1].items);
+    return done;
+}
+
+/* Room to align sequences. */
+struct align_room {
+    uint32_t *tokens[2];
+    struct aligned *aligned;
+};
+
+/* The end of a lane in a step. */
+static size_t lane_end(const struct undo_sequence *side, size_t first, size_t end)
+{
+    size_t i = first;
+    while (i < end && side->events[i].lane == side->events[first].lane)
+        i++;
+    return i;
+}
+
+/* Aligns a lane of a step of test with the same one of control, [first, end) of both. */
+static bool align_lane(struct undo_pairs *pairs, struct align_room *room, const size_t *first,
+                       const size_t *end, const struct stopper *stopper, struct failure *failure)
+{
+    const struct undo_sequence *sides[] = {pairs->control, pairs->test};
+    size_t count;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = first[side]; i < end[side]; i++)
+            room->tokens[side][i - first[side]] = sides[side]->events[i].token;
+    if (!align(room->tokens[0], end[0] - first[0], room->tokens[1], end[1] - first[1],
+               room->aligned, &count, stopper, failure))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (room->aligned[i].a != ALIGN_NONE && room->aligned[i].b != ALIGN_NONE)
+            pairs->pair[first[1] + room->aligned[i].b] = (uint32_t)(first[0] + room->aligned[i].a);
+    return true;
+}
+
+/* Aligns all lanes that two steps have in common, which are in the same order on both sides. */
+static bool align_steps(struct undo_pairs *pairs, struct align_room *room,
+                        const struct undo_pair_of_steps *of, const struct stopper *stopper,
+                        struct failure *failure)
+{
+    const struct undo_event *control = pairs->control->events, *test = pairs->test->events;
+    size_t first[2] = {of->first[0], of->first[1]}, end[2];
+    bool done = true;
+    while (done && first[0] < of->end[0] && first[1] < of->end[1]) {
+        end[0] = lane_end(pairs->control, first[0], of->end[0]);
+        end[1] = lane_end(pairs->test, first[1], of->end[1]);
+        uint32_t lane = control[first[0]].lane, other = test[first[1]].lane;
+        if (lane == other)
+            done = align_lane(pairs, room, first, end, stopper, failure);
+        if (lane <= other)
+            first[0] = end[0];
+        if (other <= lane)
+            first[1] = end[1];
+    }
+    return done;
+}
+
+bool undo_pairs_make(struct undo_pairs *pairs, const struct undo_sequence *control,
+                     const struct undo_sequence *test, const struct undo_chosen *chosen,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    struct align_room room = {.aligned = NULL};
+    size_t most = 0;
+    *pairs = (struct undo_pairs){.control = control, .test = test};
+    for (size_t i = 0; i < control->block_count; i++)
+        most = control->blocks[i].count > most ? control->blocks[i].count : most;
+    for (size_t i = 0; i < test->block_count; i++)
+        most = test->blocks[i].count > most ? test->blocks[i].count : most;
+    pairs->pair = memory_filled(test->event_count + 1, sizeof *pairs->pair);
+    room.tokens[0] = memory_items(most, sizeof *room.tokens[0]);
+    room.tokens[1] = memory_items(most, sizeof *room.tokens[1]);
+    room.aligned = memory_items(2 * most, sizeof *room.aligned);
+    bool done = (pairs->pair && room.tokens[0] && room.tokens[1] && room.aligned) ||
+                failure_memory(failure);
+    done = done && pair_steps(pairs, chosen, stopper, failure);
+    for (size_t i = 0; done && i < pairs->step_count; i++)
+        done = align_steps(pairs, &room, &pairs->steps[i], stopper, failure);
+    memory_free(room.tokens[0]);
+    memory_free(room.tokens[1]);
+    memory_free(room.aligned);
+    if (!done)
+        undo_pairs_clear(pairs);
+    return done;
+}
+
+void undo_pairs_clear(struct undo_pairs *pairs)
+{
+    memory_free(pairs->steps);
+    memory_free(pairs->pair);
+    *pairs = (struct undo_pairs){.pair = NULL};
+}

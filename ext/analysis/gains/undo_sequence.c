@@ -1,0 +1,374 @@
+#include "undo_sequence.h"
+
+#include "analysis/simulation/sim_points.h"
+#include "base/memory.h"
+#include "file/kernel_type.h"
+#include "naming/short_name.h"
+
+/* A thread, while lanes are given. */
+struct lane_thread {
+    bool of_steps;
+    size_t events;
+    int64_t start;         /* ns, of its first event */
+    uint32_t first, track; /* the row of that */
+};
+
+/* The nodes of all members, one member after the other. */
+struct member_nodes {
+    uint32_t *nodes;
+    size_t *first; /* by member; one entry more at the end */
+};
+
+/* A member, while its events are added. */
+struct sequence_maker {
+    struct undo_sequence *sequence;
+    const struct member_nodes *nodes;
+    struct undo_tokens *tokens;
+    const struct trace_member *member;
+    uint32_t index; /* of the member */
+    uint32_t *lanes;       /* by track */
+    uint32_t *texts;       /* by name of the file: id in tokens.texts, or UNDO_NONE */
+    uint32_t *around;      /* by row: the row of the host event around it, or ROW_NONE */
+    uint32_t *inner, *top; /* by row: of it and those around it, the innermost and the outermost operator */
+    uint32_t *open;        /* by track: the row of the innermost event; it may have ended */
+    char *scratch;         /* room for the longest name */
+    struct kernel_types types;
+    const struct stopper *stopper;
+    struct failure *failure;
+};
+
+/* The step of a row; UNDO_NONE. */
+static uint32_t step_here(const struct sequence_maker *maker, size_t row)
+{
+    const struct steps *steps = maker->member->steps;
+    uint32_t step = steps->count == 0 ? 0 : step_of(steps, row);
+    return step == STEP_NONE ? UNDO_NONE : step;
+}
+
+static int thread_order(const void *a, const void *b)
+{
+    const struct lane_thread *x = a, *y = b;
+    int order = COMPARE(y->of_steps, x->of_steps);
+    order = order ? order : COMPARE(y->events, x->events);
+    order = order ? order : COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->first, y->first);
+}
+
+/* Gives the threads their lanes: that of the steps first, then those with the most events in steps. */
+static bool give_lanes(struct sequence_maker *maker)
+{
+    const struct trace_file *file = maker->member->file;
+    const struct steps *steps = maker->member->steps;
+    size_t count = file->tracks.count;
+    struct lane_thread *threads = memory_zeroed(count, sizeof *threads);
+    bool done = threads || failure_memory(maker->failure);
+    for (size_t track = 0; done && track < count; track++)
+        threads[track] = (struct lane_thread){false, 0, INT64_MAX, ROW_NONE, (uint32_t)track};
+    for (size_t row = 0; done && row < file->columns.count; row++) {
+        struct lane_thread *thread = &threads[row_place(&file->columns, row)->track];
+        if (sim_takes_host(&file->columns, row) && step_here(maker, row) != UNDO_NONE) {
+            thread->events++;
+            if (file->columns.ts[row] < thread->start) {
+                thread->start = file->columns.ts[row];
+                thread->first = (uint32_t)row;
+            }
+        }
+        done = stopper_goes_on(maker->stopper, row, maker->failure);
+    }
+    if (done && steps->count > 0)
+        threads[row_place(&file->columns, steps->items[0].row)->track].of_steps = true;
+    done = done && sort_items(threads, count, sizeof *threads, thread_order, maker->stopper,
+                              maker->failure);
+    for (size_t lane = 0; done && lane < count; lane++)
+        maker->lanes[threads[lane].track] = (uint32_t)lane;
+    memory_free(threads);
+    return done;
+}
+
+/* The id of the stable name of a row; UNDO_NONE for ROW_NONE, and if memory runs out. */
+static uint32_t text_of(struct sequence_maker *maker, uint32_t row)
+{
+    const struct trace_file *file = maker->member->file;
+    uint32_t name = row == ROW_NONE ? NAME_NONE : file->columns.name[row];
+    if (name == NAME_NONE)
+        return UNDO_NONE;
+    if (maker->texts[name] == UNDO_NONE) {
+        const struct name *text = &file->names.items[name];
+        size_t length = name_stable(text->text, text->length, maker->scratch);
+        maker->texts[name] = names_intern(&maker->tokens->texts, maker->scratch, length);
+        if (maker->texts[name] == NAME_NONE)
+            failure_memory(maker->failure);
+    }
+    return maker->texts[name];
+}
+
+static bool add_event(struct sequence_maker *maker, uint32_t row, uint32_t step, uint32_t lane,
+                      uint32_t order, const uint32_t *token)
+{
+    struct undo_sequence *sequence = maker->sequence;
+    enum { WORDS = 4 };
+    uint32_t id = names_intern(&maker->tokens->tokens, token, WORDS * sizeof *token);
+    if (id == NAME_NONE ||
+        !MEMORY_GROW(sequence->events, sequence->event_capacity, sequence->event_count + 1))
+        return failure_memory(maker->failure);
+    sequence->events[sequence->event_count++] =
+        (struct undo_event){maker->index, step, lane, order, row, id, UNDO_NONE};
+    return maker->failure->code == FAILURE_NONE;
+}
+
+static bool is_step(const struct sequence_maker *maker, uint32_t row)
+{
+    const struct steps *steps = maker->member->steps;
+    size_t i = 0;
+    LOWER_BOUND(i, steps->count, steps->items[i].row < row);
+    return i < steps->count && steps->items[i].row == row;
+}
+
+/* Adds a host event: it is what its name says, in the operators around it. */
+static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
+{
+    const struct sim_rows *rows = &maker->sequence->graph->rows[maker->index];
+    const struct trace_file *file = maker->member->file;
+    uint32_t track = row_place(&file->columns, row)->track, around = maker->open[track];
+    while (around != ROW_NONE && rows->ends[around] < node)
+        around = maker->around[around];
+    maker->around[row] = around;
+    maker->open[track] = row;
+    bool is_operator = row_is(file, row, CATEGORY_OPERATOR);
+    maker->inner[row] = is_operator ? row : around == ROW_NONE ? ROW_NONE : maker->inner[around];
+    maker->top[row] = around != ROW_NONE && maker->top[around] != ROW_NONE ? maker->top[around]
+                      : is_operator                                        ? row
+                                                                           : ROW_NONE;
+    uint32_t step = step_here(maker, row);
+    if (step == UNDO_NONE)
+        return true;
+    const uint32_t token[] = {0, is_step(maker, row) ? UNDO_NONE : text_of(maker, row),
+                              text_of(maker, around == ROW_NONE ? ROW_NONE : maker->inner[around]),
+                              text_of(maker, around == ROW_NONE ? ROW_NONE : maker->top[around])};
+    return add_event(maker, row, step, maker->lanes[track], node, token);
+}
+
+/* Adds device work: it is what its operator is, or its kernel without one. */
+static bool add_work(struct sequence_maker *maker, uint32_t row, uint32_t order)
+{
+    const struct trace_file *file = maker->member->file;
+    uint32_t launch = file->columns.link[row], step = step_here(maker, row);
+    uint32_t inner = launch == ROW_NONE ? ROW_NONE : maker->inner[launch];
+    if (step == UNDO_NONE)
+        return true;
+    enum kernel_type type = kernel_types_row(&maker->types, file, row);
+    bool own = inner == ROW_NONE || type == KERNEL_COMMUNICATION;
+    const uint32_t token[] = {1 + (uint32_t)type, text_of(maker, own ? row : inner),
+                              text_of(maker, own ? ROW_NONE : maker->top[launch]), 0};
+    return add_event(maker, row, step, UNDO_DEVICE, order, token);
+}
+
+/* Work in the order of its launches. */
+struct launched_work {
+    int64_t launched, start;
+    uint32_t row;
+};
+
+static int launched_order(const void *a, const void *b)
+{
+    const struct launched_work *x = a, *y = b;
+    int order = COMPARE(x->launched, y->launched);
+    order = order ? order : COMPARE(x->start, y->start);
+    return order ? order : COMPARE(x->row, y->row);
+}
+
+static bool add_device(struct sequence_maker *maker)
+{
+    const struct columns *columns = &maker->member->file->columns;
+    size_t count = 0, most = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        most += busy_takes(columns, row);
+    struct launched_work *work = memory_zeroed(most, sizeof *work);
+    bool done = work || failure_memory(maker->failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
+        done = stopper_goes_on(maker->stopper, row, maker->failure);
+        if (!busy_takes(columns, row))
+            continue;
+        uint32_t launch = columns->link[row];
+        work[count++] = (struct launched_work){columns->ts[launch == ROW_NONE ? row : launch],
+                                               columns->ts[row], (uint32_t)row};
+    }
+    done = done && sort_items(work, count, sizeof *work, launched_order, maker->stopper,
+                              maker->failure);
+    for (size_t i = 0; done && i < count; i++)
+        done = add_work(maker, work[i].row, (uint32_t)i) &&
+               stopper_goes_on(maker->stopper, i, maker->failure);
+    memory_free(work);
+    return done;
+}
+
+static bool open_maker(struct sequence_maker *maker)
+{
+    const struct trace_file *file = maker->member->file;
+    size_t rows = file->columns.count + 1, tracks = file->tracks.count + 1;
+    maker->lanes = memory_filled(tracks, sizeof *maker->lanes);
+    maker->texts = memory_filled(file->names.count + 1, sizeof *maker->texts);
+    maker->around = memory_filled(rows, sizeof *maker->around);
+    maker->inner = memory_filled(rows, sizeof *maker->inner);
+    maker->top = memory_filled(rows, sizeof *maker->top);
+    maker->open = memory_filled(tracks, sizeof *maker->open);
+    maker->scratch = memory_allocate(names_longest(&file->names) + 1);
+    return (maker->lanes && maker->texts && maker->around && maker->inner && maker->top &&
+            maker->open && maker->scratch) ||
+           failure_memory(maker->failure);
+}
+
+static void close_maker(struct sequence_maker *maker)
+{
+    memory_free(maker->lanes);
+    memory_free(maker->texts);
+    memory_free(maker->around);
+    memory_free(maker->inner);
+    memory_free(maker->top);
+    memory_free(maker->open);
+    memory_free(maker->scratch);
+    kernel_types_clear(&maker->types);
+}
+
+static int event_order(const void *a, const void *b)
+{
+    const struct undo_event *x = a, *y = b;
+    int order = COMPARE(x->member, y->member);
+    order = order ? order : COMPARE(x->step, y->step);
+    order = order ? order : COMPARE(x->lane, y->lane);
+    return order ? order : COMPARE(x->order, y->order);
+}
+
+/* Finds the events around others, which must be in the same step. */
+static void find_parents(const struct sequence_maker *maker, size_t first)
+{
+    struct undo_sequence *sequence = maker->sequence;
+    const uint32_t *event_of = sequence->event_of[maker->index];
+    for (size_t i = first; i < sequence->event_count; i++) {
+        struct undo_event *event = &sequence->events[i];
+        if (event->lane == UNDO_DEVICE)
+            continue;
+        uint32_t around = maker->around[event->row];
+        uint32_t parent = around == ROW_NONE ? UNDO_NONE : event_of[around];
+        if (parent != UNDO_NONE && sequence->events[parent].step == event->step)
+            event->parent = parent;
+    }
+}
+
+/* Adds the events of a member, in order. */
+static bool add_member(struct sequence_maker *maker)
+{
+    struct undo_sequence *sequence = maker->sequence;
+    const struct sim_graph *graph = sequence->graph;
+    size_t first = sequence->event_count;
+    bool done = open_maker(maker) && give_lanes(maker);
+    for (size_t i = maker->nodes->first[maker->index];
+         done && i < maker->nodes->first[maker->index + 1]; i++) {
+        uint32_t node = maker->nodes->nodes[i], row = graph->row[node];
+        bool begins = graph->rows[maker->index].begins[row] == node &&
+                      !kind_is_device((enum kind)maker->member->file->columns.kind[row]);
+        done = done && (!begins || add_host(maker, node, row)) &&
+               stopper_goes_on(maker->stopper, i, maker->failure);
+    }
+    done = done && add_device(maker) &&
+           sort_items(sequence->events + first, sequence->event_count - first,
+                      sizeof *sequence->events, event_order, maker->stopper, maker->failure);
+    uint32_t *event_of =
+        done ? memory_filled(maker->member->file->columns.count + 1, sizeof *event_of) : NULL;
+    sequence->event_of[maker->index] = event_of;
+    done = done && (event_of || failure_memory(maker->failure));
+    for (size_t i = first; done && i < sequence->event_count; i++)
+        event_of[sequence->events[i].row] = (uint32_t)i;
+    if (done)
+        find_parents(maker, first);
+    close_maker(maker);
+    return done;
+}
+
+static bool make_blocks(struct undo_sequence *sequence, struct failure *failure)
+{
+    sequence->blocks = memory_zeroed(sequence->event_count, sizeof *sequence->blocks);
+    if (!sequence->blocks)
+        return failure_memory(failure);
+    for (size_t i = 0; i < sequence->event_count; i++) {
+        const struct undo_event *event = &sequence->events[i];
+        struct undo_block *last = &sequence->blocks[sequence->block_count - (sequence->block_count > 0)];
+        if (sequence->block_count == 0 || last->member != event->member ||
+            last->step != event->step || last->lane != event->lane) {
+            last = &sequence->blocks[sequence->block_count++];
+            *last = (struct undo_block){i, 0, event->member, event->step, event->lane};
+        }
+        last->count++;
+    }
+    return true;
+}
+
+/* Lists the nodes by member. */
+static bool list_nodes(struct member_nodes *nodes, const struct sim_graph *graph,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    size_t count = graph->trace->count, total = 0;
+    nodes->first = memory_zeroed(count + 2, sizeof *nodes->first);
+    nodes->nodes = memory_zeroed(graph->nodes, sizeof *nodes->nodes);
+    if (!nodes->first || !nodes->nodes)
+        return failure_memory(failure);
+    for (size_t node = 0; node < graph->nodes; node++)
+        if (graph->member[node] != SIM_NONE)
+            nodes->first[graph->member[node] + 1]++;
+    for (size_t i = 0; i <= count; i++) {
+        size_t here = nodes->first[i + 1];
+        nodes->first[i + 1] = total;
+        total += here;
+    }
+    for (size_t node = 0; node < graph->nodes; node++) {
+        if (!stopper_goes_on(stopper, node, failure))
+            return false;
+        if (graph->member[node] != SIM_NONE)
+            nodes->nodes[nodes->first[graph->member[node] + 1]++] = (uint32_t)node;
+    }
+    return true;
+}
+
+bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *graph,
+                        struct undo_tokens *tokens, const struct stopper *stopper,
+                        struct failure *failure)
+{
+    const struct trace *trace = graph->trace;
+    *sequence = (struct undo_sequence){.graph = graph};
+    struct member_nodes nodes = {.nodes = NULL};
+    sequence->event_of = memory_zeroed(trace->count, sizeof *sequence->event_of);
+    bool done = (sequence->event_of || failure_memory(failure)) &&
+                list_nodes(&nodes, graph, stopper, failure);
+    for (size_t i = 0; done && i < trace->count; i++) {
+        struct sequence_maker maker = {.sequence = sequence,
+                                       .nodes = &nodes,
+                                       .tokens = tokens,
+                                       .member = &trace->members[i],
+                                       .index = (uint32_t)i,
+                                       .stopper = stopper,
+                                       .failure = failure};
+        done = !graph->rows[i].begins || add_member(&maker);
+    }
+    done = done && make_blocks(sequence, failure);
+    memory_free(nodes.nodes);
+    memory_free(nodes.first);
+    if (!done)
+        undo_sequence_clear(sequence);
+    return done;
+}
+
+void undo_tokens_clear(struct undo_tokens *tokens)
+{
+    names_clear(&tokens->texts);
+    names_clear(&tokens->tokens);
+}
+
+void undo_sequence_clear(struct undo_sequence *sequence)
+{
+    memory_free(sequence->events);
+    memory_free(sequence->blocks);
+    for (size_t i = 0; sequence->event_of && i < sequence->graph->trace->count; i++)
+        memory_free(sequence->event_of[i]);
+    memory_free(sequence->event_of);
+    *sequence = (struct undo_sequence){.graph = NULL};
+}

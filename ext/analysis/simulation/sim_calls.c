@@ -1,0 +1,87 @@
+/*
+** Calls that wait for device work (E4).
+*/
+#include "analysis/path/path_cause.h"
+#include "sim_maker.h"
+
+/* Whether a copy makes its call wait. */
+static bool copy_waits(const struct trace_file *file, uint32_t call, uint32_t copy)
+{
+    static const char *const names[] = {"cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream"};
+    const struct name *name = &file->names.items[file->columns.name[call]];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_is(name->text, name->length, names[i]))
+            return true;
+    return name_contains(&file->names.items[file->columns.name[copy]], "ageable");
+}
+
+/* Adds work to that which the current call waits for, unless it ends later. */
+static void add_awaited(struct sim_maker *maker, size_t work, size_t *count)
+{
+    const struct path_work *of = &maker->of->work->path.work[work];
+    if (of->end <= maker->now)
+        maker->of->threads.awaited[(*count)++] = of;
+    else
+        maker->graph->dropped++;
+}
+
+/* Finds the work that a call with `Synchronize` in its name waits for: what ended last while it ran (P7.2) and, where
+** it is known which streams it waits for, the last work of each. */
+static bool find_synchronized(struct sim_maker *maker, uint32_t call, size_t *count)
+{
+    const struct sim_work *work = maker->of->work;
+    const struct trace_file *file = maker->of->file;
+    const struct name *name = &file->names.items[file->columns.name[call]];
+    const struct path_wait wait = {.source = path_source_of(&work->path, call)};
+    size_t last = path_last_work(&work->path, &wait, 1, file->columns.ts[call], maker->now);
+    bool known = wait.source.among != AMONG_ALL || name_contains(name, "DeviceSynchronize") ||
+                 name_contains(name, "CtxSynchronize");
+    if (last != WORK_NONE)
+        add_awaited(maker, last, count);
+    for (size_t i = 0; known && i < work->track_count; i++) {
+        uint32_t of = sim_work_is_of(work, i, &wait.source)
+                          ? sim_work_last(work, i, wait.source.limit)
+                          : SIM_NO_WORK;
+        if (of != SIM_NO_WORK && of != last)
+            add_awaited(maker, of, count);
+        if (!stopper_goes_on(maker->stopper, maker->steps++, maker->failure))
+            return false;
+    }
+    return true;
+}
+
+/* The number of work that a call waits for, which is put into `awaited`. */
+static bool find_awaited(struct sim_maker *maker, uint32_t call, size_t *count)
+{
+    const struct sim_work *work = maker->of->work;
+    const struct trace_file *file = maker->of->file;
+    unsigned flags = path_call_flags(&work->path, call);
+    *count = 0;
+    if (flags & NAMED_SYNCHRONIZE)
+        return find_synchronized(maker, call, count);
+    uint32_t copy = flags & NAMED_MEMCPY ? file->columns.link[call] : ROW_NONE;
+    if (copy != ROW_NONE && busy_takes(&file->columns, copy) && copy_waits(file, call, copy))
+        add_awaited(maker, path_work_of(&work->path, copy), count);
+    return true;
+}
+
+bool sim_end_call(struct sim_maker *maker, uint32_t before)
+{
+    const struct path_work **awaited = maker->of->threads.awaited;
+    uint32_t call = maker->point->row, begin = maker->rows->begins[call];
+    int64_t latest = INT64_MIN;
+    size_t count;
+    if (!find_awaited(maker, call, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        latest = awaited[i]->end > latest ? awaited[i]->end : latest;
+    bool waited = count > 0 && latest > maker->graph->at[begin];
+    bool done = waited ? sim_add_floor(maker, begin, LEAST_SYNC, EDGE_HOST)
+                       : sim_add_edge(maker, before, 0, EDGE_HOST);
+    for (size_t i = 0; done && i < count; i++) {
+        uint32_t from = maker->rows->ends[awaited[i]->row];
+        done = waited ? sim_add_edge(maker, from, (wide_time)latest - awaited[i]->end, EDGE_SYNC)
+                      : sim_add_floor(maker, from, LEAST_SYNC, EDGE_SYNC);
+    }
+    return done;
+}

@@ -1,0 +1,68 @@
+/*
+** Device work: what it waits for (E3, E6), and how long it takes.
+*/
+#include "sim_maker.h"
+
+/* Something that work waits for. */
+struct awaited_node {
+    uint32_t node;
+    int64_t floor; /* ns */
+    enum sim_edge kind;
+};
+
+/* The ith thing that work waits for: its launch, the work before it, then waits of its stream. False: there is none,
+** or it has no node yet. */
+static bool find_candidate(const struct sim_maker *maker, size_t index, size_t first_wait, size_t i,
+                           struct awaited_node *to)
+{
+    const struct sim_work *work = maker->of->work;
+    const struct path_work *of = &work->path.work[index];
+    uint32_t before = i == 1 ? work->before[index] : i > 1 ? work->waits[first_wait + i - 2].on : 0;
+    if (i == 0) {
+        uint32_t node = of->launch == ROW_NONE ? SIM_NONE : maker->rows->begins[of->launch];
+        *to = (struct awaited_node){node, work->latency, EDGE_LAUNCH};
+    } else {
+        uint32_t node = before == SIM_NO_WORK ? SIM_NONE : maker->rows->ends[work->path.work[before].row];
+        *to = (struct awaited_node){node, work->gap, EDGE_STREAM};
+    }
+    return to->node != SIM_NONE;
+}
+
+bool sim_begin_work(struct sim_maker *maker)
+{
+    const struct sim_work *work = maker->of->work;
+    const struct columns *columns = &maker->of->file->columns;
+    size_t index = path_work_of(&work->path, maker->point->row), waits, best = SIZE_MAX;
+    size_t first = sim_work_waits(work, index, &waits);
+    uint32_t launch = work->path.work[index].launch;
+    struct awaited_node of;
+    wide_time least = 0;
+    bool done = true;
+    maker->graph->dropped += launch != ROW_NONE && sim_takes_host(columns, launch) &&
+                             maker->rows->begins[launch] == SIM_NONE;
+    for (size_t i = 0; i < waits + 2; i++) {
+        if (!find_candidate(maker, index, first, i, &of))
+            continue;
+        wide_time over = (wide_time)maker->now - maker->graph->at[of.node] - of.floor;
+        best = best == SIZE_MAX || over < least ? i : best;
+        least = best == i ? over : least;
+    }
+    for (size_t i = 0; done && i < waits + 2; i++)
+        if (find_candidate(maker, index, first, i, &of))
+            done = i == best ? sim_add_edge(maker, of.node, 0, of.kind)
+                             : sim_add_floor(maker, of.node, of.floor, of.kind);
+    return done;
+}
+
+bool sim_end_work(struct sim_maker *maker)
+{
+    uint32_t row = maker->point->row;
+    const struct job_collective *collective = sim_collective(maker);
+    bool met = false;
+    if (collective && !sim_leave_meeting(maker, collective, EDGE_TRANSFER, &met))
+        return false;
+    bool transfer = kernel_types_row(&maker->of->types, maker->of->file, row) ==
+                    KERNEL_COMMUNICATION;
+    return met || sim_add_edge(maker, maker->rows->begins[row], 0,
+                               transfer ? EDGE_TRANSFER : EDGE_DEVICE);
+}

@@ -1,0 +1,159 @@
+#include "sim_graph.h"
+
+#include "base/memory.h"
+#include "sim_maker.h"
+
+static bool pass_point(struct sim_maker *maker, const struct sim_point *point)
+{
+    bool end = point_is(point, POINT_END), host = point_is(point, POINT_HOST), done;
+    maker->point = point;
+    maker->member = point_member(point);
+    maker->of = &maker->files[maker->member];
+    maker->rows = &maker->graph->rows[maker->member];
+    maker->now = point_own_time(point, &maker->of->file->columns);
+    maker->node = sim_begin_node(maker, maker->now, point->row);
+    (end ? maker->rows->ends : maker->rows->begins)[point->row] = maker->node;
+    done = host ? sim_pass_host(maker) : end ? sim_end_work(maker) : sim_begin_work(maker);
+    const struct job_collective *collective = done && !end ? sim_collective(maker) : NULL;
+    return done && (!collective || sim_join_meeting(maker, collective)) &&
+           stopper_goes_on(maker->stopper, maker->steps++, maker->failure);
+}
+
+/* Finds the rank of a member in the job, and those of its collectives that are the member's. */
+static void find_rank(struct sim_maker *maker, size_t member)
+{
+    const struct job *job = &maker->graph->job;
+    struct sim_file *of = &maker->files[member];
+    for (size_t r = 0; r < job->rank_count; r++) {
+        const struct job_rank *rank = &job->ranks[r];
+        if (rank->rank != maker->graph->trace->members[member].rank_index)
+            continue;
+        of->rank = rank;
+        of->rank_number = (uint32_t)r;
+        LOWER_BOUND(of->first, rank->collective_count,
+                    rank->collectives[of->first].member < member);
+        of->end = of->first;
+        LOWER_BOUND(of->end, rank->collective_count, rank->collectives[of->end].member <= member);
+    }
+}
+
+static bool open_member(struct sim_maker *maker, size_t member)
+{
+    const struct trace_member *of = &maker->graph->trace->members[member];
+    struct sim_file *file = &maker->files[member];
+    struct sim_rows *rows = &maker->graph->rows[member];
+    if (!of->chosen)
+        return true;
+    file->file = of->file;
+    file->work = &maker->works[member];
+    find_rank(maker, member);
+    if (!file->rank)
+        return true;
+    rows->begins = memory_filled(of->file->columns.count + 1, sizeof *rows->begins);
+    rows->ends = memory_filled(of->file->columns.count + 1, sizeof *rows->ends);
+    return ((rows->begins && rows->ends) || failure_memory(maker->failure)) &&
+           sim_threads_make(&file->threads, of, member, file->rank, file->work->track_count,
+                            maker->stopper, maker->failure) &&
+           sim_points_add(&maker->points, of->file, (uint32_t)member,
+                          &maker->clocks.ranks[file->rank_number], maker->stopper, maker->failure);
+}
+
+static bool pass_points(struct sim_maker *maker)
+{
+    struct sim_graph *graph = maker->graph;
+    size_t most = maker->points.count + graph->job.member_count;
+    if (most >= SIM_NONE)
+        return failure_set(maker->failure, FAILURE_REQUEST,
+                           "the trace has too many events to be simulated");
+    graph->at = memory_zeroed(most, sizeof *graph->at);
+    graph->first = memory_zeroed(most + 1, sizeof *graph->first);
+    graph->row = memory_zeroed(most, sizeof *graph->row);
+    graph->member = memory_zeroed(most, sizeof *graph->member);
+    bool done = (graph->at && graph->first && graph->row && graph->member) ||
+                failure_memory(maker->failure);
+    for (size_t i = 0; done && i < maker->points.count; i++)
+        done = pass_point(maker, &maker->points.items[i]);
+    if (done)
+        graph->first[graph->nodes] = (uint32_t)graph->edges;
+    return done;
+}
+
+bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
+                    const struct sim_work *works, const struct stopper *stopper,
+                    struct failure *failure)
+{
+    struct sim_maker maker = {
+        .graph = graph, .works = works, .stopper = stopper, .failure = failure};
+    *graph = (struct sim_graph){.trace = trace};
+    maker.files = memory_zeroed(trace->count, sizeof *maker.files);
+    graph->rows = memory_zeroed(trace->count, sizeof *graph->rows);
+    bool done = ((maker.files && graph->rows) || failure_memory(failure)) &&
+                job_make(&graph->job, trace, true, true, stopper, failure) &&
+                sim_clocks_make(&maker.clocks, &graph->job, failure) && sim_find_meetings(&maker);
+    for (size_t i = 0; done && i < trace->count; i++)
+        done = open_member(&maker, i);
+    done = done && sim_points_sort(&maker.points, stopper, failure) && pass_points(&maker);
+    for (size_t i = 0; maker.files && i < trace->count; i++) {
+        sim_threads_clear(&maker.files[i].threads);
+        kernel_types_clear(&maker.files[i].types);
+    }
+    memory_free(maker.files);
+    memory_free(maker.meetings);
+    sim_clocks_clear(&maker.clocks);
+    sim_points_clear(&maker.points);
+    if (!done)
+        sim_graph_clear(graph);
+    return done;
+}
+
+uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge kind)
+{
+    for (uint32_t edge = graph->first[node]; edge < graph->first[node + 1]; edge++)
+        if (graph->kind[edge] == kind)
+            return edge;
+    return SIM_NONE;
+}
+
+/* What is known of an edge from a meeting; NULL: it is from something else. */
+static const struct sim_far *far_of(const struct sim_graph *graph, uint32_t edge)
+{
+    size_t i = 0;
+    LOWER_BOUND(i, graph->far_count, graph->far[i].edge < edge);
+    return i < graph->far_count && graph->far[i].edge == edge ? &graph->far[i] : NULL;
+}
+
+uint32_t sim_transfer_row(const struct sim_graph *graph, uint32_t edge)
+{
+    const struct sim_far *far = far_of(graph, edge);
+    return far ? far->row : graph->row[graph->from[edge]];
+}
+
+int64_t sim_lag(const struct sim_graph *graph, uint32_t node, uint32_t edge)
+{
+    const struct sim_far *far = far_of(graph, edge);
+    wide_time lag = 0;
+    if (far)
+        lag = far->lag;
+    else if (graph->kind[edge] != EDGE_MEETING && graph->kind[edge] != EDGE_GHOST)
+        lag = (wide_time)graph->at[node] - graph->at[graph->from[edge]] - graph->slack[edge];
+    return lag < SIM_LONGEST ? (int64_t)lag : SIM_LONGEST;
+}
+
+void sim_graph_clear(struct sim_graph *graph)
+{
+    for (size_t i = 0; graph->rows && i < graph->trace->count; i++) {
+        memory_free(graph->rows[i].begins);
+        memory_free(graph->rows[i].ends);
+    }
+    memory_free(graph->rows);
+    job_clear(&graph->job);
+    memory_free(graph->at);
+    memory_free(graph->row);
+    memory_free(graph->member);
+    memory_free(graph->first);
+    memory_free(graph->from);
+    memory_free(graph->slack);
+    memory_free(graph->kind);
+    memory_free(graph->far);
+    *graph = (struct sim_graph){.trace = NULL};
+}

@@ -1,0 +1,64 @@
+/*
+** The begins and ends of host events and device work, in one order over all ranks (E1): by time, by the clock of the
+** reference, then by rank. Those of a rank at one time are first the ends of device work, then the points of host threads as
+** they follow each other there, then the begins of device work.
+*/
+#ifndef TRACEDIFF_SIM_POINTS_H
+#define TRACEDIFF_SIM_POINTS_H
+
+#include "analysis/parts/busy.h"
+#include "sim_clocks.h"
+
+enum { SIM_IDLE = 30000 /* ns: a thread without a point for longer than this was idle (E7) */ };
+
+/* What a point is. */
+enum { POINT_END = 1, POINT_HOST = 2, POINT_QUIET = 4 /* its thread is idle after it */, POINT_FLAGS = 8 };
+
+struct sim_point {
+    int64_t at;            /* ns, by the clock of the reference */
+    uint64_t order;        /* of points of a member at one time */
+    uint32_t row;
+    uint32_t member_flags; /* the member times POINT_FLAGS, and POINT_... */
+};
+
+static inline uint32_t point_member(const struct sim_point *point)
+{
+    return point->member_flags / POINT_FLAGS;
+}
+
+static inline bool point_is(const struct sim_point *point, unsigned flag)
+{
+    return point->member_flags & flag;
+}
+
+/* When a point is, by the clock of its rank; ns. */
+static inline int64_t point_own_time(const struct sim_point *point, const struct columns *columns)
+{
+    int64_t start = columns->ts[point->row];
+    return point_is(point, POINT_END) ? start + columns->dur[point->row] : start;
+}
+
+struct sim_points {
+    struct sim_point *items;
+    size_t count, capacity;
+};
+
+/* Whether a row is a host event that takes part. */
+static inline bool sim_takes_host(const struct columns *columns, size_t row)
+{
+    return columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
+           !kind_is_device(columns->kind[row]);
+}
+
+/* Adds the points of a member, in their order. */
+bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
+                    const struct sim_clock *clock, const struct stopper *stopper,
+                    struct failure *failure);
+
+/* Orders the points of all members. */
+bool sim_points_sort(struct sim_points *points, const struct stopper *stopper,
+                     struct failure *failure);
+
+void sim_points_clear(struct sim_points *points);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+** The causes of the difference of two sides that a call has opened (L1 to L3).
+*/
+#ifndef TRACEDIFF_CALL_CAUSES_H
+#define TRACEDIFF_CALL_CAUSES_H
+
+#include "analysis/causes/causes.h"
+#include "analysis/steps/attribute.h"
+#include "call_trace.h"
+
+/* One trace, with the parts of its chosen steps. */
+struct causes_side {
+    struct attribution *attribution;
+    struct attributed_step total;
+    struct attribution *own; /* of a job: the steps of all ranks, each by itself */
+    struct step_choice steps;
+};
+
+struct call_causes {
+    const struct call_trace *opened; /* control and test */
+    struct causes causes;
+    struct families families;
+    struct drains drains;
+    struct drain_side waits[2];
+    struct causes_side sides[2];
+};
+
+struct call_causes_request {
+    enum step_clock clock;
+    size_t shown; /* L3 */
+};
+
+/* On failure, fills call->failure; to be closed then, too. */
+bool call_causes_find(struct call *call, const struct call_causes_request *request,
+                      const struct call_trace *opened, struct call_causes *found);
+
+/* Does nothing to a zeroed struct. */
+void call_causes_close(struct call_causes *found);
+
+#endif

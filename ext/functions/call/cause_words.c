@@ -1,0 +1,234 @@
+#include "cause_words.h"
+
+#include "base/memory.h"
+#include "naming/label.h"
+#include "text/ascii.h"
+
+static size_t label_of(struct cause_words *words, uint32_t name)
+{
+    const struct name *of = &words->causes->names.items[name];
+    return label_write(of->text, of->length, words->room + of->length + LABEL_ROOM, words->room);
+}
+
+static void write_label_of(struct cause_words *words, uint32_t name)
+{
+    write_bytes(&words->text, words->room, label_of(words, name));
+}
+
+bool cause_words_begin(struct cause_words *words, const struct causes *causes)
+{
+    *words = (struct cause_words){.causes = causes};
+    words->room = memory_allocate(2 * (names_longest(&causes->names) + LABEL_ROOM));
+    words->label_counts = memory_zeroed(causes->count, sizeof *words->label_counts);
+    bool done = words->room && words->label_counts;
+    for (size_t i = 0; i < causes->count && done; i++) {
+        const struct cause *cause = &causes->items[i];
+        words->late += cause->kind == CAUSE_HOST_LATE;
+        words->unrecorded += cause->kind == CAUSE_NOT_RECORDED;
+        if (cause->kind != CAUSE_COMMUNICATION || cause->name == NAME_NONE)
+            continue;
+        uint32_t label =
+            names_intern(&words->labels, words->room, label_of(words, cause->name));
+        done = label != NAME_NONE;
+        if (done)
+            words->label_counts[label]++;
+    }
+    return done;
+}
+
+void cause_words_end(struct cause_words *words)
+{
+    names_clear(&words->labels);
+    memory_free(words->label_counts);
+    memory_free(words->room);
+    writer_clear(&words->text);
+}
+
+/* Where a cause is: ` (X)`, ` in 24 X`, `, only in X_7`. */
+static void write_area(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    const uint32_t *only = words->causes->only_in + cause->only_first;
+    if (cause->area == NAME_NONE)
+        return;
+    if (cause->instances > 1) {
+        write_string(text, " in ");
+        write_integer(text, cause->instances);
+        write_string(text, " ");
+        write_label_of(words, cause->area);
+    } else if (cause->area != cause->name) {
+        write_string(text, " (");
+        write_label_of(words, cause->area);
+        write_string(text, ")");
+    }
+    if (cause->only_count == 0)
+        return;
+    write_string(text, ", only in ");
+    if (cause->only_count == 1) {
+        write_label_of(words, *only);
+    } else {
+        write_integer(text, (int64_t)cause->only_count);
+        write_string(text, " of them");
+    }
+}
+
+static void write_communication(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    const struct name *area =
+        cause->area == NAME_NONE ? NULL : &words->causes->names.items[cause->area];
+    const char *end = area ? area->text + area->length : NULL;
+    if (area && (begins(area->text, end, "nccl:") || begins(area->text, end, "gloo:"))) {
+        write_bytes(text, area->text, area->length);
+    } else {
+        size_t length = label_of(words, cause->name);
+        write_bytes(text, words->room, length);
+        if (words->label_counts[names_find(&words->labels, words->room, length)] > 1)
+            write_area(words, cause);
+    }
+    write_string(text, ", not hidden");
+}
+
+static void write_replaced(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    if (cause->step_class == CLASS_MEMORY)
+        write_string(text, "copies of ");
+    write_label_of(words, cause->name);
+    if (cause->step_class != CLASS_MEMORY) {
+        int64_t others = cause->names - (cause->added > 0 ? cause->added : cause->removed);
+        if (cause->added > 1) {
+            write_string(text, " and ");
+            write_integer(text, cause->added - 1);
+            write_string(text, " more take over from ");
+        } else {
+            write_string(text, cause->added ? " takes over from " : " gives way to ");
+        }
+        write_integer(text, others);
+        write_string(text, others == 1 ? " operator" : " operators");
+    }
+    write_area(words, cause);
+}
+
+/* Whether the name of a cause is that of a gap (A5.4), which is no thing to wait for. */
+static bool is_gap(const struct cause_words *words, const struct cause *cause)
+{
+    const struct name *name =
+        cause->name == NAME_NONE ? NULL : &words->causes->names.items[cause->name];
+    const char *end = name ? name->text + name->length : NULL;
+    return name && (begins(name->text, end, "between ") || begins(name->text, end, "before ") ||
+                    begins(name->text, end, "after "));
+}
+
+static void write_late(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    if (is_gap(words, cause)) {
+        write_label_of(words, cause->name);
+        return;
+    }
+    write_string(text, cause->step_class == CLASS_IDLE_LAUNCH ? "launching: " : "waiting for ");
+    if (cause->name != NAME_NONE)
+        write_label_of(words, cause->name);
+    else
+        write_string(text, words->late > 1 ? "the host, elsewhere" : "the host");
+}
+
+static void write_merged(struct cause_words *words, const struct cause *cause)
+{
+    static const char *const stages[] = {"backward", "forward", "loader", "optimizer"};
+    struct writer *text = &words->text;
+    if (cause->step_class == CLASS_MEMORY)
+        write_string(text, "copies: ");
+    if (cause->merge == MERGE_BY_NAME) {
+        write_label_of(words, cause->name);
+        write_string(text, cause->beside ? ", elsewhere" : ", everywhere");
+        return;
+    }
+    write_string(text, cause->beside ? "all else in " : "all in ");
+    if (cause->merge == MERGE_BY_STAGE)
+        write_string(text, stages[cause->stage]);
+    else
+        write_label_of(words, cause->area);
+    write_string(text, ", ");
+    write_integer(text, (int64_t)cause->merged);
+    write_string(text, " parts");
+}
+
+static void write_synchronized(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    int64_t others = words->causes->drains->operators - 1;
+    write_string(text, "synchronization: ");
+    write_label_of(words, cause->name);
+    if (others > 0) {
+        write_string(text, " and ");
+        write_integer(text, others);
+        write_string(text, " more");
+    }
+}
+
+static void write_kind(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    switch (cause->kind) {
+    case CAUSE_QUEUED:
+        write_string(text, "launched, not begun");
+        break;
+    case CAUSE_SYNCHRONIZED:
+        write_synchronized(words, cause);
+        break;
+    case CAUSE_NOT_RECORDED:
+        if (cause->name != NAME_NONE)
+            write_label_of(words, cause->name);
+        else
+            write_string(text, cause->step_class == CLASS_UNRECORDED
+                                   ? "nothing recorded of the host"
+                                   : "idle, nothing recorded of the host");
+        if (cause->name == NAME_NONE && words->unrecorded > 1)
+            write_string(text, ", elsewhere");
+        break;
+    case CAUSE_COMMUNICATION:
+        write_communication(words, cause);
+        break;
+    case CAUSE_REPLACED:
+        write_replaced(words, cause);
+        break;
+    case CAUSE_HOST_LATE:
+        write_late(words, cause);
+        break;
+    case CAUSE_MOVED:
+        write_string(text, "the path goes over other ranks");
+        break;
+    case CAUSE_MERGED:
+        write_merged(words, cause);
+        break;
+    case CAUSE_CHANGED:
+        if (cause->step_class == CLASS_MEMORY)
+            write_string(text, "copies: ");
+        if (cause->name == NAME_NONE)
+            write_string(text, "work without a launch");
+        else
+            write_label_of(words, cause->name);
+        write_area(words, cause);
+        break;
+    }
+}
+
+void cause_words_write(struct cause_words *words, const struct cause *cause)
+{
+    write_kind(words, cause);
+    if (cause->rank != NUMBER_NONE) {
+        write_string(&words->text, ", only on rank ");
+        write_integer(&words->text, cause->rank);
+    }
+}
+
+void cause_words_add(struct cause_words *words, struct result *result)
+{
+    struct writer *text = &words->text;
+    if (text->failed)
+        result_lost(result);
+    result_text(result, text->length ? text->bytes : NULL, text->length);
+    text->length = 0;
+}

@@ -1,0 +1,32 @@
+/*
+** Causes in words, as trace_step_causes and trace_undo show them.
+*/
+#ifndef TRACEDIFF_CAUSE_WORDS_H
+#define TRACEDIFF_CAUSE_WORDS_H
+
+#include "analysis/causes/causes.h"
+#include "chart/writer.h"
+#include "sqlite/rows.h"
+
+/* The causes in words. */
+struct cause_words {
+    const struct causes *causes;
+    struct names labels;  /* of communication */
+    size_t *label_counts; /* causes by label */
+    size_t late, unrecorded; /* causes of the kinds 'host late' and 'not recorded' */
+    char *room;           /* for a label */
+    struct writer text;   /* of the current cause */
+};
+
+/* False if out of memory; to be ended then, too. */
+bool cause_words_begin(struct cause_words *words, const struct causes *causes);
+
+/* Writes a cause to `text`. */
+void cause_words_write(struct cause_words *words, const struct cause *cause);
+
+/* Adds what was written to `text` to a result, and empties it; NULL if nothing was. */
+void cause_words_add(struct cause_words *words, struct result *result);
+
+void cause_words_end(struct cause_words *words);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+** The changes of trace_what_if: a JSON array of objects (E8).
+*/
+#ifndef TRACEDIFF_CHANGES_ARGUMENT_H
+#define TRACEDIFF_CHANGES_ARGUMENT_H
+
+#include "analysis/gains/sim_changes.h"
+#include "sqlite/table_function.h"
+
+struct changes_argument {
+    struct sim_change *items; /* in their order; owned, like their labels */
+    size_t count, capacity;
+};
+
+/* False if the argument is not such an array, with call->failure filled; to be cleared then, too. */
+bool changes_argument_read(struct call *call, int argument, struct changes_argument *changes);
+
+/* Makes all changes. One that selects nothing is an error. */
+bool changes_argument_make(struct call *call, const struct changes_argument *changes,
+                           const struct sim_parts *parts, int64_t *longer);
+
+void changes_argument_clear(struct changes_argument *changes);
+
+#endif

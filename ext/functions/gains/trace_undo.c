@@ -1,0 +1,156 @@
+/*
+** trace_undo: what a step would take if the causes of a difference were undone.
+*/
+#include "analysis/gains/undo.h"
+#include "base/wide.h"
+#include "call_simulation.h"
+#include "functions/call/call_causes.h"
+#include "functions/call/cause_words.h"
+
+static const struct table_column columns_of_undo[] = {
+    {"kind", "TEXT", "as trace_step_causes has it; NULL in the last row, of what is left"},
+    {"class", "TEXT", "as trace_step_causes has it, like the next three"},
+    {"area", "TEXT", "part of the program"},
+    {"name", "TEXT", "operator or kernel"},
+    {"rank", "INTEGER", "the only rank that differs so"},
+    {"diff_time", "REAL", "us a step that trace_step_causes attributes to it; in the last row, what is left"},
+    {"gain_alone", "REAL",
+     "us a step that it would be shorter if only this cause were undone, as a model of the trace "
+     "says; NULL: it has nothing that could be undone"},
+    {"cumulative", "REAL",
+     "us: the step after undoing this cause and those before; in the last row, the step of control"},
+    {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
+    {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
+    {"text", "TEXT", "the cause in words"},
+};
+
+enum { UNDO_SHOWN = 6 };
+
+static const struct argument arguments_of_undo[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    SELECTIONS_OF_JOB,
+    {"shown", "INTEGER>=0", false,
+     "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
+     "default none is merged"},
+    {STEPS_ARGUMENT},
+};
+
+/* us a step, and NULL without steps. */
+static void add_time(struct result *result, wide_time time, size_t steps)
+{
+    if (steps > 0)
+        result_real(result, mean_microseconds(time, (int64_t)steps));
+    else
+        result_null(result);
+}
+
+static void add_row(struct result *result, struct cause_words *words, const struct undo *undo,
+                    const struct undone *undone)
+{
+    const struct causes *causes = words->causes;
+    const struct cause *cause = &causes->items[undone->cause];
+    result_string(result, cause_kind_name(cause->kind));
+    result_string(result, step_class_name(cause->step_class));
+    result_name(result, &causes->names, cause->area);
+    result_name(result, &causes->names, cause->name);
+    result_number(result, cause->rank);
+    if (causes->windows[0] > 0 && causes->windows[1] > 0)
+        result_real(result, (double)cause->diff / 1000.0 / (double)causes->windows[0] /
+                                (double)causes->windows[1]);
+    else
+        result_null(result);
+    if (undone->known)
+        add_time(result, undone->gain, undo->steps);
+    else
+        result_null(result);
+    add_time(result, undone->after, undo->steps);
+    result_number(result, undone->known ? (int64_t)undone->gain : NUMBER_NONE);
+    result_integer(result, (int64_t)undone->after);
+    cause_words_write(words, cause);
+    cause_words_add(words, result);
+}
+
+/* Adds the row of what is left when all causes are undone. */
+static void add_rest(struct result *result, const struct undo *undo,
+                     const struct call_simulation *control)
+{
+    wide_time whole = sim_steps_sum(&control->steps, control->recorded);
+    size_t steps = control->steps.chosen;
+    for (int i = 0; i < 4; i++)
+        result_null(result);
+    result_null(result);
+    if (undo->steps > 0 && steps > 0)
+        result_real(result, mean_difference(whole, (int64_t)steps, undo->after, (int64_t)undo->steps));
+    else
+        result_null(result);
+    result_null(result);
+    add_time(result, whole, steps);
+    result_null(result);
+    result_integer(result, (int64_t)whole);
+    result_string(result, "what is left: not explained by the causes above");
+}
+
+static bool add_rows(struct call *call, struct result *result, const struct causes *causes,
+                     const struct undo *undo, const struct call_simulation *control)
+{
+    struct cause_words words;
+    bool done = cause_words_begin(&words, causes) || failure_memory(&call->failure);
+    for (size_t i = 0; i < undo->count && done; i++)
+        add_row(result, &words, undo, &undo->items[i]);
+    if (done)
+        add_rest(result, undo, control);
+    cause_words_end(&words);
+    return done;
+}
+
+static bool find_rows(struct call *call, const struct call_trace *opened, size_t shown,
+                      struct result *result)
+{
+    const struct call_causes_request request = {CLOCK_DEVICE, shown};
+    struct call_simulation simulations[2] = {{.opened = NULL}, {.opened = NULL}};
+    struct call_causes found = {.opened = NULL};
+    struct undo undo = {.count = 0};
+    bool done = call_causes_find(call, &request, opened, &found) &&
+                call_simulations_open(call, opened, 2, simulations);
+    if (done) {
+        const struct undo_request undo_request = {.control = &simulations[0].steps,
+                                                  .steps = &simulations[1].steps,
+                                                  .test = &simulations[1].graph,
+                                                  .works = simulations[1].works,
+                                                  .choice = &opened[1].steps,
+                                                  .causes = &found.causes,
+                                                  .families = &found.families,
+                                                  .stopper = &call->database->cache.stopper};
+        done = undo_find(&undo, &undo_request, &call->failure) &&
+               add_rows(call, result, &found.causes, &undo, &simulations[0]);
+    }
+    undo_clear(&undo);
+    for (int i = 0; i < 2; i++)
+        call_simulation_close(&simulations[i]);
+    call_causes_close(&found);
+    return done;
+}
+
+static int undo_produce(struct call *call, struct rows **rows)
+{
+    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
+    struct result *result = result_new(call->function->column_count);
+    double shown = 0;
+    if (argument_real(call, UNDO_SHOWN, &shown) && call_sides_open(call, opened) && result)
+        find_rows(call, opened, (size_t)shown, result);
+    for (int i = 0; i < 2; i++)
+        call_trace_close(&opened[i]);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_undo_function = {
+    .name = "trace_undo",
+    .family = FAMILY_WHAT_A_FIX_BRINGS,
+    .question = "How long would a step take without this cause?",
+    .text = "what a step would take if the causes of a difference were undone, one by one",
+    COLUMNS(columns_of_undo),
+    ARGUMENTS(arguments_of_undo),
+    .reads_files = true,
+    .produce = undo_produce,
+};

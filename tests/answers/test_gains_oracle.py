@@ -1,0 +1,154 @@
+"""What a fix would bring, against the rules E1 to E8 read a second time (oracle_gains.py): on random jobs, and on traces that do
+not ship. Unchanged, every time is the recorded one; changed, every step is as long as the oracle says, to the ns.
+"""
+import glob
+import json
+import os
+import random
+import shutil
+from collections import Counter
+
+import oracle
+import oracle_gains
+import traces
+from generate_gains import write_gains
+from generate_job import write_job
+from generate_waits import write_pair
+from made import InFolder
+from support import EXAMPLES, corpus, series, slow, slowest
+
+LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
+FACTORS, SET, ADD = (0, 0.3, 0.5, 1.7, 2), (0, 5, 12.5), (-10, -3.3, 5, 40)
+
+
+def write_traces(folder, seed):
+    rng = random.Random(seed)
+    traces.save(traces.generate(rng, ranks=rng.choice((1, 2))), folder, traces.Style(random.Random(0)))
+
+
+def random_change(rng, lag):
+    """A change that the lag is selected by, maybe with others."""
+    how = rng.choice(("factor", "factor", "set_us", "add_us", "factor" if lag.what == "launch" else "remove"))
+    change = {"what": lag.what, how: {"factor": rng.choice(FACTORS), "set_us": rng.choice(SET), "add_us": rng.choice(ADD),
+                                      "remove": True}[how]}
+    if rng.random() < 0.3:
+        change["class"] = lag.class_
+    for level in oracle_gains.LEVELS:
+        name = lag.named(level)
+        if name and rng.random() < 0.4:
+            change[level] = name if rng.random() < 0.7 else f"{name[:3]}%"
+    if rng.random() < 0.2:
+        change["rank"] = lag.file.rank
+    if rng.random() < 0.2 and lag.step is not None:
+        change["step"] = lag.step
+    return change
+
+
+class Random(InFolder):
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(8, 400))
+
+    def check(self, model, changes):
+        """Whether a step changes."""
+        changed = oracle_gains.Changed(model)
+        for change in changes:
+            self.assertGreater(changed.change(change), 0)
+        recorded = model.lengths(model.at)
+        expected = [(iteration, length, now, model.dropped)
+                    for (_, iteration, length), (_, _, now) in zip(recorded, changed.lengths())]
+        found = self.rows(LENGTHS, "job", json.dumps(changes))
+        self.assertEqual(sorted(found, key=repr), sorted(expected, key=repr), changes)
+        return any(length != now for _, length, now, _ in expected)
+
+    def series(self, write_made, enough=()):
+        """Traces of all seeds, three changes each."""
+        seen = Counter()
+        for seed in range(self.COUNT):
+            shutil.rmtree("job", ignore_errors=True)
+            os.mkdir("job")
+            write_made("job", seed)
+            with self.subTest(seed=seed):
+                rng = random.Random(seed)
+                [model] = oracle_gains.models([oracle.read_trace("job")])
+                model.check()
+                self.check(model, [])
+                lags = oracle_gains.Changed(model).lags
+                for count in (1, 1, 3) if lags else ():
+                    seen["moved"] += self.check(model, [random_change(rng, rng.choice(lags)) for _ in range(count)])
+                for kind in {edge.kind for edges in model.into for edge in edges}:
+                    seen[kind] += 1
+                seen["dropped"] += model.dropped > 0
+        for what in ("moved", *enough):
+            self.assertGreater(seen[what], self.COUNT // 20, what)
+
+    def test_streams_that_wait_and_ranks_that_meet(self):
+        self.series(write_gains, ("host", "device", "transfer", "launch", "stream", "sync", "thread"))
+
+    def test_ranks_that_meet(self):
+        self.series(lambda folder, seed: write_job(folder, seed, most=4), ("transfer", "dropped"))
+
+    def test_ranks_that_meet_without_device_work(self):
+        self.series(lambda folder, seed: write_job(folder, seed, most=4, on_host=True), ("transfer", "thread"))
+
+    def test_calls_that_wait(self):
+        self.series(lambda folder, seed: write_pair(folder, "other", seed), ("sync",))
+
+    def test_traces_of_all_kinds(self):
+        self.series(write_traces, ("sync", "transfer"))
+
+
+class Recorded(InFolder):
+    """Traces as profilers write them: what is asked of all device work, or of all time of the host, of a rank or a step."""
+
+    def check(self, path):
+        [model] = oracle_gains.models([oracle.read_trace(path)])
+        model.check()
+        number = next((step.iteration for file in model.files for step in file.steps), None)
+        for change in ({"what": "device", "factor": 0.5}, {"what": "host", "factor": 0.5}, {"what": "transfer", "factor": 0.1},
+                       {"what": "launch", "add_us": 3}, {"what": "device", "remove": True, "rank": model.ties.reference},
+                       {"what": "host", "add_us": -5, "step": number}):
+            changed = oracle_gains.Changed(model)
+            if change.get("step", 0) is None or not changed.change(change):
+                continue
+            with self.subTest(path=path, change=change):
+                self.assertEqual(sorted(self.rows(LENGTHS, path, json.dumps([change])), key=repr),
+                                 sorted(((iteration, length, now, model.dropped) for (_, iteration, length), (_, _, now)
+                                         in zip(model.lengths(model.at), changed.lengths())), key=repr))
+
+    def test_examples(self):
+        self.check(os.path.join(EXAMPLES, "gpu", "test"))
+
+    @slow
+    def test_more_examples(self):
+        for path in (*glob.glob(os.path.join(EXAMPLES, "gloo", "*", "*")), os.path.join(EXAMPLES, "serving", "test"),
+                     os.path.join(EXAMPLES, "recorded", "trace.json.gz")):
+            self.check(path)
+
+    @slowest
+    def test_traces_that_do_not_ship(self):
+        for parts in (("kineto", "resnet50_workers_0"), ("kineto", "resnet50_workers_4"), ("param",), ("own", "torch", "tiny", "test"),
+                      ("hta", "trace_diff", "control")):
+            self.check(corpus(*parts))
+
+
+@slow
+class EveryTime(InFolder):
+    """E1 of every trace that is at hand: a call checks all times, and fails if one is not the recorded one."""
+
+    def test_every_trace(self):
+        count = 0
+        for path in sorted(glob.glob(os.path.join(corpus(), "**"), recursive=True)):
+            if os.path.isdir(path) or f"{os.sep}bad{os.sep}" in path:
+                continue
+            rows = self.rows("SELECT 1 FROM trace_files(?) WHERE problems IS NULL OR events > 0", path) if path.endswith(
+                (".json", ".json.gz", ".db", ".sqlite")) else []
+            if not rows:
+                continue
+            with self.subTest(path=path):
+                try:
+                    rows = self.rows(LENGTHS, path, "[]")
+                except Exception as error:
+                    self.assertNotIn("this is an error of tracediff", str(error))
+                    continue
+                count += 1
+                self.assertEqual([recorded for _, recorded, *_ in rows], [simulated for _, _, simulated, _ in rows])
+        self.assertGreater(count, 50)
