@@ -126,7 +126,7 @@ function finish() {
     functions = functions sprintf("    {.name = \"%s\", .text = %s,\n     .family = %s, .question = %s,\n     " \
         ".columns = %s_columns, " \
         ".column_count = %d,\n     .arguments = %s_arguments, .argument_count = %d,\n     " \
-        ".reads_files = true, .produce = sql_function_produce,\n     .source = \"%s\", ", \
+        ".produce = sql_function_produce,\n     .source = \"%s\", ", \
         name, quoted(summary), family, quoted(question), name, \
         column_count, name, argument_count, source) # sprintf has room for little in some awks
     functions = functions (facts == "" ? "" : ".facts =\n" facts "     , ") ".sql =\n" sql "    },\n"

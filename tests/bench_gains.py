@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""What a simulation costs once a trace is read: CPU time of trace_what_if and trace_gains of generated traces of several sizes.
+"""What a simulation costs once a trace is read: CPU time of trace_what_if and trace_gains, of generated traces.
 
 usage: bench_gains.py [FOLDER [MB ...]]      FOLDER, build/bench/gains by default, keeps the traces
 
-Each size is a process of its own, which reads the trace and then asks; the best of three counts. "graph" is trace_what_if
-without a change: finding what waits for what, and going through it once. "simulation" is what a change costs more, which goes
-through it once more. Of its own sizes, it fails if the largest trace takes longer than MOST, or grows faster than events do.
+Each size is a process of its own, which reads the trace and then asks; the best of three counts. "graph" is
+trace_what_if without a change: finding what waits for what, and going through it once. "simulation" is what a change
+costs more, which goes through it once more. Of its own sizes, it fails if the largest trace takes longer than MOST, or
+if its events cost more than STEEPEST times those of the smallest.
 """
 import os
 import resource
@@ -39,9 +40,9 @@ def ask(path):
 
 
 def costs(path):
-    rounds = [[float(line) for line in subprocess.run([sys.executable, __file__, "--ask", path], check=True, capture_output=True,
-                                                      text=True).stdout.split()] for _ in range(ROUNDS)]
-    best = dict(zip(ASKED, map(min, zip(*rounds))))
+    command = [sys.executable, __file__, "--ask", path]
+    printed = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(ROUNDS)]
+    best = dict(zip(ASKED, map(min, zip(*(map(float, lines.split()) for lines in printed)))))
     best["simulation"] = best.pop("changed") - best["graph"]
     return best
 

@@ -2,10 +2,11 @@
 """What trace_undo and trace_what_if predict for the recordings of record_gains.py, beside what was recorded.
 
 usage: score_gains.py FOLDER > predicted.csv      a row for each experiment and run: us a step, mean of the steady steps
-       score_gains.py --table FOLDER              the table of examples/gains.md, of FOLDER/runs.csv and FOLDER/predicted.csv
+       score_gains.py --table FOLDER              the table of examples/gains.md, of runs.csv and predicted.csv in it
 
-undone is the step of test without the causes that are the planted thing: less what undoing each brings. applied is the step of
-control with the planted thing, which takes as long as it does in test; empty where trace_what_if has no words for it.
+undone is the step of test without the causes that are the planted thing: less what undoing each brings. applied is the
+step of control with the planted thing, which takes as long as it does in test; empty where trace_what_if has no words
+for it.
 """
 import csv
 import glob
@@ -22,8 +23,9 @@ FORWARD = "DistributedDataParallel.forward"
 CAUSES = {
     "operator": ["aten::sort"], "loop": ["aten::mul", "aten::add"],
     "heads": ["aten::matmul", "aten::select", "aten::stack", "between aten::matmul and aten::select"],
-    "sleep": ["between aten::mean and aten::ones_like"], "loader": [NEXT], "rank_operator": ["aten::sort"], "rank_loader": [NEXT],
-    "hidden": ["aten::mul", "aten::add"], "transfer": ["between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
+    "sleep": ["between aten::mean and aten::ones_like"], "loader": [NEXT], "rank_operator": ["aten::sort"],
+    "rank_loader": [NEXT], "hidden": ["aten::mul", "aten::add"],
+    "transfer": ["between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
 # experiment: the rank, the event that takes longer, and the change that sets it, of which the time is left out
 CHANGES = {
     "operator": (0, "aten::sort", {"what": "host", "top_op": "aten::sort"}, "set_us"),
@@ -36,8 +38,8 @@ SLEPT = 3000  # us
 
 STEP = "SELECT avg(simulated_ns) / 1e3 FROM trace_what_if(?, ?)"
 GAIN = "SELECT coalesce(sum(gain_alone), 0) FROM trace_undo(?, ?) WHERE {}"
-LENGTH = "SELECT sum(dur) / count(DISTINCT iteration) FROM trace_events(?) WHERE ranks = ? AND name LIKE ? AND depth = " \
-    "(SELECT min(depth) FROM trace_events(?) WHERE ranks = ? AND name LIKE ?)"
+LENGTH = """SELECT sum(dur) / count(DISTINCT iteration) FROM trace_events(?) WHERE ranks = ? AND name LIKE ?
+    AND depth = (SELECT min(depth) FROM trace_events(?) WHERE ranks = ? AND name LIKE ?)"""
 
 
 def scored(db, experiment, *sides):
@@ -63,7 +65,8 @@ def score(folder):
     for experiment in CAUSES:
         for path in sorted(glob.glob(os.path.join(folder, experiment, "test", "*"))):
             run = os.path.basename(path)
-            found = scored(db, experiment, *(os.path.join(folder, experiment, side, run) for side in ("control", "test")))
+            sides = (os.path.join(folder, experiment, side, run) for side in ("control", "test"))
+            found = scored(db, experiment, *sides)
             table.writerow([experiment, run] + ["" if each is None else f"{each:.1f}" for each in found])
 
 
@@ -73,15 +76,17 @@ def read(folder, name):
 
 
 def print_table(folder):
-    """The recorded steps, of rank 0 of all runs; what is predicted is the median of the predictions of the runs, in ms."""
+    """The recorded steps, of rank 0 of all runs, and the median of the predictions of the runs; in ms."""
     recorded, predicted = read(folder, "runs.csv"), read(folder, "predicted.csv")
-    print("| experiment | steps of control | test, undone | inside | gain | predicted | steps of test | control, applied | inside |")
+    print("| experiment | steps of control | test, undone | inside | gain | predicted | steps of test "
+          "| control, applied | inside |")
     print("|---|---:|---:|---|---:|---:|---:|---:|---|")
     for experiment in dict.fromkeys(row["experiment"] for row in predicted):
         rows = [row for row in predicted if row["experiment"] == experiment]
 
         def middle(name, less=None):
-            found = [float(row[f"{name}_us"]) - float(row[f"{less}_us"] if less else 0) for row in rows if row[f"{name}_us"]]
+            found = [float(row[f"{name}_us"]) - float(row[f"{less}_us"] if less else 0) for row in rows
+                     if row[f"{name}_us"]]
             return statistics.median(found) / 1e3 if found else None
 
         cells = [f"`{experiment}`"]
@@ -93,7 +98,7 @@ def print_table(folder):
             cells += ["", ""] if now is None else [f"{now:.2f}", "yes" if low <= now <= high else "no"]
             if side == "control":
                 gain, found = middle("test") - middle("control"), middle("test", "undone")
-                cells += [f"{gain:.2f}", f"{found:.2f} ({100 * (found / gain - 1):+.0f} %)" if gain > 0.2 else f"{found:.2f}"]
+                cells += [f"{gain:.2f}", f"{found:.2f}" + f" ({100 * (found / gain - 1):+.0f} %)" * (gain > 0.2)]
         print(f"| {' | '.join(cells)} |")
 
 

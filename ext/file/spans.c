@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-static int span_order(const void *a, const void *b)
+int span_order(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
     int order = COMPARE(x->start, y->start);

@@ -24,6 +24,9 @@ static inline int64_t span_end(const struct span *span)
     return span->start + span->dur;
 }
 
+/* From outer to inner, but for the order of the file. */
+int span_order(const void *a, const void *b);
+
 /* Makes the spans of the rows that take part and have a start. `takes_part` is called once for
 ** every row, in the order of the file. */
 bool spans_make(struct spans *spans, const struct trace_file *file,

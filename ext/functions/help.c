@@ -95,8 +95,7 @@ static int item_count(const struct table_function *function, bool argument)
                     : function->column_count + (function->hidden != NULL);
 }
 
-/* How many bytes of a text fit into `room`: all, or up to a space. The first word always
-** fits. */
+/* How many bytes of a text fit into `room`: all, or up to a space. The first word always fits. */
 static size_t fitting(const char *text, size_t room)
 {
     size_t length = strlen(text), end = 0;
@@ -265,7 +264,7 @@ const struct table_function tracediff_help_function = {
     COLUMNS(columns_of_help),
     ARGUMENTS(arguments_of_help),
     .hidden = &page_of_help,
-    .reads_files = false,
+    .reads_nothing = true,
     .typical_rows = 100,
     .produce = help_produce,
 };
@@ -277,6 +276,6 @@ const struct table_function tracediff_columns_function = {
     .text = "every argument and column of every function, or of one",
     COLUMNS(columns_of_columns),
     ARGUMENTS(arguments_of_help),
-    .reads_files = false,
+    .reads_nothing = true,
     .produce = columns_produce,
 };

@@ -8,12 +8,11 @@
 #include "base/sort.h"
 
 /* Fills columns.link. The kinds of the file must be known.
-** 1. The link of a device event is the call with its correlation (> 0). Among several calls,
-**    those of cuda_driver and cann_runtime come last; then the call with the latest
-**    start not after the event's own start, else with the earliest start; ties: later in the
-**    file.
-** 2. The link of a call is the first device event linked to it; ties: earlier start, then
-**    earlier in the file. */
+** 1. The link of a device event is the call with its correlation (> 0). Among several calls, those
+**    of cuda_driver and cann_runtime come last; then the call with the latest start not after the
+**    event's own start, else with the earliest start; ties: later in the file.
+** 2. The link of a call is the first device event linked to it; ties: earlier start, then earlier
+**    in the file. */
 bool links_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);
 
 /* Links a device event to its launch, and the launch to the first event of it by rule 2. The events

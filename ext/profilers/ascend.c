@@ -185,31 +185,18 @@ static bool make_type(void *owner, struct string_use *use, const unsigned char *
     return true;
 }
 
-/* A string in one of its uses. False on failure, or with trouble. */
 static bool use_string(struct database_read *read, int64_t id, int how, string_maker *make,
                        struct string_use *use)
 {
     struct ascend *ascend = read->state;
-    const struct string_use *found =
-        strings_use(&ascend->strings, id, how, make, read, read->failure);
-    if (found)
-        *use = *found;
-    return found;
+    return database_string(read, &ascend->strings, id, how, make, use);
 }
 
 static bool cat_of(struct database_read *read, enum ascend_cat cat, uint32_t *id)
 {
     struct ascend *ascend = read->state;
     *id = NAME_NONE;
-    if (cat == CAT_NONE)
-        return true;
-    if (ascend->cats[cat] == 0) {
-        if (!database_name(read, cat_names[cat], strlen(cat_names[cat]), id))
-            return false;
-        ascend->cats[cat] = *id + 1;
-    }
-    *id = ascend->cats[cat] - 1;
-    return true;
+    return cat == CAT_NONE || database_kept_name(read, cat_names[cat], &ascend->cats[cat], id);
 }
 
 /* A connection, or NUMBER_NONE for what is written if there is none. */

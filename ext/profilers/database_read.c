@@ -1,6 +1,8 @@
 /*
 ** What every profiler needs while a database is read.
 */
+#include <string.h>
+
 #include "base/memory.h"
 #include "text/text.h"
 #include "profiler.h"
@@ -34,6 +36,26 @@ bool database_name(struct database_read *read, const void *text, size_t length, 
     bool done = repaired ? keep_name(read, repaired, length, id) : failure_memory(read->failure);
     memory_free(repaired);
     return done;
+}
+
+bool database_kept_name(struct database_read *read, const char *name, uint32_t *kept, uint32_t *id)
+{
+    if (*kept == 0) {
+        if (!database_name(read, name, strlen(name), id))
+            return false;
+        *kept = *id + 1;
+    }
+    *id = *kept - 1;
+    return true;
+}
+
+bool database_string(struct database_read *read, struct string_table *strings, int64_t id, int how,
+                     string_maker *make, struct string_use *use)
+{
+    const struct string_use *found = strings_use(strings, id, how, make, read, read->failure);
+    if (found)
+        *use = *found;
+    return found;
 }
 
 void database_times(struct database_read *read, int64_t start, int64_t end, bool ended, int64_t *ts,

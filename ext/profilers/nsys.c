@@ -180,13 +180,7 @@ static int64_t correlation_of(const struct nsys *nsys, int64_t process, int64_t 
 static bool cat_of(struct database_read *read, enum nsys_cat cat, uint32_t *id)
 {
     struct nsys *nsys = read->state;
-    if (nsys->cats[cat] == 0) { /* id + 1 */
-        if (!database_name(read, cat_names[cat], strlen(cat_names[cat]), id))
-            return false;
-        nsys->cats[cat] = *id + 1;
-    }
-    *id = nsys->cats[cat] - 1;
-    return true;
+    return database_kept_name(read, cat_names[cat], &nsys->cats[cat], id);
 }
 
 /* A range: `what` is twice the word of a step, plus 2, and 1 for an operator (N7, N10). */

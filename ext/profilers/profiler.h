@@ -87,6 +87,13 @@ bool database_add(struct database_read *read, const struct database_row *row);
 /* The id of a name; false on failure or trouble. Text that is not UTF-8 is repaired (G7). */
 bool database_name(struct database_read *read, const void *text, size_t length, uint32_t *id);
 
+/* The same for a name of many rows: `*kept` is its id plus 1, or 0 at first. */
+bool database_kept_name(struct database_read *read, const char *name, uint32_t *kept, uint32_t *id);
+
+/* A string in one of its uses. False on failure or trouble. */
+bool database_string(struct database_read *read, struct string_table *strings, int64_t id, int how,
+                     string_maker *make, struct string_use *use);
+
 /* ts and dur of a start and an end (G8); counts what is wrong. NUMBER_NONE: without an end. */
 void database_times(struct database_read *read, int64_t start, int64_t end, bool ended, int64_t *ts,
                     int64_t *dur);

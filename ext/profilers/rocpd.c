@@ -203,23 +203,7 @@ static bool cat_of(struct database_read *read, enum rocpd_cat cat, uint32_t *id)
 {
     static const char *const names[] = {[CAT_KERNEL] = "kernel", [CAT_COPY] = "gpu_memcpy"};
     struct rocpd *rocpd = read->state;
-    if (rocpd->cats[cat] == 0) {
-        if (!database_name(read, names[cat], strlen(names[cat]), id))
-            return false;
-        rocpd->cats[cat] = *id + 1;
-    }
-    *id = rocpd->cats[cat] - 1;
-    return true;
-}
-
-/* A string in one of its uses. False on failure, or with trouble. */
-static bool use_string(struct database_read *read, struct string_table *strings, int64_t id,
-                       int how, string_maker *make, struct string_use *use)
-{
-    const struct string_use *found = strings_use(strings, id, how, make, read, read->failure);
-    if (found)
-        *use = *found;
-    return found;
+    return database_kept_name(read, names[cat], &rocpd->cats[cat], id);
 }
 
 /* Gives a range the name and the category of its message (N7), and notes what may be a step. */
@@ -246,13 +230,13 @@ static bool region_row(struct database_read *read, const struct table_scan *scan
     struct rocpd *rocpd = read->state;
     struct string_use category, name;
     int64_t of = scan_integer(scan, REGION_EVENT);
-    if (!use_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
-                    AS_CATEGORY, make_category, &category))
+    if (!database_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
+                         AS_CATEGORY, make_category, &category))
         return false;
     if (category.what == OF_KFD)
         return true;
-    if (!use_string(read, &rocpd->strings, scan_integer(scan, REGION_NAME), AS_NAME, make_name,
-                    &name))
+    if (!database_string(read, &rocpd->strings, scan_integer(scan, REGION_NAME), AS_NAME, make_name,
+                         &name))
         return false;
     struct database_row row = {
         .event = event,
@@ -291,8 +275,8 @@ static bool dispatch_row(struct database_read *read, const struct table_scan *sc
 {
     struct rocpd *rocpd = read->state;
     struct string_use name;
-    return use_string(read, &rocpd->kernels, scan_integer(scan, DISPATCH_KERNEL), AS_NAME,
-                      make_kernel, &name) &&
+    return database_string(read, &rocpd->kernels, scan_integer(scan, DISPATCH_KERNEL), AS_NAME,
+                           make_kernel, &name) &&
            add_work(read, scan, event, CAT_KERNEL, name.name, scan_integer(scan, DISPATCH_AGENT));
 }
 
@@ -303,8 +287,8 @@ static bool copy_row(struct database_read *read, const struct table_scan *scan, 
     struct string_use name;
     int64_t to = scan_integer(scan, COPY_TO), from = scan_integer(scan, COPY_FROM);
     int64_t agent = ids_value(&rocpd->agents, to, AGENT_IS_GPU) == true ? to : from;
-    return use_string(read, &rocpd->strings, scan_integer(scan, COPY_NAME), AS_COPY, make_copy,
-                      &name) &&
+    return database_string(read, &rocpd->strings, scan_integer(scan, COPY_NAME), AS_COPY, make_copy,
+                           &name) &&
            add_work(read, scan, event, CAT_COPY, name.name, agent);
 }
 
@@ -313,10 +297,10 @@ static bool sample_row(struct database_read *read, const struct table_scan *scan
     struct rocpd *rocpd = read->state;
     struct string_use category, name;
     int64_t of = scan_integer(scan, SAMPLE_EVENT), track = scan_integer(scan, SAMPLE_TRACK);
-    if (!use_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
-                    AS_CATEGORY, make_category, &category) ||
-        !use_string(read, &rocpd->strings, ids_value(&rocpd->tracks, track, TRACK_NAME), AS_NAME,
-                    make_name, &name))
+    if (!database_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
+                         AS_CATEGORY, make_category, &category) ||
+        !database_string(read, &rocpd->strings, ids_value(&rocpd->tracks, track, TRACK_NAME),
+                         AS_NAME, make_name, &name))
         return false;
     int64_t process = ids_value(&rocpd->tracks, track, TRACK_PROCESS);
     int64_t thread = ids_value(&rocpd->tracks, track, TRACK_THREAD);

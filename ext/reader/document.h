@@ -2,13 +2,11 @@
 ** Reads a trace file event by event, in both forms of the Trace Event Format: an object with
 ** traceEvents, or the bare array. Text that is not JSON is handled by these rules (T14 to T17):
 **
-** 1. A byte that cannot be JSON inside an event, an event without an end, and a list that is
-**    closed before its last event are counted. Reading resumes at the next `{` that is followed
-**    by a key of trace events, or at a `]` that ends the list. At most 256 MiB are read twice for
-**    that.
-** 2. A missing or extra comma, an element that is not an object, text after the document and a
-**    byte order mark are counted. Many writers leave a comma after the last event: it is not
-**    counted.
+** 1. A byte that cannot be JSON inside an event, an event without an end, and a list that is closed
+**    before its last event are counted. Reading resumes at the next `{` that is followed by a key
+**    of trace events, or at a `]` that ends the list. At most 256 MiB are read twice for that.
+** 2. A missing or extra comma, an element that is not an object, text after the document and a byte
+**    order mark are counted. Many writers leave a comma after the last event: it is not counted.
 ** 3. An event or another value longer than 16 MiB is skipped and counted.
 ** 4. If the document or its gzip data is truncated, the events before that place have been given,
 **    and the outcome is DOCUMENT_DAMAGED. An event without an end has the same outcome, even if

@@ -15,4 +15,8 @@
 bool annotated_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure);
 
+/* The id of the text of the innermost annotation when an allocation began, or NAME_NONE. */
+uint32_t allocation_annotation(const struct snapshot *snapshot, const struct memory_device *device,
+                               const struct memory_allocation *allocation);
+
 #endif

@@ -9,7 +9,7 @@
 #include "frames.h"
 #include "pickle.h"
 
-/* The keys and words that a snapshot is read with; snapshot.c has their texts. */
+/* The keys and words that a snapshot is read with; snapshot_load.c has their texts. */
 enum snapshot_key {
     KEY_SEGMENTS,
     KEY_DEVICE_TRACES,
@@ -102,15 +102,6 @@ struct snapshot {
     struct frame_labels labels;
 };
 
-/* NULL on failure. The caller has the one reference. */
-struct snapshot *snapshot_load(const char *path, const struct stopper *stopper,
-                               struct failure *failure);
-
-void snapshot_release(struct snapshot *snapshot);
-
-/* Bytes that it holds. */
-size_t snapshot_memory(const struct snapshot *snapshot);
-
 /* An event's value of a key. */
 static inline pickled event_field(const struct snapshot *snapshot,
                                   const struct memory_device *device, size_t event,
@@ -132,8 +123,8 @@ static inline int64_t event_time(const struct snapshot *snapshot,
                : NUMBER_NONE;
 }
 
-/* Counts an event, segment, block or annotation. Fails if there are more than a file of this size has, as lists may be
-** shared: beyond 1,048,576, one for each 8 bytes. */
+/* Counts an event, segment, block or annotation. Fails if there are more than a file of this size
+** has, as lists may be shared: beyond 1,048,576, one for each 8 bytes. */
 bool snapshot_count(struct snapshot *snapshot, struct failure *failure);
 
 /* What an event adds to the memory that is reserved. */
@@ -144,10 +135,6 @@ int64_t event_reserves(const struct snapshot *snapshot, const struct memory_devi
 const struct stack_label *allocation_label(struct snapshot *snapshot,
                                            const struct memory_allocation *allocation,
                                            struct failure *failure);
-
-/* The id of the text of the innermost annotation when an allocation began, or NAME_NONE. */
-uint32_t allocation_annotation(const struct snapshot *snapshot, const struct memory_device *device,
-                               const struct memory_allocation *allocation);
 
 static inline bool allocation_alive(const struct memory_allocation *allocation, int64_t event)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "snapshot.h"
+#include "snapshot_load.h"
 
 /* While a query runs: two large snapshots that it compares are read once. */
 static const size_t most_in_query = (size_t)3 << 30;

@@ -127,8 +127,8 @@ static int functionConnect(sqlite3 *db, void *client, int argc, const char *cons
     int code = declared ? sqlite3_declare_vtab(db, declared) : SQLITE_NOMEM;
     sqlite3_free(declared);
     if (code == SQLITE_OK)
-        code = sqlite3_vtab_config(db, function->reads_files ? SQLITE_VTAB_DIRECTONLY
-                                                             : SQLITE_VTAB_INNOCUOUS);
+        code = sqlite3_vtab_config(db, function->reads_nothing ? SQLITE_VTAB_INNOCUOUS
+                                                               : SQLITE_VTAB_DIRECTONLY);
     if (code == SQLITE_OK)
         code = arguments_of_create(db, function, argc - 3, argv + 3, table->defaults, error);
     if (code != SQLITE_OK) {
@@ -379,12 +379,6 @@ static void registration_free(void *client)
 /* The two modules of a function: `NAME` and `tracediff:NAME`. */
 enum { PLAIN, HIDDEN, MODULES };
 
-/* A module while all are registered. */
-struct module {
-    bool there; /* it was registered before */
-    bool made;
-};
-
 static const char *module_name(const struct table_function *function, int which, char *to, int size)
 {
     return sqlite3_snprintf(size, to, which == PLAIN ? "%s" : "tracediff:%s", function->name);
@@ -392,7 +386,7 @@ static const char *module_name(const struct table_function *function, int which,
 
 /* Finds out which modules are there. */
 static int find_modules(sqlite3 *db, const struct table_function *(*at)(int i),
-                        struct module (*modules)[MODULES])
+                        bool (*there)[MODULES])
 {
     static const char prefix[] = "tracediff:";
     sqlite3_stmt *statement = NULL;
@@ -407,7 +401,7 @@ static int find_modules(sqlite3 *db, const struct table_function *(*at)(int i),
         name += which == HIDDEN ? sizeof prefix - 1 : 0;
         for (int i = 0; at(i); i++)
             if (sqlite3_stricmp(name, at(i)->name) == 0)
-                modules[i][which].there = true;
+                there[i][which] = true;
     }
     int finalized = sqlite3_finalize(statement);
     return code == SQLITE_OK ? finalized : code;
@@ -424,7 +418,7 @@ static bool has_room(const struct table_function *function)
 }
 
 static int register_modules(struct database *database, const struct table_function *function,
-                            struct module *modules, char **error)
+                            const bool *there, char **error)
 {
     int code = SQLITE_OK;
     if (!has_room(function)) {
@@ -433,7 +427,7 @@ static int register_modules(struct database *database, const struct table_functi
     }
     for (int which = PLAIN; which < MODULES && code == SQLITE_OK; which++) {
         char name[64];
-        if (modules[which].there)
+        if (there[which])
             continue;
         struct registration *registration = memory_allocate(sizeof *registration);
         if (!registration)
@@ -444,7 +438,6 @@ static int register_modules(struct database *database, const struct table_functi
         code = sqlite3_create_module_v2(database->db, name,
                                         which == PLAIN ? &function_module : &hidden_module,
                                         registration, registration_free);
-        modules[which].made = code == SQLITE_OK;
     }
     return code;
 }
@@ -455,18 +448,18 @@ int table_functions_register(struct database *database, bool files, char **error
     int count = 0;
     while (at(count))
         count++;
-    struct module (*modules)[MODULES] = memory_zeroed((size_t)count, sizeof *modules);
-    int code = modules ? find_modules(database->db, at, modules) : SQLITE_NOMEM;
+    bool(*there)[MODULES] = memory_zeroed((size_t)count, sizeof *there);
+    int code = there ? find_modules(database->db, at, there) : SQLITE_NOMEM;
+    bool known = code == SQLITE_OK;
     for (int i = 0; i < count && code == SQLITE_OK; i++)
-        if (files || !at(i)->reads_files)
-            code = register_modules(database, at(i), modules[i], error);
-    for (int i = 0; modules && i < MODULES * count && code != SQLITE_OK; i++) {
+        if (files || at(i)->reads_nothing)
+            code = register_modules(database, at(i), there[i], error);
+    for (int i = 0; known && i < MODULES * count && code != SQLITE_OK; i++) {
         char name[64];
-        if (modules[i / MODULES][i % MODULES].made)
-            sqlite3_create_module_v2(
-                database->db, module_name(at(i / MODULES), i % MODULES, name, sizeof name), NULL,
-                NULL, NULL);
+        module_name(at(i / MODULES), i % MODULES, name, sizeof name);
+        if (!there[i / MODULES][i % MODULES])
+            sqlite3_create_module_v2(database->db, name, NULL, NULL, NULL);
     }
-    memory_free(modules);
+    memory_free(there);
     return code;
 }

@@ -77,7 +77,7 @@ struct table_function {
     const struct argument *arguments;
     int argument_count;
     const struct table_column *hidden; /* a last column that `*` leaves out; NULL: none */
-    bool reads_files;
+    bool reads_nothing; /* no files: any view or trigger may use it */
     const unsigned char *serves; /* enum served, by column; NULL: none is served */
     int typical_rows;            /* rows of a call, for the planner; 0: 1000 */
     /* Computes the rows. Returns SQLITE_OK, or an error code with call->failure filled. */

@@ -67,11 +67,17 @@ static bool is_number(const unsigned char *p, const unsigned char *end)
     return p == end;
 }
 
+static bool ends_word(unsigned char c)
+{
+    return c <= ' ' || c == '"' || c == ',' || c == ':' || c == '[' || c == ']' || c == '{' ||
+           c == '}';
+}
+
 /* Rule 2; false if there is no word at this place. */
 static bool bare_word(struct mending *mending)
 {
     const unsigned char *p = mending->p;
-    while (p<mending->end && * p> ' ' && !strchr("\",:[]{}", *p))
+    while (p < mending->end && !ends_word(*p))
         p++;
     size_t length = (size_t)(p - mending->p);
     bool known = (length == 4 && memcmp(mending->p, "true", 4) == 0) ||

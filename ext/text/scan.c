@@ -233,23 +233,36 @@ const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsi
                             : nested(scan, p, close, NULL, 0, false);
 }
 
-bool scan_member(const struct token *object, const char *key, struct token *value)
+void scan_members(const struct token *object, const char *const *keys, size_t count,
+                  struct token *values)
 {
     struct scan scan = {object->at + object->length, NULL};
     const unsigned char *p = scan_space(object->at + 1);
-    while (p && *p == '"') {
-        struct token name;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        values[i].kind = TOKEN_NONE;
+    while (p && *p == '"' && found < count) {
+        struct token name, value;
         p = scan_value(&scan, p, &name);
         if (!p || *(p = scan_space(p)) != ':')
-            return false;
-        p = scan_value(&scan, scan_space(p + 1), value);
-        if (p && scan_equal(&name, key))
-            return true;
+            return;
+        p = scan_value(&scan, scan_space(p + 1), &value);
+        for (size_t i = 0; p && i < count; i++)
+            if (values[i].kind == TOKEN_NONE && scan_equal(&name, keys[i])) {
+                values[i] = value;
+                found++;
+                break;
+            }
         if (!p || *(p = scan_space(p)) != ',')
-            return false;
+            return;
         p = scan_space(p + 1);
     }
-    return false;
+}
+
+bool scan_member(const struct token *object, const char *key, struct token *value)
+{
+    scan_members(object, &key, 1, value);
+    return value->kind != TOKEN_NONE;
 }
 
 bool scan_equal(const struct token *token, const char *text)

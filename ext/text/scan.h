@@ -82,6 +82,10 @@ const unsigned char *scan_nested(struct scan *scan, const unsigned char *p, unsi
 /* Gets the value of a key of a whole object (a TOKEN_NESTED); false if there is none. */
 bool scan_member(const struct token *object, const char *key, struct token *value);
 
+/* Gets the values of several keys, TOKEN_NONE of those that are not there. */
+void scan_members(const struct token *object, const char *const *keys, size_t count,
+                  struct token *values);
+
 /* Whether a token is a string that decodes to `text` (text_says()). */
 bool scan_equal(const struct token *token, const char *text);
 

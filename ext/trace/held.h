@@ -41,8 +41,7 @@ void held_leave(struct held *held, const struct trace_file *file);
 ** held_add() follows for its rows, from row 0 on. */
 bool held_begin(struct held *held, const struct trace_file *file);
 
-/* Adds the args of the next row of the file that was begun last. False if there is no more
-** room. */
+/* Adds the args of the next row of the file that was begun last. False if there is no more room. */
 bool held_add(struct held *held, size_t row, const struct event *event);
 
 /* Sets EVENT_ARGS and the byte of the event of a row, valid until the next call. False if its

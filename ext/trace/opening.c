@@ -243,13 +243,6 @@ static bool begin(struct opening *opening, struct failure *failure)
     return true;
 }
 
-static bool choose_files(struct trace *trace, const struct trace_request *request,
-                         struct failure *failure)
-{
-    return check_members(trace, request, failure) && assign_ranks(trace, failure) &&
-           choose_ranks(trace, request, failure);
-}
-
 /* Checks the chosen files once they are loaded. */
 static bool check_files(struct trace *trace, const struct trace_request *request,
                         const struct stopper *stopper, struct failure *failure)
@@ -273,7 +266,8 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
     bool done = begin(&opening, failure) && get_files(&opening, true, failure);
     for (size_t t = 0; done && t < count; t++) {
         drop_twins(traces[t]);
-        done = take_parts(traces[t], failure) && choose_files(traces[t], &requests[t], failure);
+        done = take_parts(traces[t], failure) && check_members(traces[t], &requests[t], failure) &&
+               assign_ranks(traces[t], failure) && choose_ranks(traces[t], &requests[t], failure);
     }
     done = done && get_files(&opening, false, failure);
     for (size_t t = 0; done && t < count; t++)

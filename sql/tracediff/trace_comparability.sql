@@ -227,17 +227,26 @@ operator AS MATERIALIZED (
 common AS (
   SELECT sum(time) AS time, sum(same) AS same, sum(same_control) / sum(control) AS control, sum(same_test) / sum(test) AS test
   FROM operator),
+sized AS MATERIALIZED (
+  SELECT op, shapes, types, max(of_control) AS of_control, max(of_test) AS of_test, sum(control) AS control, sum(test) AS test
+  FROM own
+  WHERE shapes IS NOT NULL AND op IN (SELECT op FROM operator ORDER BY time DESC, op LIMIT 5)
+  GROUP BY op, shapes, types
+  LIMIT -1),
 -- of the five largest operators the shapes and the types with the most time
 largest AS (
-  SELECT DISTINCT op, first_value(shapes) OVER in_control AS c_shapes, first_value(shapes) OVER in_test AS t_shapes,
-         first_value(types) OVER in_control AS c_types, first_value(types) OVER in_test AS t_types
-  FROM (SELECT op, shapes, types, max(of_control) AS of_control, max(of_test) AS of_test, sum(own.control) AS control,
-               sum(own.test) AS test
-        FROM (SELECT op FROM operator ORDER BY time DESC, op LIMIT 5) CROSS JOIN own USING (op)
-        WHERE shapes IS NOT NULL
-        GROUP BY op, shapes, types)
-  WINDOW in_control AS (PARTITION BY op ORDER BY of_control DESC, control DESC, shapes, types),
-         in_test AS (PARTITION BY op ORDER BY of_test DESC, test DESC, shapes, types)),
+  SELECT topic, op, CASE topic WHEN 'shapes' THEN 9.5 ELSE 10.5 END AS place,
+         (SELECT CASE topic WHEN 'shapes' THEN shapes ELSE types END
+          FROM sized
+          WHERE of_control AND sized.op = o.op
+          ORDER BY control DESC, shapes, types
+          LIMIT 1) AS control,
+         (SELECT CASE topic WHEN 'shapes' THEN shapes ELSE types END
+          FROM sized
+          WHERE of_test AND sized.op = o.op
+          ORDER BY test DESC, shapes, types
+          LIMIT 1) AS test
+  FROM (SELECT DISTINCT op FROM sized) AS o CROSS JOIN (SELECT 'shapes' AS topic UNION ALL SELECT 'types')),
 float(number, name, pattern) AS (
   VALUES (1, 'float64', 'double'), (2, 'float32', 'float'), (3, 'bfloat16', '*BFloat16'), (4, 'float16', '*Half'),
          (5, 'float8', '*Float8*'), (6, 'float4', '*Float4*')),
@@ -251,31 +260,38 @@ precision AS (
         GROUP BY number
         ORDER BY number)
   WHERE of_both),
--- the time of operators by their types, as a part of the side's: of the device, else of the host
+-- the time of operators by their types: of the device, else of the host
 typed AS MATERIALIZED (
-  SELECT op, shapes, types, total(control) / max(c_time) AS control, total(test) / max(t_time) AS test
-  FROM (SELECT *, sum(control) OVER () AS c_time, sum(test) OVER () AS t_time
-        FROM (SELECT op, shapes, types, control, test FROM own WHERE NOT max(:c_of_host, :t_of_host)
-              UNION ALL
-              SELECT name, shapes, types, control_self_time, test_self_time
-              FROM trace_diff_by(CASE WHEN max(:c_of_host, :t_of_host) AND coalesce(:shapes, 1) THEN :control END, :test,
-                                 'name,cat,shapes,types', :control_rank, :test_rank, :control_iteration, :test_iteration,
-                                 'CPU', 2, :steps)
-              WHERE cat IN ('cpu_op', 'Operator'))
-        WHERE types LIKE '[%' AND json_valid(types))
+  SELECT op, shapes, types, total(control) AS control, total(test) AS test
+  FROM (SELECT op, shapes, types, control, test FROM own WHERE NOT max(:c_of_host, :t_of_host)
+        UNION ALL
+        SELECT name, shapes, types, control_self_time, test_self_time
+        FROM trace_diff_by(CASE WHEN max(:c_of_host, :t_of_host) AND coalesce(:shapes, 1) THEN :control END, :test,
+                           'name,cat,shapes,types', :control_rank, :test_rank, :control_iteration, :test_iteration,
+                           'CPU', 2, :steps)
+        WHERE cat IN ('cpu_op', 'Operator'))
+  WHERE types LIKE '[%'
   GROUP BY op, shapes, types
+  HAVING json_valid(types)
   LIMIT -1),
--- the types of an operator at equal shapes that one side lacks, and the largest of such types of each side
+typed_all AS MATERIALIZED (SELECT sum(control) AS control, sum(test) AS test FROM typed LIMIT -1),
+-- operators with types that one side lacks at equal shapes
+changed AS MATERIALIZED (
+  SELECT op, shapes
+  FROM typed
+  GROUP BY op, shapes
+  HAVING sum(control) > 0 AND sum(test) > 0 AND max((control = 0) <> (test = 0))
+  LIMIT -1),
+-- these types, as a part of the time of all, and the largest of each side
 retyped AS MATERIALIZED (
-  SELECT old, new, (sum(control) + sum(test)) / 2 AS share
-  FROM (SELECT *, total(control) OVER alike > 0 AND total(test) OVER alike > 0 AS is_common,
-               first_value(types) OVER (PARTITION BY op, shapes
+  SELECT old, new, (sum(control) / (SELECT control FROM typed_all) + sum(test) / (SELECT test FROM typed_all)) / 2 AS share
+  FROM (SELECT t.control, t.test,
+               first_value(types) OVER (PARTITION BY t.op, t.shapes
                                         ORDER BY control > 0 AND test = 0 DESC, control DESC, types) AS old,
-               first_value(types) OVER (PARTITION BY op, shapes
+               first_value(types) OVER (PARTITION BY t.op, t.shapes
                                         ORDER BY test > 0 AND control = 0 DESC, test DESC, types) AS new
-        FROM typed
-        WINDOW alike AS (PARTITION BY op, shapes))
-  WHERE is_common AND (control = 0) <> (test = 0)
+        FROM changed AS c CROSS JOIN typed AS t ON t.op = c.op AND t.shapes IS c.shapes)
+  WHERE (control = 0) <> (test = 0)
   GROUP BY old, new
   LIMIT -1),
 -- the change of a float with the most time
@@ -366,9 +382,7 @@ found(place, topic, item, control, test, same, matters, why) AS (
   SELECT place, topic, op, control, test, 2, CASE WHEN control <> test THEN 'maybe' ELSE 'no' END,
          CASE WHEN control <> test THEN 'other ' || topic || ' have the most time of the operator: same work?'
               ELSE 'the ' || topic || ' with the most time of the operator' END
-  FROM (SELECT op, column1 AS place, column2 AS topic, CASE column1 WHEN 9.5 THEN c_shapes ELSE c_types END AS control,
-               CASE column1 WHEN 9.5 THEN t_shapes ELSE t_types END AS test
-        FROM largest CROSS JOIN (VALUES (9.5, 'shapes'), (10.5, 'types')))
+  FROM largest
   UNION ALL
   SELECT 10, 'types', 'floats', nullif(control, ''), nullif(test, ''), 2,
          CASE WHEN control = test THEN 'no'

@@ -54,15 +54,16 @@ WITH asked AS MATERIALIZED (
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
 iteration AS MATERIALIZED (
-  SELECT side, iteration, sum(ms) AS total, count(*) AS windows, avg(ms) AS ms, min(ms) AS low, max(ms) AS high,
+  SELECT side, iteration, sum(ms) AS total, sum(ns) AS ns, count(*) AS windows, avg(ms) AS ms, min(ms) AS low, max(ms) AS high,
          count(DISTINCT rank) AS ranks, min(rank) AS lowest, max(of_host) AS of_host, min(stratum) AS stratum,
          max(stratum) AS last_stratum
-  FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, max(class IN ('call', 'host', 'unrecorded')) AS of_host,
-               coalesce(max(stratum), '') AS stratum
+  FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, sum(time_ns) AS ns,
+               max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
         FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, NULL, :steps)
         GROUP BY CASE WHEN NOT control_job THEN rank END, iteration
         UNION ALL
-        SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, max(class IN ('call', 'host', 'unrecorded')), coalesce(max(stratum), '')
+        SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, sum(time_ns), max(class IN ('call', 'host', 'unrecorded')),
+               coalesce(max(stratum), '')
         FROM asked CROSS JOIN trace_step_time(:test, test_chosen, :test_iteration, 'annotation', :clock, NULL, :steps)
         GROUP BY CASE WHEN NOT test_job THEN rank END, iteration)
   GROUP BY side, iteration
@@ -93,7 +94,7 @@ side AS MATERIALIZED (
          trace_quantile(ms, 0.5) FILTER (WHERE NOT is_out) AS median, min(low) FILTER (WHERE NOT is_out) AS low,
          max(high) FILTER (WHERE NOT is_out) AS high,
          coalesce(sum(windows) FILTER (WHERE NOT is_out AND iteration IS NOT NULL), 0) AS steps, max(ranks) AS ranks,
-         min(lowest) AS lowest, max(of_host) AS of_host,
+         min(lowest) AS lowest, max(of_host) AS of_host, sum(ns) AS ns, sum(windows) AS windows,
          '[' || group_concat(iteration) FILTER (WHERE NOT is_out) || ']' AS kept,
          '[' || group_concat(iteration) FILTER (WHERE is_out) || ']' AS left_out
   FROM (SELECT * FROM marked ORDER BY side, iteration)
@@ -103,7 +104,7 @@ pair AS MATERIALIZED (
   SELECT c.mean AS c_mean, t.mean AS t_mean, c.median AS c_median, t.median AS t_median, c.low AS c_low, c.high AS c_high,
          t.low AS t_low, t.high AS t_high, c.steps AS c_steps, t.steps AS t_steps, c.ranks AS c_ranks, t.ranks AS t_ranks,
          c.lowest AS c_lowest, t.lowest AS t_lowest, c.of_host AS c_of_host, t.of_host AS t_of_host, c.kept AS c_kept,
-         t.kept AS t_kept, c.left_out AS c_out, t.left_out AS t_out
+         t.kept AS t_kept, c.left_out AS c_out, t.left_out AS t_out, c.ns * t.windows = t.ns * c.windows AS is_equal
   FROM (SELECT 1) LEFT JOIN side AS c ON c.side = 0 LEFT JOIN side AS t ON t.side = 1
   LIMIT -1),
 judged AS (
@@ -111,11 +112,13 @@ judged AS (
                   FROM marked WHERE side = 1 AND NOT is_out) AS slow,
          (SELECT count(*) FILTER (WHERE ms <= c_high) FROM marked WHERE side = 1 AND NOT is_out) AS within,
          (SELECT count(DISTINCT stratum) FROM marked) AS strata,
-         NOT EXISTS (SELECT 1
-                     FROM asked
-                     CROSS JOIN trace_step_causes(:control, :test, control_chosen, test_chosen, :control_iteration,
-                                                  :test_iteration, :clock, NULL, :steps)
-                     WHERE diff_time <> 0) AS identical
+         -- steps of other lengths have parts that differ
+         is_equal AND NOT EXISTS (
+           SELECT 1
+           FROM asked
+           CROSS JOIN trace_step_causes(CASE WHEN is_equal THEN :control END, :test, control_chosen, test_chosen,
+                                        :control_iteration, :test_iteration, :clock, NULL, :steps)
+           WHERE diff_time <> 0) AS identical
   FROM pair)
 SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
             WHEN identical THEN 'no difference'

@@ -15,7 +15,8 @@ ENDLESS = "ts + dur is beyond 64 bits"
 # What may be said; each is preceded by the function's name.
 SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\)"
                   r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)"
-                  r"|a cause takes more than 64 bits of nanoseconds")
+                  r"|a cause takes more than 64 bits of nanoseconds|the changes move events beyond 64 bits of nanoseconds"
+                  r"|(a step would|the steps) take more than 64 bits of nanoseconds")
 
 
 def us(ns):
@@ -139,7 +140,8 @@ class Everywhere(InFolder):
         return document(*events, distributedInfo={"rank": 0}, baseTimeNanoseconds=base)
 
     def queries(self):
-        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'", "schedule": "'[]'"}
+        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'", "schedule": "'[]'",
+                    "changes": """'[{"what": "device", "factor": 1000000}, {"what": "host", "add_us": 1e9}]'"""}
         functions = {}
         for function, kind, name, needed in self.rows(
                 "SELECT function, kind, name, required FROM tracediff_columns WHERE function IN"

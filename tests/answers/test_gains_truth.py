@@ -1,5 +1,6 @@
-"""What undoing a cause brings, against what it does bring: causes planted by other programs, which simulate the run with and without
-each. The generator of examples/gpu lists what it planted; ../causes, beside the corpus, plants causes in other traces.
+"""What undoing a cause brings, against what it does bring: causes planted by other programs, which simulate the run
+with and without each. The generator of examples/gpu lists what it planted; ../causes, beside the corpus, plants causes
+in other traces.
 """
 import contextlib
 import gc
@@ -18,10 +19,11 @@ from generate_gpu_pair import PLANTED
 from made import InFolder
 from support import EXAMPLES, ROOT, corpus, slow
 
-UNDONE = "SELECT kind, coalesce(name, ''), coalesce(text, ''), rank, gain_alone, cumulative, diff_time FROM trace_undo(?, ?)"
+UNDONE = """SELECT kind, coalesce(name, ''), coalesce(text, ''), rank, gain_alone, cumulative, diff_time
+    FROM trace_undo(?, ?)"""
 RECORDED = "SELECT avg(recorded_ns) / 1e3 FROM trace_what_if(?, '[]')"
-NAMED = {"slower kernel": "layer_norm", "operator replaced": "_fused_adamw_", "more copies": "clone", "late batch": "DataLoader",
-         "longer transfer": "all_reduce", "late rank": "EmbeddingBackward0"}
+NAMED = {"slower kernel": "layer_norm", "operator replaced": "_fused_adamw_", "more copies": "clone",
+         "late batch": "DataLoader", "longer transfer": "all_reduce", "late rank": "EmbeddingBackward0"}
 
 
 class Generated(InFolder):
@@ -39,7 +41,8 @@ class Generated(InFolder):
             if each["ranks"] != [0]:  # rank 0 only waits for rank 1
                 planted[each["what"]] += each["ns_per_step"] / 1e3
         for what, time in planted.items():
-            rows = [gain for _, name, text, _, gain, _, _ in self.found if NAMED[what] in f"{name} {text}" and gain and abs(gain) > 1]
+            rows = [gain for _, name, text, _, gain, _, _ in self.found
+                    if NAMED[what] in f"{name} {text}" and gain and abs(gain) > 1]
             with self.subTest(what):
                 self.assertEqual(len(rows), 1)
                 self.assertAlmostEqual(rows[0], time, delta=abs(time) / 100)
@@ -56,7 +59,8 @@ class Generated(InFolder):
 def programs(folder):
     """The programs of ../causes, which keep what they make in a folder."""
     path = os.path.dirname(corpus("..", "causes", "score.py"))
-    with mock.patch.dict(os.environ, TRACEDIFF_DIR=ROOT, CAUSES_DATA=folder), mock.patch.object(sys, "path", [path, *sys.path]):
+    with mock.patch.dict(os.environ, TRACEDIFF_DIR=ROOT, CAUSES_DATA=folder), \
+            mock.patch.object(sys, "path", [path, *sys.path]):
         yield importlib.import_module("score"), importlib.import_module("pairs")
     gc.enable()  # they disable it
 
@@ -74,7 +78,8 @@ class Planted(InFolder):
         score.GRAPHS[pair["base"]] = graph
         folder = os.path.join(os.getcwd(), "pair")
         score.simulate(graph, 1000 + number, pair["control"], os.path.join(folder, "control"))
-        test, _ = score.simulate(graph, 5000 + number, [dict(cause) for cause in pair["causes"]], os.path.join(folder, "test"))
+        causes = [dict(cause) for cause in pair["causes"]]
+        test, _ = score.simulate(graph, 5000 + number, causes, os.path.join(folder, "test"))
         for place, cause in enumerate(pair["causes"]):
             rest = [dict(other) for each, other in enumerate(pair["causes"]) if each != place]
             yield cause, 1e3 * (test - score.simulate(graph, 5000 + number, rest)[0])
@@ -104,7 +109,8 @@ class Planted(InFolder):
         """What a rank does while it waits for another one brings nothing: less than 0.2 % of the step."""
         with programs(os.path.join(os.getcwd(), "made")) as (score, pairs):
             for number, (rank, pattern, op) in enumerate((
-                    (0, pairs.LN, "aten::native_layer_norm"), (1, pairs.LN, "aten::native_layer_norm"), (0, pairs.GELU, "aten::gelu"))):
+                    (0, pairs.LN, "aten::native_layer_norm"), (1, pairs.LN, "aten::native_layer_norm"),
+                    (0, pairs.GELU, "aten::gelu"))):
                 causes = [pairs.kernel(pairs.NN, 2, "mm", rank=1 - rank), pairs.kernel(pattern, 1.5, op, rank=rank)]
                 (_, exposed), (_, hidden) = self.truths(score, number, {"base": "gpu", "control": [], "causes": causes})
                 step = self.value(RECORDED, "pair/test")
@@ -112,8 +118,10 @@ class Planted(InFolder):
                     self.assertGreater(exposed, 0.02 * step)
                     self.assertLess(abs(hidden), 0.0005 * step)
                     changes = json.dumps([{"what": "device", "op": op, "rank": rank, "factor": 1 / 1.5}])
-                    self.assertLess(self.value("SELECT avg(gain_ms) * 1e3 FROM trace_what_if('pair/test', ?)", changes), 0.002 * step)
-                    self.assertLess(sum(gain for _, name, _, only, gain, _, _ in self.rows(UNDONE, "pair/control", "pair/test")
+                    changed = self.value("SELECT avg(gain_ms) * 1e3 FROM trace_what_if('pair/test', ?)", changes)
+                    rows = self.rows(UNDONE, "pair/control", "pair/test")
+                    self.assertLess(changed, 0.002 * step)
+                    self.assertLess(sum(gain for _, name, _, only, gain, _, _ in rows
                                         if only == rank and op.split("_")[-1] in name), 0.002 * step)
 
 
@@ -126,8 +134,9 @@ class Recorded(InFolder):
     def test_steps(self):
         for row in score_gains.read(self.FOLDER, "runs.csv"):
             if row["run"] == self.RUN:
-                steps = [ms for ms, in self.rows("SELECT dur / 1e3 FROM trace_steps(?) WHERE rank = ? ORDER BY ts", os.path.join(
-                    self.FOLDER, row["experiment"], row["side"]), int(row["rank"]))][1:-1]
+                path = os.path.join(self.FOLDER, row["experiment"], row["side"])
+                rows = self.rows("SELECT dur / 1e3 FROM trace_steps(?) WHERE rank = ? ORDER BY ts", path, row["rank"])
+                steps = [ms for ms, in rows][1:-1]
                 self.assertEqual([f"{ms:.3f}" for ms in (statistics.median(steps), min(steps), max(steps))],
                                  [row["step_ms"], row["lowest_ms"], row["highest_ms"]], row)
 
@@ -149,5 +158,6 @@ class Recorded(InFolder):
     def test_resnet(self):
         """What the documents say of the DataLoader's workers."""
         control, test = (corpus("kineto", f"resnet50_workers_{workers}") for workers in (4, 0))
-        loader = self.value("SELECT gain_alone FROM trace_undo(?, ?) WHERE name LIKE 'enumerate(DataLoader)%'", control, test)
+        loader = self.value("SELECT gain_alone FROM trace_undo(?, ?) WHERE name LIKE 'enumerate(DataLoader)%'", control,
+                            test)
         self.assertAlmostEqual(self.value(RECORDED, test) - loader, 118_800, delta=100)

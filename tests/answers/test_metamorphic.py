@@ -58,8 +58,11 @@ TEXT = {"size", "json_size", "events"}     # columns about the text, not about w
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
 OF_OTHERS = {"trace_summary", "trace_diff_report"}  # of what other functions say; half of the time would go to these two
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff", "trace_ab",
-            "trace_clock_factor", "trace_host_factor", *SUMMARY}  # ask what came, or what replaced what
-OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_compared_ranks"}  # without ranks
+            "trace_clock_factor", "trace_host_factor", "trace_undo", *SUMMARY}  # ask what came, or what replaced what
+OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_compared_ranks",
+           "trace_undo"}                   # without ranks
+OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together
+SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with least times in us, rounded to ns
 AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the others that are chosen
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
@@ -267,7 +270,7 @@ def streams(rng, files):
     def to(number, value):
         return value if isinstance(value, str) else 1000 - 7 * number if number else 0
     return relabelled(rng, files, of_args("stream", "wait_on_stream"), to, ["stream"],
-                      skip=lambda name, call: "stream" in str(call.get("keys")))
+                      skip=lambda name, call: "stream" in str(call.get("keys")) or name == "trace_undo")  # E6.3, E9.3: the same streams
 
 
 def by_job(name, call):
@@ -287,7 +290,7 @@ def ranks_moved(rng, files):
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
                   or name.endswith("report") or name in SUMMARY  # which name ranks
-                  or name in ("trace_ab", "trace_verdict")  # whose runs have the same ranks (V10); whose rank may be the other side's
+                  or name in ("trace_ab", "trace_verdict", "trace_undo")  # whose runs have the same ranks (V10); the rank of either side
                   or by_job(name, call))  # which is of ranks that both sides have
 
 
@@ -301,7 +304,7 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return (name.endswith("report") or name in SUMMARY or "all" in asked or everything or name == "trace_job_path"
+        return (name.endswith("report") or name in SUMMARY or "all" in asked or everything or name in OF_ONE_JOB
                 or by_job(name, call))
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)
@@ -645,7 +648,7 @@ class Relations(InFolder):
                              for name, file in files.items()}, f"scaled/{side}")
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if column not in TEXT | {"html", "problems", "file"}]
-                if not compared or name in OF_TEXT | SUMMARY:
+                if not compared or name in OF_TEXT | SUMMARY | SIMULATED:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)
@@ -732,7 +735,7 @@ class Relations(InFolder):
                                                ("iterations", "iteration", (0, 1, 2, 8, 9))):
                     if argument not in arguments or column not in columns or name in AGAINST_OTHERS:
                         continue
-                    if (name, argument) == ("trace_job_path", "ranks"):  # one path of all of them
+                    if name in OF_ONE_JOB and argument == "ranks":
                         continue
                     for _ in range(CALLS + 1):
                         call = random_call(rng, name)

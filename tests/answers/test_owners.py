@@ -135,7 +135,7 @@ class Owners(InFolder):
         for function, in functions:
             required = [name for name, in self.rows(
                 "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)]
-            values = {"keys": "op", "operator_name": "a",
+            values = {"keys": "op", "operator_name": "a", "changes": "[]",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
             if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):  # which read no trace
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",

@@ -196,7 +196,8 @@ class Captures(InFolder):
 
     def test_a_capture_that_is_not_there(self):
         write("a.json", document(*self.replays(["a"])))
-        self.assert_error("trace_kernel_owners: cannot read 'nowhere': No such file or directory", OWNERS, "a.json",
+        self.assert_error("trace_kernel_owners: cannot read 'nowhere': No such file or directory; the arguments are trace,"
+                          " ranks, iterations, capture, steps", OWNERS, "a.json",
                           "nowhere")
 
     def test_a_trace_without_captures(self):

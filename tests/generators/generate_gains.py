@@ -1,5 +1,6 @@
-"""Made jobs to simulate: streams that wait for each other, calls that wait for work, threads that take over from each other and
-ranks that meet in collectives, each as the recording tells it or leaves it out; and times that contradict each other.
+"""Made jobs to simulate: streams that wait for each other, calls that wait for work, threads that take over from each
+other and ranks that meet in collectives, each as the recording tells it or leaves it out; and times that contradict
+each other.
 
     write_gains("runs/a", seed)
     write_gains_pair("runs/a", "runs/b", seed)    # the same program, in which the second one is slower somewhere
@@ -37,14 +38,16 @@ class Rank:
         return self.recorder.correlation
 
     def work(self, name, stream, length, correlation, launched, cat="kernel", args=None):
-        start = max(launched + 500 + self.span(3000), self.free.get(stream, 0) + self.span(2500), self.waits.pop(stream, 0) + self.span(1500))
+        start = max(launched + 500 + self.span(3000), self.free.get(stream, 0) + self.span(2500),
+                    self.waits.pop(stream, 0) + self.span(1500))
         if self.rng.random() < self.odd:
             start = max(0, start + self.rng.randrange(-8000, 8000))
         end = start + length
         self.free[stream] = max(end, self.free.get(stream, 0))
         begin, stop = self.recorder.clock(start), self.recorder.clock(end)
-        self.recorder.events.append({"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": stream, "ts": us(begin), "dur": us(stop - begin),
-                                     "args": {"correlation": correlation, "stream": stream, **(args or {})}})
+        self.recorder.events.append({
+            "ph": "X", "cat": cat, "name": name, "pid": 0, "tid": stream, "ts": us(begin), "dur": us(stop - begin),
+            "args": {"correlation": correlation, "stream": stream, **(args or {})}})
         return start, end
 
     def sync(self, name, correlation, stream, **args):
@@ -101,8 +104,8 @@ class Rank:
         launched = self.now
         correlation = self.call("cudaMemcpyAsync", 0)
         call = self.recorder.events[-1]
-        _, end = self.work(f"Memcpy DtoH (Device -> {'Pageable' if pageable else 'Pinned'})", stream, length, correlation, launched,
-                           cat="gpu_memcpy")
+        name = f"Memcpy DtoH (Device -> {'Pageable' if pageable else 'Pinned'})"
+        _, end = self.work(name, stream, length, correlation, launched, cat="gpu_memcpy")
         until = end + self.span(4000) if pageable else launched + 1500
         self.now = max(launched + 500, until)
         call["dur"] = us(self.recorder.clock(self.now) - self.recorder.clock(launched))
@@ -143,9 +146,10 @@ def collective(rng, ranks, kind, stream, transfer, wait):
             end = at + max(1, end - at + rng.randrange(-20000, 5000))
         begin, stop = rank.recorder.clock(at), rank.recorder.clock(end)
         rank.recorder.events.append({
-            "ph": "X", "cat": "kernel", "name": f"ncclDevKernel_{kind}_Sum_f32_RING_LL", "pid": 0, "tid": stream, "ts": us(begin),
-            "dur": us(stop - begin), "args": {"correlation": correlation, "stream": stream, "Process Group Name": "0",
-                                              "Process Group Ranks": str([each.number for each in ranks])}})
+            "ph": "X", "cat": "kernel", "name": f"ncclDevKernel_{kind}_Sum_f32_RING_LL", "pid": 0, "tid": stream,
+            "ts": us(begin), "dur": us(stop - begin),
+            "args": {"correlation": correlation, "stream": stream, "Process Group Name": "0",
+                     "Process Group Ranks": str([each.number for each in ranks])}})
         rank.free[stream] = max(rank.free.get(stream, 0), end)
 
 
@@ -155,10 +159,12 @@ def program_of(rng, ranks):
     for i in range(rng.randrange(3, 12)):
         stream, told = rng.choice((7, 7, 7, 20, 21)), rng.random() < 0.5
         program.append(rng.choice((
-            ("operator", (f"op{i % 4}", stream), True), ("operator", (f"op{i % 4}", stream), True), ("operator", ("mm", 7), True),
+            ("operator", (f"op{i % 4}", stream), True), ("operator", (f"op{i % 4}", stream), True),
+            ("operator", ("mm", 7), True),
             ("event_wait", (*rng.sample(STREAMS, 2), told), False), ("event_wait", (7, 20, told), False),
             ("synchronize", (rng.choice(("Stream", "Device", "Event")), stream, told), False),
-            ("copy", (rng.random() < 0.6, stream), True), ("backward", (stream,), True), ("graph", (), True), ("poll", (), False),
+            ("copy", (rng.random() < 0.6, stream), True), ("backward", (stream,), True), ("graph", (), True),
+            ("poll", (), False),
             ("collective", (rng.choice(("AllReduce", "AllReduce", "Broadcast")), COMM), True),
             ("collective", ("AllReduce", COMM), True))))
     if ranks > 1:

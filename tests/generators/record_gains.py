@@ -2,14 +2,16 @@
 
     python record_gains.py FOLDER [EXPERIMENT ...] [--runs 5]
 
-FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row for each run and rank: the median,
-the lowest and the highest of its steps but the first and the last, in ms. Needs PyTorch, on a CPU, and two processors. A run is a
-process for each rank; that of rank R runs on processor R alone, with one thread for its operators.
+FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row for each run and rank: the
+median, the lowest and the highest of its steps but the first and the last, in ms. Needs PyTorch, on a CPU, and two
+processors. A run is a process for each rank; that of rank R runs on processor R alone, with one thread for its
+operators.
 
-`delay_pct` is how long the main thread of the rank was ready to run but did not, because its processor had other work, in percent
-of its time (Linux's schedstat). Of a run the first recording is kept in which it is at most MOST_DELAY on every rank; of TRIES
-without such a one that with the least. So nothing is chosen by its steps. The threads of gloo share the processor with the main
-thread, and go first (SCHED_FIFO, for root alone): without that they wait for the next tick, 4 ms.
+`delay_pct` is how long the main thread of the rank was ready to run but did not, because its processor had other work,
+in percent of its time (Linux's schedstat). Of a run the first recording is kept in which it is at most MOST_DELAY on
+every rank; of TRIES without such a one that with the least. So nothing is chosen by its steps. The threads of gloo
+share the processor with the main thread, and go first (SCHED_FIFO, for root alone): without that they wait for the next
+tick, 4 ms.
 """
 import argparse
 import csv
@@ -50,7 +52,8 @@ def main():
     with open(f"{arguments.folder}/runs.csv", "a", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         if not file.tell():
-            table.writerow(["experiment", "side", "run", "rank", "tries", "delay_pct", "step_ms", "lowest_ms", "highest_ms"])
+            table.writerow(["experiment", "side", "run", "rank", "tries", "delay_pct", "step_ms", "lowest_ms",
+                            "highest_ms"])
         for run in range(1, arguments.runs + 1):
             for experiment in arguments.experiments or EXPERIMENTS:
                 for side in ("control", "test") if run % 2 else ("test", "control"):

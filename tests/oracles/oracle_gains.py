@@ -1,7 +1,7 @@
-"""A second reading of the rules of a simulation, E1 to E7: what of a trace waits for what, and how long its steps then take.
+"""A second reading of the rules of a simulation, E1 to E8: what waits for what, and how long steps then take.
 
-Independent of the extension. It reads the rules P6, P7.1, Q2, Q3 and Q10 itself or in oracle_path.py and oracle_job.py, but
-finds what they ask for by bisection, so that it takes traces of many events, too.
+Independent of the extension. It reads the rules P6, P7.1, Q2, Q3 and Q10 itself or in oracle_path.py and
+oracle_job.py, but finds what they ask for by bisection, so that it takes traces of many events, too.
 
     [model] = models([read_trace("runs/a")])
     model.check()                       # E1: the recorded times
@@ -29,13 +29,14 @@ IDLE, HANDOVER, LEAST_IDLE = 30_000, 1_000_000, 10_000  # E7
 LEAST_SYNC = 3_000  # E4
 LATENCY, GAP = 5_000, (1_000, 2_000)  # E3: without any; without any and at most
 NCCL_OWN = 10_000  # E6.1
-HOST, DEVICE, TRANSFER, LAUNCH, STREAM, SYNC, THREAD, WAIT = "host", "device", "transfer", "launch", "stream", "sync", "thread", "wait"
+HOST, DEVICE, TRANSFER, LAUNCH = "host", "device", "transfer", "launch"
+STREAM, SYNC, THREAD, WAIT = "stream", "sync", "thread", "wait"
 POLLS = ("EventQuery", "StreamQuery", "StreamGetCaptureInfo", "StreamIsCapturing")
 
 
 class Edge:
-    """`to` is no earlier than `lag` after `from_`. Of a collective, `more` is what the clocks and the last start add to its transfer,
-    which is the lag."""
+    """`to` is no earlier than `lag` after `from_`. Of a collective, `more` is what the clocks and the last start add to
+    its transfer, which is the lag."""
     __slots__ = ("from_", "to", "lag", "kind", "more")
 
     def __init__(self, from_, to, lag, kind, more=0):
@@ -59,17 +60,21 @@ class RankTies(oracle_job.Rank):
         self.attributed = {id(file): oracle_steps.Attributed(file) for file in files}
         self.windows = [(window, file) for file in files for window in oracle_steps.windows_of(file, "device")]
         self.windows.sort(key=lambda each: (each[0].start, each[0].iteration or 0))
-        self.collectives = [each for file in files for each in
-                            (self.device_collectives if self.attributed[id(file)].work else self.host_collectives)(file)]
+        self.collectives = []
+        for file in files:
+            works = self.attributed[id(file)].work
+            self.collectives += self.device_collectives(file) if works else self.host_collectives(file)
 
     def device_collectives(self, file):
         """W1"""
         args = oracle_job.args_of(file)
         for row in file.rows:
-            if oracle.is_device_work(row) and oracle.is_counted(row) and row.ts_ns is not None and kind(row) == "COMMUNICATION":
+            if (oracle.is_device_work(row) and oracle.is_counted(row) and row.ts_ns is not None
+                    and kind(row) == "COMMUNICATION"):
                 name = oracle_steps.stable(row.name)
-                yield oracle_job.Collective(self.number, file, row, row.iteration, oracle_job.group_of(args(row)) or (name, None),
-                                            name, oracle_job.is_for_all(row.name))
+                group = oracle_job.group_of(args(row)) or (name, None)
+                yield oracle_job.Collective(self.number, file, row, row.iteration, group, name,
+                                            oracle_job.is_for_all(row.name))
 
 
 class Ties(oracle_job.Job):
@@ -198,8 +203,8 @@ class Works:
     # ---- E6 ---------------------------------------------------------------
 
     def sites(self):
-        """(site, work that waits, queue of what it waits for, its last place there, the place that had ended) of waits that no
-        sync event tells of; a site is (rank, thread, k, stream, other stream)."""
+        """(site, work that waits, queue of what it waits for, its last place there, the place that had ended) of waits
+        that no sync event tells of; a site is (rank, thread, k, stream, other stream)."""
         launches = defaultdict(list)
         for event, works in self.of_launch.items():
             row = self.rows[event]
@@ -231,7 +236,8 @@ class Works:
     def ended(self, stream, instant, last):
         """The last place of a queue, up to `last`, where all work so far had ended."""
         if stream not in self.all_ended:
-            self.all_ended[stream] = list(accumulate((end(self.rows[event]) for _, _, event in self.queued[stream]), max))
+            ends = (end(self.rows[event]) for _, _, event in self.queued[stream])
+            self.all_ended[stream] = list(accumulate(ends, max))
         return min(last, bisect_right(self.all_ended[stream], instant) - 1)
 
     def waits(self, most_back):
@@ -263,7 +269,8 @@ class Works:
             waits = copy is not None and oracle.is_device_work(copy) and takes_part(copy) and (
                 call.name in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream") or "ageable" in copy.name)
             return [copy] if waits else []
-        queues, limit, known = list(self.queued.values()), call.ts_ns, named(call, "DeviceSynchronize", "CtxSynchronize")
+        queues, limit = list(self.queued.values()), call.ts_ns
+        known = named(call, "DeviceSynchronize", "CtxSynchronize")
         told = {sync.event: (sync.pid, stream, limit) for sync, stream, limit in self.told(call)}
         for sync in self.syncs[call.event]:  # P7.1: the first that tells a stream
             if sync.event in told:
@@ -381,7 +388,8 @@ class Model:
                      and work.ts_ns >= launch[work.event].ts_ns
                      and (before[work.event] is None or end(before[work.event]) <= launch[work.event].ts_ns)]
         latency = tenth(latencies, LATENCY)
-        gaps = [work.ts_ns - end(before[work.event]) for work in works.all if work.event in launch and before[work.event]
+        gaps = [work.ts_ns - end(before[work.event]) for work in works.all
+                if work.event in launch and before[work.event]
                 and end(before[work.event]) > launch[work.event].ts_ns + 2 * latency]
         gap = min(tenth(gaps, GAP[0]), GAP[1])
         for work in works.all:
@@ -439,7 +447,8 @@ class Model:
                         start = self.begin[key, awaited.row.event]
                         self.add(to, start, self.at[to] - self.at[start], WAIT)
                 elif not of.polls and (last is None or self.at[to] - self.at[last] > IDLE):
-                    self.hand_over(to, last, thread, {each: points for each, points in quiet.items() if not threads[each].polls})
+                    self.hand_over(to, last, thread, {each: points for each, points in quiet.items()
+                                                      if not threads[each].polls})
                 last = to
 
     def quiet_points(self, key, thread):
@@ -477,7 +486,9 @@ class Model:
         """E7"""
         found = [self.point_before(points, to) for other, points in quiet.items() if other != thread]
         from_ = max((point for point in found if point is not None), default=None)
-        if from_ is None or last is not None and self.at[from_] <= self.at[last] or self.at[to] - self.at[from_] > HANDOVER:
+        if from_ is None or self.at[to] - self.at[from_] > HANDOVER:
+            return
+        if last is not None and self.at[from_] <= self.at[last]:
             return
         self.floor_own(to, LEAST_IDLE)
         self.add(to, from_, self.at[to] - self.at[from_], THREAD)
@@ -552,13 +563,15 @@ class Model:
             # a step by annotation ends where the next one starts
             after = next((event for ts, event in begins if ts == step.end_ns and event != step.event), None)
             own = step.end_ns == step.ts_ns + step.dur_ns and not file.annotated
-            stop = time(self.end, step.event, step.end_ns) if own or after is None else time(self.begin, after, step.end_ns)
+            own = own or after is None
+            stop = time(self.end, step.event, step.end_ns) if own else time(self.begin, after, step.end_ns)
             steps.append((step.iteration, time(self.begin, step.event, step.ts_ns), stop, None))
         ends = {}
         for work in works:
             later = new[self.end[key, work.event]]
             ends[work.iteration] = max(ends.get(work.iteration, later), later)
-        backlog = [(work.ts_ns, new[self.end[key, work.event]]) for work in oracle_steps.backlog(file.rows) if takes_part(work)]
+        backlog = [(work.ts_ns, new[self.end[key, work.event]]) for work in oracle_steps.backlog(file.rows)
+                   if takes_part(work)]
         points = [point for (of, _), point in self.end.items() if of == key]
         later = max((new[point] for point in points), default=0) - max((self.at[point] for point in points), default=0)
         span = file.first_ns, file.last_ns and file.last_ns + later
@@ -631,7 +644,8 @@ class Lag:
             found = self.label(level)
             name = found and found.name
         elif self.what == HOST:
-            name = self.inside.name if self.inside else self.attributed.gap(thread_of(self.row), self.model.at[self.edges[0].from_])
+            instant = self.model.at[self.edges[0].from_]
+            name = self.inside.name if self.inside else self.attributed.gap(thread_of(self.row), instant)
         else:
             name = self.row.name
         return oracle_steps.stable(name)
@@ -648,11 +662,13 @@ class Changed:
 
     def __init__(self, model):
         self.model = model
-        self.into = [[Edge(edge.from_, edge.to, edge.lag, edge.kind, edge.more) for edge in edges] for edges in model.into]
+        self.into = [[Edge(edge.from_, edge.to, edge.lag, edge.kind, edge.more) for edge in edges]
+                     for edges in model.into]
         self.lags = []
         for edges in self.into:
             for what in (HOST, DEVICE, LAUNCH):
-                self.lags += [Lag(model, [edge], what) for edge in edges if edge.kind == what and (what != HOST or edge.lag)]
+                self.lags += [Lag(model, [edge], what) for edge in edges
+                              if edge.kind == what and (what != HOST or edge.lag)]
             for each in (TRANSFER, WAIT):
                 transfer = [edge for edge in edges if edge.kind == each]
                 self.lags += [Lag(model, transfer, TRANSFER)] if transfer else []
@@ -755,7 +771,8 @@ def may_wait_changes(rows):
         for open_ in [holding] + [operators] * (row.cat in OPERATORS):
             key = (*innerness(row), oracle.is_call(row), row.name)
             insort(open_, key) if is_begin else open_.remove(key)
-        waiting = not (holding and holding[-1][3]) and (not operators or bool(oracle_job.MAY_WAIT.match(operators[-1][4])))
+        waiting = not operators or bool(oracle_job.MAY_WAIT.match(operators[-1][4]))
+        waiting = waiting and not (holding and holding[-1][3])
         if times and times[-1] == at:
             waits[-1] = waiting
         else:

@@ -79,14 +79,16 @@ static bool add_gains(struct gain_finder *finder)
     finder->gain_of = memory_zeroed(parts->count, sizeof *finder->gain_of);
     finder->order = memory_zeroed(parts->count, sizeof *finder->order);
     gains->items = memory_zeroed(parts->count + parts->graph->job.rank_count, sizeof *gains->items);
-    bool done = (sorted && finder->gain_of && finder->order && gains->items) || failure_memory(finder->failure);
+    bool done = (sorted && finder->gain_of && finder->order && gains->items) ||
+                failure_memory(finder->failure);
     for (size_t i = 0; done && i < parts->count; i++)
-        sorted[i] = (struct sortable_gain){{.what = parts->items[i].what,
-                                            .step_class = parts->items[i].names.step_class,
-                                            .name = name_at(&parts->items[i], finder->request->level),
-                                            .rank = NUMBER_NONE,
-                                            .time = (wide_time)i}, /* the part */
-                                           &parts->names};
+        sorted[i] =
+            (struct sortable_gain){{.what = parts->items[i].what,
+                                    .step_class = parts->items[i].names.step_class,
+                                    .name = name_at(&parts->items[i], finder->request->level),
+                                    .rank = NUMBER_NONE,
+                                    .time = (wide_time)i}, /* the part */
+                                   &parts->names};
     done = done && sort_items(sorted, parts->count, sizeof *sorted, part_order,
                               finder->request->stopper, finder->failure);
     for (size_t i = 0; done && i < parts->count; i++) {
@@ -166,7 +168,8 @@ static bool add_times(struct gain_finder *finder)
             if (!is_chosen(finder, use->node) ||
                 graph->kind[use->edge] == EDGE_WAIT) /* the transfer counts where it ends */
                 continue;
-            finder->gains->items[finder->gain_of[part]].time += sim_lag(graph, use->node, use->edge);
+            finder->gains->items[finder->gain_of[part]].time +=
+                sim_lag(graph, use->node, use->edge);
             if (rank && is_own(&parts->items[part]))
                 rank->time += sim_lag(graph, use->node, use->edge);
         }

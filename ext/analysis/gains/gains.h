@@ -1,6 +1,6 @@
 /*
-** What it would bring if parts of a trace took half as long, or nothing (E8): by operator, collective, gap of the
-** host, launch latency and rank.
+** What it would bring if parts of a trace took half as long, or nothing (E8): by operator,
+** collective, gap of the host, launch latency and rank.
 */
 #ifndef TRACEDIFF_GAINS_H
 #define TRACEDIFF_GAINS_H

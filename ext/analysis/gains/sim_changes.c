@@ -87,7 +87,8 @@ static int run_order(const void *a, const void *b)
     return order ? order : COMPARE(x->use.node, y->use.node);
 }
 
-/* The level whose labels are the runs of a change of the host: the first that it names; LEVEL_COUNT: none. */
+/* The level whose labels are the runs of a change of the host: the first that it names;
+** LEVEL_COUNT: none. */
 static enum label_level run_level(const struct sim_change *change)
 {
     static const enum label_level levels[] = {LEVEL_KERNEL, LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE,
@@ -220,8 +221,9 @@ static bool set_longer(void *argument, const struct sim_shift *shift)
     return true;
 }
 
-bool sim_change_make(const struct sim_parts *parts, const struct sim_change *change, int64_t *longer,
-                     size_t *selected, const struct stopper *stopper, struct failure *failure)
+bool sim_change_make(const struct sim_parts *parts, const struct sim_change *change,
+                     int64_t *longer, size_t *selected, const struct stopper *stopper,
+                     struct failure *failure)
 {
     struct change_maker maker = {.parts = parts,
                                  .change = change,

@@ -16,22 +16,25 @@ struct sim_change {
     double amount;              /* the factor, or us */
     int64_t rank, step;         /* NUMBER_NONE: all */
     enum step_class step_class; /* CLASS_NONE: all */
-    char *label[LEVEL_COUNT];   /* by level, at LEVEL_KERNEL the own name: a pattern, or NULL for all */
+    /* By level, at LEVEL_KERNEL the own name: a pattern, or NULL for all. */
+    char *label[LEVEL_COUNT];
     /* Whether a name, which ends with a 0, is like a pattern. */
     bool (*like)(const char *pattern, const char *name);
 };
 
-/* Makes a change: adds to how much longer the lags of edges are, by edge. `*selected` is the number of lags that
-** were. */
-bool sim_change_make(const struct sim_parts *parts, const struct sim_change *change, int64_t *longer,
-                     size_t *selected, const struct stopper *stopper, struct failure *failure);
+/* Makes a change: adds to how much longer the lags of edges are, by edge. `*selected` is the number
+** of lags that were. */
+bool sim_change_make(const struct sim_parts *parts, const struct sim_change *change,
+                     int64_t *longer, size_t *selected, const struct stopper *stopper,
+                     struct failure *failure);
 
 /* Takes how much longer the lag of an edge is. */
 typedef bool sim_take_shift(void *argument, const struct sim_shift *shift);
 
-/* Removes the lag of an edge with all that goes with it: of device work, its gap and its dependency on its launch; of a
-** collective, its wait for other ranks; of a call, its wait for device work. `take` gets the shifts, of which the first is that of
-** the edge; it may end that by returning false. */
+/* Removes the lag of an edge with all that goes with it: of device work, its gap and its dependency
+** on its launch; of a collective, its wait for other ranks; of a call, its wait for device work.
+** `take` gets the shifts, of which the first is that of the edge; it may end that by returning
+** false. */
 bool sim_remove(const struct sim_graph *graph, const struct sim_use *use, sim_take_shift *take,
                 void *argument);
 

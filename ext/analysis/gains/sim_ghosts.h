@@ -1,6 +1,6 @@
 /*
-** Ghosts: device work that a trace does not have, put into its graph so that simulations can put it back (E9). As long
-** as nothing does, a ghost changes no time.
+** Ghosts: device work that a trace does not have, put into its graph so that simulations can put it
+** back (E9). As long as nothing does, a ghost changes no time.
 */
 #ifndef TRACEDIFF_SIM_GHOSTS_H
 #define TRACEDIFF_SIM_GHOSTS_H

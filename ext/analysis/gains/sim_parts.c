@@ -82,7 +82,8 @@ static bool add_host(struct part_finder *finder, uint32_t node, uint32_t edge)
     const struct sim_graph *graph = finder->parts->graph;
     const struct columns *columns = &finder->names.file->columns;
     uint32_t track = row_place(columns, graph->row[node])->track;
-    struct sim_part part = {.what = SIM_HOST, .names = {.step_class = CLASS_HOST, .name = NO_NAMES}};
+    struct sim_part part = {.what = SIM_HOST,
+                            .names = {.step_class = CLASS_HOST, .name = NO_NAMES}};
     struct name_origin origin;
     int64_t instant = instant_of(graph, edge), end = INT64_MAX;
     const struct gaps *gaps = &finder->known.labels.threads[track].gaps;
@@ -100,7 +101,8 @@ static bool add_host(struct part_finder *finder, uint32_t node, uint32_t edge)
     } else if (part_needs_gap(&finder->names, &origin)) {
         gap_name = &part.names.name[NAME_FOR_FRAME];
     }
-    if (gap_name && !part_name_of_gap(&finder->names, &gaps->items[gaps_find(gaps, instant)], gap_name))
+    if (gap_name &&
+        !part_name_of_gap(&finder->names, &gaps->items[gaps_find(gaps, instant)], gap_name))
         return false;
     if (inside != IN_NOTHING && !part_names_find(&finder->names, &origin, &part.names))
         return false;
@@ -214,7 +216,8 @@ static bool list_uses(const struct part_finder *finder)
     for (size_t edge = 0; parts->first && edge < graph->edges; edge++)
         if (finder->part_of[edge] != SIM_NONE)
             parts->first[finder->part_of[edge] + 1]++;
-    for (size_t i = 0; parts->first && i <= parts->count; i++) { /* each is the place of the next use of its part */
+    for (size_t i = 0; parts->first && i <= parts->count; i++) {
+        /* Each is the place of the next use of its part. */
         size_t count = parts->first[i + 1];
         parts->first[i + 1] = total;
         total += count;

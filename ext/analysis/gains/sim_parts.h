@@ -1,5 +1,6 @@
 /*
-** What a change may change (E8), by its names: the lags of device work, of the host, of transfers and of launches.
+** What a change may change (E8), by its names: the lags of device work, of the host, of transfers
+** and of launches.
 */
 #ifndef TRACEDIFF_SIM_PARTS_H
 #define TRACEDIFF_SIM_PARTS_H
@@ -15,9 +16,9 @@ const char *sim_what_name(enum sim_what what);
 /* All lags with the same names. */
 struct sim_part {
     enum sim_what what;
-    /* The class: of a launch that of its work, of the host CLASS_CALL, CLASS_HOST or CLASS_UNRECORDED. The names are labels
-    ** (A11) by level; at LEVEL_KERNEL the own name of device work, of a call, of a gap (A5.4), or of what else the
-    ** host is in (its label of LEVEL_OP). */
+    /* The class: of a launch that of its work, of the host CLASS_CALL, CLASS_HOST or
+    ** CLASS_UNRECORDED. The names are labels (A11) by level; at LEVEL_KERNEL the own name of device
+    ** work, of a call, of a gap (A5.4), or of what else the host is in (its label of LEVEL_OP). */
     struct attributed names;
 };
 
@@ -31,12 +32,14 @@ struct sim_parts {
     struct table table;   /* private: of items */
 };
 
-/* `by_step`: time in which a thread is in nothing has the names of what the thread of the steps is in (A5.3). */
+/* `by_step`: time in which a thread is in nothing has the names of what the thread of the steps is
+** in (A5.3). */
 bool sim_parts_make(struct sim_parts *parts, const struct sim_graph *graph, bool by_step,
                     const struct stopper *stopper, struct failure *failure);
 
-/* The row that is the label of a level (A11) where the lag of the host before a node begins, or ROW_NONE. Level LEVEL_KERNEL: the
-** call that the thread is in. The labels are those of the node's member, from sim_labels_make(). */
+/* The row that is the label of a level (A11) where the lag of the host before a node begins, or
+** ROW_NONE. Level LEVEL_KERNEL: the call that the thread is in. The labels are those of the node's
+** member, from sim_labels_make(). */
 uint32_t sim_label_row(const struct sim_graph *graph, struct known_file *known,
                        const struct sim_use *use, enum label_level level);
 

@@ -11,7 +11,8 @@ static uint32_t binding(const struct sim_graph *graph, uint32_t node)
     return SIM_NONE;
 }
 
-/* The node at which a step ends; SIM_NONE. Of several marks, the first in the order of the graph. */
+/* The node at which a step ends; SIM_NONE. Of several marks, the first in the order of the
+** graph. */
 static uint32_t end_node(const struct sim_steps *steps, size_t step)
 {
     uint32_t found = SIM_NONE, host = SIM_NONE;
@@ -31,7 +32,8 @@ static uint32_t end_node(const struct sim_steps *steps, size_t step)
     return host_ends ? host : found;
 }
 
-wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add *add, void *argument)
+wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add *add,
+                        void *argument)
 {
     const struct sim_graph *graph = steps->graph;
     const struct window *window = &steps->items[step].window;

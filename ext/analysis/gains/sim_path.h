@@ -10,7 +10,8 @@
 typedef void sim_path_add(void *argument, struct sim_use use, wide_time time);
 
 /* Finds the path of a step as recorded. Returns the time that is on no edge. */
-wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add *add, void *argument);
+wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add *add,
+                        void *argument);
 
 /* Marks all edges, by edge, on which times of steps depend: those that bind. */
 bool sim_path_mark(const struct sim_steps *steps, bool *marked, const struct stopper *stopper,

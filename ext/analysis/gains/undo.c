@@ -56,7 +56,8 @@ static bool find_pairs(struct undoer *undoer)
     return done;
 }
 
-/* Where control shows that device work takes longer to begin than its floor (E3), it has that as floor, as far as test allows it. */
+/* Where control shows that device work takes longer to begin than its floor (E3), it has that as
+** floor, as far as test allows it. */
 static void raise_floor(struct sim_graph *test, struct sim_use use, int64_t lag)
 {
     if (use.edge == SIM_NONE || lag == NUMBER_NONE)

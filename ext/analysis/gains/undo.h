@@ -25,7 +25,8 @@ struct undo {
 struct undo_request {
     const struct sim_steps *control; /* the steps of control */
     const struct sim_steps *steps;   /* those of test, before its graph is changed */
-    struct sim_graph *test;          /* device work that went is put into it: numbers of nodes and edges change */
+    /* Device work that went is put into it: numbers of nodes and edges change. */
+    struct sim_graph *test;
     const struct sim_work *works;    /* of test, by member */
     const struct step_choice *choice; /* of test */
     struct causes *causes;

@@ -23,8 +23,8 @@ struct ghost_finder {
     struct failure *failure;
 };
 
-/* The track of test, as an index of sim_work, on which work of control would run: that of the same stream, else the one with the
-** most work. SIZE_MAX: none has any. */
+/* The track of test, as an index of sim_work, on which work of control would run: that of the same
+** stream, else the one with the most work. SIZE_MAX: none has any. */
 static size_t track_of(const struct sim_work *work, const struct place *place)
 {
     const struct columns *columns = &work->member->file->columns;
@@ -48,7 +48,8 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
     const struct undo_sequence *control = finder->pairs->control;
     const struct undo_event *event = &control->events[number];
     const struct trace_file *file = control->graph->trace->members[event->member].file;
-    uint32_t launch = file->columns.link[event->row], member = finder->pairs->test->events[step->first].member;
+    uint32_t launch = file->columns.link[event->row],
+             member = finder->pairs->test->events[step->first].member;
     uint32_t call = launch == ROW_NONE ? UNDO_NONE : control->event_of[event->member][launch];
     const struct sim_work *work = &finder->works[member];
     int64_t dur = undo_lag(control->graph, undo_end_use(control->graph, event));
@@ -90,7 +91,8 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
 }
 
 /* The point of the step that is a node of control; SIZE_MAX. */
-static size_t point_of(const struct ghost_finder *finder, const struct undo_step *step, uint32_t node)
+static size_t point_of(const struct ghost_finder *finder, const struct undo_step *step,
+                       uint32_t node)
 {
     const struct undo_sequence *control = finder->pairs->control;
     uint32_t row = control->graph->row[node], member = control->events[step->from].member;
@@ -103,7 +105,8 @@ static size_t point_of(const struct ghost_finder *finder, const struct undo_step
     return control->graph->rows[member].ends[row] == node ? step->ends[index] : step->begins[index];
 }
 
-/* Adds the dependency of a point on another thread that control shows, if test has both points, in this order. */
+/* Adds the dependency of a point on another thread that control shows, if test has both points, in
+** this order. */
 static bool add_shared(struct ghost_finder *finder, const struct undo_step *step, size_t point)
 {
     const struct undo_sequence *control = finder->pairs->control;
@@ -118,7 +121,8 @@ static bool add_shared(struct ghost_finder *finder, const struct undo_step *step
     uint32_t node = undo_test_node(step, point), from = undo_test_node(step, other);
     if (from >= node || sim_edge_to(test, node, EDGE_THREAD) != SIM_NONE)
         return true;
-    wide_time slack = (wide_time)test->at[node] - test->at[from] - sim_lag(control->graph, own, edge);
+    wide_time slack =
+        (wide_time)test->at[node] - test->at[from] - sim_lag(control->graph, own, edge);
     if (slack >= SIM_LONGEST)
         return true;
     if (!MEMORY_GROW(ghosts->shared, ghosts->shared_capacity, ghosts->shared_count + 1))
@@ -217,7 +221,8 @@ static bool waits_for(const struct ghost_finder *finder, const struct placed_gho
            columns->ts[launched ? launch : row] >= test->at[ghost->item.launch];
 }
 
-/* Adds the links of a chain: of what waits for the work before it, each with the last ghost that it waits for. */
+/* Adds the links of a chain: of what waits for the work before it, each with the last ghost that it
+** waits for. */
 static bool add_links(struct ghost_finder *finder, const struct placed_ghost *chain, size_t count,
                       const struct work_use *uses, size_t use_count)
 {

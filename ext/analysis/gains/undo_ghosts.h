@@ -1,6 +1,6 @@
 /*
-** What control knows that test does not, in the graph of test: the device work that went, as ghosts (E9), and which threads
-** wait for each other (E8).
+** What control knows that test does not, in the graph of test: the device work that went, as ghosts
+** (E9), and which threads wait for each other (E8).
 */
 #ifndef TRACEDIFF_UNDO_GHOSTS_H
 #define TRACEDIFF_UNDO_GHOSTS_H
@@ -25,8 +25,8 @@ struct undo_ghosts {
     size_t shared_count, shared_capacity;
 };
 
-/* Finds the ghosts and puts them into the graph of test, whose nodes and edges get other numbers. `works` are those of test, by
-** member. */
+/* Finds the ghosts and puts them into the graph of test, whose nodes and edges get other numbers.
+** `works` are those of test, by member. */
 bool undo_ghosts_make(struct undo_ghosts *ghosts, const struct undo_pairs *pairs,
                       const struct sim_work *works, struct sim_graph *test,
                       const struct stopper *stopper, struct failure *failure);

@@ -6,7 +6,8 @@
 
 #define NO_ITEM UINT32_MAX
 
-/* The items of an event of test: [first, end), of which one is of the lag before its begin, and one of that before its end. */
+/* The items of an event of test: [first, end), of which one is of the lag before its begin, and one
+** of that before its end. */
 struct event_items {
     uint32_t first, end, begin_item, end_item;
 };
@@ -29,7 +30,8 @@ struct item_maker {
     uint32_t *part_of[2];          /* by side, then by edge: its part, or SIM_NONE */
     struct undo_causes *causes[2]; /* by side, then by part */
     struct event_items *of;        /* by event of test */
-    uint32_t *extra[2]; /* of what went before begins and ends, by event of control: an item, or NO_ITEM */
+    uint32_t *extra
+        [2]; /* of what went before begins and ends, by event of control: an item, or NO_ITEM */
     struct tree_list came, went; /* those of test, and of control in the current step */
     uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
     struct undo_step step;
@@ -102,8 +104,8 @@ static const struct undo_causes *causes_of(const struct item_maker *maker, int s
 
 /* ---- call trees ---- */
 
-/* The outermost event of a side, from one on outwards, that the other side does not have, as long as all in between are
-** operators or calls that it does not have either; UNDO_NONE. */
+/* The outermost event of a side, from one on outwards, that the other side does not have, as long
+** as all in between are operators or calls that it does not have either; UNDO_NONE. */
 static uint32_t outermost(const struct item_maker *maker, const struct undo_sequence *side,
                           uint32_t event)
 {
@@ -122,16 +124,6 @@ static uint32_t outermost(const struct item_maker *maker, const struct undo_sequ
         event = of->parent;
     }
     return found;
-}
-
-/* The host event of the launch of device work, in the same step; UNDO_NONE. */
-static uint32_t launch_of(const struct undo_sequence *side, const struct undo_event *work)
-{
-    const struct columns *columns =
-        &side->graph->trace->members[work->member].file->columns;
-    uint32_t launch = columns->link[work->row];
-    uint32_t event = launch == ROW_NONE ? UNDO_NONE : side->event_of[work->member][launch];
-    return event != UNDO_NONE && side->events[event].step == work->step ? event : UNDO_NONE;
 }
 
 static bool add_tree(struct item_maker *maker, struct tree_list *list,
@@ -166,23 +158,10 @@ static bool sort_trees(struct item_maker *maker, struct tree_list *list)
     return true;
 }
 
-/* The index after the last event of a call tree. */
-static size_t tree_end(const struct undo_sequence *side, uint32_t tree, size_t end)
-{
-    const struct undo_event *root = &side->events[tree];
-    const struct sim_rows *rows = &side->graph->rows[root->member];
-    size_t i = tree + (size_t)1;
-    while (i < end && side->events[i].lane == root->lane && side->events[i].step == root->step &&
-           side->events[i].member == root->member &&
-           rows->begins[side->events[i].row] < rows->ends[root->row])
-        i++;
-    return i;
-}
-
 /* ---- the host ---- */
 
-/* Adds the item of a lag of a host event, with its causes. `to`: what it becomes, or NUMBER_NONE; `twin`: the causes of
-** the same lag in control. */
+/* Adds the item of a lag of a host event, with its causes. `to`: what it becomes, or NUMBER_NONE;
+** `twin`: the causes of the same lag in control. */
 static bool add_lag(struct item_maker *maker, struct sim_use use, int64_t to,
                     const struct undo_causes *twin, uint32_t *item)
 {
@@ -212,8 +191,8 @@ static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use 
     return !waits || add_tree(maker, &maker->came, test, number, maker->synchronized);
 }
 
-/* Adds the items of a point of a thread: of the lag before it and, with the same causes, of the transfer that it waits for.
-** `twin` is its event in control; NULL: there is none. */
+/* Adds the items of a point of a thread: of the lag before it and, with the same causes, of the
+** transfer that it waits for. `twin` is its event in control; NULL: there is none. */
 static bool add_point(struct item_maker *maker, const struct undo_event *event,
                       const struct undo_event *twin, bool end, uint32_t *item)
 {
@@ -263,7 +242,8 @@ static bool add_extra(struct item_maker *maker, uint32_t number, bool end)
         return true;
     uint32_t node = undo_test_node(&maker->step, next);
     struct sim_use use = {sim_edge_to(maker->test, node, EDGE_HOST), node};
-    return add_item(maker, use, lag, item) && add_owners(maker, causes_of(maker, 0, own.edge), *item);
+    return add_item(maker, use, lag, item) &&
+           add_owners(maker, causes_of(maker, 0, own.edge), *item);
 }
 
 /* ---- device work ---- */
@@ -285,7 +265,7 @@ static bool add_removal(struct item_maker *maker, uint32_t number, struct sim_us
     bool done = sim_remove(maker->test, &end, take_removal, maker);
     for (uint32_t item = of->first; done && item < maker->items->count; item++)
         done = add_owners(maker, causes, item);
-    uint32_t launch = launch_of(test, &test->events[number]);
+    uint32_t launch = undo_launch_of(test, &test->events[number]);
     for (int i = 0; done && i < MOST_OWNERS; i++)
         done = add_tree(maker, &maker->came, test, launch, causes->items[i]);
     return done;
@@ -296,7 +276,8 @@ static bool add_work(struct item_maker *maker, uint32_t number)
     const struct undo_pairs *pairs = maker->request->pairs;
     const struct undo_event *event = &pairs->test->events[number];
     uint32_t pair = pairs->pair[number], item;
-    struct sim_use end = undo_end_use(maker->test, event), launch = undo_begin_use(maker->test, event);
+    struct sim_use end = undo_end_use(maker->test, event),
+                   launch = undo_begin_use(maker->test, event);
     struct event_items *of = &maker->of[number];
     of->first = (uint32_t)maker->items->count;
     bool done = true;
@@ -337,7 +318,8 @@ static bool add_ghost(struct item_maker *maker, const struct undo_ghost *ghost)
                add_owners(maker, causes, item);
     }
     for (int i = 0; done && i < MOST_OWNERS; i++)
-        done = add_tree(maker, &maker->went, control, launch_of(control, event), causes->items[i]);
+        done = add_tree(maker, &maker->went, control, undo_launch_of(control, event),
+                        causes->items[i]);
     return done;
 }
 
@@ -353,7 +335,8 @@ static bool own_event(struct item_maker *maker, uint32_t cause, uint32_t number)
     return done;
 }
 
-/* The item of the lag after the end of an event of test, before the next point of its thread; NO_ITEM. */
+/* The item of the lag after the end of an event of test, before the next point of its thread;
+** NO_ITEM. */
 static uint32_t item_after(const struct item_maker *maker, uint32_t number, size_t next)
 {
     const struct undo_sequence *test = maker->request->pairs->test;
@@ -367,7 +350,8 @@ static uint32_t item_after(const struct item_maker *maker, uint32_t number, size
     return sibling ? maker->of[next].begin_item : NO_ITEM;
 }
 
-/* Undoes call trees that came: what the host does in them and, where they wait, the device work that they launch. */
+/* Undoes call trees that came: what the host does in them and, where they wait, the device work
+** that they launch. */
 static bool own_came(struct item_maker *maker)
 {
     const struct undo_pairs *pairs = maker->request->pairs;
@@ -376,7 +360,7 @@ static bool own_came(struct item_maker *maker)
     bool done = sort_trees(maker, &maker->came);
     for (size_t i = 0; done && i < maker->came.count; i++) {
         const struct undo_tree *tree = &maker->came.items[i];
-        size_t end = tree_end(pairs->test, tree->event, maker->step.end);
+        size_t end = undo_tree_end(pairs->test, tree->event, maker->step.end);
         for (uint32_t number = tree->event; done && number < end; number++) {
             const struct undo_event *event = &pairs->test->events[number];
             uint32_t device = columns->link[event->row];
@@ -402,7 +386,7 @@ static bool own_went(struct item_maker *maker)
     bool done = sort_trees(maker, &maker->went);
     for (size_t i = 0; done && i < maker->went.count; i++) {
         const struct undo_tree *tree = &maker->went.items[i];
-        size_t end = tree_end(pairs->control, tree->event, step->to);
+        size_t end = undo_tree_end(pairs->control, tree->event, step->to);
         size_t next = step->next[step->ends[tree->event - step->from]];
         for (uint32_t number = tree->event; done && number < end; number++)
             done = add_owner(maker, tree->cause, maker->extra[0][number]) &&
@@ -447,8 +431,8 @@ static bool add_step(struct item_maker *maker)
 }
 
 /* Adds the causes of a ghost to those of the ones before it in its chain. */
-static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t *count, size_t *capacity,
-                        uint32_t **list, uint32_t chain)
+static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t *count,
+                        size_t *capacity, uint32_t **list, uint32_t chain)
 {
     for (int i = 0; i < MOST_OWNERS; i++) {
         uint32_t cause = causes->items[i];
@@ -462,7 +446,8 @@ static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t
     return true;
 }
 
-/* Adds the items of what waits for ghosts: it waits if any ghost of the chain up to its own takes place. */
+/* Adds the items of what waits for ghosts: it waits if any ghost of the chain up to its own takes
+** place. */
 static bool add_links(struct item_maker *maker)
 {
     const struct undo_ghosts *ghosts = maker->request->ghosts;

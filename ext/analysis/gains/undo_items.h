@@ -1,5 +1,6 @@
 /*
-** What undoing each cause does to the graph of test (E9), as shifts of lags. A shift may be of several causes.
+** What undoing each cause does to the graph of test (E9), as shifts of lags. A shift may be of
+** several causes.
 */
 #ifndef TRACEDIFF_UNDO_ITEMS_H
 #define TRACEDIFF_UNDO_ITEMS_H
@@ -23,7 +24,8 @@ struct undo_items {
 struct undo_items_request {
     const struct undo_pairs *pairs;
     const struct undo_ghosts *ghosts;
-    const struct sim_parts *parts[2]; /* of control and test; of test with the ghosts in its graph */
+    const struct sim_parts
+        *parts[2]; /* of control and test; of test with the ghosts in its graph */
     struct causes *causes;
     const struct families *families;
     const struct stopper *stopper;

@@ -14,8 +14,9 @@ struct undo_causes {
     uint32_t items[MOST_OWNERS];
 };
 
-/* Finds the causes of all parts of a side, by part; NULL on failure. Waits (L8), what only moved (Q9) and what is not recorded
-** and has no name are nothing that can be undone by names: they have no part. */
+/* Finds the causes of all parts of a side, by part; NULL on failure. Waits (L8), what only moved
+** (Q9) and what is not recorded and has no name are nothing that can be undone by names: they have
+** no part. */
 struct undo_causes *undo_causes_find(const struct sim_parts *parts, int side, struct causes *causes,
                                      const struct families *families,
                                      const struct stopper *stopper, struct failure *failure);

@@ -77,7 +77,8 @@ static bool list_steps(struct side_steps *steps, const struct undo_sequence *sid
                       failure);
 }
 
-/* The steps of a rank of a side: their first and their end, and those of the chosen ones (all, if none is). */
+/* The steps of a rank of a side: their first and their end, and those of the chosen ones (all, if
+** none is). */
 struct rank_steps {
     size_t first, end, chosen, chosen_end;
 };
@@ -101,8 +102,8 @@ static struct rank_steps find_rank(const struct side_steps *steps, int64_t rank,
     return found;
 }
 
-/* The step of control that one of test is compared with; both have chosen ones. `number` counts the chosen steps of test up to this
-** one. */
+/* The step of control that one of test is compared with; both have chosen ones. `number` counts the
+** chosen steps of test up to this one. */
 static size_t control_of(const struct side_steps *control, const struct undo_chosen *chosen,
                          const struct rank_steps *of, const struct rank_steps *test, size_t step,
                          size_t number)

@@ -1,7 +1,8 @@
 /*
-** The events of two traces that are the same (E8.5), step by step: the kth chosen step of a rank of test is compared with the kth of
-** control, from the beginning again if control has fewer; steps before and after them with those of control that are as far
-** from its chosen ones, or with the first or last of these.
+** The events of two traces that are the same (E8.5), step by step: the kth chosen step of a rank of
+** test is compared with the kth of control, from the beginning again if control has fewer; steps
+** before and after them with those of control that are as far from its chosen ones, or with the
+** first or last of these.
 */
 #ifndef TRACEDIFF_UNDO_PAIRS_H
 #define TRACEDIFF_UNDO_PAIRS_H
@@ -31,9 +32,10 @@ bool undo_pairs_make(struct undo_pairs *pairs, const struct undo_sequence *contr
                      const struct undo_sequence *test, const struct undo_chosen *chosen,
                      const struct stopper *stopper, struct failure *failure);
 
-/* The edges of the lags of an event, and the nodes that they lead to; the edge is SIM_NONE if it has none. Of the host these are
-** the lags before its begin and its end, and that after work that a call waits for; of device work the launch latency,
-** the duration or transfer, and the gap after the work before it. */
+/* The edges of the lags of an event, and the nodes that they lead to; the edge is SIM_NONE if it
+** has none. Of the host these are the lags before its begin and its end, and that after work that a
+** call waits for; of device work the launch latency, the duration or transfer, and the gap after
+** the work before it. */
 struct sim_use undo_begin_use(const struct sim_graph *graph, const struct undo_event *event);
 struct sim_use undo_end_use(const struct sim_graph *graph, const struct undo_event *event);
 struct sim_use undo_wait_use(const struct sim_graph *graph, const struct undo_event *event);

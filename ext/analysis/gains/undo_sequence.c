@@ -29,7 +29,8 @@ struct sequence_maker {
     uint32_t *lanes;       /* by track */
     uint32_t *texts;       /* by name of the file: id in tokens.texts, or UNDO_NONE */
     uint32_t *around;      /* by row: the row of the host event around it, or ROW_NONE */
-    uint32_t *inner, *top; /* by row: of it and those around it, the innermost and the outermost operator */
+    uint32_t *inner,
+        *top; /* by row: of it and those around it, the innermost and the outermost operator */
     uint32_t *open;        /* by track: the row of the innermost event; it may have ended */
     char *scratch;         /* room for the longest name */
     struct kernel_types types;
@@ -54,7 +55,8 @@ static int thread_order(const void *a, const void *b)
     return order ? order : COMPARE(x->first, y->first);
 }
 
-/* Gives the threads their lanes: that of the steps first, then those with the most events in steps. */
+/* Gives the threads their lanes: that of the steps first, then those with the most events in
+** steps. */
 static bool give_lanes(struct sequence_maker *maker)
 {
     const struct trace_file *file = maker->member->file;
@@ -292,7 +294,8 @@ static bool make_blocks(struct undo_sequence *sequence, struct failure *failure)
         return failure_memory(failure);
     for (size_t i = 0; i < sequence->event_count; i++) {
         const struct undo_event *event = &sequence->events[i];
-        struct undo_block *last = &sequence->blocks[sequence->block_count - (sequence->block_count > 0)];
+        struct undo_block *last =
+            &sequence->blocks[sequence->block_count - (sequence->block_count > 0)];
         if (sequence->block_count == 0 || last->member != event->member ||
             last->step != event->step || last->lane != event->lane) {
             last = &sequence->blocks[sequence->block_count++];
@@ -371,4 +374,25 @@ void undo_sequence_clear(struct undo_sequence *sequence)
         memory_free(sequence->event_of[i]);
     memory_free(sequence->event_of);
     *sequence = (struct undo_sequence){.graph = NULL};
+}
+
+uint32_t undo_launch_of(const struct undo_sequence *side, const struct undo_event *work)
+{
+    const struct columns *columns =
+        &side->graph->trace->members[work->member].file->columns;
+    uint32_t launch = columns->link[work->row];
+    uint32_t event = launch == ROW_NONE ? UNDO_NONE : side->event_of[work->member][launch];
+    return event != UNDO_NONE && side->events[event].step == work->step ? event : UNDO_NONE;
+}
+
+size_t undo_tree_end(const struct undo_sequence *side, uint32_t tree, size_t end)
+{
+    const struct undo_event *root = &side->events[tree];
+    const struct sim_rows *rows = &side->graph->rows[root->member];
+    size_t i = tree + (size_t)1;
+    while (i < end && side->events[i].lane == root->lane && side->events[i].step == root->step &&
+           side->events[i].member == root->member &&
+           rows->begins[side->events[i].row] < rows->ends[root->row])
+        i++;
+    return i;
 }

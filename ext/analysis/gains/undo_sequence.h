@@ -1,6 +1,6 @@
 /*
-** What a side of a pair runs, step by step, as sequences that can be aligned (E8.5): of each thread of the host its
-** events, and of each rank its device work, in the order of its launches.
+** What a side of a pair runs, step by step, as sequences that can be aligned (E8.5): of each thread
+** of the host its events, and of each rank its device work, in the order of its launches.
 */
 #ifndef TRACEDIFF_UNDO_SEQUENCE_H
 #define TRACEDIFF_UNDO_SEQUENCE_H
@@ -43,6 +43,12 @@ struct undo_sequence {
 bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *graph,
                         struct undo_tokens *tokens, const struct stopper *stopper,
                         struct failure *failure);
+
+/* The host event of the launch of device work, in the same step; UNDO_NONE. */
+uint32_t undo_launch_of(const struct undo_sequence *side, const struct undo_event *work);
+
+/* The index after the last event of a call tree, at most `end`. */
+size_t undo_tree_end(const struct undo_sequence *side, uint32_t tree, size_t end);
 
 void undo_tokens_clear(struct undo_tokens *tokens);
 void undo_sequence_clear(struct undo_sequence *sequence);

@@ -17,15 +17,17 @@ struct undo_step {
     size_t number;             /* of the next pair of steps */
     size_t first, end;         /* the events of test */
     size_t from, to;           /* those of control */
-    uint32_t *test_of;         /* by event of control, from `from` on: the event of test, or UNDO_NONE */
+    uint32_t *test_of; /* by event of control, from `from` on: the event of test, or UNDO_NONE */
     struct undo_point *points; /* of control, by lane, then by node */
     size_t point_count;
     size_t *begins, *ends;     /* by event of control, from `from` on: its points */
-    size_t *last, *next;       /* by point: the last one before it or itself, and the next one after it or itself, of its
-                               ** thread, whose event is paired; SIZE_MAX */
+    /* By point: the last one before it or itself, and the next one after it or itself, of its
+    ** thread, whose event is paired; SIZE_MAX. */
+    size_t *last, *next;
 };
 
-/* Moves to the next pair of steps. False at the end, and on failure. A struct with `pairs` alone is before the first. */
+/* Moves to the next pair of steps. False at the end, and on failure. A struct with `pairs` alone is
+** before the first. */
 bool undo_step_next(struct undo_step *step, const struct stopper *stopper, struct failure *failure);
 
 /* The event of test that an event of control is paired with, or UNDO_NONE. */

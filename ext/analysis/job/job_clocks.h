@@ -32,8 +32,8 @@ struct job {
     const struct stopper *stopper;
 };
 
-/* Opens the job that the chosen ranks of a trace are. Of one rank, it has no collectives unless they are asked
-** `always`. The trace must outlive it. */
+/* Opens the job that the chosen ranks of a trace are. Of one rank, it has no collectives unless
+** they are asked `always`. The trace must outlive it. */
 bool job_make(struct job *job, const struct trace *trace, bool device_clock, bool always,
               const struct stopper *stopper, struct failure *failure);
 

@@ -352,13 +352,6 @@ static int window_order(const void *a, const void *b)
     return order ? order : COMPARE(x->iteration, y->iteration);
 }
 
-static int span_order(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    int order = COMPARE(x->start, y->start);
-    return order ? order : COMPARE(y->dur, x->dur);
-}
-
 /* Adds the windows of a member. */
 static bool add_windows(struct job_rank *rank, const struct trace *trace, size_t index,
                         bool device_clock, const struct stopper *stopper, struct failure *failure)
@@ -398,7 +391,7 @@ bool job_rank_line(struct job_rank *rank, const struct stopper *stopper, struct 
     return done;
 }
 
-static int part_order(const void *a, const void *b)
+int job_part_order(const void *a, const void *b)
 {
     return COMPARE(((const struct job_part *)a)->start, ((const struct job_part *)b)->start);
 }
@@ -406,7 +399,7 @@ static int part_order(const void *a, const void *b)
 /* Sorts the parts and finds their chains. */
 static bool make_runs(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
-    if (!sort_items(rank->parts, rank->part_count, sizeof *rank->parts, part_order, stopper,
+    if (!sort_items(rank->parts, rank->part_count, sizeof *rank->parts, job_part_order, stopper,
                     failure))
         return false;
     rank->chains = memory_items(rank->part_count, sizeof *rank->chains);

@@ -40,6 +40,9 @@ struct job_part {
     uint32_t chain;
 };
 
+/* By start. */
+int job_part_order(const void *a, const void *b);
+
 /* A longest stretch of parts without a gap. */
 struct job_chain {
     int64_t start, end;
@@ -79,8 +82,8 @@ uint32_t job_rank_window(const struct job_rank *rank, int64_t at, int64_t *from)
 /* The number of parts that start before `at`. */
 size_t job_rank_parts(const struct job_rank *rank, int64_t at);
 
-/* Q10.4: the collective that a thread of a host waits for at an instant of a wait: of those that started before
-** it, the one whose end is nearest; JOB_NONE. `*steps` counts for the stopper. */
+/* Q10.4: the collective that a thread of a host waits for at an instant of a wait: of those that
+** started before it, the one whose end is nearest; JOB_NONE. `*steps` counts for the stopper. */
 bool job_rank_awaited(const struct job_rank *rank, const struct job_part *wait, int64_t at,
                       size_t *steps, uint32_t *awaited, const struct stopper *stopper,
                       struct failure *failure);

@@ -172,11 +172,6 @@ static bool link_collectives(struct job_rank *rank, int64_t number, const struct
     return true;
 }
 
-static int part_order(const void *a, const void *b)
-{
-    return COMPARE(((const struct job_part *)a)->start, ((const struct job_part *)b)->start);
-}
-
 /* Finds the owners of parts, and keeps what is in windows of their files: another file of the rank
 ** may have one there. */
 static bool place_parts(struct job_rank *rank, int64_t number, const struct stopper *stopper,
@@ -185,7 +180,7 @@ static bool place_parts(struct job_rank *rank, int64_t number, const struct stop
     const struct span_line *line = &rank->line;
     struct job_part *parts = rank->parts, *kept = NULL;
     size_t count = rank->part_count, used = 0, room = 0, next = 0;
-    bool done = sort_items(parts, count, sizeof *parts, part_order, stopper, failure);
+    bool done = sort_items(parts, count, sizeof *parts, job_part_order, stopper, failure);
     for (size_t i = 0; done && i < count; i++) {
         bool waits = parts[i].owner == JOB_NONE;
         uint32_t owner =

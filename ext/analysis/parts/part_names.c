@@ -25,7 +25,8 @@ static bool name_of_row(struct part_names *names, uint32_t row, uint32_t *name)
     return true;
 }
 
-/* The id of the name that work has in a graph, by level. False also if it has none; then the failure is not set. */
+/* The id of the name that work has in a graph, by level. False also if it has none; then the
+** failure is not set. */
 static bool name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
                           uint32_t *name)
 {
@@ -99,8 +100,10 @@ bool part_needs_gap(const struct part_names *names, const struct name_origin *or
            !is_module(names, origin->row[LEVEL_MODULE]) && origin->event == ROW_NONE;
 }
 
-/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it is that already. */
-static bool name_for_frame(struct part_names *names, const struct name_origin *origin, uint32_t *name)
+/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it
+** is that already. */
+static bool name_for_frame(struct part_names *names, const struct name_origin *origin,
+                           uint32_t *name)
 {
     static const char python[] = "Python";
     uint32_t annotation = origin->row[LEVEL_ANNOTATION], module = origin->row[LEVEL_MODULE];

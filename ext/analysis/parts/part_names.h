@@ -30,8 +30,8 @@ struct part_names {
 
 /* These give ids in *part_names.names. Those that return bool fail if out of memory. */
 
-/* Finds the labels of a thread at an instant. Returns what the thread is in (A11.3); `*end` becomes the time at which
-** that or a label changes, if that is earlier. */
+/* Finds the labels of a thread at an instant. Returns what the thread is in (A11.3); `*end` becomes
+** the time at which that or a label changes, if that is earlier. */
 uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t instant,
                      struct name_origin *origin, int64_t *end);
 

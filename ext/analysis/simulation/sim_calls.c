@@ -25,8 +25,8 @@ static void add_awaited(struct sim_maker *maker, size_t work, size_t *count)
         maker->graph->dropped++;
 }
 
-/* Finds the work that a call with `Synchronize` in its name waits for: what ended last while it ran (P7.2) and, where
-** it is known which streams it waits for, the last work of each. */
+/* Finds the work that a call with `Synchronize` in its name waits for: what ended last while it ran
+** (P7.2) and, where it is known which streams it waits for, the last work of each. */
 static bool find_synchronized(struct sim_maker *maker, uint32_t call, size_t *count)
 {
     const struct sim_work *work = maker->of->work;

@@ -115,7 +115,8 @@ static size_t count_apart(const struct sim_clocks *clocks, const struct job *job
     return count;
 }
 
-/* Finds the offsets of a step: its own or, if fewer collectives are apart by them, those of all steps. */
+/* Finds the offsets of a step: its own or, if fewer collectives are apart by them, those of all
+** steps. */
 static bool find_step(struct sim_clocks *clocks, struct job_clocks *found,
                       const struct clock_step *of, struct failure *failure)
 {

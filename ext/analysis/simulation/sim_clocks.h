@@ -1,13 +1,14 @@
 /*
-** One clock for the ranks of a job: what their own are ahead of that of the reference, step by step (Q3).
+** One clock for the ranks of a job: what their own are ahead of that of the reference, step by step
+** (Q3).
 */
 #ifndef TRACEDIFF_SIM_CLOCKS_H
 #define TRACEDIFF_SIM_CLOCKS_H
 
 #include "analysis/job/job_clocks.h"
 
-/* From `start` on, by the own clock of a rank, its times are `offset` less by that of the reference, but `least`
-** at the least: no point goes before one that is earlier on its rank. */
+/* From `start` on, by the own clock of a rank, its times are `offset` less by that of the
+** reference, but `least` at the least: no point goes before one that is earlier on its rank. */
 struct sim_piece {
     int64_t start, offset, least; /* ns */
 };
@@ -21,7 +22,8 @@ struct sim_clock {
 struct sim_clocks {
     struct sim_clock *ranks; /* by rank of the job; owned */
     size_t count;
-    int64_t *offsets; /* by job.members: the offset of its rank in the step of the collective; owned */
+    int64_t
+        *offsets; /* by job.members: the offset of its rank in the step of the collective; owned */
 };
 
 /* Where nothing ties a clock, its offset is 0. */

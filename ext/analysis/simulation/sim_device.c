@@ -10,8 +10,8 @@ struct awaited_node {
     enum sim_edge kind;
 };
 
-/* The ith thing that work waits for: its launch, the work before it, then waits of its stream. False: there is none,
-** or it has no node yet. */
+/* The ith thing that work waits for: its launch, the work before it, then waits of its stream.
+** False: there is none, or it has no node yet. */
 static bool find_candidate(const struct sim_maker *maker, size_t index, size_t first_wait, size_t i,
                            struct awaited_node *to)
 {
@@ -22,7 +22,8 @@ static bool find_candidate(const struct sim_maker *maker, size_t index, size_t f
         uint32_t node = of->launch == ROW_NONE ? SIM_NONE : maker->rows->begins[of->launch];
         *to = (struct awaited_node){node, work->latency, EDGE_LAUNCH};
     } else {
-        uint32_t node = before == SIM_NO_WORK ? SIM_NONE : maker->rows->ends[work->path.work[before].row];
+        uint32_t node =
+            before == SIM_NO_WORK ? SIM_NONE : maker->rows->ends[work->path.work[before].row];
         *to = (struct awaited_node){node, work->gap, EDGE_STREAM};
     }
     return to->node != SIM_NONE;

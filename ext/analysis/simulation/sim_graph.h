@@ -1,11 +1,11 @@
 /*
-** What of a trace waits for what (E1 to E7): a node for the begin and the end of each host event and each piece
-** of device work, over all steps of the chosen ranks. It is a model: what a recording does not say is taken to
-** stay as it was.
+** What of a trace waits for what (E1 to E7): a node for the begin and the end of each host event
+** and each piece of device work, over all steps of the chosen ranks. It is a model: what a
+** recording does not say is taken to stay as it was.
 **
-** The time of a node is the latest, over its edges, of the time of another node and a lag. An edge has a slack: how
-** much earlier than the node this was in the recording. Each node that has edges has one without slack, so
-** with the lags of the recording every time is the recorded one.
+** The time of a node is the latest, over its edges, of the time of another node and a lag. An edge
+** has a slack: how much earlier than the node this was in the recording. Each node that has edges
+** has one without slack, so with the lags of the recording every time is the recorded one.
 */
 #ifndef TRACEDIFF_SIM_GRAPH_H
 #define TRACEDIFF_SIM_GRAPH_H
@@ -14,7 +14,7 @@
 #include "sim_work.h"
 
 #define SIM_NONE UINT32_MAX
-#define SIM_LONGEST ((int64_t)1 << 61) /* ns: lags, and slacks that anything can use up, are shorter */
+#define SIM_LONGEST ((int64_t)1 << 61) /* ns: lags, and slacks that can be used up, are shorter */
 
 /* What an edge stands for. */
 enum sim_edge {
@@ -22,12 +22,16 @@ enum sim_edge {
     EDGE_DEVICE,   /* the duration of device work */
     EDGE_TRANSFER, /* that of a collective: from the last start to the end on a rank (E5) */
     EDGE_LAUNCH,   /* from a launch to its work (E3) */
-    EDGE_STREAM,   /* from one work to the next of its stream, or to one of another that waits (E3, E6) */
-    EDGE_SYNC,     /* from work to the end of a call that waits for it (E4) */
-    EDGE_THREAD,   /* from one thread to another (E7) */
-    EDGE_WAIT,     /* from the last start of a collective of the host to where a thread that waits goes on: its transfer, too (E7) */
-    EDGE_MEETING,  /* from the start of a collective on a rank to that on the ranks so far, and to its end there */
-    EDGE_GHOST     /* of what the trace does not have (E9) */
+    EDGE_STREAM,   /* from work to the next of its stream, or to that of one that waits (E3, E6) */
+    EDGE_SYNC,   /* from work to the end of a call that waits for it (E4) */
+    EDGE_THREAD, /* from one thread to another (E7) */
+    /* From the last start of a collective of the host to where a thread that waits goes on: its
+    ** transfer, too (E7). */
+    EDGE_WAIT,
+    /* From the start of a collective on a rank to that on the ranks so far, and to its end
+    ** there. */
+    EDGE_MEETING,
+    EDGE_GHOST /* of what the trace does not have (E9) */
 };
 
 /* The nodes of a member, by row: SIM_NONE for rows that do not take part. */
@@ -46,7 +50,7 @@ struct sim_graph {
     struct job job;        /* that the ranks of the trace are */
     struct sim_rows *rows; /* by member */
     size_t nodes;          /* in an order in which edges lead onwards */
-    int64_t *at;           /* by node: ns, by the clock of its rank; of a meeting, by that of the reference */
+    int64_t *at; /* by node: ns, by the clock of its rank; of a meeting, by that of the reference */
     uint32_t *row, *member; /* by node; SIM_NONE: a meeting */
     uint32_t *first;        /* by node: its first edge; one entry more at the end */
     uint32_t *from;        /* by edge: a node */
@@ -63,7 +67,8 @@ struct sim_use {
     uint32_t edge, node;
 };
 
-/* Makes the graph of the chosen ranks of a trace. `works` are by member, and their waits are found. */
+/* Makes the graph of the chosen ranks of a trace. `works` are by member, and their waits are
+** found. */
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
                     const struct sim_work *works, const struct stopper *stopper,
                     struct failure *failure);
@@ -71,10 +76,12 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
 /* The edge of a kind that leads to a node; SIM_NONE. */
 uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge kind);
 
-/* The row of the collective of an edge of kind EDGE_TRANSFER or EDGE_WAIT, on the rank where it leads. */
+/* The row of the collective of an edge of kind EDGE_TRANSFER or EDGE_WAIT, on the rank where it
+** leads. */
 uint32_t sim_transfer_row(const struct sim_graph *graph, uint32_t edge);
 
-/* The lag of an edge that leads to a node: ns, 0 to SIM_LONGEST; of EDGE_MEETING and EDGE_GHOST 0. */
+/* The lag of an edge that leads to a node: ns, 0 to SIM_LONGEST; of EDGE_MEETING and EDGE_GHOST
+** 0. */
 int64_t sim_lag(const struct sim_graph *graph, uint32_t node, uint32_t edge);
 
 void sim_graph_clear(struct sim_graph *graph);

@@ -1,10 +1,11 @@
 /*
-** Points of host threads (E2), and threads that wait for each other (E7) or for collectives of the host (E5).
+** Points of host threads (E2), and threads that wait for each other (E7) or for collectives of the
+** host (E5).
 */
 #include "sim_maker.h"
 
-/* The collective that a thread of a host has waited for until the point (Q10.4); NULL. `last` is the time of the
-** point before it. */
+/* The collective that a thread of a host has waited for until the point (Q10.4); NULL. `last` is
+** the time of the point before it. */
 static bool find_host_wait(struct sim_maker *maker, int64_t last,
                            const struct job_collective **awaited)
 {
@@ -32,7 +33,8 @@ static bool find_host_wait(struct sim_maker *maker, int64_t last,
     return true;
 }
 
-/* Adds the edges to the point after a wait for a collective: the thread goes on some time after the last start. */
+/* Adds the edges to the point after a wait for a collective: the thread goes on some time after the
+** last start. */
 static bool add_host_wait(struct sim_maker *maker, uint32_t before,
                           const struct job_collective *collective)
 {
@@ -59,7 +61,8 @@ static uint32_t find_quiet(const struct sim_maker *maker, const struct sim_threa
     return holds ? other : SIM_NONE;
 }
 
-/* Adds the edges from the point before on the thread and from one of another thread, where there are these. */
+/* Adds the edges from the point before on the thread and from one of another thread, where there
+** are these. */
 static bool add_both(struct sim_maker *maker, uint32_t before, uint32_t other)
 {
     if (other == SIM_NONE)
@@ -68,8 +71,8 @@ static bool add_both(struct sim_maker *maker, uint32_t before, uint32_t other)
            sim_add_edge(maker, other, 0, EDGE_THREAD);
 }
 
-/* Adds the edges to the begin of a collective of the host: of the point before on its thread and the last one of the thread of
-** the steps, the later one binds. */
+/* Adds the edges to the begin of a collective of the host: of the point before on its thread and
+** the last one of the thread of the steps, the later one binds. */
 static bool begin_collective(struct sim_maker *maker, uint32_t before, uint32_t main)
 {
     bool queued = before != SIM_NONE && before > main;

@@ -1,6 +1,7 @@
 /*
-** The making of a graph: the points of all ranks are gone through in their order, and the edges to each are
-** added. What a point waits for has a node by then, unless the recorded times contradict it.
+** The making of a graph: the points of all ranks are gone through in their order, and the edges to
+** each are added. What a point waits for has a node by then, unless the recorded times contradict
+** it.
 */
 #ifndef TRACEDIFF_SIM_MAKER_H
 #define TRACEDIFF_SIM_MAKER_H
@@ -55,7 +56,8 @@ struct sim_maker {
     int64_t now; /* ns, by the clock of its rank */
 };
 
-/* Begins a node of a row of the current member, or of a meeting; the edges that are added next lead to it. */
+/* Begins a node of a row of the current member, or of a meeting; the edges that are added next lead
+** to it. */
 uint32_t sim_begin_node(struct sim_maker *maker, int64_t at, uint32_t row);
 
 /* Adds an edge to the last node. */
@@ -73,16 +75,19 @@ bool sim_find_meetings(struct sim_maker *maker);
 /* Lets the rank of the point, which is the start of a collective, join the meeting. */
 bool sim_join_meeting(struct sim_maker *maker, const struct job_collective *collective);
 
-/* Adds the edge from the meeting of a collective to the point, if it is one. `end`: the collective ends there. */
+/* Adds the edge from the meeting of a collective to the point, if it is one. `end`: the collective
+** ends there. */
 bool sim_leave_meeting(struct sim_maker *maker, const struct job_collective *collective,
                        enum sim_edge kind, bool *met);
 
-/* Add the edges to the point: the begin or the end of device work (E3, E6), or a point of a thread (E2, E4, E7). */
+/* Add the edges to the point: the begin or the end of device work (E3, E6), or a point of a thread
+** (E2, E4, E7). */
 bool sim_begin_work(struct sim_maker *maker);
 bool sim_end_work(struct sim_maker *maker);
 bool sim_pass_host(struct sim_maker *maker);
 
-/* The same for the end of a call, if its event is in no other call. `before` is the point before it on its thread. */
+/* The same for the end of a call, if its event is in no other call. `before` is the point before it
+** on its thread. */
 bool sim_end_call(struct sim_maker *maker, uint32_t before);
 
 #endif

@@ -1,6 +1,6 @@
 /*
-** Collectives of several ranks (E5). Each rank that starts one joins the meeting of those that have; on a rank that ends
-** it, it ends some time after the last of them has started.
+** Collectives of several ranks (E5). Each rank that starts one joins the meeting of those that
+** have; on a rank that ends it, it ends some time after the last of them has started.
 */
 #include "base/memory.h"
 #include "sim_maker.h"
@@ -87,7 +87,8 @@ bool sim_leave_meeting(struct sim_maker *maker, const struct job_collective *col
     }
     if (!MEMORY_GROW(graph->far, graph->far_capacity, graph->far_count + 1))
         return failure_memory(maker->failure);
-    graph->far[graph->far_count++] = (struct sim_far){(uint32_t)graph->edges, collective->row, (int64_t)lag};
+    graph->far[graph->far_count++] =
+        (struct sim_far){(uint32_t)graph->edges, collective->row, (int64_t)lag};
     return sim_add_edge(maker, meeting->node, 0, kind) &&
            (kind != EDGE_TRANSFER || /* what is left if the others are not waited for */
             sim_add_floor(maker, maker->rows->begins[collective->row], 0, EDGE_MEETING));

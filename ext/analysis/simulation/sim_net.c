@@ -7,7 +7,8 @@
 struct net_maker {
     struct sim_net *net;
     const struct sim_graph *graph;
-    uint32_t *dependents; /* by node: edges from it, of those that a step depends on; at most MANY */
+    uint32_t
+        *dependents; /* by node: edges from it, of those that a step depends on; at most MANY */
     const struct stopper *stopper;
     struct failure *failure;
 };

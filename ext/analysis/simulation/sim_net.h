@@ -1,6 +1,7 @@
 /*
-** A graph made small, to simulate many changes one after the other: points that only follow one other are joined
-** with it, and what no step depends on is left out. Of a simulation, only what follows a change is computed.
+** A graph made small, to simulate many changes one after the other: points that only follow one
+** other are joined with it, and what no step depends on is left out. Of a simulation, only what
+** follows a change is computed.
 */
 #ifndef TRACEDIFF_SIM_NET_H
 #define TRACEDIFF_SIM_NET_H
@@ -15,7 +16,8 @@ struct sim_shift {
 
 struct sim_net {
     const struct sim_steps *steps;
-    uint32_t *joint; /* by node of the graph: the joint that it is part of; SIM_NONE: no step depends on it */
+    /* By node of the graph: the joint that it is part of; SIM_NONE: no step depends on it. */
+    uint32_t *joint;
     uint32_t *place; /* by edge of the graph: its edge here, or none (SIM_NONE) */
     size_t joints, edges;
     uint32_t *first, *from; /* by joint and by edge, as in the graph */

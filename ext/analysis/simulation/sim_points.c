@@ -23,8 +23,8 @@ struct point_adder {
     struct thread_end *ends; /* room for the events of a thread */
 };
 
-static void add_point(struct point_adder *adder, enum point_stage stage, uint64_t order, uint32_t row,
-                      unsigned flags)
+static void add_point(struct point_adder *adder, enum point_stage stage, uint64_t order,
+                      uint32_t row, unsigned flags)
 {
     struct sim_point *point = &adder->points->items[adder->points->count++];
     *point = (struct sim_point){.order = (uint64_t)stage << STAGE_BITS | order,
@@ -45,7 +45,8 @@ static int end_order(const void *a, const void *b)
     return order ? order : COMPARE(y->span, x->span);
 }
 
-/* Adds the next point of a thread, and marks the one before it if the thread was idle in between. */
+/* Adds the next point of a thread, and marks the one before it if the thread was idle in
+** between. */
 static void add_host_point(struct point_adder *adder, size_t first, uint32_t row, unsigned flags)
 {
     struct sim_points *points = adder->points;
@@ -56,8 +57,8 @@ static void add_host_point(struct point_adder *adder, size_t first, uint32_t row
         now[-1].member_flags |= POINT_QUIET;
 }
 
-/* Adds the points of a thread: ends at a time go before the begins there, the innermost first; an event
-** without a length ends right after its begin. */
+/* Adds the points of a thread: ends at a time go before the begins there, the innermost first; an
+** event without a length ends right after its begin. */
 static bool add_thread(struct point_adder *adder, const struct span *spans, size_t count)
 {
     size_t end_count = 0, next = 0, first = adder->points->count;
@@ -108,8 +109,8 @@ static bool add_threads(struct point_adder *adder, struct thread_spans *threads,
     bool done = (adder->ends && MEMORY_GROW(adder->points->items, adder->points->capacity,
                                             adder->points->count + 2 * all)) ||
                 failure_memory(adder->failure);
-    done = done &&
-           sort_items(threads, count, sizeof *threads, thread_order, adder->stopper, adder->failure);
+    done = done && sort_items(threads, count, sizeof *threads, thread_order, adder->stopper,
+                              adder->failure);
     for (size_t i = 0; done && i < count; i++)
         done = add_thread(adder, threads[i].spans, threads[i].count);
     memory_free(adder->ends);

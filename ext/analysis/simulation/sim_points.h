@@ -1,7 +1,8 @@
 /*
-** The begins and ends of host events and device work, in one order over all ranks (E1): by time, by the clock of the
-** reference, then by rank. Those of a rank at one time are first the ends of device work, then the points of host threads as
-** they follow each other there, then the begins of device work.
+** The begins and ends of host events and device work, in one order over all ranks (E1): by time, by
+** the clock of the reference, then by rank. Those of a rank at one time are first the ends of
+** device work, then the points of host threads as they follow each other there, then the begins of
+** device work.
 */
 #ifndef TRACEDIFF_SIM_POINTS_H
 #define TRACEDIFF_SIM_POINTS_H
@@ -12,7 +13,12 @@
 enum { SIM_IDLE = 30000 /* ns: a thread without a point for longer than this was idle (E7) */ };
 
 /* What a point is. */
-enum { POINT_END = 1, POINT_HOST = 2, POINT_QUIET = 4 /* its thread is idle after it */, POINT_FLAGS = 8 };
+enum {
+    POINT_END = 1,
+    POINT_HOST = 2,
+    POINT_QUIET = 4 /* its thread is idle after it */,
+    POINT_FLAGS = 8
+};
 
 struct sim_point {
     int64_t at;            /* ns, by the clock of the reference */

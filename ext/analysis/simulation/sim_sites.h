@@ -1,7 +1,7 @@
 /*
-** Waits of streams that no args tell of (E6): a site is the kth such wait of a step, on its thread, of a stream for
-** another. Every step of a program waits there for the same work, so the step counts in which that is
-** furthest back.
+** Waits of streams that no args tell of (E6): a site is the kth such wait of a step, on its thread,
+** of a stream for another. Every step of a program waits there for the same work, so the step
+** counts in which that is furthest back.
 */
 #ifndef TRACEDIFF_SIM_SITES_H
 #define TRACEDIFF_SIM_SITES_H

@@ -56,8 +56,8 @@ static bool add_host_marks(const struct step_adder *adder)
     return true;
 }
 
-/* Marks the device work of steps, by row, that ends before other work of its step does in any simulation: what is
-** after it on its stream, or waits for it. */
+/* Marks the device work of steps, by row, that ends before other work of its step does in any
+** simulation: what is after it on its stream, or waits for it. */
 static bool find_covered(const struct step_adder *adder, bool *covered)
 {
     const struct sim_graph *graph = adder->to->graph;
@@ -96,7 +96,8 @@ static bool add_work_marks(const struct step_adder *adder)
     return done;
 }
 
-/* A2.2: adds the marks of the backlog that starts before a limit. `*reach` becomes its latest end, if it is later. */
+/* A2.2: adds the marks of the backlog that starts before a limit. `*reach` becomes its latest end,
+** if it is later. */
 static bool add_backlog(const struct step_adder *adder, size_t step, int64_t limit, int64_t *reach)
 {
     const struct columns *columns = &adder->member->file->columns;

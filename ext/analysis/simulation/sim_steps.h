@@ -52,13 +52,13 @@ bool sim_steps_make(struct sim_steps *steps, const struct sim_graph *graph,
                     const struct step_choice *choice, const struct stopper *stopper,
                     struct failure *failure);
 
-/* Adds the end of device work, a node, to a step of a member by the index of its number. Of other ranks than the reference it does
-** nothing. */
+/* Adds the end of device work, a node, to a step of a member by the index of its number. Of other
+** ranks than the reference it does nothing. */
 bool sim_steps_add(struct sim_steps *steps, uint32_t node, size_t member, uint32_t step,
                    struct failure *failure);
 
-/* Finds the lengths of all steps (ns) where the nodes of marks are later by so much, by mark; NULL: as recorded. `lengths`
-** has room for all. */
+/* Finds the lengths of all steps (ns) where the nodes of marks are later by so much, by mark; NULL:
+** as recorded. `lengths` has room for all. */
 void sim_steps_find(const struct sim_steps *steps, const int64_t *later, wide_time *lengths);
 
 /* The sum of those of the chosen steps. */

@@ -1,5 +1,6 @@
 /*
-** The host threads of a file, while their points are gone through in order: which of them went quiet last (E7).
+** The host threads of a file, while their points are gone through in order: which of them went
+** quiet last (E7).
 */
 #ifndef TRACEDIFF_SIM_THREADS_H
 #define TRACEDIFF_SIM_THREADS_H
@@ -10,7 +11,8 @@
 struct sim_thread {
     uint32_t last;          /* node of the last point; UINT32_MAX: none yet */
     uint32_t calls;         /* that are open */
-    uint32_t before, after; /* tracks of the threads that went quiet before and after it; TRACK_NONE */
+    uint32_t before,
+        after; /* tracks of the threads that went quiet before and after it; TRACK_NONE */
     bool polls;             /* it only asks whether work is done, or has only annotations */
     bool quiet;             /* it is in the list of those that are quiet */
 };

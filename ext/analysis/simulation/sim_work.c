@@ -235,8 +235,9 @@ static size_t track_of(const struct sim_work *work, size_t of)
 }
 
 /* Adds the sites of a wait: the next launch of its thread is that of `next`. */
-static bool add_sites(struct sim_work *work, struct sim_sites *sites, const struct waiting_call *call,
-                      uint32_t next, uint32_t thread, uint32_t number)
+static bool add_sites(struct sim_work *work, struct sim_sites *sites,
+                      const struct waiting_call *call, uint32_t next, uint32_t thread,
+                      uint32_t number)
 {
     size_t stream = track_of(work, path_work_of(&work->path, next));
     size_t first = launched_before(work, stream, call->start);
@@ -293,7 +294,8 @@ static int waiting_order(const void *a, const void *b)
 }
 
 /* Gives the threads that wait their ordinals, by track: by their first waits. NULL on failure. */
-static uint32_t *number_threads(struct sim_work *work, const struct waiting_call *calls, size_t count)
+static uint32_t *number_threads(struct sim_work *work, const struct waiting_call *calls,
+                                size_t count)
 {
     size_t tracks = work->member->file->tracks.count, found = 0;
     struct waiting_thread *threads = memory_zeroed(tracks, sizeof *threads);
@@ -314,7 +316,8 @@ static uint32_t *number_threads(struct sim_work *work, const struct waiting_call
     return NULL;
 }
 
-/* E6: adds the sites of waits that no args tell of. `numbers` has room for one for each step and one more. */
+/* E6: adds the sites of waits that no args tell of. `numbers` has room for one for each step and
+** one more. */
 static bool add_all_sites(struct sim_work *work, struct sim_sites *sites,
                           const struct waiting_call *calls, size_t count, const uint32_t *threads,
                           uint32_t *numbers)

@@ -32,7 +32,7 @@ struct sim_launched {
 struct sim_work {
     const struct trace_member *member;
     struct path_graph path;
-    uint32_t *before;              /* by work: the work before it on its stream (P4.1), or SIM_NO_WORK */
+    uint32_t *before; /* by work: the work before it on its stream (P4.1), or SIM_NO_WORK */
     int64_t latency, gap;          /* ns: floors (E3) */
     struct sim_launched *launched; /* all work */
     size_t *firsts;                /* where the tracks begin in it, and its end */
@@ -45,7 +45,8 @@ struct sim_work {
     struct failure *failure;
 };
 
-/* Finds all but the waits, and adds the sites of those that are untold. On failure it is to be cleared. */
+/* Finds all but the waits, and adds the sites of those that are untold. On failure it is to be
+** cleared. */
 bool sim_work_make(struct sim_work *work, const struct trace_member *member,
                    const struct path_syncs *syncs, struct sim_sites *sites,
                    const struct stopper *stopper, struct failure *failure);

@@ -46,7 +46,7 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
         memcpy(values, job->values, job->count * sizeof *values);
     }
     if (wanted->ranks.kind == SELECT_DEFAULT)
-        wanted->ranks.kind = request->default_ranks;
+        wanted->ranks.kind = ranks < 0 ? SELECT_ALL : request->default_ranks;
     if ((request->of_profiler || wanted->iterations.kind == SELECT_FIRST) &&
         wanted->steps.wish.kind == STEPS_AUTO)
         wanted->steps.wish.kind = STEPS_PROFILER; /* T23.3 */
@@ -117,7 +117,7 @@ bool call_common_ranks(struct call *call, struct common_ranks *common)
     *common = (struct common_ranks){.count = 0};
     for (int i = 0; i < 2; i++) {
         requests[i] = (struct call_trace_request){
-            .side = i, .whole = true, .default_ranks = SELECT_ALL, .use = TRACE_FOR_EVENTS};
+            .side = i, .whole = true, .use = TRACE_FOR_EVENTS};
         done = done && argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), true,
                                           &iterations[i]);
         requests[i].of_profiler = iterations[i].kind == SELECT_FIRST;

@@ -15,7 +15,7 @@ struct call_trace_request {
     bool capture;     /* the trace is that of a capture */
     bool whole;       /* all ranks and steps, whatever the arguments say */
     const char *path; /* NULL: an argument names the trace; else this does */
-    enum selection_kind default_ranks;
+    enum selection_kind default_ranks; /* if there is an argument for ranks */
     enum trace_use use;
     const bool *phases;  /* as in struct load_options */
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */

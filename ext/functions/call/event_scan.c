@@ -95,8 +95,7 @@ static int64_t bound_in_ns(int64_t origin, const struct term *term, int directio
     return sum < INT64_MIN ? INT64_MIN : sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
-/* Marks the names of a file that a term lists. If the file has none of them, the part is
-** empty. */
+/* Marks the names of a file that a term lists. If the file has none of them, the part is empty. */
 static int mark_names(struct event_part *part, const struct names *names, const struct term *term,
                       enum name_use use)
 {

@@ -54,7 +54,6 @@ bool graph_args_read(struct call *call, const struct trace *trace, bool wanted,
 {
     static const struct call_trace_request request = {.capture = true,
                                                       .whole = true,
-                                                      .default_ranks = SELECT_ALL,
                                                       .use = TRACE_READABLE | TRACE_WHOLE,
                                                       .quoted = true};
     int capture = argument_of(call, NAMES_CAPTURE, 0);

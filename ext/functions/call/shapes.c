@@ -7,6 +7,8 @@
 #include "text/text.h"
 #include "trace/args.h"
 
+enum { MOST_VALUE_READERS = 3 };
+
 /* A value of args, of operators. */
 struct value_reader {
     const char *key;
@@ -28,8 +30,7 @@ static int prepare(struct value_reader *reader, sqlite3 *db)
     return code;
 }
 
-/* Writes a string of JSON up to its closing quote, as SQLite writes it. */
-static size_t write_string(const unsigned char *text, size_t length, char *to)
+size_t shapes_write_string(const unsigned char *text, size_t length, char *to)
 {
     static const char letters[] = "btn\0fr"; /* from 8 on */
     char *at = to;
@@ -63,7 +64,7 @@ static size_t write_alike(const char *json, size_t length, char *to, unsigned ch
             i += json[i] == '\\' ? 2 : 1;
         size_t decoded =
             text_decode((const unsigned char *)json + begin, i - begin, scratch, &unused, 0);
-        written += write_string(scratch, decoded, to + written);
+        written += shapes_write_string(scratch, decoded, to + written);
         to[written++] = '"';
     }
     return written;
@@ -114,20 +115,34 @@ static size_t write_dense(const struct token *json, char *to)
     return length;
 }
 
-/* Sets `*value` to the id of the value in args, which are strict JSON. An array is written here, as
-** SQLite writes it; other values, and args with escapes, are left to SQLite. */
-static int find_value(struct value_reader *reader, const unsigned char *args, size_t length,
-                      struct names *names, uint32_t *value)
+/* Sets the values of a row to those in its args, which are strict JSON. An array is written here,
+** as SQLite writes it; other values, and args with escapes, are left to SQLite. */
+static int find_values(struct value_reader *readers, int count, size_t row,
+                       const unsigned char *args, size_t length, struct names *names)
 {
     const struct token object = {args, length, TOKEN_NESTED};
-    struct token array;
-    if (memchr(args, '\\', length) || !scan_member(&object, reader->key, &array) ||
-        array.kind != TOKEN_NESTED)
-        return ask_json(reader, args, length, names, value);
-    if (!MEMORY_GROW(reader->text, reader->capacity, array.length))
-        return SQLITE_NOMEM;
-    *value = names_intern(names, reader->text, write_dense(&array, reader->text));
-    return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
+    const char *keys[MOST_VALUE_READERS];
+    struct token found[MOST_VALUE_READERS];
+    bool plain = !memchr(args, '\\', length);
+    int code = SQLITE_OK;
+    for (int i = 0; i < count; i++)
+        keys[i] = readers[i].key;
+    if (plain)
+        scan_members(&object, keys, (size_t)count, found);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
+        struct value_reader *reader = &readers[i];
+        if (!reader->values)
+            continue;
+        if (!plain || found[i].kind != TOKEN_NESTED) {
+            code = ask_json(reader, args, length, names, &reader->values[row]);
+            continue;
+        }
+        if (MEMORY_GROW(reader->text, reader->capacity, found[i].length))
+            reader->values[row] =
+                names_intern(names, reader->text, write_dense(&found[i], reader->text));
+        code = reader->values[row] == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    return code;
 }
 
 /* Reads values of the args of the rows that the first reader wants. */
@@ -145,13 +160,11 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
         size_t length;
         if (readers[0].values[row] != NAME_NONE)
             done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
-        for (int i = 0; i < count && code == SQLITE_OK; i++) {
-            if (!readers[i].values)
-                continue;
-            readers[i].values[row] = NAME_NONE;
-            if (done && text)
-                code = find_value(&readers[i], text, length, names, &readers[i].values[row]);
-        }
+        for (int i = 0; i < count; i++)
+            if (readers[i].values)
+                readers[i].values[row] = NAME_NONE;
+        if (done && text)
+            code = find_values(readers, count, row, text, length, names);
     }
     char *what = sqlite3_mprintf("cannot read the args of '%s': ", file->path);
     done = call_check(call, what ? code : SQLITE_NOMEM, what) && done;

@@ -14,6 +14,11 @@
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
                  uint32_t *concrete, struct names *names);
 
+/* Writes a string of JSON up to its closing quote, as SQLite writes it. Returns its length, at most
+** JSON_STRING_ROOM times `length`. */
+enum { JSON_STRING_ROOM = 6 };
+size_t shapes_write_string(const unsigned char *text, size_t length, char *to);
+
 /* Reads the value that args have for a key, as `->>` gives it, in the same way. */
 bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,
               struct names *names);

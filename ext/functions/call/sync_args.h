@@ -7,7 +7,8 @@
 #include "analysis/path/path_graph.h"
 #include "sqlite/table_function.h"
 
-/* Reads the waits of the chosen files of a trace, by member. NULL on failure, with call->failure filled. */
+/* Reads the waits of the chosen files of a trace, by member. NULL on failure, with call->failure
+** filled. */
 struct path_syncs *sync_args_read(struct call *call, const struct trace *trace);
 
 /* NULL is allowed. */

@@ -20,8 +20,8 @@ struct call_simulation {
     wide_time *simulated; /* room for all steps */
 };
 
-/* Makes the simulations of traces, and checks that they give the recorded times (E1). On failure, fills call->failure; to be
-** closed then, too. */
+/* Makes the simulations of traces, and checks that they give the recorded times (E1). On failure,
+** fills call->failure; to be closed then, too. */
 bool call_simulations_open(struct call *call, const struct call_trace *opened, size_t count,
                            struct call_simulation *simulations);
 

@@ -32,17 +32,19 @@ static const char *const member_names[] = {
     "class", "op",    "top_op", "module", "annotation", "name",
 };
 
-/* The type of the element, the element, what is left of it without these members, and each of them: type and value. */
+/* The type of the element, the element, what is left of it without these members, and each of them:
+** type and value. */
 enum { ELEMENT_TYPE, ELEMENT, ELEMENT_REST, ELEMENT_MEMBERS };
 
-static const char element_sql[] =
-    "SELECT json_type(?1), ?1, CASE json_type(?1) WHEN 'object' THEN json_remove(?1, '$.what', '$.factor',"
-    " '$.set_us', '$.add_us', '$.remove', '$.rank', '$.step', '$.class', '$.op', '$.top_op', '$.module',"
-    " '$.annotation', '$.name') END"
+static const char element_sql[] = "SELECT json_type(?1), ?1, CASE json_type(?1) WHEN 'object' THEN "
+                                  "json_remove(?1, '$.what', '$.factor',"
+                                  " '$.set_us', '$.add_us', '$.remove', '$.rank', '$.step', "
+                                  "'$.class', '$.op', '$.top_op', '$.module',"
+                                  " '$.annotation', '$.name') END"
 #define MEMBER(name) ", json_type(?1, '$." name "'), ?1 ->> '$." name "'"
-    MEMBER("what") MEMBER("factor") MEMBER("set_us") MEMBER("add_us") MEMBER("remove") MEMBER("rank")
-    MEMBER("step") MEMBER("class") MEMBER("op") MEMBER("top_op") MEMBER("module")
-    MEMBER("annotation") MEMBER("name");
+    MEMBER("what") MEMBER("factor") MEMBER("set_us") MEMBER("add_us") MEMBER("remove")
+        MEMBER("rank") MEMBER("step") MEMBER("class") MEMBER("op") MEMBER("top_op") MEMBER("module")
+            MEMBER("annotation") MEMBER("name");
 #undef MEMBER
 
 /* While an element is read. */
@@ -259,10 +261,11 @@ bool changes_argument_read(struct call *call, int argument, struct changes_argum
     *changes = (struct changes_argument){.count = 0};
     while ((type = json_array_next(call, argument, &array)) != NULL)
         (void)take_change(call, changes, array.element, type);
-    return array.next ? call->failure.code == FAILURE_NONE
-                      : failure_set(&call->failure, FAILURE_REQUEST,
-                                    "changes must be a JSON array of objects, as "
-                                    "'[{\"what\": \"device\", \"op\": \"aten::mm\", \"factor\": 0.5}]'");
+    return array.next
+               ? call->failure.code == FAILURE_NONE
+               : failure_set(&call->failure, FAILURE_REQUEST,
+                             "changes must be a JSON array of objects, as "
+                             "'[{\"what\": \"device\", \"op\": \"aten::mm\", \"factor\": 0.5}]'");
 }
 
 bool changes_argument_make(struct call *call, const struct changes_argument *changes,

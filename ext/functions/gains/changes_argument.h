@@ -12,7 +12,8 @@ struct changes_argument {
     size_t count, capacity;
 };
 
-/* False if the argument is not such an array, with call->failure filled; to be cleared then, too. */
+/* False if the argument is not such an array, with call->failure filled; to be cleared then,
+** too. */
 bool changes_argument_read(struct call *call, int argument, struct changes_argument *changes);
 
 /* Makes all changes. One that selects nothing is an error. */

@@ -10,7 +10,8 @@ static const struct table_column columns_of_gains[] = {
      "device: device work; host: threads of the host; transfer: collectives, from their last start "
      "on; launch: from launches to their work; rank: all of these but transfers, of one rank; "
      "NULL: what of the path is none of them"},
-    {"class", "TEXT", "compute, comm or memory, of a launch that of its work; of the host call, host or unrecorded"},
+    {"class", "TEXT",
+     "compute, comm or memory, of a launch that of its work; of the host call, host or unrecorded"},
     {"name", "TEXT", "as trace_step_time has it at the level"},
     {"rank", "INTEGER", "the rank; NULL: all ranks"},
     {"time", "REAL", "us a step, in all, on the path or not"},
@@ -47,8 +48,11 @@ static bool add_row(struct call *call, struct result *result, const struct gains
     bool rest = !gain;
     const struct gain none = {.path = gains->rest, .name = NAME_NONE, .rank = NUMBER_NONE};
     gain = rest ? &none : gain;
-    result_string(result, rest ? NULL : gain->what == SIM_WHATS ? "rank" : sim_what_name(gain->what));
-    result_string(result, rest || gain->what == SIM_WHATS ? NULL : step_class_name(gain->step_class));
+    result_string(result, rest                      ? NULL
+                          : gain->what == SIM_WHATS ? "rank"
+                                                    : sim_what_name(gain->what));
+    result_string(result,
+                  rest || gain->what == SIM_WHATS ? NULL : step_class_name(gain->step_class));
     result_name(result, names, gain->name);
     result_number(result, gain->rank);
     add_time(result, gains, gain->time);
@@ -117,6 +121,5 @@ const struct table_function trace_gains_function = {
     .text = "what is worth making faster: what steps gain if it takes half as long, or nothing",
     COLUMNS(columns_of_gains),
     ARGUMENTS(arguments_of_gains),
-    .reads_files = true,
     .produce = gains_produce,
 };

@@ -13,12 +13,13 @@ static const struct table_column columns_of_undo[] = {
     {"area", "TEXT", "part of the program"},
     {"name", "TEXT", "operator or kernel"},
     {"rank", "INTEGER", "the only rank that differs so"},
-    {"diff_time", "REAL", "us a step that trace_step_causes attributes to it; in the last row, what is left"},
+    {"diff_time", "REAL",
+     "us a step that trace_step_causes attributes to it; in the last row, what is left"},
     {"gain_alone", "REAL",
      "us a step that it would be shorter if only this cause were undone, as a model of the trace "
      "says; NULL: it has nothing that could be undone"},
     {"cumulative", "REAL",
-     "us: the step after undoing this cause and those before; in the last row, the step of control"},
+     "us a step after undoing this cause and those before; in the last row, as control has it"},
     {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
     {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
     {"text", "TEXT", "the cause in words"},
@@ -81,7 +82,8 @@ static void add_rest(struct result *result, const struct undo *undo,
         result_null(result);
     result_null(result);
     if (undo->steps > 0 && steps > 0)
-        result_real(result, mean_difference(whole, (int64_t)steps, undo->after, (int64_t)undo->steps));
+        result_real(result,
+                    mean_difference(whole, (int64_t)steps, undo->after, (int64_t)undo->steps));
     else
         result_null(result);
     result_null(result);
@@ -151,6 +153,5 @@ const struct table_function trace_undo_function = {
     .text = "what a step would take if the causes of a difference were undone, one by one",
     COLUMNS(columns_of_undo),
     ARGUMENTS(arguments_of_undo),
-    .reads_files = true,
     .produce = undo_produce,
 };

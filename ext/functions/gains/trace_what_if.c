@@ -95,6 +95,5 @@ const struct table_function trace_what_if_function = {
     .text = "how long steps would take if some work took longer or shorter, by simulation",
     COLUMNS(columns_of_what_if),
     ARGUMENTS(arguments_of_what_if),
-    .reads_files = true,
     .produce = what_if_produce,
 };

@@ -4,7 +4,8 @@
 #ifndef TRACEDIFF_CALL_SNAPSHOT_H
 #define TRACEDIFF_CALL_SNAPSHOT_H
 
-#include "snapshot/snapshot.h"
+#include "snapshot/annotated.h"
+#include "snapshot/snapshot_load.h"
 #include "sqlite/arguments.h"
 
 struct snapshot_file {

@@ -155,6 +155,5 @@ const struct table_function memory_allocations_function = {
     .text = "the allocations of an allocator's snapshot, a row each",
     COLUMNS(columns_of_allocations),
     ARGUMENTS(arguments_of_allocations),
-    .reads_files = true,
     .produce = allocations_produce,
 };

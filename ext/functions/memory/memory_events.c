@@ -177,7 +177,6 @@ const struct table_function memory_events_function = {
     .text = "the events of an allocator's snapshot, a row each",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),
-    .reads_files = true,
     .serves = served_of_events,
     .produce = events_produce,
 };

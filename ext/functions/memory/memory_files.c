@@ -159,6 +159,5 @@ const struct table_function memory_files_function = {
     .text = "the devices of allocators' snapshots, with their peaks and problems, a row each",
     COLUMNS(columns_of_files),
     ARGUMENTS(arguments_of_files),
-    .reads_files = true,
     .produce = files_produce,
 };

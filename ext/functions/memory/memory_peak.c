@@ -236,6 +236,5 @@ const struct table_function memory_peak_function = {
             "reserved then",
     COLUMNS(columns_of_peak),
     ARGUMENTS(arguments_of_peak),
-    .reads_files = true,
     .produce = peak_produce,
 };

@@ -117,6 +117,5 @@ const struct table_function memory_segments_function = {
     .text = "the segments of an allocator's snapshot, a row each",
     COLUMNS(columns_of_segments),
     ARGUMENTS(arguments_of_segments),
-    .reads_files = true,
     .produce = segments_produce,
 };

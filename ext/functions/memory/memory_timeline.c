@@ -135,6 +135,5 @@ const struct table_function memory_timeline_function = {
     .text = "the memory of a device by category over time, of the profiler's *.raw.json.gz",
     COLUMNS(columns_of_timeline),
     ARGUMENTS(arguments_of_timeline),
-    .reads_files = true,
     .produce = timeline_produce,
 };

@@ -238,6 +238,5 @@ const struct table_function critical_path_function = {
         "what each step waited for, from its start to its end: host, launches, queues and kernels",
     COLUMNS(columns_of_path),
     ARGUMENTS(arguments_of_path),
-    .reads_files = true,
     .produce = path_produce,
 };

@@ -251,6 +251,5 @@ const struct table_function execution_trace_function = {
     .text = "the nodes of an Execution Trace of PyTorch, a row each",
     COLUMNS(columns_of_nodes),
     ARGUMENTS(arguments_of_nodes),
-    .reads_files = true,
     .produce = nodes_produce,
 };

@@ -480,6 +480,5 @@ const struct table_function trace_ab_function = {
             "could tell",
     COLUMNS(columns_of_ab),
     ARGUMENTS(arguments_of_ab),
-    .reads_files = true,
     .produce = ab_produce,
 };

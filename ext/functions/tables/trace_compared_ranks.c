@@ -211,7 +211,6 @@ const struct table_function trace_compared_ranks_function = {
     .text = "the ranks that two traces are compared by, and those that are left out",
     COLUMNS(columns_of_compared_ranks),
     ARGUMENTS(arguments_of_compared_ranks),
-    .reads_files = true,
     .typical_rows = 1,
     .produce = compared_ranks_produce,
 };

@@ -202,6 +202,5 @@ const struct table_function trace_diff_function = {
     COLUMNS(columns_of_diff),
     ARGUMENTS(arguments_of_diff),
     .serves = served_of_diff,
-    .reads_files = true,
     .produce = diff_produce,
 };

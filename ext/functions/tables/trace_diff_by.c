@@ -3,6 +3,7 @@
 */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/sums/keyed.h"
 #include "base/memory.h"
@@ -11,6 +12,9 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/kernel_work.h"
 #include "functions/call/shapes.h"
+#include "chart/writer.h"
+#include "text/mend.h"
+#include "text/scan.h"
 
 enum { BY_KEY, BY_KEY_JSON, BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29, BY_VALUES = 31 };
 
@@ -159,56 +163,88 @@ static bool add_keyed_sides(struct call *call, enum device_type device_type, str
     return done;
 }
 
-/* A statement that makes the columns key and key_json from the values of the keys. */
-static int prepare_keys(sqlite3 *db, const struct keyed *keyed, sqlite3_stmt **statement)
+/* Whether a text is one value of strict JSON, which ends where the text does. `room` holds
+** JSON_ROOM(length) bytes. */
+#define JSON_ROOM(length) ((MEND_ROOM + 1) * ((length) + 6) + SCAN_PADDING)
+static bool is_json(const char *text, size_t length, unsigned char *room)
 {
-    sqlite3_str *text = sqlite3_str_new(db);
-    sqlite3_str_appendall(text, "SELECT CASE WHEN coalesce(NULL");
-    for (size_t i = 0; i < keyed->width; i++)
-        sqlite3_str_appendf(text, ", ?%d", (int)i + 1);
-    sqlite3_str_appendall(text, ") IS NOT NULL THEN ''");
-    for (size_t i = 0; i < keyed->width; i++)
-        sqlite3_str_appendf(text, "%s || coalesce(?%d, '')", i > 0 ? " || ' | '" : "", (int)i + 1);
-    sqlite3_str_appendall(text, " END, json_object(");
-    for (size_t i = 0; i < keyed->width; i++) {
-        const char *form = "?%d";
-        if (keyed->keys[i] == KEY_STREAM)
-            form = "CAST(?%d AS INTEGER)";
-        else if (keyed->keys[i] == KEY_SHAPES || keyed->keys[i] == KEY_TYPES)
-            form = "CASE WHEN json_valid(?%d) THEN json(?%d) ELSE ?%d END";
-        sqlite3_str_appendf(text, "%s'%s', ", i > 0 ? ", " : "", key_names[keyed->keys[i]]);
-        sqlite3_str_appendf(text, form, (int)i + 1, (int)i + 1, (int)i + 1);
-    }
-    sqlite3_str_appendall(text, ")");
-    char *sql = sqlite3_str_finish(text);
-    if (!sql)
-        return SQLITE_NOMEM;
-    int code = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
-    sqlite3_free(sql);
-    return code;
+    size_t written, wrapped = length + 6;
+    unsigned char *from = room + 5;
+    struct scan scan = {.end = from + length};
+    struct token token;
+    memcpy(room, "{\"\": ", 5);
+    memcpy(from, text, length);
+    memset(from + length, 0, SCAN_PADDING);
+    if (length == 0 || scan_value(&scan, from, &token) != scan.end)
+        return false;
+    from[length] = '}';
+    return mend_json(room, wrapped, room + wrapped + SCAN_PADDING, &written) == MEND_STRICT;
 }
 
-/* Adds the columns key and key_json; NULL without a statement. */
-static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
-                     const uint32_t *ids, sqlite3_stmt *statement)
+/* Writes the value of a key as JSON: a stream is a number; shapes and types are as args have them,
+** if that is JSON. False if out of memory. */
+static bool write_value(struct writer *json, enum key key, const struct name *name)
 {
-    int code = sqlite3_reset(statement);
-    for (size_t i = 0; statement && i < keyed->width && code == SQLITE_OK; i++) {
-        const struct name *name = ids[i] == NAME_NONE ? NULL : &keyed->names.items[ids[i]];
-        code = name ? sqlite3_bind_text64(statement, (int)i + 1, name->text, name->length,
-                                          SQLITE_STATIC, SQLITE_UTF8)
-                    : sqlite3_bind_null(statement, (int)i + 1);
+    bool raw = key == KEY_STREAM;
+    if (key == KEY_SHAPES || key == KEY_TYPES) {
+        unsigned char *room = memory_allocate(JSON_ROOM((size_t)name->length));
+        if (!room)
+            return false;
+        raw = is_json(name->text, name->length, room);
+        memory_free(room);
     }
-    if (statement && code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    if (!call_check(call, code, ""))
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (statement)
-            result_value(result, sqlite3_column_value(statement, i), false);
-        else
-            result_null(result);
+    if (!raw) {
+        size_t length = 0;
+        char *text = memory_allocate(JSON_STRING_ROOM * (size_t)name->length + 1);
+        if (!text)
+            return false;
+        length = shapes_write_string((const unsigned char *)name->text, name->length, text);
+        write_string(json, "\"");
+        write_bytes(json, text, length);
+        write_string(json, "\"");
+        memory_free(text);
+    } else if (key == KEY_STREAM) {
+        write_integer(json, strtoll(name->text, NULL, 10));
+    } else {
+        write_bytes(json, name->text, name->length);
+    }
     return true;
+}
+
+/* Adds the columns key and key_json. They are written here, as SQLite writes JSON: its functions
+** do not tell of all memory that they lack. */
+static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
+                     const uint32_t *ids)
+{
+    struct writer key = {.bytes = NULL}, json = {.bytes = NULL};
+    bool any = false, done = true;
+    for (size_t i = 0; i < keyed->width && done; i++) {
+        const struct name *name = ids[i] == NAME_NONE ? NULL : &keyed->names.items[ids[i]];
+        any = any || name;
+        write_string(&key, i > 0 ? " | " : "");
+        write_string(&json, i > 0 ? ",\"" : "{\"");
+        write_string(&json, key_names[keyed->keys[i]]);
+        write_string(&json, "\":");
+        if (!name)
+            write_string(&json, "null");
+        else
+            done = write_value(&json, keyed->keys[i], name);
+        if (name)
+            write_bytes(&key, name->text, name->length);
+    }
+    write_string(&json, "}");
+    done = (done && !key.failed && !json.failed) || failure_memory(&call->failure);
+    if (done && any)
+        result_text(result, key.bytes, key.length);
+    else
+        result_null(result);
+    if (done)
+        result_text(result, json.bytes, json.length);
+    else
+        result_null(result);
+    writer_clear(&key);
+    writer_clear(&json);
+    return done;
 }
 
 /* Adds the columns of the keys. */
@@ -358,21 +394,22 @@ static void add_work(struct result *result, const struct keyed *keyed, size_t ro
 static void add_keyed_rows(struct call *call, struct result *result, const struct keyed *keyed,
                            const int64_t *steps)
 {
-    sqlite3_stmt *statement = NULL;
     struct sorted_key *order = sort_keys(call, keyed, steps);
-    bool done = order;
-    if (done && (call_wants(call, BY_KEY) || call_wants(call, BY_KEY_JSON)))
-        done = call_check(call, prepare_keys(call->database->db, keyed, &statement), "");
+    bool done = order, wants_keys = call_wants(call, BY_KEY) || call_wants(call, BY_KEY_JSON);
     for (size_t i = 0; done && i < keyed->count; i++) {
         size_t row = order[i].row;
-        done = add_keys(call, result, keyed, keyed->ids + row * keyed->width, statement);
+        if (wants_keys) {
+            done = add_keys(call, result, keyed, keyed->ids + row * keyed->width);
+        } else {
+            result_null(result);
+            result_null(result);
+        }
         add_sums(result, keyed->sums[row], steps);
         add_work(result, keyed, row, steps);
         for (int side = 0; side < 2; side++)
             result_real(result, (double)keyed->sums[row][side].events / (double)steps[side]);
         add_values(result, keyed, keyed->ids + row * keyed->width);
     }
-    sqlite3_finalize(statement);
     memory_free(order);
 }
 
@@ -406,6 +443,5 @@ const struct table_function trace_diff_by_function = {
     COLUMNS(columns_of_diff_by),
     ARGUMENTS(arguments_of_diff_by),
     .serves = served_of_diff_by,
-    .reads_files = true,
     .produce = diff_by_produce,
 };

@@ -113,10 +113,8 @@ static int take_facts(void *to, sqlite3_stmt *row)
     *times = style_of(of, "control_ms", "test_ms", "size", "digits");
     times->unit = times->size > 1 ? "s" : "ms";
     *memory = style_of(of, "control_peak", "test_peak", "memory_size", "memory_digits");
-    memory->unit = memory->size >= 1e9   ? "GB"
-                   : memory->size >= 1e6 ? "MB"
-                   : memory->size > 0    ? "kB"
-                                         : NULL;
+    double bytes = memory->size;
+    memory->unit = bytes >= 1e9 ? "GB" : bytes >= 1e6 ? "MB" : bytes > 0 ? "kB" : NULL;
     return SQLITE_OK;
 }
 
@@ -300,7 +298,6 @@ const struct table_function trace_diff_report_function = {
     .text = "an HTML page about what changed from control to test",
     COLUMNS(columns_of_report),
     ARGUMENTS(arguments_of_report),
-    .reads_files = true,
     .typical_rows = 1,
     .produce = report_produce,
 };

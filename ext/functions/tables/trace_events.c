@@ -340,7 +340,6 @@ const struct table_function trace_events_function = {
     .text = "the events of a trace, a row each",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),
-    .reads_files = true,
     .serves = served_of_events,
     .typical_rows = 1000000,
     .produce = events_produce,

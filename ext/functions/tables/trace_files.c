@@ -30,8 +30,7 @@ static const struct table_column columns_of_files[] = {
 
 static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
 
-/* Adds an element to the JSON array of problems. No position: `first_byte` 0; no time: `ns`
-** -1. */
+/* Adds an element to the JSON array of problems. No position: `first_byte` 0; no time: `ns` -1. */
 static void write_problem(struct writer *list, const char *what, int64_t count, int64_t first_byte,
                           int64_t ns)
 {
@@ -147,8 +146,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
 
 static int files_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
-                                                      .use = TRACE_FOR_FILES};
+    static const struct call_trace_request request = {.use = TRACE_FOR_FILES};
     return call_trace_rows(call, &request, rows, add_file_row);
 }
 
@@ -159,6 +157,5 @@ const struct table_function trace_files_function = {
     .text = "the files of a trace, including bad ones, a row each",
     COLUMNS(columns_of_files),
     ARGUMENTS(arguments_of_files),
-    .reads_files = true,
     .produce = files_produce,
 };

@@ -120,6 +120,5 @@ const struct table_function trace_graph_diff_function = {
     .text = "the graphs that two traces replay, kernel by kernel: what was added and deleted",
     COLUMNS(columns_of_graph_diff),
     ARGUMENTS(arguments_of_graph_diff),
-    .reads_files = true,
     .produce = graph_diff_produce,
 };

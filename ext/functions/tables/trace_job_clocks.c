@@ -65,7 +65,8 @@ static int job_clocks_produce(struct call *call, struct rows **rows)
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;
     struct result *result = result_new(COUNT_OF(columns_of_job_clocks));
-    (void)(job_make(&job, &opened.trace, true, false, &call->database->cache.stopper, &call->failure) &&
+    (void)(job_make(&job, &opened.trace, true, false, &call->database->cache.stopper,
+                    &call->failure) &&
            result && add_steps(call, result, &job, &opened.steps));
     job_clear(&job);
     call_trace_close(&opened);
@@ -79,6 +80,5 @@ const struct table_function trace_job_clocks_function = {
     .text = "how far the clocks of the ranks of a job are apart, step by step",
     COLUMNS(columns_of_job_clocks),
     ARGUMENTS(arguments_of_job_clocks),
-    .reads_files = true,
     .produce = job_clocks_produce,
 };

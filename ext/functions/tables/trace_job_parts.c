@@ -245,8 +245,7 @@ static int job_parts_produce(struct call *call, struct rows **rows)
                                          [LEVEL_MODULE] = "module",
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
-    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
-                                                      .use = TRACE_FOR_DIFF};
+    static const struct call_trace_request request = {.use = TRACE_FOR_DIFF};
     struct call_trace opened = {.trace = {.count = 0}};
     struct parts_lister lister = {
         .call = call, .result = result_new(COUNT_OF(columns_of_job_parts)), .trace = &opened.trace};
@@ -268,6 +267,5 @@ const struct table_function trace_job_parts_function = {
     .text = "what the time of a job's path went to, stretch by stretch of trace_job_schedule",
     COLUMNS(columns_of_job_parts),
     ARGUMENTS(arguments_of_job_parts),
-    .reads_files = true,
     .produce = job_parts_produce,
 };

@@ -124,6 +124,5 @@ const struct table_function trace_job_path_function = {
     .text = "on which rank the path of a job is and when: the ranks that others wait for",
     COLUMNS(columns_of_job_path),
     ARGUMENTS(arguments_of_job_path),
-    .reads_files = true,
     .produce = job_path_produce,
 };

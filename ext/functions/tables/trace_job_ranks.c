@@ -174,6 +174,5 @@ const struct table_function trace_job_ranks_function = {
             "files of the rank are",
     COLUMNS(columns_of_job_ranks),
     ARGUMENTS(arguments_of_job_ranks),
-    .reads_files = true,
     .produce = job_ranks_produce,
 };

@@ -241,7 +241,6 @@ const struct table_function trace_kernel_owners_function = {
     COLUMNS(columns_of_owners),
     ARGUMENTS(arguments_of_owners),
     .serves = served_of_owners,
-    .reads_files = true,
     .typical_rows = 100000,
     .produce = owners_produce,
 };

@@ -68,8 +68,7 @@ static void add_metadata(struct call *call, struct result *result, const struct 
 
 static int metadata_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
-                                                      .use = TRACE_FOR_EVENTS};
+    static const struct call_trace_request request = {.use = TRACE_FOR_EVENTS};
     return call_trace_rows(call, &request, rows, add_metadata);
 }
 
@@ -80,6 +79,5 @@ const struct table_function trace_metadata_function = {
     .text = "the top-level keys of a trace's files except traceEvents, a row each",
     COLUMNS(columns_of_metadata),
     ARGUMENTS(arguments_of_metadata),
-    .reads_files = true,
     .produce = metadata_produce,
 };

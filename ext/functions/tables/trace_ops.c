@@ -101,6 +101,5 @@ const struct table_function trace_ops_function = {
     COLUMNS(columns_of_ops),
     ARGUMENTS(arguments_of_ops),
     .serves = served_of_ops,
-    .reads_files = true,
     .produce = ops_produce,
 };

@@ -149,6 +149,5 @@ const struct table_function trace_step_causes_function = {
     .text = "why a step takes longer or shorter in another trace, in causes that add up",
     COLUMNS(columns_of_step_causes),
     ARGUMENTS(arguments_of_step_causes),
-    .reads_files = true,
     .produce = step_causes_produce,
 };

@@ -52,6 +52,5 @@ const struct table_function trace_step_path_function = {
     .text = "where the time of each step went, by annotation, module, operator and kernel",
     COLUMNS(columns_of_step_path),
     ARGUMENTS(arguments_of_step_path),
-    .reads_files = true,
     .produce = step_path_produce,
 };

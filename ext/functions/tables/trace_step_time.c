@@ -48,6 +48,5 @@ const struct table_function trace_step_time_function = {
             "at one level",
     COLUMNS(columns_of_step_time),
     ARGUMENTS(arguments_of_step_time),
-    .reads_files = true,
     .produce = step_time_produce,
 };

@@ -79,8 +79,7 @@ static void add_steps(struct call *call, struct result *result, const struct cal
 
 static int steps_produce(struct call *call, struct rows **rows)
 {
-    static const struct call_trace_request request = {
-        .default_ranks = SELECT_ALL, .use = TRACE_FOR_STEPS};
+    static const struct call_trace_request request = {.use = TRACE_FOR_STEPS};
     return call_trace_rows(call, &request, rows, add_steps);
 }
 
@@ -91,6 +90,5 @@ const struct table_function trace_steps_function = {
     .text = "the steps of a trace, a row each",
     COLUMNS(columns_of_steps),
     ARGUMENTS(arguments_of_steps),
-    .reads_files = true,
     .produce = steps_produce,
 };

@@ -125,7 +125,6 @@ const struct table_function trace_subtree_function = {
             "and times of it",
     COLUMNS(columns_of_subtree),
     ARGUMENTS(arguments_of_subtree),
-    .reads_files = true,
     .typical_rows = 100000,
     .produce = subtree_produce,
 };

@@ -145,6 +145,5 @@ const struct table_function trace_work_diff_function = {
     .text = "operators and kernels that run more or less often in another trace",
     COLUMNS(columns_of_work_diff),
     ARGUMENTS(arguments_of_work_diff),
-    .reads_files = true,
     .produce = work_diff_produce,
 };

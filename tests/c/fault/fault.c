@@ -363,6 +363,27 @@ static const struct trial {
     {.name = "trace_step_causes",
      .sql = "SELECT * FROM trace_step_causes('a', 'b');"
             "SELECT * FROM trace_step_causes('a', 'b', 'all', 'all', NULL, NULL, NULL, 2)"},
+    {.name = "trace_what_if",
+     .sql = "SELECT * FROM trace_what_if('a', '[]');"
+            "SELECT * FROM trace_what_if('job', '[{\"what\": \"transfer\", \"factor\": 0.5}]', "
+            "NULL, 'all')"},
+    {.name = "trace_what_if, many changes",
+     .sql = "SELECT * FROM trace_what_if('host_job', '[{\"what\": \"host\", \"op\": \"%\", "
+            "\"set_us\": 5},"
+            " {\"what\": \"host\", \"module\": \"%\", \"factor\": 2}, {\"what\": \"host\", "
+            "\"remove\": true}]')"},
+    {.name = "error: trace_what_if, changes",
+     .sql = "SELECT * FROM trace_what_if('a', '[{\"what\": \"device\", \"name\": \"nothing\", "
+            "\"factor\": 2}]')",
+     .fails = true},
+    {.name = "trace_gains",
+     .sql =
+         "SELECT * FROM trace_gains('job', NULL, 'all'); SELECT * FROM trace_gains('host_job', 0);"
+         "SELECT * FROM trace_gains('syncs', NULL, NULL, 'kernel')"},
+    {.name = "trace_undo",
+     .sql = "SELECT * FROM trace_undo('a', 'b');"
+            "SELECT * FROM trace_undo('b', 'a', 'all', 'all', NULL, NULL, 3)"},
+    {.name = "trace_undo of jobs", .sql = "SELECT * FROM trace_undo('job', 'host_job')"},
     {.name = "trace_work_diff",
      .sql = "SELECT * FROM trace_work_diff('a', 'b');"
             "SELECT * FROM trace_work_diff('a', 'b', 'all', 'all', 'all', 0)"},

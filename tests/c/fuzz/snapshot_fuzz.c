@@ -8,7 +8,8 @@
 */
 #include "fuzz.h" /* first: it says what the system's headers are to declare */
 
-#include "snapshot/snapshot.h"
+#include "snapshot/annotated.h"
+#include "snapshot/snapshot_load.h"
 
 static void put_name(struct text *text, const struct names *names, uint32_t id)
 {

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "snapshot/machine.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_load.h"
 
 static const struct stopper no_stopper;
 static const char *const known_keys[] = {"a", "frames"};
