@@ -119,10 +119,13 @@ static bool add_shared(struct ghost_finder *finder, const struct undo_step *step
     if (other == SIZE_MAX || step->last[other] != other)
         return true;
     uint32_t node = undo_test_node(step, point), from = undo_test_node(step, other);
-    if (from >= node || sim_edge_to(test, node, EDGE_THREAD) != SIM_NONE)
+    if (from >= node || sim_edge_to(test, node, EDGE_THREAD) != SIM_NONE ||
+        sim_edge_to(test, node, EDGE_WAIT) != SIM_NONE)
         return true;
     wide_time slack =
         (wide_time)test->at[node] - test->at[from] - sim_lag(control->graph, own, edge);
+    if (test->first[node] == test->first[node + 1])
+        slack = 0; /* the only dependency binds */
     if (slack >= SIM_LONGEST)
         return true;
     if (!MEMORY_GROW(ghosts->shared, ghosts->shared_capacity, ghosts->shared_count + 1))

@@ -32,15 +32,14 @@ static const char *const member_names[] = {
     "class", "op",    "top_op", "module", "annotation", "name",
 };
 
-/* The type of the element, the element, what is left of it without these members, and each of them:
-** type and value. */
-enum { ELEMENT_TYPE, ELEMENT, ELEMENT_REST, ELEMENT_MEMBERS };
+/* The type of the element, the element, the key of what is left of it without these members, and
+** each of them: type and value. */
+enum { ELEMENT_TYPE, ELEMENT, ELEMENT_KEY, ELEMENT_MEMBERS };
 
-static const char element_sql[] = "SELECT json_type(?1), ?1, CASE json_type(?1) WHEN 'object' THEN "
-                                  "json_remove(?1, '$.what', '$.factor',"
-                                  " '$.set_us', '$.add_us', '$.remove', '$.rank', '$.step', "
-                                  "'$.class', '$.op', '$.top_op', '$.module',"
-                                  " '$.annotation', '$.name') END"
+static const char element_sql[] =
+    "SELECT json_type(?1), ?1, CASE json_type(?1) WHEN 'object' THEN (SELECT key FROM json_each("
+    "json_remove(?1, '$.what', '$.factor', '$.set_us', '$.add_us', '$.remove', '$.rank', '$.step',"
+    " '$.class', '$.op', '$.top_op', '$.module', '$.annotation', '$.name'))) END"
 #define MEMBER(name) ", json_type(?1, '$." name "'), ?1 ->> '$." name "'"
     MEMBER("what") MEMBER("factor") MEMBER("set_us") MEMBER("add_us") MEMBER("remove")
         MEMBER("rank") MEMBER("step") MEMBER("class") MEMBER("op") MEMBER("top_op") MEMBER("module")
@@ -99,29 +98,24 @@ static const char *text_of(const struct changes_element *element, int member)
 static bool refuse_key(const struct changes_element *element)
 {
     enum { SHOWN = 60 /* bytes */ };
-    char key[SHOWN + 1];
-    const char *rest = (const char *)sqlite3_column_text(element->row, ELEMENT_REST);
-    const char *from = rest ? strchr(rest, '"') : NULL;
-    if (!from)
+    long long number = (long long)element->changes->count;
+    const char *key = (const char *)sqlite3_column_text(element->row, ELEMENT_KEY);
+    if (!key)
         return failure_memory(&element->call->failure);
-    size_t length = strcspn(++from, "\"\\");
-    for (length = length < SHOWN ? length : SHOWN;
-         length > 0 && ((unsigned char)from[length] & 0xc0) == 0x80; length--)
-        ;
-    memcpy(key, from, length);
-    key[length] = '\0';
+    size_t length = strlen(key);
+    while (length > SHOWN || ((unsigned char)key[length] & 0xc0) == 0x80)
+        length--;
     struct nearest nearest = {key, length, NULL, 0};
     for (int i = 0; i < MEMBERS; i++) {
         nearest_offer(&nearest, member_names[i]);
         if (strcmp(key, member_names[i]) == 0)
             return failure_set(&element->call->failure, FAILURE_REQUEST,
-                               "changes[%lld] has the key '%s' twice",
-                               (long long)element->changes->count, key);
+                               "changes[%lld] has the key '%s' twice", number, key);
     }
     return failure_set(&element->call->failure, FAILURE_REQUEST,
-                       nearest.name ? "changes[%lld] has an unknown key '%s'; did you mean '%s'?"
-                                    : "changes[%lld] has an unknown key '%s'",
-                       (long long)element->changes->count, key, nearest.name);
+                       nearest.name ? "changes[%lld] has an unknown key '%.*s'; did you mean '%s'?"
+                                    : "changes[%lld] has an unknown key '%.*s'",
+                       number, (int)length, key, nearest.name);
 }
 
 static bool take_word(const struct changes_element *element, int member, const char *const *words,
@@ -237,10 +231,7 @@ static bool take_change(struct call *call, struct changes_argument *changes, sql
         return refuse(&element, "must be an object");
     if (changes->count == MOST_CHANGES)
         return refuse(&element, "is one too many: 1000 are the most");
-    const char *rest = (const char *)sqlite3_column_text(row, ELEMENT_REST);
-    if (!rest)
-        return failure_memory(&call->failure);
-    if (strcmp(rest, "{}") != 0)
+    if (sqlite3_column_type(row, ELEMENT_KEY) != SQLITE_NULL)
         return refuse_key(&element);
     if (!MEMORY_GROW(changes->items, changes->capacity, changes->count + 1))
         return failure_memory(&call->failure);

@@ -1,0 +1,419 @@
+"""What a fix would bring: E1 to E9 by their examples, what must hold of every trace, and what changes may say. test_gains_oracle.py
+reads the rules a second time, test_gains_truth.py knows what was planted.
+"""
+import json
+import os
+import random
+import shutil
+
+import traces
+from generate_gains import write_gains, write_gains_pair
+from made import InFolder, document, event, kernel, launch, run, step, write
+from support import EXAMPLES, connect, series
+from test_critical_path import random_trace
+
+STEPS = "SELECT iteration, recorded_ns, simulated_ns FROM trace_what_if(?, ?, NULL, 'all')"
+UNDONE = "SELECT kind, class, name, rank, diff_time, gain_alone, cumulative FROM trace_undo(?, ?, NULL, NULL, 'all', 'all')"
+EVENTS = "SELECT DISTINCT name FROM trace_events('job', 'all') WHERE device = 'CPU'"
+UNITS = {"factor": 1, "add_us": 0}  # by which nothing changes
+
+
+def call(name, ts, dur, **fields):
+    return event(name, ts, dur, cat="cuda_runtime", **fields)
+
+
+def sync(ts, dur):
+    return call("cudaDeviceSynchronize", ts, dur)
+
+
+class Examples(InFolder):
+    """Those of sql/RULES.md."""
+
+    def us(self, *events, **change):
+        """How long the only step takes, in us."""
+        changes = [{key: value for key, value in change.items() if value is not None}] if change else []
+        trace = write("e.json", document(*events)) if events else "e"
+        return self.value("SELECT simulated_ns FROM trace_what_if(?, ?, NULL, 'all')", trace,
+                          json.dumps(changes)) / 1000
+
+    def write_ranks(self, *ranks):
+        for number, events in enumerate(ranks):
+            write(f"e/rank{number}.json", document(*events, distributedInfo={"rank": number, "world_size": len(ranks)}))
+
+    def test_e1_and_e2_the_host(self):
+        events = step(0, 0, 200), event("a", 60, 40), event("b", 130, 20)
+        self.assertEqual(self.us(*events), 200)
+        self.assertEqual(self.us(*events, what="host", op="a", add_us=-10), 190)
+        self.assertEqual(self.us(*events, what="host", op="a", set_us=0), 160)
+        self.assertEqual(self.us(*events, what="host", name="between a and b", factor=0.5), 185)
+
+    def test_e3_the_device(self):
+        events = (step(0, 0, 130), launch(0, 2, 1), kernel("W", 5, 95, 1), launch(20, 2, 2), kernel("X", 101, 10, 2),
+                  sync(30, 85))
+        self.assertEqual(self.us(*events), 130)
+        for length, expected in ((55, 61), (5, 25), (15, 25), (21, 27)):  # when X begins then; its step ends 29 later
+            self.assertEqual(self.us(*events, what="device", name="W", set_us=length), expected + 29)
+
+    def test_e4_calls(self):
+        events = step(0, 0, 110), launch(2, 3, 1), kernel("W", 8, 87, 1), sync(10, 90)
+        for length, expected in ((87, 100), (72, 85), (0, 13)):  # when the call ends; the step ends 10 later
+            self.assertEqual(self.us(*events, what="device", name="W", set_us=length), expected + 10)
+
+    def test_e4_copies(self):
+        copy = {"cat": "gpu_memcpy", "pid": 0, "tid": 7, "args": {"correlation": 1, "stream": 7}}
+        for name, work, waits in (("cudaMemcpy", "Memcpy DtoD", True), ("cudaMemcpyAsync",
+                "Memcpy DtoH (Device -> Pageable)", True),
+                                  ("cudaMemcpyAsync", "Memcpy DtoH (Device -> Pinned)", False)):
+            events = step(0, 0, 50), call(name, 2, 38, args={"correlation": 1}), event(work, 5, 30, **copy)
+            self.assertEqual(self.us(*events, what="device", add_us=-20), 30 if waits else 50, (name, work))
+
+    def test_e5_ranks(self):
+        self.write_ranks(*((step(0, 0, 100), event("op", 1, at - 8), launch(at - 5, 2, 1),
+                            kernel("ncclDevKernel_AllReduce_Sum", at, 60 - at, 1), sync(at - 2,
+                                    70 - at)) for at in (10, 50)))
+        self.assertEqual(self.us(), 100)
+        self.assertEqual(self.us(what="host", name="op", rank=1, add_us=-20), 80)
+        self.assertEqual(self.us(what="host", name="op", rank=0, add_us=42), 102)
+        self.assertEqual(self.us(what="host", name="op", rank=0, add_us=30), 100)
+        self.assertEqual(self.us(what="transfer", factor=0), 90)
+        self.assertEqual([self.us(what="transfer", rank=rank, add_us=5) for rank in (0, 1)], [105,
+                100])  # steps are those of rank 0
+
+    def test_e6_streams(self):
+        events = []
+        for number in range(4):
+            at, late = 1000 * number, 20 if number == 3 else 0  # in the last step, the kernel before had ended, not the last
+            events += [step(number, at, 900), launch(at + 5, 2, 10 * number + 1), kernel("first", at + 10, 30,
+                    10 * number + 1),
+                       launch(at + 11, 2, 10 * number + 2), kernel("second", at + 40, 30 + late, 10 * number + 2),
+                       call("cudaStreamWaitEvent", at + 15, 1), launch(at + 17, 2, 10 * number + 3),
+                       kernel("waits", at + 75 - late, 50, 10 * number + 3, stream=20), sync(at + 200, 5)]
+        write("e.json", document(*events))
+        for number in range(3):  # it waits for the first only, in these steps too
+            changes = json.dumps([{"what": "device", "name": "second", "step": number, "add_us": 500}])
+            more = [now - recorded for _, recorded, now in self.rows(STEPS, "e.json", changes)]
+            self.assertEqual(more[number] / 1000, 70 + 500 - 125)  # the second ends later than the one that waits
+
+    def test_e7_threads(self):
+        events = step(0, 0, 1000), event("backward", 90, 10), event("autograd", 120, 770, tid=2), event("optimizer",
+                900, 20)
+        self.assertEqual(self.us(*events), 1000)
+        self.assertEqual(self.us(*events, what="host", op="autograd", add_us=-100), 900)
+        self.assertEqual(self.us(*events, what="host", op="autograd", set_us=0), 230)
+        self.assertEqual(self.us(*events[:2], event("autograd", 90, 780, tid=2), events[3], what="host", op="autograd",
+                                 add_us=-100), 1000)
+
+    def test_e8_rounding(self):
+        events = step(0, 0, 100), event("a", 10, 10.001), event("b", 30, 7), event("a", 50, 10.002), event("a", 70, 10)
+        for amount, expected in (({"factor": 0.5}, 84.999), ({"set_us": 1}, 72.997), ({"add_us": -20}, 69.997),
+                                 ({"set_us": 0.0005}, 70)):
+            self.assertAlmostEqual(self.us(*events, what="host", op="a", **amount), expected, places=6, msg=amount)
+
+    def test_e8_one_time_of_an_operator_with_calls_in_it(self):
+        events = (step(0, 0, 100), event("a", 10, 30), launch(15, 5, 1), kernel("k", 18, 2, 1), launch(25, 5, 2),
+                  kernel("k", 28, 2, 2))
+        self.assertEqual(self.us(*events, what="host", op="a", set_us=10), 80)
+        self.assertEqual(self.us(*events, what="host", name="a", factor=0), 80)  # without the calls
+        self.assertEqual(self.us(*events, what="host", name="cudaLaunchKernel", set_us=2), 94)
+
+    def sides(self):
+        """A step of 100 us in control; in test aten::mm takes 10 us longer, and aten::clone came."""
+        for side, more in (("control", 0), ("test", 10)):
+            at, clone = 30 + more, ()
+            if more:
+                clone, at = (event("aten::clone", 16, 3), launch(17, 1, 3), kernel("copy", at, 20, 3)), at + 20
+            write(f"{side}.json", document(
+                step(0, 0, at + 70), event("aten::mm", 5, 10), launch(6, 2, 1), kernel("gemm", 10, 20 + more,
+                        1), *clone,
+                event("aten::add", 20, 3), launch(21, 1, 2), kernel("add", at, 50, 2), event("aten::item", 24, at + 39),
+                sync(25, at + 37)))
+
+    def undone(self, control="control.json", test="test.json"):
+        """The causes that gain something, and the last row."""
+        rows = self.rows(UNDONE, control, test)
+        return [row for row in rows if row[5]], rows[-1]
+
+    def test_e9(self):
+        self.sides()
+        rows, last = self.undone()
+        self.assertEqual(rows, [("changed", "compute", "aten::clone", None, 20.0, 20.0, 110.0),
+                                ("changed", "compute", "aten::mm", None, 10.0, 10.0, 100.0)])
+        self.assertEqual(last, (None, None, None, None, 0.0, None, 100.0))
+
+    def test_e9_what_went(self):
+        self.sides()
+        rows, last = self.undone("test.json", "control.json")
+        self.assertEqual(rows, [("changed", "compute", "aten::mm", None, -10.0, -10.0, 110.0),
+                                ("changed", "compute", "aten::clone", None, -20.0, -20.0, 130.0)])
+        self.assertEqual(last, (None, None, None, None, 0.0, None, 130.0))
+
+    def test_e9_synchronizing(self):
+        for side, waits in (("control", False), ("test", True)):
+            copy = {**kernel("Memcpy DtoH (Device -> Pageable)", 101, 10, 9), "cat": "gpu_memcpy"}
+            item = (event("aten::item", 20, 95), launch(21, 2, 9), copy, sync(25, 88)) if waits else ()
+            at, begin = (120, 130) if waits else (20, 101)
+            write(f"{side}.json", document(
+                step(0, 0, begin + 99), event("aten::mm", 5, 10), launch(6, 2, 1), kernel("gemm", 10, 90, 1), *item,
+                event("aten::add", at, 10), launch(at + 2, 2, 2), kernel("add", begin, 50, 2), sync(at + 50,
+                        begin + 55 - at - 50)))
+        rows, last = self.undone()
+        self.assertEqual(rows[0], ("synchronized", None, "aten::item", None, 19.0, 29.0, 200.0))
+        self.assertEqual(last, (None, None, None, None, 0.0, None, 200.0))
+
+
+class Properties(InFolder):
+    COUNT = series(6, 120)
+
+    def made(self):
+        """Seeds; of each, a made job in `job`."""
+        for seed in range(self.COUNT):
+            shutil.rmtree("job", ignore_errors=True)
+            if seed % 3:
+                write_gains("job", seed)
+            else:
+                rng = random.Random(seed)
+                traces.save(traces.generate(rng, ranks=rng.choice((1, 2))), "job", traces.Style(random.Random(0)))
+            yield seed
+
+    def test_what_changes_nothing(self):
+        for seed in self.made():
+            recorded = self.rows(STEPS, "job", "[]")
+            self.assertEqual([row[1] for row in recorded], [row[2] for row in recorded])
+            for what in ("device", "host", "transfer", "launch"):
+                for how, amount in UNITS.items():
+                    changes = json.dumps([{"what": what, how: amount}])
+                    try:
+                        self.assertEqual(self.rows(STEPS, "job", changes), recorded, (seed, what, how))
+                    except self.db.OperationalError as error:
+                        self.assertIn("selects nothing", str(error))
+
+    def test_iterations_are_parts(self):
+        changes = '[{"what": "host", "factor": 0.7}]'
+        for seed in self.made():
+            every = self.rows(STEPS, "job", changes)
+            for row in every:
+                if row[0] is not None:
+                    self.assertEqual(self.rows(STEPS.replace("'all'", "?"), "job", changes, row[0]), [row], seed)
+
+    def test_longer_work_ends_nothing_sooner(self):
+        """A file without steps ends as its last point does."""
+        for seed in range(10 * self.COUNT):
+            trace = random_trace(seed)
+            trace["traceEvents"] = [each for each in trace["traceEvents"] if not each["name"].startswith("ProfilerStep")]
+            write("r.json", trace)
+            for what in ("device", "host", "launch"):
+                lengths = []
+                for factor in (0, 0.3, 0.5, 1, 1.1, 3):
+                    try:
+                        rows = self.rows(STEPS, "r.json", json.dumps([{"what": what, "factor": factor}]))
+                    except self.db.OperationalError as error:
+                        self.assertIn("selects nothing", str(error))
+                        continue
+                    lengths += [now for _, recorded, now in rows]
+                self.assertEqual(lengths, sorted(lengths), (seed, what))
+
+    def test_gains_are_what_changes_bring(self):
+        """Each row of trace_gains is a change; those of the path are as long as the steps."""
+        compared = 0
+        for seed in self.made():
+            rows = self.rows("SELECT what, class, name, rank, path_ns, gain_half_ns, gain_none_ns FROM trace_gains('job', NULL, 'all', ?)",
+                             level := ("op", "top_op", "module", "annotation", "kernel")[seed % 5])
+            recorded = self.value("SELECT sum(recorded_ns) FROM trace_what_if('job', '[]', NULL, 'all')")
+            self.assertEqual(sum(row[4] for row in rows if row[0] != "rank"), recorded or 0, seed)
+            key, events = "name" if level == "kernel" else level, {name for name, in self.rows(EVENTS)}
+            names = [row[2] for row in rows]
+            for what, class_, name, _, _, *gains in rows:
+                own = key == "name" or what == "host" and class_ in ("call", "unrecorded") or what in ("transfer",
+                        "launch")
+                own = own or what == "device" and name not in events  # work of which no launch is recorded
+                if what in (None, "rank", "launch") or name is None or own and key != "name":
+                    continue
+                if len(self.rows("SELECT DISTINCT value FROM json_each(?) WHERE value LIKE ?", json.dumps(names),
+                                 name)) > 1:
+                    continue  # the pattern selects others, too
+                for factor, gain in zip((0.5, 0), gains):
+                    change = {"what": what, "class": class_, key: name, "factor": factor}
+                    with self.subTest(seed=seed, change=change):
+                        changed = self.rows(STEPS, "job", json.dumps([change]))
+                        self.assertEqual(sum(before - now for _, before, now in changed), gain)
+                    compared += 1
+        self.assertGreater(compared, self.COUNT)
+
+    def test_a_trace_and_itself(self):
+        for seed in self.made():
+            for row in self.rows(UNDONE, "job", "job"):
+                self.assertIn(row[5], (0, None), (seed, row))
+                self.assertEqual(row[4] or 0, 0, (seed, row))
+
+    def test_pairs(self):
+        """`cumulative` goes from the step of test to that of control; rows come in order of gain."""
+        for seed in range(self.COUNT):
+            shutil.rmtree("pair", ignore_errors=True)
+            write_gains_pair("pair/a", "pair/b", seed)
+            rows = self.rows("SELECT gain_alone_ns, cumulative_ns, diff_time, cumulative FROM trace_undo('pair/a', 'pair/b')")
+            lengths = [self.rows("SELECT sum(recorded_ns), avg(recorded_ns) / 1e3 FROM trace_what_if(?, '[]')", side)[0]
+                       for side in ("pair/a", "pair/b")]
+            gains = [row[0] for row in rows[:-1]]
+            self.assertEqual(gains, sorted(gains, key=lambda gain: (gain is None, -(gain or 0))), seed)
+            self.assertEqual(rows[-1][1], lengths[0][0], seed)
+            if gains and gains[0] is not None:
+                self.assertEqual(rows[0][1], lengths[1][0] - gains[0], seed)
+            left = (rows[-2][3] if gains else lengths[1][1]) - lengths[0][1]
+            self.assertAlmostEqual(rows[-1][2], left, places=6, msg=seed)
+
+    def test_hidden_work(self):
+        """What rank 0 does while it waits for rank 1 brings nothing, of either."""
+        for side, more in (("a", 0), ("b", 30)):
+            for rank, late in ((0, 0), (1, 100)):
+                events = []
+                for number in range(3):
+                    at, n = 1000 * number, 10 * number
+                    length = 40 + (0 if rank else more)
+                    events += [step(number, at, 900), event("aten::gelu", at + 5, 10), launch(at + 6, 2, n + 1),
+                               kernel("gelu", at + 12, length, n + 1), event("aten::mm", at + 20, 10), launch(at + 21,
+                                       2, n + 2),
+                               kernel("mm", at + 12 + length, 50 + late, n + 2), launch(at + 40, 2, n + 3),
+                               kernel("ncclDevKernel_AllReduce_Sum", at + 63 + length + late, 250 - 63 - length - late,
+                                      n + 3),
+                               sync(at + 50, 210)]
+                write(f"{side}/{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        for how in ({"set_us": 10}, {"factor": 0}):
+            changes = json.dumps([{"what": "device", "op": "aten::gelu", "rank": 0, **how}])
+            self.assertEqual(self.value("SELECT sum(gain_ms) FROM trace_what_if('b', ?)", changes), 0)
+        self.assertEqual([row[5] for row in self.rows(UNDONE, "a", "b") if row[2] == "aten::gelu"], [0])
+        self.assertEqual({row[0] for row in self.rows("SELECT gain_none FROM trace_gains('b') WHERE what = 'rank' AND rank = 0")}, {0})
+
+    def test_interrupt(self):
+        write("t/a.json", run(700))
+        write("t/b.json", run(700, slower=1.5, extra=("more",)))
+        for sql in ("SELECT * FROM trace_what_if('t/a.json', '[{\"what\": \"host\", \"factor\": 0.5}]')",
+                    "SELECT * FROM trace_gains('t/a.json')", "SELECT * FROM trace_undo('t/a.json', 't/b.json')"):
+            expected, stopped = self.rows(sql), 0
+            for polls in (0, 1, 3, 7):
+                db, left = connect(), [polls]
+                db.execute("SELECT count(*) FROM trace_step_time('t', 'all')").fetchall()
+
+                def stop(left=left):
+                    left[0] -= 1
+                    return left[0] < 0
+
+                db.set_progress_handler(stop, 1)
+                try:
+                    self.assertEqual(db.execute(sql).fetchall(), expected)
+                except self.db.OperationalError as error:
+                    self.assertEqual(str(error), "interrupted")
+                    stopped += 1
+                db.set_progress_handler(None, 0)
+                self.assertEqual(db.execute(sql).fetchall(), expected, polls)
+                db.close()
+            self.assertGreater(stopped, 1, sql)
+
+
+class Changes(InFolder):
+    ARRAY = "trace_what_if: changes must be a JSON array of objects, as '[{\"what\": \"device\", \"op\": \"aten::mm\", \"factor\": 0.5}]'"
+    HOW = "must have one of 'factor', 'set_us', 'add_us' and 'remove'"
+
+    def setUp(self):
+        super().setUp()
+        write("t.json", run())
+
+    def refused(self, message, changes):
+        if not isinstance(changes, str):
+            changes = json.dumps(changes)
+        self.assert_error(message, "SELECT * FROM trace_what_if('t.json', ?)", changes)
+
+    def of_first(self, message, **change):
+        self.refused(f"trace_what_if: changes[0]{message}", [change])
+
+    def test_no_array(self):
+        for text in ("", "{}", "5", "null", "device", "[", "[{}", '[{"what": "device"', "{'a': 1}"):
+            self.refused(self.ARRAY, text)
+
+    def test_no_object(self):
+        for element in (5, None, "device", [], True):
+            self.refused("trace_what_if: changes[0] must be an object", [element])
+        self.refused("trace_what_if: changes[1] must be an object", [{"what": "host", "factor": 1}, 5])
+
+    def test_keys(self):
+        self.of_first(" has an unknown key 'facter'; did you mean 'factor'?", what="host", facter=1)
+        self.of_first(" has an unknown key 'zzzzzzzzzz'", what="host", factor=1, zzzzzzzzzz=1)
+        self.of_first(" has an unknown key ''", **{"what": "host", "factor": 1, "": 1})
+        self.of_first(f" has an unknown key '{'é' * 30}'", **{"what": "host", "factor": 1, "é" * 500: 1})
+        self.refused("trace_what_if: changes[0] has the key 'factor' twice",
+                     '[{"what": "host", "factor": 1, "factor": 2}]')
+
+    def test_what(self):
+        for what in (None, 5, "", "kernel", ["device"]):
+            self.of_first(": 'what' must be 'device', 'host', 'transfer' or 'launch'", what=what, factor=1)
+        self.of_first(": 'what' must be 'device', 'host', 'transfer' or 'launch'", factor=1)
+
+    def test_how(self):
+        self.of_first(f" {self.HOW}", what="host")
+        self.of_first(f" {self.HOW}", what="host", factor=1, add_us=0)
+        self.of_first(f" {self.HOW}", what="host", set_us=1, remove=True)
+        for amount in (-1, 1e13, "1", None, True, [1], -1e-300):
+            self.of_first(": 'factor' must be a number from 0 to 1e12", what="host", factor=amount)
+            self.of_first(": 'set_us' must be a number from 0 to 1e12", what="host", set_us=amount)
+        for amount in (1e13, -1e13, "1", None, False):
+            self.of_first(": 'add_us' must be a number from -1e12 to 1e12", what="host", add_us=amount)
+        for amount in (1, False, "true", None):
+            self.of_first(": 'remove' must be true", what="device", remove=amount)
+        self.refused("trace_what_if: changes[0]: 'factor' must be a number from 0 to 1e12",
+                     '[{"what": "host", "factor": 1e999}]')
+        self.of_first(" removes a launch: remove its device work, or give a factor of 0", what="launch", remove=True)
+
+    def test_which(self):
+        for key in ("rank", "step"):
+            for value in (-1, 1.5, "0", None, 2 ** 63):
+                self.of_first(f": '{key}' must be an integer of 0 or more", **{"what": "host", "factor": 1, key: value})
+        for value in ("", "cpu", 5, None):
+            self.of_first(": 'class' must be 'compute', 'comm', 'memory', 'call', 'host' or 'unrecorded'",
+                          **{"what": "host", "factor": 1, "class": value})
+        for key in ("op", "top_op", "module", "annotation", "name"):
+            for value in ("", 5, None, "é" * 501):
+                self.of_first(f": '{key}' must be a LIKE pattern of at most 1000 bytes", **{"what": "host",
+                        "factor": 1, key: value})
+
+    def test_nothing(self):
+        nothing = " selects nothing: no '{}' of these ranks has such names, rank and step"
+        for change in ({"what": "transfer"}, {"what": "host", "rank": 7}, {"what": "host", "step": 99},
+                       {"what": "device", "class": "memory"}, {"what": "device", "name": "none%"},
+                       {"what": "host", "module": "a%"}, {"what": "host", "op": "%x" * 500}):
+            self.of_first(nothing.format(change["what"]), factor=1, **change)
+        self.refused(f"trace_what_if: changes[1]{nothing.format('device')}",
+                     [{"what": "device", "factor": 1}, {"what": "device", "op": "none", "factor": 1}])
+
+    def test_how_many(self):
+        one = {"what": "host", "op": "op1", "add_us": -0.001}
+        self.assertEqual(self.value("SELECT recorded_ns - simulated_ns FROM trace_what_if('t.json', ?)",
+                                    json.dumps([one] * 1000)), 1000)
+        self.refused("trace_what_if: changes[1000] is one too many: 1000 are the most", [one] * 1001)
+
+    def test_patterns(self):
+        for more in ({"what": "DEVICE", "name": "GEM_"}, {"name": "%", "op": "op%", "class": "Compute"}, {"rank": 0,
+                "op": "%1"}):
+            self.assertEqual(*(self.rows(STEPS, "t.json", json.dumps([{"what": "device", "factor": 0.5,
+                    **each}])) for each in ({}, more)))
+
+    def test_beyond_64_bits(self):
+        changes = [{"what": "host", "add_us": 1e12}] * 1000
+        with self.assertRaisesRegex(self.db.OperationalError, "64 bits of nanoseconds"):
+            self.rows(STEPS, "t.json", json.dumps(changes))
+
+    def test_required(self):
+        self.assert_error("trace_what_if: second argument (changes) is missing",
+                          "SELECT * FROM trace_what_if('t.json')")
+
+
+class Shipped(InFolder):
+    def test_gains_of_the_example(self):
+        """examples/gpu: the sum of the path is the step; what is hidden behind other work brings less than it takes."""
+        test = os.path.join(EXAMPLES, "gpu", "test")
+        rows = self.rows("SELECT what, name, time, path_time, gain_half, gain_none FROM trace_gains(?)", test)
+        step_us = self.value("SELECT avg(recorded_ns) / 1e3 FROM trace_what_if(?, '[]')", test)
+        self.assertAlmostEqual(sum(row[3] for row in rows if row[0] != "rank"), step_us, places=3)
+        for what, name, time, path, half, none in rows[:-1]:
+            self.assertLessEqual(half, none + 1e-9, (what, name))
+            self.assertLessEqual(path, time + 1e-9, (what, name))
+
+
