@@ -101,25 +101,35 @@ side AS MATERIALIZED (
   GROUP BY side
   LIMIT -1),
 pair AS MATERIALIZED (
-  SELECT c.mean AS c_mean, t.mean AS t_mean, c.median AS c_median, t.median AS t_median, c.low AS c_low, c.high AS c_high,
-         t.low AS t_low, t.high AS t_high, c.steps AS c_steps, t.steps AS t_steps, c.ranks AS c_ranks, t.ranks AS t_ranks,
-         c.lowest AS c_lowest, t.lowest AS t_lowest, c.of_host AS c_of_host, t.of_host AS t_of_host, c.kept AS c_kept,
-         t.kept AS t_kept, c.left_out AS c_out, t.left_out AS t_out, c.ns * t.windows = t.ns * c.windows AS is_equal
-  FROM (SELECT 1) LEFT JOIN side AS c ON c.side = 0 LEFT JOIN side AS t ON t.side = 1
+  SELECT max(mean) FILTER (WHERE side = 0) AS c_mean, max(mean) FILTER (WHERE side = 1) AS t_mean,
+         max(median) FILTER (WHERE side = 0) AS c_median, max(median) FILTER (WHERE side = 1) AS t_median,
+         max(low) FILTER (WHERE side = 0) AS c_low, max(low) FILTER (WHERE side = 1) AS t_low,
+         max(high) FILTER (WHERE side = 0) AS c_high, max(high) FILTER (WHERE side = 1) AS t_high,
+         max(steps) FILTER (WHERE side = 0) AS c_steps, max(steps) FILTER (WHERE side = 1) AS t_steps,
+         max(ranks) FILTER (WHERE side = 0) AS c_ranks, max(ranks) FILTER (WHERE side = 1) AS t_ranks,
+         max(lowest) FILTER (WHERE side = 0) AS c_lowest, max(lowest) FILTER (WHERE side = 1) AS t_lowest,
+         max(of_host) FILTER (WHERE side = 0) AS c_of_host, max(of_host) FILTER (WHERE side = 1) AS t_of_host,
+         max(kept) FILTER (WHERE side = 0) AS c_kept, max(kept) FILTER (WHERE side = 1) AS t_kept,
+         max(left_out) FILTER (WHERE side = 0) AS c_out, max(left_out) FILTER (WHERE side = 1) AS t_out,
+         max(ns) FILTER (WHERE side = 0) AS c_ns, max(ns) FILTER (WHERE side = 1) AS t_ns,
+         max(windows) FILTER (WHERE side = 0) AS c_windows, max(windows) FILTER (WHERE side = 1) AS t_windows
+  FROM side
   LIMIT -1),
-judged AS (
-  SELECT pair.*, (SELECT count(*) FILTER (WHERE ms > 2 * c_high - c_low AND ms > 1.005 * c_high)
-                  FROM marked WHERE side = 1 AND NOT is_out) AS slow,
-         (SELECT count(*) FILTER (WHERE ms <= c_high) FROM marked WHERE side = 1 AND NOT is_out) AS within,
-         (SELECT count(DISTINCT stratum) FROM marked) AS strata,
-         -- steps of other lengths have parts that differ
-         is_equal AND NOT EXISTS (
+-- of test's steps those that are longer than all of control's (rule 4), and those that are not; is_equal: else parts differ
+judged AS MATERIALIZED (
+  SELECT pair.*, c_ns * t_windows = t_ns * c_windows AS is_equal, count(DISTINCT stratum) AS strata,
+         count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms > 2 * c_high - c_low AND ms > 1.005 * c_high) AS slow,
+         count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms <= c_high) AS within
+  FROM pair LEFT JOIN marked
+  LIMIT -1),
+compared AS (
+  SELECT *, is_equal AND NOT EXISTS (
            SELECT 1
            FROM asked
            CROSS JOIN trace_step_causes(CASE WHEN is_equal THEN :control END, :test, control_chosen, test_chosen,
                                         :control_iteration, :test_iteration, :clock, NULL, :steps)
            WHERE diff_time <> 0) AS identical
-  FROM pair)
+  FROM judged)
 SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
             WHEN identical THEN 'no difference'
             WHEN min(c_steps, t_steps) >= 4 AND slow >= 2 AND slow + within = t_steps / t_ranks
@@ -135,4 +145,4 @@ SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
        CASE WHEN c_out IS NULL THEN CAST(:control_iteration AS TEXT) ELSE c_kept END AS control_iterations,
        CASE WHEN t_out IS NULL THEN CAST(:test_iteration AS TEXT) ELSE t_kept END AS test_iterations, c_out AS control_left_out,
        t_out AS test_left_out, c_of_host AS control_of_host, t_of_host AS test_of_host, strata
-FROM judged;
+FROM compared;

@@ -317,7 +317,7 @@ static bool key_device(struct keyed_builder *builder)
             (!stopper_goes_on(builder->stopper, i, builder->failure) ||
              !key_row(builder, owners->items[i].row, owners->items[i].label, &owners->graphs)))
             return false;
-    return count_runs(builder);
+    return !builder->keyed->wants_executions || count_runs(builder);
 }
 
 /* B3. */

@@ -48,6 +48,7 @@ struct keyed {
     struct names names;
     uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
     struct keyed_sums (*sums)[2]; /* by row: for the two sides */
+    bool wants_executions; /* else they are 0 */
     bool wants_work;
     struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
     size_t count;

@@ -16,7 +16,7 @@
 #include "text/mend.h"
 #include "text/scan.h"
 
-enum { BY_KEY, BY_KEY_JSON, BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29, BY_VALUES = 31 };
+enum { BY_KEY, BY_KEY_JSON, BY_COUNTS, BY_FROM_COUNTS = 9, BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29, BY_VALUES = 31 };
 
 static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
@@ -73,7 +73,9 @@ static const struct table_column columns_of_diff_by[] = {
 };
 
 static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
-    [BY_KEY] = ON_DEMAND,       [BY_KEY_JSON] = ON_DEMAND,
+    [BY_KEY] = ON_DEMAND,         [BY_KEY_JSON] = ON_DEMAND,
+    [BY_COUNTS] = ON_DEMAND,      [BY_COUNTS + 1] = ON_DEMAND,
+    [BY_FROM_COUNTS] = ON_DEMAND, [BY_FROM_COUNTS + 1] = ON_DEMAND,
     [BY_FLOPS] = ON_DEMAND,     [BY_FLOPS + 1] = ON_DEMAND, [BY_FLOPS + 2] = ON_DEMAND,
     [BY_FLOPS + 3] = ON_DEMAND, [BY_FLOPS + 4] = ON_DEMAND, [BY_FLOPS + 5] = ON_DEMAND,
     [BY_BYTES] = ON_DEMAND,     [BY_BYTES + 1] = ON_DEMAND, [BY_BYTES + 2] = ON_DEMAND,
@@ -425,6 +427,9 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         argument_use_short_name(call, BY_USE_SHORT_NAME, &use_short_name)) {
         for (size_t i = 0; i < keyed.width; i++)
             keyed.keys[i] = (enum key)chosen[i];
+        keyed.wants_executions = call_wants(call, BY_COUNTS) || call_wants(call, BY_COUNTS + 1) ||
+                                 call_wants(call, BY_FROM_COUNTS) ||
+                                 call_wants(call, BY_FROM_COUNTS + 1);
         for (int i = BY_FLOPS; i < BY_EVENTS; i++)
             keyed.wants_work = keyed.wants_work || call_wants(call, i);
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
