@@ -28,7 +28,8 @@ def question(rng, one, other):
         f"SELECT * FROM trace_step_diff({sides}, '{rng.choice(LEVELS)}', {clock}, {steps})",
         f"SELECT * FROM trace_step_causes({sides}, {clock}, {steps})",
         f"SELECT * FROM trace_tree_diff({sides}, {clock}, {steps})",
-        f"SELECT * FROM trace_verdict({sides}, {clock}, {steps})"))
+        f"SELECT * FROM trace_verdict({sides}, {clock}, {steps})",
+        f"SELECT event, op, shapes FROM trace_kernel_owners('{one}', {ranks}, {iterations}, NULL, {steps})"))
 
 
 def answer(db, sql):

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "analysis/sums/owners.h"
 #include "replays.h"
 
 static atomic_size_t files_made;
@@ -47,7 +48,7 @@ bool known_file_make(struct known_file *known, const struct graph_member *of, bo
                      const struct stopper *stopper, struct failure *failure)
 {
     const struct trace_member *member = of->member;
-    const struct trace_file *file = member->file;
+    struct trace_file *file = member->file;
     bool done = want_launches(&file->columns, wanted, stopper, failure) &&
                 busy_make(&known->busy, file, stopper, failure);
     known->has_work = done && known->busy.count > 1;
@@ -56,7 +57,9 @@ bool known_file_make(struct known_file *known, const struct graph_member *of, bo
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
         labels_make(&known->labels, file, member->steps, ALL_LABELS | LABEL_GAPS | LABEL_FRAMES,
                     wanted, stopper, failure) &&
-        (!known->has_work || make_graphs(known, of, stopper, failure));
+        (!known->has_work || make_graphs(known, of, stopper, failure)) &&
+        (!known->has_work || known->graphs.texts.count > 0 || of->captures ||
+         owners_keep_ops(file, member->steps, &known->labels, stopper, failure));
     if (!known->made)
         known_file_clear(known);
     atomic_fetch_add_explicit(&files_made, known->made, memory_order_relaxed);

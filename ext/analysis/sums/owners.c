@@ -5,12 +5,45 @@
 #include "base/memory.h"
 #include "file/spans.h"
 
+/* The operators that launched the device work of a file, kept with it. */
+struct work_op {
+    uint32_t row, op; /* op: the label at LEVEL_OP of the launch, a row or ROW_NONE */
+};
+
+struct work_ops {
+    struct derived derived; /* must be first */
+    const struct steps *steps;
+    struct work_op *items; /* in the order of the file */
+    size_t count;
+};
+
+static void free_work_ops(struct derived *derived)
+{
+    struct work_ops *ops = (struct work_ops *)derived;
+    memory_free(ops->items);
+    memory_free(ops);
+}
+
+static const struct work_ops *find_work_ops(const struct trace_file *file, const struct steps *steps)
+{
+    for (struct derived *at = file->derived; at; at = at->next) {
+        const struct work_ops *ops = (const struct work_ops *)at;
+        if (at->free == free_work_ops && ops->steps == steps)
+            return ops;
+    }
+    return NULL;
+}
+
+static bool is_work(const struct columns *columns, size_t row)
+{
+    return columns->kind[row] == KIND_WORK && row_counts(columns, row);
+}
+
 static bool is_wanted(const struct trace_member *member, const unsigned char *chosen, size_t row)
 {
     const struct columns *columns = &member->file->columns;
     uint32_t iteration = step_of(member->steps, row);
-    return columns->kind[row] == KIND_WORK && row_counts(columns, row) &&
-           (!chosen || (iteration != STEP_NONE && chosen[iteration]));
+    return is_work(columns, row) && (!chosen || (iteration != STEP_NONE && chosen[iteration]));
 }
 
 static bool collect_owners(struct owners *owners, const struct trace_member *member,
@@ -63,6 +96,20 @@ static bool label_owners(struct owners *owners, const struct graph_member *of, u
     done = done && graph_names_make(&owners->graphs, of, &labels, levels, stopper, failure);
     labels_clear(&labels);
     return done;
+}
+
+/* Takes the operators that are kept with the file; false if they are not. */
+static bool take_kept_ops(struct owners *owners, const struct graph_member *of, unsigned levels)
+{
+    const struct work_ops *kept = find_work_ops(of->member->file, of->member->steps);
+    if (!kept || levels != 1u << LEVEL_OP || of->captures)
+        return false;
+    for (size_t i = 0, j = 0; i < owners->count; i++) {
+        while (kept->items[j].row != owners->items[i].row)
+            j++;
+        owners->items[i].label[LEVEL_OP] = kept->items[j].op;
+    }
+    return true;
 }
 
 static bool is_gpu_annotation(void *file, size_t row)
@@ -128,7 +175,7 @@ bool owners_find(struct owners *owners, const struct graph_member *of, const uns
     bool done = threads ? collect_owners(owners, member, chosen, threads, stopper, failure)
                         : failure_memory(failure);
     unsigned labels = levels & (OWNER_GPU_ANNOTATION - 1);
-    if (done && labels)
+    if (done && labels && !take_kept_ops(owners, of, labels))
         done = label_owners(owners, of, labels, threads, stopper, failure);
     if (done && levels & OWNER_GPU_ANNOTATION)
         done = find_gpu_annotations(owners, member->file, stopper, failure);
@@ -143,4 +190,51 @@ void owners_clear(struct owners *owners)
     memory_free(owners->items);
     graph_names_clear(&owners->graphs);
     *owners = (struct owners){.count = 0};
+}
+
+/* Adds a row of work; false if its launch has no labels. */
+static bool add_work_op(struct work_ops *ops, const struct columns *columns, uint32_t row,
+                struct labels *labels)
+{
+    uint32_t launch = columns->link[row], op = ROW_NONE;
+    if (launch != ROW_NONE) {
+        struct thread_labels *thread = &labels->threads[row_place(columns, launch)->track];
+        if (!thread->items)
+            return false;
+        op = thread->items[labels_find(thread, columns->ts[launch])].label[LEVEL_OP];
+    }
+    ops->items[ops->count++] = (struct work_op){row, op};
+    return true;
+}
+
+bool owners_keep_ops(struct trace_file *file, const struct steps *steps, struct labels *labels,
+                   const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t count = 0;
+    bool whole = true, done = true;
+    if ((steps != &file->profiler_steps && steps != file->known_steps) ||
+        find_work_ops(file, steps))
+        return true;
+    struct work_ops *ops = memory_zeroed(1, sizeof *ops);
+    for (size_t row = 0; row < columns->count; row++)
+        count += is_work(columns, row);
+    if (ops)
+        ops->items = memory_items(count, sizeof *ops->items);
+    for (size_t row = 0; ops && ops->items && row < columns->count && whole && done; row++) {
+        if (is_work(columns, row))
+            whole = add_work_op(ops, columns, (uint32_t)row, labels);
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    if (!ops || !ops->items || !whole || !done) {
+        if (ops)
+            free_work_ops(&ops->derived);
+        return done;
+    }
+    ops->steps = steps;
+    ops->derived = (struct derived){.next = file->derived,
+                                    .memory = sizeof *ops + count * sizeof *ops->items,
+                                    .free = free_work_ops};
+    file->derived = &ops->derived;
+    return true;
 }
