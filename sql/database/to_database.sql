@@ -180,7 +180,7 @@ CREATE TABLE diff_by_op (
   control_tflops REAL, test_tflops REAL, diff_from_flops REAL, diff_from_tflops REAL, control_bytes REAL,
   test_bytes REAL, control_gbs REAL, test_gbs REAL, diff_from_bytes REAL, diff_from_gbs REAL,
   control_events REAL, test_events REAL, op TEXT, top_op TEXT, module TEXT, annotation TEXT, kernel TEXT, kernel_type TEXT,
-  cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT);
+  cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT, grid TEXT, block TEXT);
 INSERT INTO diff_by_op
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d

@@ -76,46 +76,25 @@ windows AS MATERIALIZED (
          total(time_ns) FILTER (WHERE side = 0) AS c_step, total(time_ns) FILTER (WHERE side = 1) AS t_step
   FROM path
   LIMIT -1),
-owned AS MATERIALIZED (
-  SELECT 0 AS side, rank, file, event, name, kernel_type, op, shapes, types
-  FROM trace_kernel_owners(:control, :control_rank, :control_iteration, NULL, :steps)
-  WHERE ts IS NOT NULL
-  UNION ALL
-  SELECT 1, rank, file, event, name, kernel_type, op, shapes, types
-  FROM trace_kernel_owners(:test, :test_rank, :test_iteration, NULL, :steps)
-  WHERE ts IS NOT NULL
+-- ns and counts of all steps: whole numbers, of means that were rounded once
+launched AS MATERIALIZED (
+  SELECT op, kernel AS name, kernel_type = 'COMPUTATION' AS computes, shapes, types,
+         CASE kernel_type WHEN 'COMPUTATION' THEN grid END AS grid, CASE kernel_type WHEN 'COMPUTATION' THEN block END AS block,
+         round(control_kernels * c_steps) AS c_counts, round(test_kernels * t_steps) AS t_counts,
+         round(1000 * control_device_time * c_steps) AS c_ns, round(1000 * test_device_time * t_steps) AS t_ns
+  FROM windows
+  CROSS JOIN trace_diff_by(:control, :test, 'op,kernel,kernel_type,shapes,types,grid,block', :control_rank, :test_rank,
+                           :control_iteration, :test_iteration, 'GPU', 2, :steps)
   LIMIT -1),
 -- shapes that only one side has recorded tell nothing
 known AS MATERIALIZED (
-  SELECT count(DISTINCT CASE WHEN shapes IS NOT NULL THEN side END) = 2 AS shapes, min(rank) FILTER (WHERE side = 0) AS c_rank,
-         min(rank) FILTER (WHERE side = 1) AS t_rank
-  FROM owned
-  LIMIT -1),
-execution AS (
-  SELECT 0 AS side, dur_ns, kernel_type = 'COMPUTATION' AS computes, owned.name, op,
-         CASE WHEN known.shapes THEN owned.shapes END AS shapes, CASE WHEN known.shapes THEN types END AS types,
-         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END AS grid,
-         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END AS block
-  FROM known
-  CROSS JOIN trace_events(:control, coalesce(:control_rank, c_rank)) AS e
-  CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 0
-  WHERE e.device = 'GPU'
-  UNION ALL
-  SELECT 1, dur_ns, kernel_type = 'COMPUTATION', owned.name, op, CASE WHEN known.shapes THEN owned.shapes END,
-         CASE WHEN known.shapes THEN types END,
-         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.grid' END,
-         CASE kernel_type WHEN 'COMPUTATION' THEN args ->> '$.block' END
-  FROM known
-  CROSS JOIN trace_events(:test, coalesce(:test_rank, t_rank)) AS e
-  CROSS JOIN owned ON owned.file = e.file AND owned.event = e.event AND owned.side = 1
-  WHERE e.device = 'GPU'),
+  SELECT max(c_counts > 0 AND shapes IS NOT NULL) AND max(t_counts > 0 AND shapes IS NOT NULL) AS shapes FROM launched LIMIT -1),
 -- a row per kernel, with the sums of both sides
 kernel AS MATERIALIZED (
-  SELECT computes, op, name, grid, block, shapes, total(dur_ns) FILTER (WHERE side = 0) AS c_ns,
-         total(dur_ns) FILTER (WHERE side = 1) AS t_ns, count(*) FILTER (WHERE side = 0) AS c_counts,
-         count(*) FILTER (WHERE side = 1) AS t_counts
-  FROM execution
-  GROUP BY computes, op, name, grid, block, shapes, types
+  SELECT computes, op, name, grid, block, CASE WHEN known.shapes THEN launched.shapes END AS shapes, sum(c_ns) AS c_ns,
+         sum(t_ns) AS t_ns, sum(c_counts) AS c_counts, sum(t_counts) AS t_counts
+  FROM known CROSS JOIN launched
+  GROUP BY computes, op, name, grid, block, 6, CASE WHEN known.shapes THEN types END
   LIMIT -1),
 -- the time of a step that kernels of an operator and a name have, and that all work has
 place AS MATERIALIZED (

@@ -16,9 +16,11 @@ from test_step_time import random_trace
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 KEYS = ("op", "top_op", "module", "annotation", "kernel", "kernel_type", "cat", "stream", "shapes", "types", "name")
+OF_LAUNCH = ("grid", "block")
 EVENTS = """
     SELECT file, event, rank, iteration, device, cat, name, ts_ns, dur_ns, round(self_dur * 1000), pid, tid, parent,
-           args ->> '$."Input Dims"', args ->> '$."Input type"'
+           args ->> '$."Input Dims"', args ->> '$."Input type"',
+           args ->> '$.grid', args ->> '$.block'
     FROM trace_events(?, ?)"""
 OWNERS = """
     SELECT file, event, launch, name, kernel_type, cat, stream, op, top_op, module, annotation, shapes, types
@@ -28,14 +30,14 @@ COLUMNS = ("key", "key_json", "control_counts", "test_counts", "control_kernels"
            "test_device_time", "diff_device_time", "diff_from_counts", "diff_from_mean", "control_host_time",
            "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time", "control_events", "test_events")
 SELECTED = f"""
-    SELECT {", ".join(COLUMNS)} FROM trace_diff_by(:control, :test, :keys)
+    SELECT {", ".join(COLUMNS + KEYS + OF_LAUNCH)} FROM trace_diff_by(:control, :test, :keys)
     WHERE control_rank = :ranks AND test_rank = :ranks AND control_iteration = :steps AND test_iteration = :steps"""
 
 
 class Event:
     def __init__(self, *values):
         (self.file, self.event, self.rank, self.iteration, self.device, self.cat, self.name, self.ts, self.dur,
-         self.self_dur, self.pid, self.tid, self.parent, self.shapes, self.types) = values
+         self.self_dur, self.pid, self.tid, self.parent, self.shapes, self.types, self.grid, self.block) = values
         self.counts = self.dur is not None and self.name is not None and self.cat != "Trace"
 
     def holds(self, thread, instant):
@@ -81,7 +83,8 @@ class Side:
         for file, number, call, name, type_, cat, stream, op, top_op, module, annotation, shapes, types in db.execute(
                 OWNERS, (path, ranks, chosen)):
             made = {"name": name, "kernel": name, "kernel_type": type_, "cat": cat, "stream": stream, "op": op,
-                    "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes, "types": types}
+                    "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes, "types": types,
+                    "grid": self.events[file, number].grid, "block": self.events[file, number].block}
             labels, itself = self.launchers(file, number, call)
             if (op or "").startswith("graph: "):  # A14: the operator is not known
                 labels.pop("op", None)
@@ -104,7 +107,7 @@ class Side:
         annotation = next((row for row in labels if row.cat == "user_annotation"), None)
         made = {key: row and stable(row.name)
                 for key, row in (("op", op), ("top_op", top), ("module", module), ("annotation", annotation))}
-        return {**dict.fromkeys(KEYS), **made, "shapes": op.shapes if operators else None,
+        return {**dict.fromkeys(KEYS + OF_LAUNCH), **made, "shapes": op.shapes if operators else None,
                 "types": op.types if operators else None, "cat": chain[0].cat, "name": stable(chain[0].name)}
 
     def launchers(self, file, number, call):
@@ -158,12 +161,13 @@ class Comparing(InFolder):
         found = self.db.execute(SELECTED, {"control": control, "test": test, "keys": ",".join(keys), "ranks": ranks,
                                            "steps": steps}).fetchall()
         seen = set()
-        for row in found:
+        for row, named in ((row[:len(COLUMNS)], row[len(COLUMNS):]) for row in found):
             values = json.loads(row[1])
             self.assertEqual(list(values), list(keys))
             part = tuple(json.dumps(value, separators=(",", ":")) if isinstance(value, list) else value
                          for value in values.values())
             seen.add(part)
+            self.assertEqual(dict(zip(KEYS + OF_LAUNCH, named)), {**dict.fromkeys(KEYS + OF_LAUNCH), **dict(zip(keys, part))})
             expected = self.expected(sides, part, sums)
             self.assertEqual((row[2:9], row[11:]), (expected[:7], expected[9:]), row)
             for got, wanted in zip((*row[9:11], row[9] + row[10]), (*expected[7:9], row[8])):
@@ -187,7 +191,8 @@ def nested_trace(rng, steps, rank):
                                 ("Memcpy DtoD", "gpu_memcpy"), ("Memset", "gpu_memset")])
         stream = rng.choice([7, 7, 20])
         events.append(event(name, at + rng.randrange(9), rng.choice([0, 1, 2, 2.5, 7]), cat=cat, pid=0, tid=stream,
-                            args={"stream": stream, "correlation": correlation}))
+                            args={"stream": stream, "correlation": correlation,
+                                  **({"grid": [rng.choice([1, 8]), 1, 1], "block": [64, 1, 1]} if rng.random() < .6 else {})}))
 
     def call(at, thread):
         name, kernels = rng.choice([("cudaLaunchKernel", 1), ("cudaLaunchKernel", 1), ("cudaGraphLaunch", 4),
@@ -248,6 +253,7 @@ class Runs(Comparing):
             steps = ("all", "steady")[number // 2 % 2]
             sides = [Side(self.db, path, "all", steps) for path in (control, test)]
             for keys in combinations[number::self.PAIRS]:
+                keys = [*keys, *OF_LAUNCH[:len(keys) % 3]]
                 keys = random.Random(number).sample(keys, len(keys))
                 with self.subTest(number=number, keys=keys, steps=steps):
                     for row in self.compare(control, test, keys, "all", steps, sides):
@@ -366,7 +372,7 @@ class DiffBy(Comparing):
 
     def test_errors(self):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
-                    " cat, stream, shapes, types and name, each once, separated by commas, not ")
+                    " cat, stream, shapes, types, name, grid and block, each once, separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
             self.assert_error(expected + keys + self.order("trace_diff_by"), f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
         self.assert_error("trace_diff_by: test has no rank 7 (ranks: 0, 1)",

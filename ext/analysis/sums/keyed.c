@@ -28,12 +28,22 @@ struct keyed_builder {
     uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
     uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
     struct owners owners;  /* of device work that is wanted */
-    uint32_t *shapes, *types; /* by row of an operator: ids in keyed->names; NULL: not asked for */
+    uint32_t *args[KEYED_ARGS]; /* by row: ids in keyed->names; NULL: no key */
     uint32_t *path;        /* rows whose parents are not done yet */
     size_t path_capacity;
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
     struct kernel_types types_of_work;
 };
+
+/* KEYED_ARGS: it is not in args. */
+static enum keyed_arg arg_of_key(enum key key)
+{
+    return key == KEY_SHAPES  ? ARG_SHAPES
+           : key == KEY_TYPES ? ARG_TYPES
+           : key == KEY_GRID  ? ARG_GRID
+           : key == KEY_BLOCK ? ARG_BLOCK
+                              : KEYED_ARGS;
+}
 
 static bool wanted(const struct keyed_builder *builder, size_t row)
 {
@@ -175,7 +185,9 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
                  row_is(builder->file, label, CATEGORY_OPERATOR))
-            ids[i] = key == KEY_SHAPES ? builder->shapes[label] : builder->types[label];
+            ids[i] = builder->args[arg_of_key(key)][label];
+        else if ((key == KEY_GRID || key == KEY_BLOCK) && device)
+            ids[i] = builder->args[arg_of_key(key)][row];
         if (!done)
             return failure_memory(builder->failure);
     }
@@ -387,10 +399,12 @@ static bool prepare(struct keyed_builder *builder)
     if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
         !builder->in_graphs || !builder->scratch)
         return failure_memory(builder->failure);
-    if (builder->request->read_shapes) {
-        builder->shapes = memory_filled(count, sizeof *builder->shapes);
-        builder->types = memory_filled(count, sizeof *builder->types);
-        if (!builder->shapes || !builder->types)
+    for (size_t i = 0; i < builder->keyed->width; i++) {
+        enum keyed_arg arg = arg_of_key(builder->keyed->keys[i]);
+        if (arg == KEYED_ARGS)
+            continue;
+        builder->args[arg] = memory_filled(count, sizeof *builder->args[arg]);
+        if (!builder->args[arg])
             return failure_memory(builder->failure);
     }
     const struct steps *const both[] = {builder->request->member->steps, &file->profiler_steps};
@@ -400,11 +414,19 @@ static bool prepare(struct keyed_builder *builder)
     return true;
 }
 
-/* Says that the shapes of an operator are wanted. */
+/* Says that values of a row's args are wanted. */
+static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_arg first)
+{
+    for (int arg = first; arg < (int)first + 2; arg++)
+        if (builder->args[arg])
+            builder->args[arg][row] = 0;
+}
+
+/* Says that the shapes and types of an operator are wanted. */
 static void want_shapes(struct keyed_builder *builder, uint32_t label)
 {
-    if (builder->shapes && label != ROW_NONE && row_is(builder->file, label, CATEGORY_OPERATOR))
-        builder->shapes[label] = 0;
+    if (label != ROW_NONE && row_is(builder->file, label, CATEGORY_OPERATOR))
+        want_args(builder, label, ARG_SHAPES);
 }
 
 /* Finds the labels of host events and of device work. */
@@ -412,7 +434,7 @@ static bool find_labels(struct keyed_builder *builder)
 {
     const struct keyed_request *request = builder->request;
     const struct columns *columns = &builder->file->columns;
-    unsigned levels = builder->shapes ? 1u << KEY_OP : 0;
+    unsigned levels = builder->args[ARG_SHAPES] || builder->args[ARG_TYPES] ? 1u << KEY_OP : 0;
     for (size_t i = 0; i < builder->keyed->width; i++)
         levels |= builder->keyed->keys[i] < KEY_KERNEL ? 1u << builder->keyed->keys[i] : 0;
     for (uint32_t row = 0; request->device_type != DEVICE_GPU && row < columns->count; row++) {
@@ -428,9 +450,20 @@ static bool find_labels(struct keyed_builder *builder)
         !owners_find(&builder->owners, &(struct graph_member){.member = request->member},
                      request->chosen, levels, builder->stopper, builder->failure))
         return false;
-    for (size_t i = 0; i < builder->owners.count; i++)
+    for (size_t i = 0; i < builder->owners.count; i++) {
         want_shapes(builder, builder->owners.items[i].label[LEVEL_OP]);
+        want_args(builder, builder->owners.items[i].row, ARG_GRID);
+    }
     return true;
+}
+
+static bool read_args(const struct keyed_builder *builder)
+{
+    bool any = false;
+    for (int i = 0; i < KEYED_ARGS; i++)
+        any = any || builder->args[i];
+    return !any || builder->request->read_args(builder->request->from,
+                                               builder->request->member->file, builder->args);
 }
 
 bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
@@ -442,9 +475,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     bool done = prepare(&builder) &&
                 (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
                 find_labels(&builder) &&
-                (!builder.shapes ||
-                 request->read_shapes(request->from, file, builder.shapes, builder.types)) &&
-                key_host(&builder) && key_device(&builder) && add_up(&builder) &&
+                read_args(&builder) && key_host(&builder) && key_device(&builder) && add_up(&builder) &&
                 add_work(&builder);
     memory_free(builder.is_step);
     memory_free(builder.around);
@@ -452,8 +483,8 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     memory_free(builder.renamed);
     memory_free(builder.in_graphs);
     memory_free(builder.scratch);
-    memory_free(builder.shapes);
-    memory_free(builder.types);
+    for (int i = 0; i < KEYED_ARGS; i++)
+        memory_free(builder.args[i]);
     memory_free(builder.path);
     owners_clear(&builder.owners);
     kernel_types_clear(&builder.types_of_work);

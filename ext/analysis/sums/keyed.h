@@ -21,8 +21,13 @@ enum key {
     KEY_SHAPES,
     KEY_TYPES,
     KEY_NAME,
+    KEY_GRID,
+    KEY_BLOCK,
     KEY_COUNT
 };
+
+/* Keys whose values are in args: those of operators, and those of device work. */
+enum keyed_arg { ARG_SHAPES, ARG_TYPES, ARG_GRID, ARG_BLOCK, KEYED_ARGS };
 
 struct keyed_sums {
     int64_t executions, kernels, events;         /* B3, B5 and B6; of the host */
@@ -63,9 +68,9 @@ struct keyed_request {
     enum device_type device_type;
     int side;                /* 0 or 1 */
     const struct work *work; /* by row of device work; NULL: not asked for */
-    /* Reads the shapes and types of operators, by row: of those whose shapes are not NAME_NONE,
-    ** sets the ids in `names`. NULL: not asked for. */
-    bool (*read_shapes)(void *from, struct trace_file *file, uint32_t *shapes, uint32_t *types);
+    /* Sets values of args, ids in `names`: by enum keyed_arg arrays by row, in which rows that are not NAME_NONE are
+    ** wanted, or NULL. */
+    bool (*read_args)(void *from, struct trace_file *file, uint32_t *const *values);
     void *from;
 };
 

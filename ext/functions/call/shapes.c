@@ -7,12 +7,13 @@
 #include "text/text.h"
 #include "trace/args.h"
 
-enum { MOST_VALUE_READERS = 3 };
+enum { MOST_VALUE_READERS = 4 };
 
 /* A value of args, of operators. */
 struct value_reader {
     const char *key;
     uint32_t *values; /* by row; NULL: not wanted */
+    bool wanted;      /* of the current row */
     sqlite3_stmt *statement;
     char *text; /* the last array */
     size_t capacity;
@@ -131,7 +132,7 @@ static int find_values(struct value_reader *readers, int count, size_t row,
         scan_members(&object, keys, (size_t)count, found);
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
         struct value_reader *reader = &readers[i];
-        if (!reader->values)
+        if (!reader->wanted)
             continue;
         if (!plain || found[i].kind != TOKEN_NESTED) {
             code = ask_json(reader, args, length, names, &reader->values[row]);
@@ -145,7 +146,20 @@ static int find_values(struct value_reader *readers, int count, size_t row,
     return code;
 }
 
-/* Reads values of the args of the rows that the first reader wants. */
+/* Whether the args of a row are wanted; its values are none until they are read. */
+static bool want_row(struct value_reader *readers, int count, size_t row)
+{
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        readers[i].wanted = readers[i].values && readers[i].values[row] != NAME_NONE;
+        any = any || readers[i].wanted;
+        if (readers[i].values)
+            readers[i].values[row] = NAME_NONE;
+    }
+    return any;
+}
+
+/* Reads values of the args of the rows that a reader wants. */
 static bool read_values(struct call *call, struct trace_file *file, struct value_reader *readers,
                         int count, struct names *names)
 {
@@ -158,11 +172,8 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text = NULL;
         size_t length;
-        if (readers[0].values[row] != NAME_NONE)
+        if (want_row(readers, count, row))
             done = args_read(&args, file, row, stopper, &text, &length, &call->failure);
-        for (int i = 0; i < count; i++)
-            if (readers[i].values)
-                readers[i].values[row] = NAME_NONE;
         if (done && text)
             code = find_values(readers, count, row, text, length, names);
     }
@@ -183,15 +194,27 @@ bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, u
     struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
                                      {.key = "Input type", .values = types},
                                      {.key = "Concrete Inputs", .values = concrete}};
-    for (size_t row = 0; row < file->columns.count; row++)
+    for (size_t row = 0; row < file->columns.count; row++) {
         if (!row_is(file, row, CATEGORY_OPERATOR))
             shapes[row] = NAME_NONE;
-    return read_values(call, file, readers, concrete ? 3 : 2, names);
+        for (int i = 1; i < COUNT_OF(readers); i++)
+            if (readers[i].values)
+                readers[i].values[row] = shapes[row];
+    }
+    return read_values(call, file, readers, COUNT_OF(readers), names);
+}
+
+bool args_values_read(struct call *call, struct trace_file *file, const char *const *keys,
+                      uint32_t *const *values, int count, struct names *names)
+{
+    struct value_reader readers[MOST_VALUE_READERS] = {{.key = NULL}};
+    for (int i = 0; i < count; i++)
+        readers[i] = (struct value_reader){.key = keys[i], .values = values[i]};
+    return read_values(call, file, readers, count, names);
 }
 
 bool arg_read(struct call *call, struct trace_file *file, const char *key, uint32_t *values,
               struct names *names)
 {
-    struct value_reader reader = {.key = key, .values = values};
-    return read_values(call, file, &reader, 1, names);
+    return args_values_read(call, file, &key, &values, 1, names);
 }

@@ -70,6 +70,8 @@ static const struct table_column columns_of_diff_by[] = {
     [BY_VALUES + KEY_SHAPES] = {"shapes", "TEXT", "the same"},
     [BY_VALUES + KEY_TYPES] = {"types", "TEXT", "the same"},
     [BY_VALUES + KEY_NAME] = {"name", "TEXT", "the same"},
+    [BY_VALUES + KEY_GRID] = {"grid", "TEXT", "the same"},
+    [BY_VALUES + KEY_BLOCK] = {"block", "TEXT", "the same"},
 };
 
 static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
@@ -89,7 +91,7 @@ static const struct argument arguments_of_diff_by[] = {
     {TEST_ARGUMENT},
     {"keys", "TEXT", true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
-     "types and name, between commas"},
+     "types, name, grid and block, between commas"},
     SELECTIONS_OF_DIFF,
     {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
@@ -100,40 +102,32 @@ static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = 
                                         [KEY_KERNEL] = "kernel", [KEY_KERNEL_TYPE] = "kernel_type",
                                         [KEY_CAT] = "cat",       [KEY_STREAM] = "stream",
                                         [KEY_SHAPES] = "shapes", [KEY_TYPES] = "types",
-                                        [KEY_NAME] = "name"};
+                                        [KEY_NAME] = "name",     [KEY_GRID] = "grid",
+                                        [KEY_BLOCK] = "block"};
 
-static bool has_key(const struct keyed *keyed, enum key key)
-{
-    size_t i = 0;
-    while (i < keyed->width && keyed->keys[i] != key)
-        i++;
-    return i < keyed->width;
-}
-
-/* Where shapes are read from, and the names that they get. */
-struct shape_source {
+/* Where args are read from, and the names that their values get. */
+struct args_source {
     struct call *call;
     struct names *names;
-    bool typed;
 };
 
-static bool read_shapes(void *from, struct trace_file *file, uint32_t *shapes, uint32_t *types)
+static bool read_args(void *from, struct trace_file *file, uint32_t *const *values)
 {
-    const struct shape_source *source = from;
-    return shapes_read(source->call, file, shapes, source->typed ? types : NULL, NULL,
-                       source->names);
+    static const char *const keys[] = {[ARG_SHAPES] = "Input Dims",
+                                       [ARG_TYPES] = "Input type",
+                                       [ARG_GRID] = "grid",
+                                       [ARG_BLOCK] = "block"};
+    const struct args_source *source = from;
+    return args_values_read(source->call, file, keys, values, KEYED_ARGS, source->names);
 }
 
-/* Adds a file, with the shapes and types of its operators if they are keys, and their work if it
-** is asked for. */
+/* Adds a file, with the work of its operators if it is asked for. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
 {
-    struct shape_source source = {call, &keyed->names, has_key(keyed, KEY_TYPES)};
+    struct args_source source = {call, &keyed->names};
     struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
-    if (source.typed || has_key(keyed, KEY_SHAPES)) {
-        request->read_shapes = read_shapes;
-        request->from = &source;
-    }
+    request->read_args = read_args;
+    request->from = &source;
     request->work = work;
     bool done = (work || !keyed->wants_work) &&
                 keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
@@ -188,7 +182,7 @@ static bool is_json(const char *text, size_t length, unsigned char *room)
 static bool write_value(struct writer *json, enum key key, const struct name *name)
 {
     bool raw = key == KEY_STREAM;
-    if (key == KEY_SHAPES || key == KEY_TYPES) {
+    if (key == KEY_SHAPES || key == KEY_TYPES || key == KEY_GRID || key == KEY_BLOCK) {
         unsigned char *room = memory_allocate(JSON_ROOM((size_t)name->length));
         if (!room)
             return false;
