@@ -104,15 +104,17 @@ place AS MATERIALIZED (
   WHERE class = 'compute'
   GROUP BY 1, 2
   LIMIT -1),
+-- all kernels and those that compute; and these by operator and name
+whole AS MATERIALIZED (
+  SELECT sum(c_ns) AS c_all, sum(t_ns) AS t_all, sum(c_ns * computes) AS c_computes, sum(t_ns * computes) AS t_computes
+  FROM kernel
+  LIMIT -1),
+named AS MATERIALIZED (
+  SELECT quote(op) AS op, name, sum(c_ns) AS c_ns, sum(t_ns) AS t_ns FROM kernel WHERE computes GROUP BY 1, 2 LIMIT -1),
 compared AS MATERIALIZED (
-  SELECT *, c_counts * 1.0 / c_steps AS counts, t_ns * c_counts / (c_ns * t_counts) AS ratio,
-         c_ns * t_steps + t_ns * c_steps AS time -- of whole ns
-  FROM (SELECT *, sum(c_ns) OVER of_place AS c_place, sum(t_ns) OVER of_place AS t_place,
-               sum(c_ns) OVER () AS c_all, sum(t_ns) OVER () AS t_all,
-               sum(c_ns * computes) OVER () AS c_computes, sum(t_ns * computes) OVER () AS t_computes
-        FROM kernel
-        WINDOW of_place AS (PARTITION BY computes, op, name))
-  CROSS JOIN windows
+  SELECT op, name, grid, block, shapes, c_ns, t_ns, c_counts * 1.0 / c_steps AS counts,
+         t_ns * c_counts / (c_ns * t_counts) AS ratio, c_ns * t_steps + t_ns * c_steps AS time, c_steps, t_steps
+  FROM kernel CROSS JOIN windows
   WHERE computes AND c_ns > 0 AND t_ns > 0 AND c_counts * t_steps = t_counts * c_steps
   LIMIT -1),
 judged AS MATERIALIZED (
@@ -126,7 +128,8 @@ judged AS MATERIALIZED (
                total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share,
                max(factor) AS factor, max(away) AS away, max(low) AS low, max(high) AS high, max(tolerance) AS tolerance
         FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees
-              FROM (SELECT *, CASE WHEN away < 1.02 THEN 0.05 ELSE min(0.05, (away - 1) / 4) END AS tolerance FROM common)
+              FROM whole
+              CROSS JOIN (SELECT *, CASE WHEN away < 1.02 THEN 0.05 ELSE min(0.05, (away - 1) / 4) END AS tolerance FROM common)
               LEFT JOIN weighed))
   LIMIT -1),
 -- ns a step: of the kernels, and of the step
@@ -134,13 +137,13 @@ timed AS MATERIALIZED (
   SELECT op, name, grid, block, shapes, counts, ratio, c, t, c * (factor - 1) AS explained,
          max(ratio / factor, factor / ratio) > 1 + tolerance AS is_beyond
   FROM (SELECT w.op, w.name, grid, block, shapes, counts, ratio,
-               coalesce(p.c_ns, 0) * w.c_ns / c_place / c_steps AS c,
-               coalesce(p.t_ns, 0) * w.t_ns / t_place / t_steps AS t,
+               coalesce(p.c_ns, 0) * w.c_ns / n.c_ns / c_steps AS c, coalesce(p.t_ns, 0) * w.t_ns / n.t_ns / t_steps AS t,
                CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
                CASE outcome WHEN 'one factor' THEN tolerance ELSE 0.05 END AS tolerance
         FROM judged
         CROSS JOIN weighed AS w
-        LEFT JOIN place AS p ON p.op = quote(w.op) AND p.name = w.name)
+        CROSS JOIN named AS n ON n.op = quote(w.op) AND n.name = w.name
+        LEFT JOIN place AS p ON p.op = n.op AND p.name = n.name)
   LIMIT -1),
 step AS MATERIALIZED (
   SELECT judged.*, c_step / c_steps AS c, t_step / t_steps AS t, sums.*

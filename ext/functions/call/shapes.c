@@ -132,7 +132,7 @@ static int find_values(struct value_reader *readers, int count, size_t row,
         scan_members(&object, keys, (size_t)count, found);
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
         struct value_reader *reader = &readers[i];
-        if (!reader->wanted)
+        if (!reader->wanted || (plain && found[i].kind == TOKEN_NONE))
             continue;
         if (!plain || found[i].kind != TOKEN_NESTED) {
             code = ask_json(reader, args, length, names, &reader->values[row]);
