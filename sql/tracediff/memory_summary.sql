@@ -28,7 +28,8 @@
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
 -- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was full; no
 --    frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
--- 5. What is reserved is at least the peak, also where segments were not recorded (M7).
+-- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
+-- 6. What is reserved is at least the peak, also where segments were not recorded (M7).
 WITH
 -- NULL: the side has no device
 rank AS MATERIALIZED (
@@ -74,8 +75,9 @@ both AS MATERIALIZED (
          c.peak_reserved < c.peak_bytes OR t.peak_reserved < t.peak_bytes AS unrecorded, c.phase AS p1, t.phase AS p2,
          c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2, c.frames AS f1,
          t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2, c.problems AS q1, t.problems AS q2,
-         c.rank AS rank1, t.rank AS rank2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9 ELSE 1e6 END AS size,
-         CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 'GB' ELSE 'MB' END AS unit
+         c.rank AS rank1, t.rank AS rank2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9
+                                                WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 5 AND 4999 THEN 1e3
+                                                WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 1 AND 4 THEN 1.0 ELSE 1e6 END AS size
   FROM peak AS c CROSS JOIN peak AS t
   WHERE c.side = 0 AND t.side = 1
   LIMIT -1),
@@ -129,42 +131,52 @@ caution AS (
   WHERE holds
   ORDER BY number
   LIMIT 3),
+-- before, amount (bytes, with a sign) and after make the text; top: the bytes of the largest unit
 line AS (
   SELECT 1 AS place, 0 AS number, 'verdict' AS kind,
-         CASE WHEN b2 = b1 THEN 'the peak is the same: ' || printf('%.2f %s', b1 / size, unit)
-              ELSE printf('the peak is %s: %.2f -> %.2f %s, %+.2f %s', CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size, b2 / size,
-                          unit, (b2 - b1) / size, unit)
-                   || CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) ELSE '' END END AS text,
+         CASE WHEN b2 = b1 THEN printf('the peak is the same: %.2f %s', b1 / size, unit)
+              ELSE printf('the peak is %s: %.2f -> %.2f %s, ', CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size,
+                          b2 / size, unit) END AS before,
+         nullif(b2 - b1, 0) AS amount, size AS top, CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) END AS after,
          b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op,
          NULL AS cn, NULL AS tn
-  FROM both
+  FROM (SELECT *, CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END AS unit FROM both)
   UNION ALL
   SELECT 2, 0, 'peak',
          printf('it is %s%s of %d in control, %s%s of %d in test', p1, CASE e1 WHEN -1 THEN '' ELSE ' after event ' || e1 END, n1,
-                p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+                p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL,
+         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM both
   UNION ALL
-  SELECT 3, r.number, 'cause',
-         substr(printf('%+9.2f %s  %s', d / size, unit, r.phase) || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''), 1, 100),
+  SELECT 3, r.number, 'cause', '', d, size, '  ' || r.phase || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
          c, t, d, r.phase, r.function, r.op, cn, tn
   FROM ranked AS r CROSS JOIN both
   WHERE r.number <= coalesce(:parts, 5) AND d <> 0
   UNION ALL
-  SELECT 4, 0, 'rest', printf('%+9.2f %s  %d other part%s', sum(d) / size, unit, count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
+  SELECT 4, 0, 'rest', '', sum(d), size, printf('  %d other part%s', count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
          sum(c), sum(t), sum(d), NULL, NULL, NULL, sum(cn), sum(tn)
   FROM ranked AS r CROSS JOIN both
   WHERE r.number > coalesce(:parts, 5) AND d <> 0
   GROUP BY NULL
   UNION ALL
-  SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
   SELECT 6, 0, 'reserved',
-         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s', CASE WHEN unrecorded THEN 'at least ' ELSE '' END, r1 / 1e9, r2 / 1e9,
-                CASE WHEN r2 <= 80000000000 THEN 'yes' ELSE 'no' END || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000)
-                  THEN ', unlike control' ELSE '' END), r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
-  FROM both)
-SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes, phase, function, op,
-       cn AS control_blocks, tn AS test_blocks
-FROM line
+         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s', CASE WHEN unrecorded THEN 'at least ' ELSE '' END,
+                r1 / 1e9, r2 / 1e9, CASE WHEN r2 <= 80000000000 THEN 'yes' ELSE 'no' END
+                  || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000) THEN ', unlike control' ELSE '' END), NULL, NULL, NULL,
+         r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
+  FROM both),
+sized AS (
+  SELECT *, CASE WHEN amount = 0 OR abs(amount) >= 0.005 * top THEN top WHEN abs(amount) >= 5000 THEN 1e6
+                 WHEN abs(amount) >= 5 THEN 1e3 ELSE 1.0 END AS size
+  FROM line)
+SELECT row_number() OVER (ORDER BY place, number) AS line, kind,
+       substr(before || CASE WHEN amount IS NULL THEN ''
+                             ELSE printf('%+*.*f %s', 9 * (before = ''), 2 * (size > 1), amount / size,
+                                         CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END)
+                                  || coalesce(after, '') END, 1, CASE kind WHEN 'cause' THEN 100 ELSE 1000 END) AS text,
+       control_bytes, test_bytes, diff_bytes, phase, function, op, cn AS control_blocks, tn AS test_blocks
+FROM sized
 ORDER BY 1;
