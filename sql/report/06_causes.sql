@@ -10,7 +10,7 @@ cause AS MATERIALIZED (
   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
                          :clock, :shown, :steps)
   LIMIT -1),
-labeled AS (
+labeled AS MATERIALIZED (
   SELECT class, area, family, top_name, op, kernel, time_ns / 1e6 / :control_windows AS c, 0.0 AS t,
          kernels * 1.0 / :control_windows AS cn, 0.0 AS tn
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
@@ -19,18 +19,20 @@ labeled AS (
   SELECT class, area, family, top_name, op, kernel, 0.0, time_ns / 1e6 / :test_windows,
          0.0, kernels * 1.0 / :test_windows
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
-  WHERE class IS NOT NULL),
+  WHERE class IS NOT NULL
+  LIMIT -1),
+of_several AS ( -- families with several areas
+  SELECT family FROM labeled WHERE class IN ('compute', 'comm', 'memory') GROUP BY family HAVING min(area) < max(area)),
 -- as the causes name them (L2.1); level: the name of the area in the tree
 named AS (
   SELECT class, kernel, c, t, cn, tn, CASE WHEN is_device THEN area END AS area, CASE WHEN is_device THEN family END AS family,
-         CASE WHEN min(CASE WHEN is_device THEN area END) OVER of_family < max(CASE WHEN is_device THEN area END) OVER of_family
-              THEN family ELSE area END AS level,
+         CASE WHEN family IN (SELECT family FROM of_several) THEN family ELSE area END AS level,
          CASE WHEN class = 'comm' THEN kernel WHEN is_device THEN coalesce(top_name, kernel)
-              WHEN max(op GLOB 'cuda[A-Z]*') OVER () THEN substr(replace(' ' || own, ' hip', ' cuda'), 2) ELSE own END AS name
+              WHEN (SELECT max(op GLOB 'cuda[A-Z]*') FROM labeled) THEN substr(replace(' ' || own, ' hip', ' cuda'), 2)
+              ELSE own END AS name
   FROM (SELECT *, class IN ('compute', 'comm', 'memory') AS is_device,
                CASE WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op ELSE top_name END AS own
-        FROM labeled)
-  WINDOW of_family AS (PARTITION BY family)),
+        FROM labeled)),
 placed AS MATERIALIZED (
   SELECT class, area, family, max(level) AS level, name, kernel, sum(c) AS c, sum(t) AS t, sum(cn) AS cn, sum(tn) AS tn
   FROM named

@@ -11,7 +11,7 @@
 --   2. What takes less than 0.01 % of the step, or is not among the 800 largest, has no box of its own: it
 --      belongs to its outermost operator, or if that takes less, too, to the part of the program. Beyond 300
 --      parts of the program, they are one.
-WITH path AS (
+WITH path AS MATERIALIZED (
   SELECT class, area, family, top_name, CASE WHEN top_name IS top_op OR class NOT IN ('compute', 'comm', 'memory', 'idle_host', 'idle_wait', 'host')
                                              THEN op END AS op, kernel, time_ns * 1.0 / :control_windows AS c, 0.0 AS t
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
@@ -20,16 +20,15 @@ WITH path AS (
   SELECT class, area, family, top_name, CASE WHEN top_name IS top_op OR class NOT IN ('compute', 'comm', 'memory', 'idle_host', 'idle_wait', 'host')
                                              THEN op END, kernel, 0.0, time_ns * 1.0 / :test_windows
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
-  WHERE time_ns > 0),
-housed AS (
-  SELECT class, CASE WHEN class LIKE 'idle%' THEN 'device idle' WHEN class = 'unrecorded' THEN NULL
-                     WHEN min(area) OVER of_family < max(area) OVER of_family THEN family ELSE area END AS area,
-         top_name AS top_op, op, kernel, c, t
-  FROM path
-  WINDOW of_family AS (PARTITION BY class LIKE 'idle%' OR class = 'unrecorded', family)),
+  WHERE time_ns > 0
+  LIMIT -1),
+of_several AS ( -- families with several areas
+  SELECT family FROM path WHERE class NOT LIKE 'idle%' AND class <> 'unrecorded' GROUP BY family HAVING min(area) < max(area)),
 summed AS (
-  SELECT class, area, top_op, op, kernel, sum(c) AS c, sum(t) AS t
-  FROM housed
+  SELECT class, CASE WHEN class LIKE 'idle%' THEN 'device idle' WHEN class = 'unrecorded' THEN NULL
+                     WHEN family IN (SELECT family FROM of_several) THEN family ELSE area END AS area,
+         top_name AS top_op, op, kernel, sum(c) AS c, sum(t) AS t
+  FROM path
   GROUP BY 1, 2, 3, 4, 5),
 leaf AS (
   SELECT area, CASE WHEN class LIKE 'idle%' OR class = 'unrecorded' THEN class END AS state, top_op,
