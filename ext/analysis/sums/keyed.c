@@ -475,8 +475,8 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     bool done = prepare(&builder) &&
                 (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
                 find_labels(&builder) &&
-                read_args(&builder) && key_host(&builder) && key_device(&builder) && add_up(&builder) &&
-                add_work(&builder);
+                read_args(&builder) && key_host(&builder) && key_device(&builder) &&
+                add_up(&builder) && add_work(&builder);
     memory_free(builder.is_step);
     memory_free(builder.around);
     memory_free(builder.key_of);

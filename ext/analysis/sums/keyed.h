@@ -68,8 +68,8 @@ struct keyed_request {
     enum device_type device_type;
     int side;                /* 0 or 1 */
     const struct work *work; /* by row of device work; NULL: not asked for */
-    /* Sets values of args, ids in `names`: by enum keyed_arg arrays by row, in which rows that are not NAME_NONE are
-    ** wanted, or NULL. */
+    /* Sets values of args, ids in `names`. By enum keyed_arg, `values` are NULL or arrays by row,
+    ** in which rows that are not NAME_NONE are wanted. */
     bool (*read_args)(void *from, struct trace_file *file, uint32_t *const *values);
     void *from;
 };

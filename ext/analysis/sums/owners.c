@@ -24,7 +24,8 @@ static void free_work_ops(struct derived *derived)
     memory_free(ops);
 }
 
-static const struct work_ops *find_work_ops(const struct trace_file *file, const struct steps *steps)
+static const struct work_ops *find_work_ops(const struct trace_file *file,
+                                            const struct steps *steps)
 {
     for (struct derived *at = file->derived; at; at = at->next) {
         const struct work_ops *ops = (const struct work_ops *)at;

@@ -31,9 +31,10 @@ bool owners_find(struct owners *owners, const struct graph_member *of, const uns
 
 void owners_clear(struct owners *owners);
 
-/* Keeps the operators of all device work with a file, 8 bytes for each event of it, by labels of all threads that launched
-** it, made with `steps`. owners_find() takes them if it wants no other label. Does nothing for steps by a pattern, which
-** belong to one question (T20). The graphs of the file name no work (A14). False if it was stopped. */
+/* Keeps the operators of all device work with a file, 8 bytes for each event of it, by labels of
+** all threads that launched it, made with `steps`. owners_find() takes them if it wants no other
+** label. Does nothing for steps by a pattern, which belong to one question (T20). The graphs of the
+** file name no work (A14). False if it was stopped. */
 bool owners_keep_ops(struct trace_file *file, const struct steps *steps, struct labels *labels,
                      const struct stopper *stopper, struct failure *failure);
 

@@ -16,7 +16,16 @@
 #include "text/mend.h"
 #include "text/scan.h"
 
-enum { BY_KEY, BY_KEY_JSON, BY_COUNTS, BY_FROM_COUNTS = 9, BY_FLOPS = 17, BY_BYTES = 23, BY_EVENTS = 29, BY_VALUES = 31 };
+enum {
+    BY_KEY,
+    BY_KEY_JSON,
+    BY_COUNTS,
+    BY_FROM_COUNTS = 9,
+    BY_FLOPS = 17,
+    BY_BYTES = 23,
+    BY_EVENTS = 29,
+    BY_VALUES = 31 /* by enum key */
+};
 
 static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
