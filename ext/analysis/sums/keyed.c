@@ -417,7 +417,7 @@ static bool prepare(struct keyed_builder *builder)
 /* Says that values of a row's args are wanted. */
 static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_arg first)
 {
-    for (int arg = first; arg < (int)first + 2; arg++)
+    for (int arg = (int)first; arg < (int)first + 2; arg++)
         if (builder->args[arg])
             builder->args[arg][row] = 0;
 }
