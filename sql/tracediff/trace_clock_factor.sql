@@ -153,18 +153,18 @@ step AS MATERIALIZED (
   WHERE c_steps > 0 AND t_steps > 0
   LIMIT -1),
 line AS (
-  SELECT 0 AS place, 'step' AS kind, outcome, NULL AS op, NULL AS name, NULL AS grid, NULL AS block, NULL AS shapes,
-         NULL AS counts, factor, low, high, kernels, agreeing, agreement, coalesce(share, 0.0) AS share,
-         c, t, explained
-  FROM step
+  SELECT column1 AS place, column2 AS kind, CASE column1 WHEN 0 THEN outcome END AS outcome, NULL AS op, NULL AS name, NULL AS grid,
+         NULL AS block, NULL AS shapes, NULL AS counts, CASE column1 WHEN 0 THEN factor END AS factor,
+         CASE column1 WHEN 0 THEN low END AS low, CASE column1 WHEN 0 THEN high END AS high,
+         CASE column1 WHEN 0 THEN kernels END AS kernels, CASE column1 WHEN 0 THEN agreeing END AS agreeing,
+         CASE column1 WHEN 0 THEN agreement END AS agreement, CASE column1 WHEN 0 THEN coalesce(share, 0.0) END AS share,
+         CASE column1 WHEN 0 THEN c ELSE c - c_kernels END AS c, CASE column1 WHEN 0 THEN t ELSE t - t_kernels END AS t,
+         CASE column1 WHEN 0 THEN explained ELSE 0.0 END AS explained
+  FROM step CROSS JOIN (VALUES (0, 'step'), (2, 'other'))
   UNION ALL
   SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL, op, name, grid,
          block, shapes, counts, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
-  FROM timed
-  UNION ALL
-  SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-         c - c_kernels, t - t_kernels, 0.0
-  FROM step)
+  FROM timed)
 SELECT kind, outcome, op, name, grid, block, shapes, counts, factor, low, high, kernels, agreeing, agreement, share,
        c / 1000.0 AS control_time, t / 1000.0 AS test_time, (t - c) / 1000.0 AS diff_time,
        explained / 1000.0 AS explained_time, (t - c - explained) / 1000.0 AS rest_time
