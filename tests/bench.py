@@ -4,12 +4,13 @@
 usage: bench.py [SIZE [FOLDER]]      as `make bench` does; FOLDER, build/bench by default, keeps the traces
 
 SIZE is small (0.3 MB a file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB, a snapshot
-of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS set, the pair of HTA's own sample is measured, too.
+of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS set, the pair
+of HTA's own sample is measured, too.
 
 tracediff runs in a new sqlite3 shell, whose start counts. The programs take turns; the best run of each counts.
 Answers are checked against what the generator counted. It fails if one is wrong, if an awkward case
-takes more than 3 times the CPU time of the same events as Kineto writes them, or if a snapshot takes more than a fifth of
-the CPU time of Python's pickle.load, or more than 1.5 times its bytes.
+takes more than 3 times the CPU time of the same events as Kineto writes them, or if a snapshot takes more than a fifth
+of the CPU time of Python's pickle.load, or more than 1.5 times its bytes.
 
   x zcat, x igzip     CPU time of tracediff divided by that of the program, which only decompresses
   x plain             CPU time divided by that of the case `plain`, which has the same events
@@ -112,26 +113,31 @@ def cases(size, folder):
 
 
 def measure_snapshot(size, folder):
-    """A row of the table of snapshots: tracediff and pickle.load, in turns. Exits if the peak is wrong, or a limit is exceeded."""
+    """A row of the table of snapshots: tracediff and pickle.load, in turns. Exits if the peak is wrong, or a limit is
+    exceeded."""
     path = os.path.join(folder, "snapshot", "rank0.pickle")
     facts = path + ".facts"
     if not os.path.exists(facts) or os.path.getmtime(facts) < os.path.getmtime(SNAPSHOTS):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        made = subprocess.run([sys.executable, SNAPSHOTS, path, str(EVENTS[size]), "60"], check=True, capture_output=True, text=True)
+        made = subprocess.run([sys.executable, SNAPSHOTS, path, str(EVENTS[size]), "60"], check=True,
+                              capture_output=True, text=True)
         with open(facts, "w", encoding="utf-8") as kept:
             kept.write(made.stdout)
     with open(facts, encoding="utf-8") as kept:
         peak = json.load(kept)["peak"]
     query = f"SELECT peak_bytes FROM memory_files('{path}')"
-    costs = best({"tracediff": sqlite(query), "python": [sys.executable, "-c", "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))", path]},
+    costs = best({"tracediff": sqlite(query),
+                  "python": [sys.executable, "-c", "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))", path]},
                  1 if size == "small" else 3)
     cpu, wall, memory, output = costs["tracediff"]
     if output != str(peak):
         sys.exit(f"{query}\ngave {output}, not {peak}")
     ratio, length = cpu / costs["python"].cpu, os.path.getsize(path)
     if size != "small" and (ratio > 0.2 or memory > 1.5 * max(length, 100e6)):
-        sys.exit(f"a snapshot takes {ratio:.3f} of the CPU time of pickle.load, and {memory / length:.2f} times its bytes")
-    return ["snapshot", ratio, cpu, wall, memory / 1e6, length / 1e6, EVENTS[size] / 1e3, costs["python"].cpu, costs["python"].peak / 1e6]
+        sys.exit(f"a snapshot takes {ratio:.3f} of the CPU time of pickle.load, and {memory / length:.2f} times its"
+                 f" bytes")
+    return ["snapshot", ratio, cpu, wall, memory / 1e6, length / 1e6, EVENTS[size] / 1e3, costs["python"].cpu,
+            costs["python"].peak / 1e6]
 
 
 def facts_of(path):
@@ -259,7 +265,8 @@ def main(size="medium", folder=os.path.join(ROOT, "build", "bench")):
     table(["case", *(f"x {name}" for name in DECOMPRESSORS), "x plain", "CPU s", "wall s", "peak MB", "MB of JSON",
            "MB/CPU s", "1000 events", "B/event", "M instr."], rows)
     print("measuring a snapshot", file=sys.stderr, flush=True)
-    table(["case", "x pickle.load", "CPU s", "wall s", "peak MB", "MB", "1000 events", "its CPU s", "its peak MB"], [measure_snapshot(size, folder)])
+    table(["case", "x pickle.load", "CPU s", "wall s", "peak MB", "MB", "1000 events", "its CPU s", "its peak MB"],
+          [measure_snapshot(size, folder)])
     print("measuring other programs", file=sys.stderr, flush=True)
     costs = best({"tracediff": sqlite(pair.query), **others(pair, folder)}, 1)
     table(["the pair by", "x tracediff", "CPU s", "wall s", "peak MB"],

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What an answer costs beside reading: the CPU time of trace_summary, of its parts and of the page, by that of trace_diff.
+"""What an answer costs beside reading: the CPU time of trace_summary, of its parts and of the page, by that of
+trace_diff.
 
 usage: bench_answer.py [CONTROL TEST [RANK]]     default: HTA's pair, in the folder that CORPUS names
 
@@ -9,7 +10,8 @@ import os
 import subprocess
 import sys
 
-EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "dist", "tracediff.so")
+EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                                        "dist", "tracediff.so")
 ROUNDS = 7
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""What examples/cluster costs: a rank's shard, the merge of many, and the path of the job; and by that, of 10,000 ranks.
+"""What examples/cluster costs: a rank's shard, the merge of many, and the path of the job; and by that, of 10,000
+ranks.
 
 usage: bench_cluster.py [MEGABYTES [RANKS]]     default: 35 MB of JSON a rank, two runs of 500 ranks
 
-The traces of one rank are generated as in `make bench`, and 100 collectives a step are added to their shards. The shards
-of the other ranks are copies with another rank, which start their collectives at other times: to make them would cost what
-the first cost. The path is asked for in the file of the first rank; the answers of the others are copies.
+The traces of one rank are generated as in `make bench`, and 100 collectives a step are added to their shards. The
+shards of the other ranks are copies with another rank, which start their collectives at other times: to make them would
+cost what the first cost. The path is asked for in the file of the first rank; the answers of the others are copies.
 """
 import contextlib
 import os
@@ -44,25 +45,29 @@ def add_collectives(shard):
     edit(shard, ("""WITH RECURSIVE n(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 100)
                     INSERT INTO job_rows
                     SELECT side, NULL, kinds.column1, rank, CASE kinds.column1 WHEN 'collective' THEN iteration END,
-                           start_ns + (end_ns - start_ns) / 101 * value - 2000, start_ns + (end_ns - start_ns) / 101 * value,
-                           1000000 + 100 * iteration + value, NULL, 'default_pg', NULL, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 1,
-                           1000 + value
+                           start_ns + (end_ns - start_ns) / 101 * value - 2000,
+                           start_ns + (end_ns - start_ns) / 101 * value, 1000000 + 100 * iteration + value, NULL,
+                           'default_pg', NULL, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 1, 1000 + value
                     FROM job_rows CROSS JOIN n CROSS JOIN (VALUES ('collective'), ('exposed')) AS kinds
                     WHERE kind = 'step'""",))
 
 
 def renumber(shard, rank):
-    edit(shard, *((f"UPDATE {table} SET rank = ?", rank) for table in ("files", "steps", "ops", "step_time", "job_rows")),
+    edit(shard, *((f"UPDATE {table} SET rank = ?", rank)
+                  for table in ("files", "steps", "ops", "step_time", "job_rows")),
          ("UPDATE files SET start_ns = start_ns + ?, file = file || ?", rank, rank or ""),
          ("UPDATE inputs SET file = file || ?", rank or ""), ("UPDATE steps SET file = file || ?", rank or ""),
-         ("UPDATE job_rows SET start_ns = end_ns - 2000 - (? * 7919 + event * 104729) % 100003 WHERE event >= 1000000", rank))
+         ("UPDATE job_rows SET start_ns = end_ns - 2000 - (? * 7919 + event * 104729) % 100003 WHERE event >= 1000000",
+          rank))
 
 
 def measure_path(folder, merged, traces, ranks):
     """Asks the first ranks, and adds the answers of all. Says what that costs."""
-    shards, asks = os.path.join(folder, "shards"), [measure("ask", merged, os.path.join(folder, "shards"), trace) for trace in traces]
+    shards, asks = os.path.join(folder, "shards"), [measure("ask", merged, os.path.join(folder, "shards"), trace)
+                                                    for trace in traces]
     with contextlib.closing(sqlite3.connect(merged)) as db:
-        asked = db.execute("SELECT side, file, size, mtime_ns, made_by, stretches FROM job_asked JOIN inputs USING (side, file)").fetchall()
+        asked = db.execute("SELECT side, file, size, mtime_ns, made_by, stretches FROM job_asked"
+                           " JOIN inputs USING (side, file)").fetchall()
         steps, stretches = db.execute("SELECT count(DISTINCT side || iteration), count(*) FROM job_path").fetchone()
     for number, key in enumerate(asked):
         first = os.path.join(shards, key[0], "rank0.json.gz.answer")
@@ -72,7 +77,8 @@ def measure_path(folder, merged, traces, ranks):
             edit(copy, ("DELETE FROM asked",), ("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)", *key))
     added = measure("add", merged, shards)
     print(f"the path: {stretches} stretches in {steps} steps, on {len(asked)} of {2 * ranks} files; "
-          f"{sum(cost[0] for cost in asks) / len(asks):.2f} CPU s a file that is asked, {max(cost[2] for cost in asks):.0f} MB of memory; "
+          f"{sum(cost[0] for cost in asks) / len(asks):.2f} CPU s a file that is asked,"
+          f" {max(cost[2] for cost in asks):.0f} MB of memory; "
           f"to add the answers {added[0]:.1f} CPU s, {added[1]:.1f} s")
     return sum(cost[0] for cost in asks) / len(asks)
 
@@ -83,14 +89,16 @@ def main(megabytes="35", ranks="500"):
         for side in ("control", "test"):
             trace = os.path.join(folder, side, "rank0.json.gz")
             os.mkdir(os.path.dirname(trace))
-            subprocess.run([sys.executable, os.path.join(HERE, "generate_bench.py"), trace, megabytes, "kineto", side], check=True,
+            subprocess.run([sys.executable, os.path.join(HERE, "generate_bench.py"), trace, megabytes, "kineto", side],
+                           check=True,
                            stdout=subprocess.DEVNULL)
             costs.append(measure("make", side, shards, trace))
             first = os.path.join(shards, side, "rank0.json.gz.db")
             add_collectives(first)
             traces.append(trace)
             with contextlib.closing(sqlite3.connect(first)) as db:
-                rows = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("ops", "step_time", "job_rows")}
+                rows = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                        for table in ("ops", "step_time", "job_rows")}
             for rank in range(1, int(ranks)):
                 shutil.copy(first, os.path.join(shards, side, f"rank{rank}.db"))
                 renumber(os.path.join(shards, side, f"rank{rank}.db"), rank)
@@ -106,7 +114,8 @@ def main(megabytes="35", ranks="500"):
               f"database {database / 1e6:.0f} MB")
         per_ask = measure_path(folder, merged, traces, int(ranks))
         times = AIM / int(ranks)
-        print(f"extrapolated to {AIM:,} ranks: {AIM * per_rank / 3600:.1f} CPU hours of shards, {AIM * 2 * size / 1e9:.1f} GB of shards, "
+        print(f"extrapolated to {AIM:,} ranks: {AIM * per_rank / 3600:.1f} CPU hours of shards,"
+              f" {AIM * 2 * size / 1e9:.1f} GB of shards, "
               f"{AIM * per_merge / 60:.0f} CPU minutes of merging, a database of {database * times / 1e9:.1f} GB; "
               f"{2 * AIM * per_ask / 3600:.1f} CPU hours if the path asked every file")
 

@@ -47,8 +47,8 @@ def run(steps=3, slower=1, extra=()):
 
 
 def write_halves(names=20, steps=3):
-    """Jobs `control` and `test` of two ranks, the second of which all wait for. In steady steps each kernel takes longer in
-    test, on rank 0 by exactly half of what it does on rank 1 (Q8.1), in other pieces a step."""
+    """Jobs `control` and `test` of two ranks, the second of which all wait for. In steady steps each kernel takes
+    longer in test, on rank 0 by exactly half of what it does on rank 1 (Q8.1), in other pieces a step."""
     chance, durations = random.Random(1), {}  # ns, by side and rank: those of the kernels of a step
     for number in range(names):
         control, test = ([chance.randrange(20000, 40000) for _ in range(steps)] for _ in range(2))

@@ -27,8 +27,8 @@ def queries():
 
 
 def query_statements(path):
-    """The statements of a query, the facts first if it has any, with what they share in place: a line `-- With FOLDER/NAME`
-    stands for the CTEs of that file of sql/."""
+    """The statements of a query, the facts first if it has any, with what they share in place: a line `-- With
+    FOLDER/NAME` stands for the CTEs of that file of sql/."""
     def text(path):
         with open(path, encoding="utf-8") as file:
             own = re.split("(?m)^-- Own.*$", re.split("(?m)^-- Shared.*\n", file.read())[-1])[0]

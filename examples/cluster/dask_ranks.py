@@ -3,8 +3,8 @@
 
 usage: dask_ranks.py CONTROL TEST SHARDS DATABASE [SCHEDULER | WORKERS]
 
-CONTROL and TEST are directories of traces. SHARDS is a folder for the shards: what is there and whole is kept, so the same
-line goes on where a run was stopped. SCHEDULER is the address of a Dask scheduler, such as tcp://host:8786, whose
+CONTROL and TEST are directories of traces. SHARDS is a folder for the shards: what is there and whole is kept, so the
+same line goes on where a run was stopped. SCHEDULER is the address of a Dask scheduler, such as tcp://host:8786, whose
 workers see these paths and this checkout; WORKERS, the number of processes on this machine (default: its processors).
 """
 import glob
@@ -42,12 +42,14 @@ def run_all(client, name, traces, columns):
         counts[result] += 1
         if time.monotonic() > said + 5 or done == len(traces):
             said = time.monotonic()
-            print(f"{name}: {done} of {len(traces)} files: " + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
+            print(f"{name}: {done} of {len(traces)} files: " + ", ".join(f"{n} {what}" for what, n in counts.items()),
+                  flush=True)
     return counts
 
 
 def files(run):
-    return [path for pattern in ("*.json", "*.gz") for path in sorted(glob.glob(os.path.join(glob.escape(run), pattern)))]
+    return [path for pattern in ("*.json", "*.gz")
+            for path in sorted(glob.glob(os.path.join(glob.escape(run), pattern)))]
 
 
 def main(control, test, folder, database, workers=str(os.cpu_count())):

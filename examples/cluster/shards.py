@@ -6,9 +6,10 @@ usage: shards.py make control|test SHARDS TRACE...       writes a shard of each 
        shards.py ask DATABASE SHARDS TRACE...            asks each file what the path of the job does in it
        shards.py add DATABASE SHARDS...                  adds the answers to the database
 
-Shards, answers and merged databases are written aside, and renamed when they are whole. SHARDS gets a folder for each side.
-A shard is merged only if its file is as it was; --elsewhere, if the files lie on other machines, does not look. The exit
-status is 3 if the database is there but lacks ranks or files: a line says which. Answers are added all or none.
+Shards, answers and merged databases are written aside, and renamed when they are whole. SHARDS gets a folder for each
+side. A shard is merged only if its file is as it was; --elsewhere, if the files lie on other machines, does not look.
+The exit status is 3 if the database is there but lacks ranks or files: a line says which. Answers are added all or
+none.
 """
 import collections
 import contextlib
@@ -31,7 +32,8 @@ ASKED = "SELECT side, file, size, mtime_ns, made_by, stretches FROM job_asked JO
 ANSWER = """CREATE TABLE asked (side, file, size, mtime_ns, made_by, stretches);
             CREATE TABLE answers (side, rank, iteration, class, name, time_ns);"""
 
-# What a shard was made of. state: the file's size and mtime_ns, None and None if there was none. left_out: it has no rows.
+# What a shard was made of. state: the file's size and mtime_ns, None and None if there was none. left_out: it has no
+# rows.
 Inputs = collections.namedtuple("Inputs", "side file state made_by left_out")
 
 
@@ -145,8 +147,8 @@ def why_not(shard, version, merged, elsewhere):
     state = inputs.state if elsewhere else state_of(inputs.file)
     if state != inputs.state:
         return (f"{inputs.file} has changed: make it again" if state != (None, None) else
-                f"{inputs.file}, of which it was made, is gone: delete the shard, or merge with --elsewhere if the file lies on"
-                " another machine")
+                f"{inputs.file}, of which it was made, is gone: delete the shard, or merge with --elsewhere if the file"
+                " lies on another machine")
     other, other_state = merged.setdefault((inputs.side, inputs.file, inputs.left_out), (shard, inputs.state))
     if other_state != inputs.state:
         return f"{inputs.file} was not the same for {other}: delete the older shard"
@@ -166,9 +168,10 @@ def merge(database, folders, elsewhere=False):
         db, version = prepare(new)
         with contextlib.closing(db):
             db.execute("ATTACH ? AS aside", (new + ".aside",))
-            for name in ("main", "aside"):  # nobody sees them before all is whole: they need no journal
+            # Nobody sees them before all is whole: they need no journal. Sorts are made of pieces of cache_size, kB.
+            for name in ("main", "aside"):
                 db.executescript(f"""PRAGMA {name}.journal_mode = OFF; PRAGMA {name}.synchronous = OFF;
-                                     PRAGMA {name}.cache_size = -250000;""")  # kB: sorts are made of pieces of this size
+                                     PRAGMA {name}.cache_size = -250000;""")
             db.executescript("""CREATE TABLE aside.job_rows AS SELECT * FROM main.job_rows;
                                 DROP TABLE main.job_rows;""")
             for shard in shards:  # one at a time: SQLite attaches at most 10
@@ -181,7 +184,8 @@ def merge(database, folders, elsewhere=False):
                 db.executescript(add)
                 db.execute("DETACH shard")
             db.execute("""INSERT INTO about
-                          VALUES ('content', 'summaries of PyTorch profiler traces, merged by tracediff'), ('layout', '1'),
+                          VALUES ('content', 'summaries of PyTorch profiler traces, merged by tracediff'),
+                            ('layout', '1'),
                             ('created_utc', strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), ('tracediff', tracediff_version()),
                             ('sqlite', sqlite_version()), ('shards', ?)""", (len(shards) - len(lines),))
             db.executescript(read(HERE, "finish.sql"))
@@ -227,7 +231,8 @@ def ask(database, trace, folder):
             db.executescript(ANSWER)
             db.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)", key)
             try:
-                db.execute("INSERT INTO answers SELECT ?, rank, iteration, class, name, time_ns FROM trace_job_parts(?, ?)",
+                db.execute("INSERT INTO answers SELECT ?, rank, iteration, class, name, time_ns"
+                           " FROM trace_job_parts(?, ?)",
                            (side, json.dumps([trace]), stretches))
             except sqlite3.OperationalError as error:
                 return str(error)
@@ -264,7 +269,8 @@ def add(database, folders):
         for key in asked:
             if key not in answers:
                 side, file, *_ = key
-                lacking.append(f"{others[key[:2]]}: not what {database} asks of {file}: ask it again" if key[:2] in others else
+                lacking.append(f"{others[key[:2]]}: not what {database} asks of {file}: ask it again"
+                               if key[:2] in others else
                                f"{side}: no answer of {file}: 'shards.py ask' asks it")
                 continue
             db.execute("ATTACH ? AS answer", (read_only(answers[key]),))
@@ -279,7 +285,8 @@ def add(database, folders):
 
 def check_sides(db, folders, lines):
     """Ends the program where a side has no file: its diff would be empty, as if nothing differed."""
-    there = {side for side, in db.execute("SELECT side FROM files WHERE (side, file) NOT IN (SELECT side, file FROM left_out)")}
+    there = {side for side, in db.execute("SELECT side FROM files"
+                                          " WHERE (side, file) NOT IN (SELECT side, file FROM left_out)")}
     for side in SIDES:
         if side not in there:
             lines.append(f"no rows of {side} in {', '.join(folders)}: 'shards.py make {side}' writes its shards")

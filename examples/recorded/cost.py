@@ -10,12 +10,14 @@ import tempfile
 import time
 import torch
 
-WAYS = {"no profiler": None, "record_shapes": {}, "and with_modules": {"with_modules": True}, "and with_stack": {"with_stack": True},
+WAYS = {"no profiler": None, "record_shapes": {}, "and with_modules": {"with_modules": True},
+        "and with_stack": {"with_stack": True},
         "and profile_memory": {"profile_memory": True}}
 ROUNDS, STEPS = 6, 10
 
 torch.set_num_threads(1)
-model = torch.nn.Sequential(*(torch.nn.TransformerEncoderLayer(128, 4, 512, dropout=0, batch_first=True) for _ in range(6)))
+model = torch.nn.Sequential(*(torch.nn.TransformerEncoderLayer(128, 4, 512, dropout=0, batch_first=True)
+                              for _ in range(6)))
 optimizer = torch.optim.AdamW(model.parameters())
 batch = torch.randn(4, 32, 128)
 
@@ -40,8 +42,10 @@ def microseconds_a_call(count=20000):
 
 
 def profiled(options, path):
-    with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=STEPS, repeat=1), record_shapes=True,
-                                on_trace_ready=lambda profiler: profiler.export_chrome_trace(path), **options) as profiler:
+    with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=STEPS, repeat=1),
+                                record_shapes=True,
+                                on_trace_ready=lambda profiler: profiler.export_chrome_trace(path),
+                                **options) as profiler:
         times = []
         for _ in range(3 + STEPS):
             times.append(step())

@@ -3,9 +3,9 @@
 
 usage: pack.py KIND LIBRARY FOLDER      KIND: wheel, npm, deb or tarball
 
-Checks the library, writes the package into FOLDER, and prints its path. The texts in the package are those of the folder
-of its kind, with the values for @NAME@. The same library gives the same bytes: every file in a package is of the time
-SOURCE_DATE_EPOCH. DEBFULLNAME and DEBEMAIL name the maintainer of the Debian package, as for Debian's own tools.
+Checks the library, writes the package into FOLDER, and prints its path. The texts in the package are those of the
+folder of its kind, with the values for @NAME@. The same library gives the same bytes: every file in a package is of the
+time SOURCE_DATE_EPOCH. DEBFULLNAME and DEBEMAIL name the maintainer of the Debian package, as for Debian's own tools.
 """
 import base64
 import email.utils
@@ -30,7 +30,8 @@ GLIBC = "2.17"
 # What else a package may need: all of it is on any Linux with glibc, and in the policy of manylinux.
 NEEDED = {"libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "libz.so.1"}
 # Of each processor: its number in ELF, and the names that npm and Debian have for it.
-PROCESSORS = {"x86_64": (62, "x64", "amd64", "x86_64-linux-gnu"), "aarch64": (183, "arm64", "arm64", "aarch64-linux-gnu")}
+PROCESSORS = {"x86_64": (62, "x64", "amd64", "x86_64-linux-gnu"),
+              "aarch64": (183, "arm64", "arm64", "aarch64-linux-gnu")}
 
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH") or 315532800)  # 1980: zip knows no earlier time
 
@@ -84,7 +85,8 @@ def check(path):
     if newer:
         raise Refused(f"it needs a glibc newer than {GLIBC}: {', '.join(newer)}. Add them to"
                       " ext/packages/library/old_glibc.c, or do without")
-    more = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", path))) - NEEDED - {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+    more = set(re.findall(r"\(NEEDED\).*\[(.*)\]",
+                          readelf("-d", path))) - NEEDED - {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
     if more:
         raise Refused(f"it needs libraries that not every system has: {', '.join(sorted(more))}")
     return found[0], data
@@ -171,7 +173,8 @@ def deb(library, values, folder):
     """Laid out as `make install` does, in the folders that Debian has for libraries and documents."""
     texts_of = texts("deb", values)
     lib, share, doc = f"usr/lib/{values['DEB_LIB']}", "usr/share/tracediff", "usr/share/doc/tracediff"
-    licence = "".join(f" {line or '.'}\n" for line in read(ROOT, "LICENSE").decode().split("\n\n", 2)[2].rstrip("\n").split("\n"))
+    licence = "".join(f" {line or '.'}\n"
+                      for line in read(ROOT, "LICENSE").decode().split("\n\n", 2)[2].rstrip("\n").split("\n"))
     files = {f"{lib}/libtracediff.so": library,
              f"{doc}/copyright": texts_of["copyright"].rstrip(b"\n") + b"\n" + licence.encode(),
              f"{doc}/changelog.gz": gzip.compress(texts_of["changelog"], mtime=EPOCH),
@@ -192,7 +195,8 @@ def deb(library, values, folder):
             for name in folders + names:
                 os.utime(os.path.join(parent, name), (EPOCH, EPOCH), follow_symlinks=False)
         try:
-            subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out], check=True, stdout=subprocess.DEVNULL,
+            subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out], check=True,
+                           stdout=subprocess.DEVNULL,
                            env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)})
         except FileNotFoundError:
             raise Refused("there is no dpkg-deb, which makes Debian packages: do so on Debian or Ubuntu") from None
@@ -202,7 +206,8 @@ def deb(library, values, folder):
 def main(kind, path, folder):
     processor, library = check(path)
     _, node, debian, multiarch = PROCESSORS[processor]
-    values = {"VERSION": version(), "GLIBC": GLIBC, "ARCH": processor, "NODE_CPU": node, "DEB_ARCH": debian, "DEB_LIB": multiarch,
+    values = {"VERSION": version(), "GLIBC": GLIBC, "ARCH": processor, "NODE_CPU": node, "DEB_ARCH": debian,
+              "DEB_LIB": multiarch,
               "INSTALLED_KB": "0", "DATE": email.utils.formatdate(EPOCH),
               "MAINTAINER": f"{os.environ.get('DEBFULLNAME') or 'the tracediff authors'}"
                             f" <{os.environ.get('DEBEMAIL') or 'authors@tracediff.invalid'}>"}

@@ -28,7 +28,8 @@ def run(durations, start=None, name="op", more=()):
     events = []
     for number, duration in enumerate([5, *durations, 5]):
         events += [step(number, 10000 * number, 9000), event(name, 10000 * number + 10, duration)]
-        events += [event(other, 10000 * number + 3000 + 200 * place, value) for place, (other, value) in enumerate(more)]
+        events += [event(other, 10000 * number + 3000 + 200 * place, value)
+                   for place, (other, value) in enumerate(more)]
     return document(*events, baseTimeNanoseconds=next(SINCE_BOOT) if start is None else start)
 
 
@@ -57,7 +58,8 @@ class Numbers(Ab):
     def test_three_against_three(self):
         self.save("control", [100, 102, 101])
         self.save("test", [110, 113, 111])
-        self.close(self.ask("unit, control_n, test_n, control_steps, test_steps, p_value, ci_low, ci_high, diff_pct, verdict"),
+        self.close(self.ask("unit, control_n, test_n, control_steps, test_steps, p_value, ci_low, ci_high, diff_pct,"
+                            " verdict"),
                    ("run", 3, 3, 9, 9, 5.65942883519896e-04, 7.28223840248117, 13.2540865426029, 10.2277275122678,
                     "slower"))
         self.assertAlmostEqual(self.ask("detectable")[0], 3.73721128387, 9)
@@ -85,7 +87,8 @@ class Numbers(Ab):
     def test_one_run_a_side_by_run(self):
         self.save("control", [100])
         self.save("test", [150])
-        self.assertEqual(self.ask("unit, p_value, ci_low, detectable, verdict, gate, runs_needed", " AND by_unit = 'run'"),
+        self.assertEqual(self.ask("unit, p_value, ci_low, detectable, verdict, gate, runs_needed",
+                                  " AND by_unit = 'run'"),
                          ("run", None, None, None, "too few", "inconclusive", None))
 
     def test_without_variance(self):
@@ -105,11 +108,13 @@ class Numbers(Ab):
                    (1.0, 0.0, 0.0, 0.0, "same", "not slower"))
 
     def test_runs_needed(self):
-        """The smallest n with (qt(0.975, 2n - 2) + qt(0.8, 2n - 2)) sd sqrt(2 / n) <= |log ratio - log(1 + effect)|, by R."""
+        """The smallest n with (qt(0.975, 2n - 2) + qt(0.8, 2n - 2)) sd sqrt(2 / n) <= |log ratio - log(1 + effect)|, by
+        R."""
         self.save("control", [100, 101, 99, 102, 100])
         self.save("test", [104, 103, 105, 102, 104])
         for effect, runs in ((0.04, 33), (0.035, 216), (0.045, 14), (0.0318, None)):
-            self.assertEqual(self.ask("gate, runs_needed", f" AND names = 'op' AND min_effect = {effect}"), ("inconclusive", runs))
+            self.assertEqual(self.ask("gate, runs_needed", f" AND names = 'op' AND min_effect = {effect}"),
+                             ("inconclusive", runs))
 
 
 class Units(Ab):
@@ -187,7 +192,8 @@ class Units(Ab):
     def test_few_runs_on_one_side(self):
         self.save("control", [100])
         self.save("test", [100, 101, 99, 100])
-        self.assertEqual(self.ask("note")[0], "1 run of control: if its runs differ more than the others, p is too small")
+        self.assertEqual(self.ask("note")[0], "1 run of control: if its runs differ more than the others, p is too"
+                                              " small")
 
     def test_what_is_not_in_every_step(self):
         """V2: an operator of every third step is compared by means, on both sides."""
@@ -252,17 +258,20 @@ class Verdicts(Ab):
         self.save("test", [100, 101, 99])
         for side, number, name in (("control", 0, "gone"), ("control", 1, "gone"), ("control", 2, "gone"),
                                    ("test", 0, "new"), ("test", 1, "new"), ("test", 2, "new"), ("control", 1, "rare"),
-                                   ("control", 2, "rare"), ("test", 0, "rare"), ("test", 1, "rare"), ("test", 2, "rare")):
+                                   ("control", 2, "rare"), ("test", 0, "rare"), ("test", 1, "rare"),
+                                   ("test", 2, "rare")):
             path = f"{side}/{number}/rank0.json"
             with open(path) as file:
                 trace = json.load(file)
-            trace["traceEvents"] += [event(name, 10000 * i + (4000 if name == "rare" else 5000), 20) for i in range(1, 4)]
+            trace["traceEvents"] += [event(name, 10000 * i + (4000 if name == "rare" else 5000), 20)
+                                     for i in range(1, 4)]
             write(path, trace)
         wanted = {"gone": (3, 0, 20.0, 0.0, -20.0, -100.0, None, "deleted", "not slower", None),
                   "new": (0, 3, 0.0, 20.0, 20.0, None, None, "added", "slower", None),
                   "rare": (2, 3, 20.0, 20.0, 0.0, 0.0, None, "~", "inconclusive", "in 2 of 3 runs of control")}
         for name, row in wanted.items():
-            self.close(self.ask("control_n, test_n, control_mean, test_mean, diff, diff_pct, p_value, verdict, gate, note",
+            self.close(self.ask("control_n, test_n, control_mean, test_mean, diff, diff_pct, p_value, verdict, gate,"
+                                " note",
                                 name=name), row)
         self.assertEqual(self.ask("gate", " AND min_diff = 21", name="new")[0], "not slower")
 
@@ -308,7 +317,8 @@ class Verdicts(Ab):
         self.assertEqual(p, q)
         self.assertGreater(self.ask("q_value")[0], 5 * p)
         self.assertEqual([name for name, in self.rows(
-            "SELECT name FROM trace_ab('control/*', 'test/*') WHERE names = '[\"STEP\", \"o_\", \"other1%\"]' ORDER BY 1 LIMIT 3")],
+            "SELECT name FROM trace_ab('control/*', 'test/*') WHERE names = '[\"STEP\", \"o_\", \"other1%\"]'"
+            " ORDER BY 1 LIMIT 3")],
             ["op", "other1", "other10"])
         self.assertEqual(self.ask("control_mean", " AND names = 'step'", name="step"), (9000,))
 
@@ -318,18 +328,21 @@ class Verdicts(Ab):
         self.save("test", [110, 110.1, 109.9, 110])
         for effect, diff, gate, verdict in ((0.05, 0, "slower", "slower"), (0.05, 15, "not slower", "~"),
                                             (0.2, 0, "not slower", "same"), (0, 9, "slower", "slower")):
-            self.assertEqual(self.ask("gate, verdict", f" AND min_effect = {effect} AND min_diff = {diff}"), (gate, verdict))
+            self.assertEqual(self.ask("gate, verdict", f" AND min_effect = {effect} AND min_diff = {diff}"),
+                             (gate, verdict))
 
     def test_order_of_recording(self):
         """V9."""
-        first, later = [1700000000 * 10 ** 9 + HOUR * i for i in (1, 2, 3)], [1700000000 * 10 ** 9 + HOUR * i for i in (4, 5, 6)]
+        first, later = [1700000000 * 10 ** 9 + HOUR * i
+                        for i in (1, 2, 3)], [1700000000 * 10 ** 9 + HOUR * i for i in (4, 5, 6)]
         turns = first[0], later[0], later[1]
         others = first[1], first[2], later[2]
         for control, test, note in ((first, later, "control"), (later, first, "test"), (turns, others, None),
                                     (first, None, None), ([1, 2, 3], [4, 5, 6], None)):
             self.save("control", [100, 101, 99], control)
             self.save("test", [100, 101, 99], test)
-            self.assertEqual(self.ask("note")[0], note and f"all runs of {note} came first: a drift of the machine looks"
+            self.assertEqual(self.ask("note")[0],
+                             note and f"all runs of {note} came first: a drift of the machine looks"
                                                            " like a difference")
 
 
@@ -338,7 +351,8 @@ class Runs(Ab):
 
     def counts(self, control, test, runs=None):
         [row] = self.rows("SELECT DISTINCT control_n, test_n FROM trace_ab(?, ?) WHERE runs IS ? AND name = 'op'"
-                          if runs is None else "SELECT control_n, test_n FROM trace_ab(?, ?) WHERE runs = ? AND name = 'op'",
+                          if runs is None
+                          else "SELECT control_n, test_n FROM trace_ab(?, ?) WHERE runs = ? AND name = 'op'",
                           control, test, runs)
         return row
 
@@ -351,47 +365,59 @@ class Runs(Ab):
 
     def test_what_is_a_run(self):
         for text, count in (("control/*", 3), ("control/[01]", 2), ("control/0", 1), ("control/0/rank0.json", 1),
-                            ("flat", 1), ("flat/*.json", 1), ('["control/0", "flat/a.json"]', 2), ('["control/*", "flat"]', 4),
+                            ("flat", 1), ("flat/*.json", 1), ('["control/0", "flat/a.json"]', 2),
+                            ('["control/*", "flat"]', 4),
                             (f"{self.folder}/control/*/", 3)):
             ranks = "WHERE ranks = 0" if "flat" in text else "WHERE 1"
-            self.assertEqual(self.rows(f"SELECT control_n, test_n FROM trace_ab(?, ?) {ranks} AND name = 'op'", text, "control/*"),
+            self.assertEqual(self.rows(f"SELECT control_n, test_n FROM trace_ab(?, ?) {ranks} AND name = 'op'", text,
+                                       "control/*"),
                              [(count, 3)], text)
 
     def test_files_as_runs(self):
         for text, count in (("flat", 2), ("flat/*", 2), ("control/*/*.json", 3), ("control/0", 1),
                             ('["flat/a.json", "control/1"]', 2)):
-            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'flat') WHERE runs = 'file' AND name = 'op'", text),
+            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'flat') WHERE runs = 'file'"
+                                       " AND name = 'op'", text),
                              [(count, 2)], text)
 
     def test_runs_given_twice_count_once(self):
         """However they are spelt."""
         os.symlink("0", "control/link")
-        texts = json.dumps(["control/0", "./control/0", "control/0/", f"{self.folder}/control/0", "control/link", "control/1"])
-        self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'test/*') WHERE name = 'op'", texts), [(2, 2)])
+        texts = json.dumps(["control/0", "./control/0", "control/0/", f"{self.folder}/control/0", "control/link",
+                            "control/1"])
+        self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab(?, 'test/*') WHERE name = 'op'", texts),
+                         [(2, 2)])
         os.unlink("control/link")
-        self.assertEqual(self.rows("SELECT control_n FROM trace_ab('[\"control/*\", \"control/0\"]', 'test/*') WHERE name = 'op'"),
+        self.assertEqual(self.rows("SELECT control_n FROM trace_ab('[\"control/*\", \"control/0\"]', 'test/*')"
+                                   " WHERE name = 'op'"),
                          [(3,)])
 
     def test_order_of_runs_does_not_matter(self):
         wanted = self.rows("SELECT * FROM trace_ab('control/*', 'test/*')")
-        self.assertEqual(self.rows("SELECT * FROM trace_ab('[\"control/2\", \"control/0\", \"control/1\"]', 'test/*')"), wanted)
+        self.assertEqual(self.rows("SELECT * FROM trace_ab('[\"control/2\", \"control/0\", \"control/1\"]', 'test/*')"),
+                         wanted)
 
     def test_errors(self):
         write("control/notes.json", "{}")
         for sql, message in (
                 ("('none/*', 'test/*')", "cannot read 'none/*': No such file or directory"),
-                ("('control/*', 'test/*')", "'control/*' matches directories and the file 'control/notes.json': runs are the"
+                ("('control/*', 'test/*')", "'control/*' matches directories and the file 'control/notes.json': runs"
+                                            " are the"
                                             " one or the other"),
                 ("('control', 'test/*')", "'control/notes.json': not a trace"),
                 ("('', 'test/*')", "the trace is an empty text: name a directory, a file or a pattern"),
-                ("('[]', 'test/*')", "control must be the path of a directory or a file, a pattern, or a JSON array of these, not '[]'"),
+                ("('[]', 'test/*')", "control must be the path of a directory or a file, a pattern, or a JSON array of"
+                                     " these, not '[]'"),
                 ("('control/0', 'test/*', 7)", "'control/0' has no rank 7 (ranks: 0)"),
                 ("('control/0', 'test/*') WHERE runs = 'dir'", "runs must be 'auto' or 'file', not 'dir'"),
-                ("('control/0', 'test/*') WHERE by_unit = 'rank'", "by_unit must be 'auto', 'run' or 'step', not 'rank'"),
-                ("('control/0', 'test/*') WHERE measure = 'max'", "measure must be 'self', 'total' or 'count', not 'max'"),
+                ("('control/0', 'test/*') WHERE by_unit = 'rank'",
+                 "by_unit must be 'auto', 'run' or 'step', not 'rank'"),
+                ("('control/0', 'test/*') WHERE measure = 'max'",
+                 "measure must be 'self', 'total' or 'count', not 'max'"),
                 ("('control/0', 'test/*') WHERE min_effect = -1", "min_effect must be a number from 0 to 1, not -1"),
                 ("('control/0', 'test/*') WHERE min_effect = 5", "min_effect must be a number from 0 to 1, not 5"),
-                ("('control/0', 'test/*') WHERE names = 7", "names must be a LIKE pattern or a JSON array of patterns, not 7"),
+                ("('control/0', 'test/*') WHERE names = 7",
+                 "names must be a LIKE pattern or a JSON array of patterns, not 7"),
                 ("('control/0', 'test/*') WHERE iterations = 9", "'control/0' has no step 9 (steps: 0, 1, 2, 3, 4)")):
             with self.subTest(sql):
                 with self.assertRaises(Exception) as raised:
@@ -404,9 +430,11 @@ class Runs(Ab):
             for number in range(3):
                 write(f"{side}/{number}/rank0.json", run([100 + number] * 3))
                 write(f"{side}/{number}/rank1.json", run([200 + number] * 3))
-        self.assertEqual(self.rows("SELECT verdict FROM trace_ab('control/*', 'test/*', 'all') WHERE names = 'op'"), [("same",)])
+        self.assertEqual(self.rows("SELECT verdict FROM trace_ab('control/*', 'test/*', 'all') WHERE names = 'op'"),
+                         [("same",)])
         choose = "choose ranks that all runs have"
-        for gone, path, other, rank in (("test/1/rank1.json", "test/1", "control/0", 1), ("test/*/rank1.json", "test/0", "control/0", 1),
+        for gone, path, other, rank in (("test/1/rank1.json", "test/1", "control/0", 1),
+                                        ("test/*/rank1.json", "test/0", "control/0", 1),
                                         ("control/0/rank1.json", "control/0", "control/1", 1),
                                         ("test/2/rank0.json", "test/2", "control/0", 0)):
             with self.subTest(gone):
@@ -416,21 +444,26 @@ class Runs(Ab):
                 for ranks in ("'all'",) if rank else ("'all'", "NULL"):
                     self.assert_error(f"trace_ab: '{path}' has no rank {rank}, but '{other}' has: {choose}",
                                       f"SELECT * FROM trace_ab('control/*', 'test/*', {ranks})")
-                self.assertEqual(len(self.rows("SELECT * FROM trace_ab('control/*', 'test/*', ?) WHERE names = 'op'", 1 - rank)), 1)
+                self.assertEqual(len(self.rows("SELECT * FROM trace_ab('control/*', 'test/*', ?) WHERE names = 'op'",
+                                               1 - rank)), 1)
                 for place, content in kept.items():
                     write(place, content)
-        self.assert_error(f"trace_ab: 'test/0/rank1.json' has no rank 0, but 'test/0/rank0.json' has: {choose}; the files of a run's"
-                          " ranks are one run, a directory", "SELECT * FROM trace_ab('test/0', 'test/1') WHERE runs = 'file'")
+        self.assert_error(f"trace_ab: 'test/0/rank1.json' has no rank 0, but 'test/0/rank0.json' has: {choose}; the"
+                          f" files of a run's"
+                          " ranks are one run, a directory",
+                          "SELECT * FROM trace_ab('test/0', 'test/1') WHERE runs = 'file'")
 
     def test_one_recording_in_two_runs(self):
         """V11: a gate must not pass because a run is compared with itself."""
         def ask(sides, by="run"):
-            return self.rows(f"SELECT verdict, gate, runs_needed, note FROM trace_ab({sides}) WHERE names = 'op' AND by_unit = ?", by)
+            return self.rows(f"SELECT verdict, gate, runs_needed, note FROM trace_ab({sides}) WHERE names = 'op'"
+                             f" AND by_unit = ?", by)
 
         one = ("~", "inconclusive", None, "'control/0/rank0.json' and '{}' are one recording, not two runs")
         self.assertEqual(ask("'control/*', 'control/*'"), [(*one[:3], one[3].format("control/0/rank0.json"))])
         self.assertEqual(ask("'control/*', 'control/*'", "step"),
-                         [(*one[:3], one[3].format("control/0/rank0.json") + "; steps of one run are not independent: ask by run")])
+                         [(*one[:3], one[3].format("control/0/rank0.json")
+                           + "; steps of one run are not independent: ask by run")])
         other = json.loads(open("control/0/rank0.json").read())
         other["traceEvents"].reverse()
         self.save("test", [100, 101, 99])
@@ -446,7 +479,8 @@ class Runs(Ab):
         self.save("test", [100, 101])
         write("test/2/rank0.json.gz", open("test/1/rank0.json", "rb").read())
         os.unlink("test/2/rank0.json")
-        self.assertEqual(ask("'control/*', 'test/*'"), [(*one[:3], "'test/1/rank0.json' and 'test/2/rank0.json.gz' are one recording,"
+        self.assertEqual(ask("'control/*', 'test/*'"),
+                         [(*one[:3], "'test/1/rank0.json' and 'test/2/rank0.json.gz' are one recording,"
                                                          " not two runs")])
 
     def test_files_without_events_are_no_copies(self):
@@ -462,9 +496,11 @@ class Runs(Ab):
         """V1: sums of a whole trace are not compared with those of a step."""
         for path in ("control/1", "test/0"):
             write(f"{path}/rank0.json", document(event("op", 1, 100)))
-            self.assert_error(f"trace_ab: '{path}' has no steps, but 'control/0' has: choose runs that have steps, or iterations"
+            self.assert_error(f"trace_ab: '{path}' has no steps, but 'control/0' has: choose runs that have steps, or"
+                              f" iterations"
                               " 'all'", "SELECT * FROM trace_ab('control/*', 'test/*')")
-            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab('control/*', 'test/*') WHERE iterations = 'all'"
+            self.assertEqual(self.rows("SELECT control_n, test_n FROM trace_ab('control/*', 'test/*')"
+                                       " WHERE iterations = 'all'"
                                        " AND name = 'op'"), [(3, 2)])
             self.save("control", [100, 101, 99])
 
@@ -481,7 +517,8 @@ class Runs(Ab):
                 ("('control/*', 'test/*')", "GPU", "control has no device work to compare")):
             self.assert_error(f"trace_ab: {error}", f"SELECT * FROM trace_ab{sides} {whole} '{device}'")
         write("test/9/rank0.json", document())
-        self.assertEqual(self.rows(f"SELECT control_n, test_n, gate, note FROM trace_ab('control/*', 'test/*') {whole} 'ALL'"),
+        self.assertEqual(self.rows(f"SELECT control_n, test_n, gate, note"
+                                   f" FROM trace_ab('control/*', 'test/*') {whole} 'ALL'"),
                          [(3, 2, "inconclusive", "in 2 of 3 runs of test")])
 
     def test_files_that_are_no_ranks(self):
@@ -539,7 +576,8 @@ class Many(Ab):
 
 class Data(unittest.TestCase):
     def test_is_what_the_generator_makes(self):
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_runs.py"), "--check"], capture_output=True,
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_runs.py"),
+                               "--check"], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
@@ -548,7 +586,8 @@ class Recorder(InFolder):
     """examples/record_runs.sh"""
 
     def record(self, *arguments):
-        return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True, text=True,
+        return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True,
+                              text=True,
                               check=False)
 
     def test_turns(self):

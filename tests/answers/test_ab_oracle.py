@@ -1,5 +1,5 @@
-"""trace_ab against its rules read a second time (oracle_ab.py), on random families of runs (generate_ab.py); the oracle's
-distributions against R's, recorded and live; and what must not matter.
+"""trace_ab against its rules read a second time (oracle_ab.py), on random families of runs (generate_ab.py); the
+oracle's distributions against R's, recorded and live; and what must not matter.
 
 To record anew: python3 tests/answers/test_ab_oracle.py
 """
@@ -24,9 +24,11 @@ import oracle_marks
 from made import InFolder
 from support import series
 
-ARGUMENTS = ("ranks", "iterations", "device_type", "use_short_name", "runs", "by_unit", "measure", "min_effect", "names",
+ARGUMENTS = ("ranks", "iterations", "device_type", "use_short_name", "runs", "by_unit", "measure", "min_effect",
+             "names",
              "min_diff", "steps")
-EXACT = {"name", "device", "unit", "control_n", "test_n", "control_steps", "test_steps", "verdict", "gate", "runs_needed",
+EXACT = {"name", "device", "unit", "control_n", "test_n", "control_steps", "test_steps", "verdict", "gate",
+         "runs_needed",
          "note"}
 CHOICES = {
     "ranks": (None, None, None, None, "all", "all", 0, "[0, 1]", 1),
@@ -99,13 +101,15 @@ class Random(OfAB):
         """A family in which the gate and 'same' are often close."""
         planted = {at: rng.choice((0.86, rng.uniform(1.08, 1.18))) for at in rng.sample(range(8), 6)}
         return generate_ab.Family(rng, generate_ab.Plan(
-            runs=(rng.randrange(3, 6), rng.randrange(3, 6)), effect=0.02, planted=planted, tails=rng.choice(generate_ab.TAILS)))
+            runs=(rng.randrange(3, 6), rng.randrange(3, 6)), effect=0.02, planted=planted,
+            tails=rng.choice(generate_ab.TAILS)))
 
     @staticmethod
     def like_nothing(names, rows):
         """The first pattern that no row's name is like."""
         patterns = json.loads(names) if names and names.startswith("[") else [names] if names else []
-        return next((pattern for pattern in patterns if not any(oracle_marks.matches(pattern, row.name) for row in rows)), None)
+        return next((pattern for pattern in patterns
+                     if not any(oracle_marks.matches(pattern, row.name) for row in rows)), None)
 
     @staticmethod
     def tamper(rng, seed):
@@ -139,14 +143,17 @@ class Random(OfAB):
                     continue
                 if missing := self.like_nothing(arguments.get("names"), wanted):
                     seen["misspelt"] += 1
-                    with self.assertRaisesRegex(sqlite3.Error, re.escape(f"names: nothing is like '{missing}'"), msg=message):
+                    with self.assertRaisesRegex(sqlite3.Error, re.escape(f"names: nothing is like '{missing}'"),
+                                                msg=message):
                         self.ab(control, test, **arguments)
                     continue
                 self.assert_rows(self.ab(control, test, **arguments), wanted, message)
                 for row in wanted:
                     seen.update((row.unit, row.verdict, row.gate, *(row.note or "").split("; ")))
-        self.assertGreater(sum(seen[what] for what in seen if what.endswith("are one recording, not two runs")), 0, seen)
-        for what in ("refused", "run", "step", "slower", "faster", "same", "~", "added", "deleted", "too few", "slower here",
+        self.assertGreater(sum(seen[what] for what in seen if what.endswith("are one recording, not two runs")), 0,
+                           seen)
+        for what in ("refused", "run", "step", "slower", "faster", "same", "~", "added", "deleted", "too few",
+                     "slower here",
                      "not slower", "inconclusive", oracle_ab.NOT_EVERY_STEP, oracle_ab.ASK_BY_RUN,
                      *(("more", "fewer", "faster here") if self.COUNT > 100 else ())):
             self.assertGreater(seen[what], 0, (what, seen))
@@ -210,8 +217,10 @@ class WhatMustNotMatter(OfAB):
                 given = [run if rng.random() < 0.5 else f"{run}/*.json" for run in runs]
                 arrays.append(json.dumps(given))
             self.assert_rows(self.ab(*arrays, **arguments), rows, f"seed {seed} {arguments} {arrays}")
-            files = [json.dumps(rng.sample(found, len(found))) for folder in folders for found in [glob.glob(f"{folder}/rank0.json")]]
-            self.assert_rows(self.ab(*files), self.ab(*(f"{folder}/rank0*" for folder in folders), runs="file"), f"seed {seed}")
+            files = [json.dumps(rng.sample(found, len(found))) for folder in folders
+                     for found in [glob.glob(f"{folder}/rank0.json")]]
+            self.assert_rows(self.ab(*files), self.ab(*(f"{folder}/rank0*" for folder in folders), runs="file"),
+                             f"seed {seed}")
             self.assert_rows(self.ab(*files, runs="file"), self.ab(*files), f"seed {seed}")
 
     def test_the_order_and_place_of_events(self):
@@ -223,7 +232,8 @@ class WhatMustNotMatter(OfAB):
                 rng.shuffle(document["traceEvents"])
                 return document
             rows = self.ab(*folders)
-            for name, alter in (("shuffled", shuffled), ("later", self.each_event(later)), ("clock", self.two_hours_later)):
+            for name, alter in (("shuffled", shuffled), ("later", self.each_event(later)),
+                                ("clock", self.two_hours_later)):
                 self.assert_rows(self.ab(*self.changed(seed, family, alter)), rows, f"seed {seed} {name}")
 
     @staticmethod
@@ -234,7 +244,8 @@ class WhatMustNotMatter(OfAB):
 
     def test_the_numbers_of_ranks(self):
         for seed, rng, family, folders in self.families(400):
-            others = self.changed(seed, family, lambda document: document, lambda name: f"rank{int(name[4]) * 3 + 5}.json")
+            others = self.changed(seed, family, lambda document: document,
+                                  lambda name: f"rank{int(name[4]) * 3 + 5}.json")
             for ranks, their in (("all", "all"), (0, 5), (None, None)):
                 self.assert_rows(self.ab(*others, **({"ranks": their} if ranks is not None else {})),
                                  self.ab(*folders, **({"ranks": ranks} if ranks is not None else {})), f"seed {seed}")
@@ -254,7 +265,8 @@ class WhatMustNotMatter(OfAB):
             wanted = [row._replace(**{column: getattr(row, column) * scale[row.device, row.name]
                                       for column in ("control_mean", "test_mean", "diff")}) for row in wanted]
             but = ("q_value", "gate", "runs_needed", "verdict") if measure == "count" and least else ()
-            if measure != "count" and any(row.control_mean * 16 % 1 == 0 or row.test_mean * 16 % 1 == 0 for row in wanted):
+            if measure != "count" and any(row.control_mean * 16 % 1 == 0 or row.test_mean * 16 % 1 == 0
+                                          for row in wanted):
                 # the rounding of what takes whole us is not twice as long
                 but = ("ci_low", "ci_high", "detectable", "p_value", "q_value", "verdict", "gate", "runs_needed")
             self.assert_rows(rows, wanted, f"seed {seed} {measure} {least}", but)
@@ -263,7 +275,8 @@ class WhatMustNotMatter(OfAB):
         """It adds its row. What many rows have to do with each other is as before if only the others are asked for."""
         def with_another(document):
             steps = [event for event in document["traceEvents"] if event["name"].startswith(generate_ab.STEP_NAME)]
-            added = [{**event, "cat": "cpu_op", "name": "an operator beside", "tid": 77, "ts": event["ts"] + 0.5, "dur": 0.25}
+            added = [{**event, "cat": "cpu_op", "name": "an operator beside", "tid": 77, "ts": event["ts"] + 0.5,
+                      "dur": 0.25}
                      for event in steps]
             return {**document, "traceEvents": document["traceEvents"] + added}
 
@@ -278,7 +291,8 @@ class WhatMustNotMatter(OfAB):
             self.assert_rows(self.ab(*others, names=names), self.ab(*folders, names=names), f"seed {seed} {names}")
 
 
-# ---- the oracle itself ------------------------------------------------------------------------------------------------
+# ---- the oracle itself
+# ------------------------------------------------------------------------------------------------
 
 LIKELY = [0.2, 0.01, 0.04, 0.04, 0.011, 0.6, 0.0005]
 TIED = [[5, 7, 7, 9, 12, 12.5], [7, 9, 9, 14, 15]]
@@ -293,7 +307,8 @@ def of_r():
             made[f"qt({p}, {df}, lower.tail = FALSE)"] = oracle_ab.exceeded(p, df)
         for t in (0, 0.3, 2.5, 40):
             made[f"pt({t}, {df}, lower.tail = FALSE)"] = oracle_ab.upper_tail(t, df)
-        made[f"uniroot(function(x) pt(qt(0.975, {df}), {df}, x, lower.tail = FALSE) - 0.8, c(0.1, 36), tol = 1e-13)$root"
+        made[f"uniroot(function(x) pt(qt(0.975, {df}), {df}, x, lower.tail = FALSE) - 0.8, c(0.1, 36), tol ="
+             f" 1e-13)$root"
              ] = oracle_ab.needed_ncp(df)
     for n in (3, 5, 8, 20):
         made[f"power.t.test(power = 0.8, n = {n}, sd = 0.02, tol = 1e-12)$delta"] = (

@@ -32,10 +32,12 @@ class Power(InFolder):
     def rates(self, runs, effect, factor=1, **others):
         seen, detectable = Counter(), []
         for seed in range(FAMILIES):
-            plan = Plan((runs, runs), effect=effect, tails=TAILS[seed % len(TAILS)], planted={PLANTED: factor}, **others)
+            plan = Plan((runs, runs), effect=effect, tails=TAILS[seed % len(TAILS)], planted={PLANTED: factor},
+                        **others)
             rows = self.rows(SQL, *Family(random.Random(seed), plan).write(str(seed)))
             shutil.rmtree(str(seed))
-            tested = [row for row in rows if row[0] not in (LAUNCH, "ProfilerStep")]  # the same in each run: nothing to test
+            # the same in each run: nothing to test
+            tested = [row for row in rows if row[0] not in (LAUNCH, "ProfilerStep")]
             self.assertEqual(len(tested), len(rows) - 2)
             seen["rows"] += len(tested)
             seen["alarms"] += sum(row[1] <= 0.05 for row in tested)
@@ -45,7 +47,8 @@ class Power(InFolder):
             seen["found"] += called.get(kernel(PLANTED)) == "slower"
             seen["others"] += bool(set(called) - {kernel(PLANTED)})
             detectable += [row[4] for row in rows if row[0] == kernel(PLANTED)]
-        return Rates(seen["alarms"] / seen["rows"], *(seen[key] / FAMILIES for key in ("spoilt", "gates", "found", "others")),
+        return Rates(seen["alarms"] / seen["rows"],
+                     *(seen[key] / FAMILIES for key in ("spoilt", "gates", "found", "others")),
                      sorted(detectable)[FAMILIES // 2])
 
     def assert_quiet(self, rates):

@@ -86,7 +86,8 @@ class Aggregates(unittest.TestCase):
         self.fill([(0, 1, 2, 0), (0, None, 9, 0), (0, 9, None, 1), (0, 50, 5, None)])
         self.assertEqual(self.one("SELECT trace_busy_time(a, b) FROM t WHERE c IS NOT NULL"), (2,))
         self.assertEqual(self.one("SELECT trace_overlap_time(a, b, c) FROM t"), (0,))
-        self.assertEqual(self.one("SELECT trace_quantile(a, 1), trace_quantile(b, 0), round(trace_stddev(c), 9) FROM t"),
+        self.assertEqual(self.one("SELECT trace_quantile(a, 1), trace_quantile(b, 0),"
+                                  " round(trace_stddev(c), 9) FROM t"),
                          (50.0, 2.0, round(math.sqrt(1 / 3), 9)))
         self.assertEqual(self.one("SELECT trace_quantile(a, NULL) FROM t"), (None,))
 
@@ -119,7 +120,8 @@ class Aggregates(unittest.TestCase):
         """They overflow only where the answer does. Exact fractions are the oracle."""
         seeded = random.Random(3)
         extremes = [1e308, -1e308, 1.7e308, -1.7e308, 1e-300, 0.0, I64, -I64 - 1, 2**62 + 1, 2**62 + 3]
-        cases = [[1e308, -1e308], [1e308, 1e308, 1e308], [I64, I64 - 1, I64 - 2], [-I64 - 1, I64], [2**60 + 1, 2**60 + 3],
+        cases = [[1e308, -1e308], [1e308, 1e308, 1e308], [I64, I64 - 1, I64 - 2], [-I64 - 1, I64],
+                 [2**60 + 1, 2**60 + 3],
                  [1.5e308, -1.5e308, 0]] + [seeded.choices(extremes, k=seeded.randrange(2, 6)) for _ in range(300)]
         for values in cases:
             self.fill([(0, value, None, None) for value in values])
@@ -129,7 +131,8 @@ class Aggregates(unittest.TestCase):
                 low, high = ordered[math.floor(at)], ordered[math.ceil(at)]
                 expected = low + (high - low) * (at - math.floor(at))
                 found = self.one(f"SELECT trace_quantile(a, {q}) FROM t")[0]
-                self.assertLessEqual(abs(Fraction(found) - expected), max(abs(low), abs(high)) / 2**50 + Fraction(5e-324), (values, q))
+                self.assertLessEqual(abs(Fraction(found) - expected),
+                                     max(abs(low), abs(high)) / 2**50 + Fraction(5e-324), (values, q))
             mean = sum(ordered) / len(values)
             variance = sum((value - mean) ** 2 for value in ordered) / (len(values) - 1)
             found = self.one("SELECT trace_stddev(a) FROM t")[0]
@@ -163,7 +166,8 @@ class Aggregates(unittest.TestCase):
     def test_misuse(self):
         for value in ("x", "1", b"1"):
             self.fill([(0, 1, 2, 0), (0, value, 2, 0)])
-            for name, call in (("trace_busy_time", "trace_busy_time(a, b)"), ("trace_busy_time", "trace_busy_time(b, a)"),
+            for name, call in (("trace_busy_time", "trace_busy_time(a, b)"),
+                               ("trace_busy_time", "trace_busy_time(b, a)"),
                                ("trace_overlap_time", "trace_overlap_time(a, b, c)"),
                                ("trace_quantile", "trace_quantile(a, 0.5)"), ("trace_stddev", "trace_stddev(a)"),
                                ("trace_stddev", "trace_stddev(1, a)")):
@@ -227,14 +231,16 @@ class EveryAggregate(unittest.TestCase):
         ("trace_busy_time", "dur"): [("-1", "dur must not be negative"), ("-0.5", "dur must not be negative"),
                                      ("9e999", "ts and dur must be less than 1e30")],
         ("trace_overlap_time", "ts"): [("-9e999", "ts and dur must be less than 1e30")],
-        ("trace_overlap_time", "dur"): [("-1", "dur must not be negative"), ("9e999", "ts and dur must be less than 1e30")],
+        ("trace_overlap_time", "dur"): [("-1", "dur must not be negative"),
+                                        ("9e999", "ts and dur must be less than 1e30")],
         ("trace_overlap_time", "side"): [("2", "side must be 0 or 1"), ("-1", "side must be 0 or 1"),
                                          ("0.5", "side must be 0 or 1")],
         ("trace_stddev", "count"): [(count, "count must be at least the number of rows") for count in ("0", "-1")],
         ("trace_change_points", "position"): [("x'31'", "position must be a number or text")],
         ("trace_change_points", "significance"): [(value, "significance must be a number above 0 and below 1")
                                                   for value in ("'x'", "x'31'", "0", "1", "-1", "9e999")],
-        ("trace_change_points", "min_pct"): [(value, "min_pct must be a number, at least 0") for value in ("'x'", "-1", "9e999")],
+        ("trace_change_points", "min_pct"): [(value, "min_pct must be a number, at least 0")
+                                             for value in ("'x'", "-1", "9e999")],
         ("trace_change_points", "window"): [(value, "window must be a whole number from 4 to 1e9")
                                             for value in ("'x'", "3", "4.5", "2e9", "9e999")],
         ("trace_quantile", "q"): [(q, "q must be from 0 to 1") for q in ("-1", "1.5", "1e18", "-1e18", "9e999")],
@@ -245,7 +251,9 @@ class EveryAggregate(unittest.TestCase):
         found = {}
         for function, name, kind, required in db.execute(
                 "SELECT function, name, type, required FROM tracediff_columns WHERE function IN"
-                " (SELECT name FROM pragma_function_list WHERE type = 'a') AND function NOT LIKE 'trace_job%' ORDER BY function, position"):  # test_job.py has it
+                # test_job.py has it
+                " (SELECT name FROM pragma_function_list WHERE type = 'a') AND function NOT LIKE 'trace_job%'"
+                " ORDER BY function, position"):
             found.setdefault(function, {})[name] = (kind, required)
         self.assertGreaterEqual(len(found), 15)
         return found
@@ -275,7 +283,8 @@ class EveryAggregate(unittest.TestCase):
         if name == "title" or not self.is_number(function, kind):
             return self.ANYTHING
         if function in self.COMPARISONS and name == "side":
-            return [(value, "side must be 0 or 'control', or 1 or 'test'") for value in ("'x'", "'1'", "x'31'", "''", "2", "-1", "0.5")]
+            return [(value, "side must be 0 or 'control', or 1 or 'test'")
+                    for value in ("'x'", "'1'", "x'31'", "''", "2", "-1", "0.5")]
         if function in self.COMPARISONS or function == "trace_change_points" and name == "x":
             return [(value, "x must be a number") for value, _ in self.NO_NUMBER] + [
                 (value, "x must be finite: leave out such rows") for value in ("9e999", "-9e999")]
@@ -311,7 +320,8 @@ class EveryAggregate(unittest.TestCase):
                     for before, after in ((0, 0), (0, 2), (1, 0), (1, 1), (40, 1)):
                         found = self.ask(db, function, [good] * before + [bad] + [good] * after)
                         if (function, name) in self.SAME and before + after:
-                            self.assertEqual(str(found), f"{function}: {name} must be the same in every row: select one")
+                            self.assertEqual(str(found),
+                                             f"{function}: {name} must be the same in every row: select one")
                         elif said and (name != "format" or before == 0):
                             self.assertEqual(str(found), f"{function}: {said}",
                                              (function, name, value, before, after))
@@ -332,7 +342,8 @@ class EveryAggregate(unittest.TestCase):
             if "format" not in arguments:
                 continue
             good = self.good(function, arguments)[:list(arguments).index("title")]
-            for more in ([], ["'t'"], ["NULL"], ["NULL", "'html'"], ["NULL", "NULL"], ["x'ff'", "'plotly'"], ["1.5", "'html'"]):
+            for more in ([], ["'t'"], ["NULL"], ["NULL", "'html'"], ["NULL", "NULL"], ["x'ff'", "'plotly'"],
+                         ["1.5", "'html'"]):
                 for number in ("1", "-1", "9e999", "NULL", "1.5", "0", "-9e999")[:series(4, 7)]:
                     row = [number if value == "1" else value for value in good]
                     found = self.ask(db, function, [row + more])
@@ -370,18 +381,22 @@ class KernelType(unittest.TestCase):
         ("K1", "x", "gpu_memcpy", "MEMORY"), ("K1", "ncclX", "gpu_memset", "MEMORY"), ("K1", "x", "Memcpy", "MEMORY"),
         ("K1", "x", "Memset", "MEMORY"), ("K2", "ncclX", "cpu_op", None), ("K2", "x", "gpu_user_annotation", None),
         ("K2", "x", "cuda_sync", None), ("K2", "x", "", None), ("K2", "x", "GPU_MEMCPY", None),
-        ("K3", "ncclDevKernel_AllReduce", "kernel", "COMMUNICATION"), ("K3", "void MNCCLx<1>", "Kernel", "COMMUNICATION"),
+        ("K3", "ncclDevKernel_AllReduce", "kernel", "COMMUNICATION"),
+        ("K3", "void MNCCLx<1>", "Kernel", "COMMUNICATION"),
         ("K3", "rcclGeneric", "kernel", "COMMUNICATION"), ("K3", "hccl", "mtia_ccp_events", "COMMUNICATION"),
         ("K3", "_RcCl", "kernel", "COMMUNICATION"), ("K4", "ccl", "kernel", "COMPUTATION"),
         ("K1", "dma_copy", "mtia_ccp_events", "MEMORY"), ("K1", "dmanccl", "mtia_ccp_events", "MEMORY"),
-        ("K1", "__amd_rocclr_copyBuffer.kd", "kernel", "MEMORY"), ("K1", "__amd_rocclr_copyBufferRectAligned", None, "MEMORY"),
+        ("K1", "__amd_rocclr_copyBuffer.kd", "kernel", "MEMORY"),
+        ("K1", "__amd_rocclr_copyBufferRectAligned", None, "MEMORY"),
         ("K1", "__amd_rocclr_fillBufferAligned", "kernel", "MEMORY"), ("K1", "__amd_rocclr_fillBuffer", None, "MEMORY"),
         ("K2", "__amd_rocclr_copyBuffer", "cpu_op", None), ("K2", "__amd_rocclr_fillBuffer", "cuda_sync", None),
-        ("K4", "__amd_rocclr_initHeap", "kernel", "COMPUTATION"), ("K4", "x__amd_rocclr_copyBuffer", None, "COMPUTATION"),
+        ("K4", "__amd_rocclr_initHeap", "kernel", "COMPUTATION"),
+        ("K4", "x__amd_rocclr_copyBuffer", None, "COMPUTATION"),
         ("K4", "xdma", "mtia_ccp_events", "COMPUTATION"), ("K4", "dma0", "kernel", "COMPUTATION"),
         ("K2", "event_wait", "mtia_ccp_events", None), ("K2", "event_record", "mtia_ccp_events", None),
         ("K4", "event_wait", "kernel", "COMPUTATION"), ("K4", "event_waits", "mtia_ccp_events", "COMPUTATION"),
-        ("K3", "mscclKernel", "kernel", "COMMUNICATION"), ("K3", "a::(anonymous namespace)::all_gather<1>(int)", "kernel",
+        ("K3", "mscclKernel", "kernel", "COMMUNICATION"),
+        ("K3", "a::(anonymous namespace)::all_gather<1>(int)", "kernel",
                                                            "COMMUNICATION"),
         ("K3", "deep_ep::(anonymous namespace)::internode::x<4>(int)", "kernel", "COMMUNICATION"),
         ("K3", "_ZN7deep_ep9intranode8dispatchEv", "kernel", "COMMUNICATION"),
@@ -444,6 +459,7 @@ class KernelType(unittest.TestCase):
         db = connect()
         db.executescript("PRAGMA trusted_schema = OFF; CREATE TABLE t(name, cat);"
                          "CREATE INDEX i ON t(trace_kernel_type(name, cat));"
-                         "CREATE VIEW v AS SELECT trace_kernel_type(name) AS type, trace_busy_time(1, 2) AS busy FROM t;"
+                         "CREATE VIEW v AS SELECT trace_kernel_type(name) AS type, trace_busy_time(1, 2) AS busy"
+                         " FROM t;"
                          "INSERT INTO t VALUES ('nccl', 'kernel')")
         self.assertEqual(db.execute("SELECT * FROM v").fetchall(), [("COMMUNICATION", 2)])

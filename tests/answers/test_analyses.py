@@ -19,10 +19,12 @@ from support import EXAMPLES, ROOT, connect, corpus, queries, query_statements, 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
             "comm_comp_overlap", "memory_bw_time_series", "memory_bw_summary",
-            "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue", "trace_counter_events",
+            "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
+            "trace_counter_events",
             "cuda_kernel_launch_stats", "aten_op_kernels_and_delay", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
-READS_ARGS = ("memory_bw_time_series", "memory_bw_summary", "trace_counter_events")  # which T6 reads from the file again
+# which T6 reads from the file again
+READS_ARGS = ("memory_bw_time_series", "memory_bw_summary", "trace_counter_events")
 
 
 def call(name, trace="?1", **arguments):
@@ -135,12 +137,15 @@ class Analyses(unittest.TestCase):
             self.rows("SELECT rank, stream, round(sum(idle_time) + avg(busy_time), 3), round(avg(busy_time), 3)"
                       f" FROM {call('idle_time_breakdown')} GROUP BY 1, 2", GPU),
             self.rows("SELECT rank, stream, round((max(ts_ns + dur_ns) - min(ts_ns)) / 1000.0, 3),"
-                      f" trace_busy_time(ts_ns, dur_ns) / 1000.0 FROM {work} IS NOT NULL AND stream IS NOT NULL GROUP BY 1, 2", GPU))
+                      f" trace_busy_time(ts_ns, dur_ns) / 1000.0 FROM {work} IS NOT NULL AND stream IS NOT NULL"
+                      f" GROUP BY 1, 2", GPU))
         self.assertEqual(
-            self.rows(f"SELECT rank, hidden_time + exposed_time, round(100 * hidden_time / (hidden_time + exposed_time), 2)"
+            self.rows(f"SELECT rank, hidden_time + exposed_time, round(100 * hidden_time / (hidden_time +"
+                      f" exposed_time), 2)"
                       f" FROM {call('comm_comp_overlap')}", GPU),
             self.rows(f"SELECT rank, trace_busy_time(ts_ns, dur_ns) / 1000.0, (SELECT comp_comm_overlap_pctg"
-                      f" FROM comm_comp_overlap(?, trace_events.rank)) FROM {work} = 'COMMUNICATION' GROUP BY 1", GPU, GPU))
+                      f" FROM comm_comp_overlap(?, trace_events.rank)) FROM {work} = 'COMMUNICATION' GROUP BY 1", GPU,
+                      GPU))
 
 
 class Others(InFolder):
@@ -178,7 +183,8 @@ class Others(InFolder):
                          [(3, 0, "host_wait", 7.75, 7.75 / 16, 8.0), (3, 0, "kernel_wait", 8.25, 8.25 / 16, 8.0),
                           (3, 0, "other", 0.0, 0.0, 8.0)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('idle_interval_stats')}", path),
-                         [(3, 0, "host_wait", 1, 7.75, None, *[7.75] * 5), (3, 0, "kernel_wait", 1, 8.25, None, *[8.25] * 5),
+                         [(3, 0, "host_wait", 1, 7.75, None, *[7.75] * 5),
+                          (3, 0, "kernel_wait", 1, 8.25, None, *[8.25] * 5),
                           (3, 0, "other", 0, *[None] * 7)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('cuda_kernel_launch_stats')}", path),
                          [(3, 1, 2.0, 4.0, 6.75, path, 0), (3, 2, 2.0, 4.0, 8.25, path, 2)])
@@ -195,7 +201,8 @@ class Others(InFolder):
                          [(1, 5.0), (1, 15.0), (1, 25.0)])
 
     def test_mtia(self):
-        path = self.put(self.event("runFunction - job_prep_and_submit_for_execution", "mtia_runtime", 0, 5, correlation=1),
+        path = self.put(self.event("runFunction - job_prep_and_submit_for_execution", "mtia_runtime", 0, 5,
+                                   correlation=1),
                         self.event("job_exe", "mtia_ccp_events", 10, 5, stream=2, correlation=1))
         self.assertEqual(self.rows(f"SELECT kernel_type, sum FROM {call('gpu_kernel_type_breakdown')}", path),
                          [("COMPUTATION", 5.0)])
@@ -204,7 +211,8 @@ class Others(InFolder):
 
     def test_mtia_waits_are_no_work_and_dma_is_a_copy(self):
         path = self.put(self.event("ProfilerStep#1", "user_annotation", 0, 100),
-                        self.event("runFunction - job_prep_and_submit_for_execution", "mtia_runtime", 0, 5, correlation=1),
+                        self.event("runFunction - job_prep_and_submit_for_execution", "mtia_runtime", 0, 5,
+                                   correlation=1),
                         self.event("enqueueCommand", "mtia_runtime", 10, 5, correlation=2),
                         self.event("event_wait", "mtia_ccp_events", 20, 30, stream=2, correlation=1),
                         self.event("event_record", "mtia_ccp_events", 50, 1, stream=2, correlation=2),
@@ -243,7 +251,8 @@ class Others(InFolder):
         self.assertEqual(self.rows(f"SELECT mean_over_time FROM {call('queue_length_summary')}", path),
                          [(area / (points[-1][0] - points[0][0]),)])
         self.assertEqual(self.rows("SELECT duration_at_max_queue_length FROM"
-                                   f" {call('time_spent_blocked_on_full_queue', max_queue_length=100)}", path), [(1000.0,)])
+                                   f" {call('time_spent_blocked_on_full_queue', max_queue_length=100)}", path),
+                                   [(1000.0,)])
 
     def test_copies_that_end_together(self):
         """The order in the file does not matter."""
@@ -253,7 +262,8 @@ class Others(InFolder):
                     (100.0, 0.0)]
         for order in (copies, copies[::-1], copies[1:] + copies[:1]):
             path = self.put(*order)
-            self.assertEqual(self.rows(f"SELECT ts, memory_bw_gbps FROM {call('memory_bw_time_series')}", path), expected)
+            self.assertEqual(self.rows(f"SELECT ts, memory_bw_gbps FROM {call('memory_bw_time_series')}", path),
+                             expected)
             self.assertEqual(self.rows(f"SELECT count, mean, min, max, mean_over_time FROM {call('memory_bw_summary')}",
                                        path), [(7, 245 / 7, 5.0, 75.0, 72.5)])
 
@@ -302,7 +312,8 @@ class Others(InFolder):
                         self.event("cudaLaunchKernel", "cuda_runtime", 50, 2, correlation=2),
                         self.event("k", "kernel", 60, 5, stream=7, correlation=2))
         self.assertEqual(self.rows("SELECT sum(us), sum(works) FROM (SELECT max(cpu_duration) AS us, count(*) AS works"
-                                   f" FROM {call('cuda_kernel_launch_stats')} GROUP BY file, launch)", path), [(7.0, 4)])
+                                   f" FROM {call('cuda_kernel_launch_stats')} GROUP BY file, launch)", path),
+                                   [(7.0, 4)])
 
     def test_names_of_operators(self):
         """A part of the name, or with * or ? a GLOB pattern of all of it."""
@@ -313,7 +324,8 @@ class Others(InFolder):
                                ("*[[]x]*", 1), ("*[am]*", 2), ("", 3), ("no", 0), ("ATEN*", 0)):
             with self.subTest(pattern):
                 self.assertEqual(self.rows("SELECT coalesce(sum(count), 0) FROM frequent_cuda_kernel_sequences"
-                                           " WHERE trace = ? AND operator_name = ? AND min_pattern_len = 1", path, pattern),
+                                           " WHERE trace = ? AND operator_name = ? AND min_pattern_len = 1", path,
+                                           pattern),
                                  [(found,)])
 
     def test_allowed_names(self):
@@ -327,7 +339,8 @@ class Others(InFolder):
                 self.assertEqual([name for name, in self.rows(
                     "SELECT name FROM gpu_user_annotation_breakdown WHERE trace = ? AND num_kernels = 1"
                     " AND allowlist_patterns = ? ORDER BY name", path, patterns)], listed)
-        with self.assertRaisesRegex(sqlite3.OperationalError, "^gpu_user_annotation_breakdown: allowlist_patterns must be"
+        with self.assertRaisesRegex(sqlite3.OperationalError,
+                                    "^gpu_user_annotation_breakdown: allowlist_patterns must be"
                                     r" a JSON array of texts, not 's\*'$"):
             self.rows("SELECT * FROM gpu_user_annotation_breakdown WHERE trace = ? AND num_kernels = 1"
                       " AND allowlist_patterns = 's*'", path)
@@ -443,7 +456,8 @@ class Effort(InFolder):
         write("large.json", document(*make(4 * small)))
         for name in ANALYSES:
             with self.subTest(name):
-                less, more = (self.steps(name, f"{size}.json", **arguments.get(name, {})) for size in ("small", "large"))
+                less, more = (self.steps(name, f"{size}.json", **arguments.get(name, {}))
+                              for size in ("small", "large"))
                 self.assertLess(more, 6 * less + 100)
 
     def test_deep_stacks(self):
@@ -479,25 +493,29 @@ class Effort(InFolder):
                 parameters = dict.fromkeys(re.findall(r":([a-z_]+)", query))
                 plan += [row[3] for row in self.db.execute("EXPLAIN QUERY PLAN " + query, parameters)]
             with self.subTest(os.path.basename(path)):
-                self.assertEqual([line for line in plan if re.search(r"VIRTUAL TABLE INDEX \d+:.*\b(file|event)=", line)],
+                self.assertEqual([line for line in plan
+                                  if re.search(r"VIRTUAL TABLE INDEX \d+:.*\b(file|event)=", line)],
                                  [])
 
 
 class Embedding(InFolder):
     """What `make` embeds of sql/ is checked."""
 
-    HEAD = "-- x: what.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n--   :trace TEXT required a trace\n-- Columns\n--   a TEXT a\n"
+    HEAD = ("-- x: what.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n--   :trace TEXT required a trace\n--"
+            " Columns\n--   a TEXT a\n")
 
     @staticmethod
     def embed(path="x.sql"):
-        done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True, text=True, check=False)
+        done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True,
+                              text=True, check=False)
         return done.returncode, done.stderr, re.findall(r'(?m)^     "(.*)"\n     "\\n"$', done.stdout)
 
     def test_queries_that_are_refused(self):
         for query, message in (
                 ("SELECT a FROM json_each(:trace);",
                  "json_each() is not a table function of ours: a user's table can hide it"),
-                ("SELECT trace_kernel_typ(a) AS a FROM trace_events(:trace);", "there is no function trace_kernel_typ()"),
+                ("SELECT trace_kernel_typ(a) AS a FROM trace_events(:trace);",
+                 "there is no function trace_kernel_typ()"),
                 ("SELECT a FROM trace_event(:trace);",
                  "trace_event() is not a table function of ours: a user's table can hide it"),
                 ("SELECT :test AS a;", "parameter :test is not in the header")):
@@ -509,7 +527,8 @@ class Embedding(InFolder):
         """The CTEs of another file, of a script those that it marks."""
         head, query = self.HEAD + "-- Grain: a row.\n", "second AS (SELECT 2)\nSELECT a FROM second;\n"
         write("shared/first.sql", "-- first: for others.\nWITH first AS (\n-- why\n  SELECT :trace),\n")
-        write("database/script.sql", "DROP TABLE x;\n-- Shared: it\nWITH first AS (SELECT 1),\n-- Own\nlast AS (SELECT 3)\nSELECT 1;\n")
+        write("database/script.sql", "DROP TABLE x;\n-- Shared: it\nWITH first AS (SELECT 1),\n-- Own\nlast AS (SELECT"
+                                     " 3)\nSELECT 1;\n")
         for name, lines in (("shared/first", ["WITH first AS (", "  SELECT :trace),"]),
                             ("database/script", ["WITH first AS (SELECT 1),"])):
             write("tracediff/x.sql", f"{head}-- With {name}\n{query}")

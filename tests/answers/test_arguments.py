@@ -1,4 +1,5 @@
-"""The arguments of every function are in one order and have one name (sql/README.md, Arguments), and an error names the order."""
+"""The arguments of every function are in one order and have one name (sql/README.md, Arguments), and an error names the
+order."""
 import unittest
 
 from made import InFolder, document, event, step, write
@@ -13,7 +14,8 @@ def lists(db):
     """{table function: [(argument, required, description)]}"""
     found = {}
     for function, *argument in db.execute(
-            "SELECT function, name, required, description || coalesce('; default ' || default_value, '') FROM tracediff_columns"
+            "SELECT function, name, required, description || coalesce('; default ' || default_value, '')"
+            " FROM tracediff_columns"
             " WHERE kind = 'argument' AND function IN (SELECT function FROM tracediff_columns WHERE kind = 'column')"):
         found.setdefault(function, []).append(argument)
     return found
@@ -43,7 +45,8 @@ class Order(unittest.TestCase):
                 self.assertEqual(places, sorted(places), names)
                 traces = [name for name, at in zip(names, places) if at == 0]
                 self.assertIn(traces, (["trace"], ["snapshot"], ["control", "test"]))
-                for one, other in (("control", "test"), ("control_rank", "test_rank"), ("control_iteration", "test_iteration")):
+                for one, other in (("control", "test"), ("control_rank", "test_rank"),
+                                   ("control_iteration", "test_iteration")):
                     if other in names:
                         self.assertEqual(names.index(one) + 1, names.index(other), names)
 
@@ -68,17 +71,25 @@ class Errors(InFolder):
         write("t.json", document(step(0, 0, 10), event("op", 1, 5), step(1, 10, 10), event("op", 12, 5)))
         sides = "'t.json', 't.json', 0, 0, 'all', 'all'"
         for call, said in (
-                ("trace_events('t.json', 'XB')", "ranks must be an integer, a JSON array of integers or 'all', not 'XB'"),
-                ("trace_job_path('t.json', 'steady')", "ranks must be an integer, a JSON array of integers, 'all' or 'job', not 'steady'"),
-                ("trace_step_time('t.json', 0, 'all', 'op', 'device', 'op%')", "cannot read 'op%': No such file or directory"),
-                ("trace_step_diff(" + sides + ", 'op', 'device', 'op%')", "cannot read 'op%': No such file or directory"),
+                ("trace_events('t.json', 'XB')",
+                 "ranks must be an integer, a JSON array of integers or 'all', not 'XB'"),
+                ("trace_job_path('t.json', 'steady')", "ranks must be an integer, a JSON array of integers, 'all' or"
+                                                       " 'job', not 'steady'"),
+                ("trace_step_time('t.json', 0, 'all', 'op', 'device', 'op%')",
+                 "cannot read 'op%': No such file or directory"),
+                ("trace_step_diff(" + sides + ", 'op', 'device', 'op%')",
+                 "cannot read 'op%': No such file or directory"),
                 ("trace_step_diff(" + sides + ", 'op', 'device', 'none*')", "no file matches 'none*'"),
                 ("trace_kernel_owners('t.json', 0, 'all', 'op%')", "cannot read 'op%': No such file or directory"),
-                ("trace_step_causes(" + sides + ", 'host', 'op%', 3)", "shown must be an integer of 0 or more, not 'op%'"),
-                ("trace_summary(" + sides + ", 'host', 'auto', 8, 9)", "control_untraced must be a number of 0 or more, not 'auto'"),
+                ("trace_step_causes(" + sides + ", 'host', 'op%', 3)",
+                 "shown must be an integer of 0 or more, not 'op%'"),
+                ("trace_summary(" + sides + ", 'host', 'auto', 8, 9)",
+                 "control_untraced must be a number of 0 or more, not 'auto'"),
                 ("critical_path('t.json', 0, 'all', 'host', 'auto', 1)", "off_path must be 0 or 1, not 'auto'"),
-                ("potential_stragglers('t.json', 'all', 'steady', 'auto')", "cannot read 'auto': No such file or directory"),
-                ("frequent_cuda_kernel_sequences('t.json', 0, 0, 'aten::')", "operator_name must be a part of a name, or a GLOB pattern, not 0")):
+                ("potential_stragglers('t.json', 'all', 'steady', 'auto')",
+                 "cannot read 'auto': No such file or directory"),
+                ("frequent_cuda_kernel_sequences('t.json', 0, 0, 'aten::')",
+                 "operator_name must be a part of a name, or a GLOB pattern, not 0")):
             function = call[:call.index("(")]
             with self.subTest(call):
                 self.assert_error(f"{function}: {said}{self.order(function)}", f"SELECT * FROM {call}")
@@ -87,7 +98,8 @@ class Errors(InFolder):
         """The function that it asks has another order."""
         write("t.json", document(event("op", 1, 5)))
         self.assert_error("trace_collectives: ranks must be an integer, a JSON array of integers or 'all', not 'x y'"
-                          "; the arguments are trace, ranks, iterations, steps", "SELECT * FROM trace_collectives('t.json', 'x y')")
+                          "; the arguments are trace, ranks, iterations, steps",
+                          "SELECT * FROM trace_collectives('t.json', 'x y')")
 
     def test_not_if_it_was_given_by_name(self):
         write("t.json", document(event("op", 1, 5)))
@@ -100,7 +112,8 @@ class Errors(InFolder):
         self.assert_error("trace_events: ranks must be an integer, a JSON array of integers or 'all', not 'XB'"
                           + self.order("trace_events"), "SELECT * FROM made")
         for call, said in (("memory_timeline(path = 'a')", "memory_timeline: unknown argument 'path'; it takes trace"),
-                           ("memory_peak('a', by = 'op')", "memory_peak: unknown argument 'by'; it takes snapshot, keys, ranks")):
+                           ("memory_peak('a', by = 'op')",
+                            "memory_peak: unknown argument 'by'; it takes snapshot, keys, ranks")):
             self.assert_error(said, "CREATE VIRTUAL TABLE temp.t USING " + call)
 
 
@@ -111,11 +124,13 @@ class First(InFolder):
         super().setUp()
         for name, offset in (("a.json", 0), ("b.json", 1)):
             write(name, document(*[one for number in range(4, 0, -1) for one in (
-                step(number, 100 * number, 50), event("op at 0x1", 100 * number + 10, number + offset))], event("outside", 600, 7)))
+                step(number, 100 * number, 50), event("op at 0x1", 100 * number + 10, number + offset))],
+                event("outside", 600, 7)))
 
     def test_of_a_trace(self):
         for asked in ("'first'", "'FIRST'", "1"):
-            self.assertEqual(self.rows(f"SELECT iteration, total_duration FROM trace_ops('a.json', 0, {asked}) WHERE name = 'op at 0x1'"), [(1, 1)])
+            self.assertEqual(self.rows(f"SELECT iteration, total_duration FROM trace_ops('a.json', 0, {asked})"
+                                       f" WHERE name = 'op at 0x1'"), [(1, 1)])
         self.assertEqual(self.rows("SELECT iteration FROM trace_ops('a.json') WHERE name = 'op at 0x1'"), [(2,), (3,)])
 
     def test_defaults_of_diffs(self):
@@ -136,17 +151,20 @@ class First(InFolder):
 
     def test_without_steps_it_is_the_whole_trace(self):
         write("c.json", document(event("op", 1, 5), event("op", 12, 5)))
-        self.assertEqual(self.rows("SELECT iteration, name, counts FROM trace_ops('c.json', 0, 'first')"), [(None, "op", 2)])
+        self.assertEqual(self.rows("SELECT iteration, name, counts FROM trace_ops('c.json', 0, 'first')"),
+                         [(None, "op", 2)])
 
     def test_of_a_serving_framework_it_is_the_whole_trace(self):
         """T23.3: unless steps are named by a pattern."""
         write("d.json", document(*[one for number in range(4) for one in (
             event("step[DECODE bs=3]", 100 * number, 50, cat="user_annotation"), event("op", 100 * number + 10, 5))]))
         for steps, found in (("NULL", [(None, 4)]), ("'step[%'", [(0, 1)])):
-            self.assertEqual(self.rows("SELECT iteration, counts FROM trace_ops('d.json', 0, 'first') WHERE name = 'op' AND steps IS "
+            self.assertEqual(self.rows("SELECT iteration, counts FROM trace_ops('d.json', 0, 'first')"
+                                       " WHERE name = 'op' AND steps IS "
                                        + steps), found)
         self.assertEqual(self.rows("SELECT sum(time_ns) FROM trace_step_time('d.json', 0, 'first', NULL, 'host')"),
-                         self.rows("SELECT sum(time_ns) FROM trace_step_time('d.json', 0, 'first', NULL, 'host') WHERE steps = 'profiler'"))
+                         self.rows("SELECT sum(time_ns) FROM trace_step_time('d.json', 0, 'first', NULL, 'host')"
+                                   " WHERE steps = 'profiler'"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""trace_backward: against the flows by which PyTorch's profiler links forward and backward itself, and against its rules
-read a second time on random traces."""
+"""trace_backward: against the flows by which PyTorch's profiler links forward and backward itself, and against its
+rules read a second time on random traces."""
 import glob
 import gzip
 import json
@@ -18,7 +18,8 @@ def operator(name, ts, dur, number, fwd_thread=0, **fields):
 
 def rules(events):
     """{backward event: (forward event or None)}, of events whose list index is their number; starts differ."""
-    numbered = {place: each for place, each in enumerate(events) if each.get("args", {}).get("Sequence number", -1) >= 0}
+    numbered = {place: each for place, each in enumerate(events)
+                if each.get("args", {}).get("Sequence number", -1) >= 0}
     of_number = {place: each["args"]["Sequence number"] for place, each in numbered.items()}
     backward = {place for place, each in numbered.items() if each["args"]["Fwd thread id"] > 0}
 
@@ -31,7 +32,8 @@ def rules(events):
 
     listed = {place for place in backward if not (
         parent(place) in backward and of_number[parent(place)] == of_number[place])}
-    threads = {place: {numbered[other]["tid"] for other in numbered.keys() - backward if of_number[other] == of_number[place]}
+    threads = {place: {numbered[other]["tid"] for other in numbered.keys() - backward
+                       if of_number[other] == of_number[place]}
                for place in listed}
     known = defaultdict(set)
     for place, tids in threads.items():
@@ -78,7 +80,8 @@ class Backward(InFolder):
             listed.update((at(inner), backward) for inner in numbered[key(each)]
                           if 0 <= float(inner["ts"]) - float(each["ts"]) < float(each["dur"]))
         self.assertGreaterEqual(len(flows), least)
-        self.assertEqual([found[listed[ends["f"]]] is not None and at(events[found[listed[ends["f"]]]]) for ends in flows.values()],
+        self.assertEqual([found[listed[ends["f"]]] is not None and at(events[found[listed[ends["f"]]]])
+                          for ends in flows.values()],
                          [ends["s"] for ends in flows.values()])
 
     def test_flows_of_the_profiler(self):
@@ -114,12 +117,14 @@ class Backward(InFolder):
 
     def test_by_hand(self):
         write("a.json", document(
-            operator("aten::linear", 0, 20, 7), operator("aten::addmm", 5, 10, 7), launch(6, 1, 1), kernel("k", 50, 10, 1),
+            operator("aten::linear", 0, 20, 7), operator("aten::addmm", 5, 10, 7), launch(6, 1, 1),
+            kernel("k", 50, 10, 1),
             operator("engine: AddmmBackward0", 100, 20, 7, 1, tid=2), operator("AddmmBackward0", 101, 18, 7, 1, tid=2),
             launch(105, 1, 2, tid=2), launch(106, 1, 3, tid=2), kernel("l", 130, 10, 2), kernel("m", 140, 10, 3),
             operator("no number", 200, 5, -1, 1), operator("nothing before it", 300, 5, 9, 1),
             operator("later", 400, 5, 9), event("no args", 500, 5)))
-        self.assertEqual(self.rows("SELECT rank, iteration, event, name, ts, dur, kernel_dur_sum, sequence_number, fwd_event,"
+        self.assertEqual(self.rows("SELECT rank, iteration, event, name, ts, dur, kernel_dur_sum, sequence_number,"
+                                   " fwd_event,"
                                    " fwd_name, fwd_ts, fwd_dur, fwd_kernel_dur_sum FROM trace_backward('a.json')"), [
             (0, None, 4, "engine: AddmmBackward0", 100, 20, 20, 7, 1, "aten::addmm", 5, 10, 10),
             (0, None, 11, "nothing before it", 300, 5, 0, 9, None, None, None, None, None)])
@@ -130,14 +135,16 @@ class Backward(InFolder):
                   operator("A", 100, 5, 3, 1), operator("B", 110, 5, 4, 1), operator("C", 120, 5, 4, 2)]
         self.assertEqual(self.read(write("a.json", document(*events))), {3: 0, 4: 1, 5: None})
         self.assertEqual(self.rows("SELECT * FROM trace_backward(NULL)"), [])
-        self.assert_error("trace_backward: the trace has no rank 7 (ranks: 0)", "SELECT * FROM trace_backward('a.json', 7)")
+        self.assert_error("trace_backward: the trace has no rank 7 (ranks: 0)",
+                          "SELECT * FROM trace_backward('a.json', 7)")
 
     def test_effort_is_linear(self):
         """Also where all operators have one number, in steps of SQLite's machine."""
         took = []
         for size in (500, 2000):
             path = write(f"{size}.json", document(*(operator("f", 2 * place, 1, 1) for place in range(size)),
-                                                  *(operator("b", 2 * place + 9 * size, 1, 1, 1) for place in range(size))))
+                                                  *(operator("b", 2 * place + 9 * size, 1, 1, 1)
+                                                    for place in range(size))))
             self.read(path)
             took.append(0)
 

@@ -1,5 +1,5 @@
-"""trace_change_points: Apache Otava's answers, recorded and live; the rules of ext/analysis/samples/changes.h read a second time;
-planted changes, false alarms, and what must not matter.
+"""trace_change_points: Apache Otava's answers, recorded and live; the rules of ext/analysis/samples/changes.h read a
+second time; planted changes, false alarms, and what must not matter.
 
 `make setup-hosts` installs Otava in build/hosts/otava; without it, the recorded answers are compared. To record anew:
     python3 tests/answers/test_changes.py
@@ -38,7 +38,8 @@ CASES = {
     "B: few values": (noise(24, (4, 100, 1), (4, 105, 1)), 50, 0.01, 0),
     "C: an outlier where a window ends": (noise(0, (48, 100, 1), (1, 115, 1), (20, 100, 1)), 50, 0.001, 0),
     "D: loud, then quiet": (noise(1, (15, 100, 8), (9, 130, 0.2), (9, 130.6, 0.2)), 50, 0.001, 0),
-    "E: dropped changes": (noise(133, (8, 100, 1), (4, 101.5, 1), (8, 103, 1), (5, 101, 1), (10, 100, 1)), 50, 0.001, 0),
+    "E: dropped changes": (noise(133, (8, 100, 1), (4, 101.5, 1), (8, 103, 1), (5, 101, 1), (10, 100, 1)), 50, 0.001,
+                           0),
     "no change": (noise(1, (60, 100, 1)), 50, 0.001, 0),
     "10 %": (noise(2, (30, 100, 1), (30, 110, 1)), 50, 0.001, 0),
     "5 % at the end": (noise(3, (40, 100, 1), (5, 105, 1)), 50, 0.001, 0),
@@ -101,7 +102,8 @@ RECORDED = {
 
 def otava(questions):
     """Otava's changes: [[index, before, after, p], ...] for each (series, window, significance, min_pct, letters)."""
-    done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "otava_live.py")], input=json.dumps(questions), text=True,
+    done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "otava_live.py")],
+                          input=json.dumps(questions), text=True,
                           stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -120,7 +122,8 @@ class Series(unittest.TestCase):
         self.db.execute("DELETE FROM t")
         self.db.executemany("INSERT INTO t VALUES (?, ?)", rows)
         marks = "".join(", ?" for _ in arguments)
-        return json.loads(self.db.execute(f"SELECT trace_change_points(x, position{marks}) FROM t", arguments).fetchone()[0])
+        return json.loads(self.db.execute(f"SELECT trace_change_points(x, position{marks}) FROM t",
+                                          arguments).fetchone()[0])
 
     def of(self, values, *arguments):
         return self.ask([(x, i) for i, x in enumerate(values)], *arguments)
@@ -200,8 +203,9 @@ class Rules(Series):
         def mean(pairs):
             pairs = [abs(a - b) for a, b in pairs]
             return Fraction(sum(pairs), len(pairs))
-        return Fraction(len(left) * len(right), len(left) + len(right)) * (
-            2 * mean(itertools.product(left, right)) - mean(itertools.combinations(left, 2)) - mean(itertools.combinations(right, 2)))
+        within = mean(itertools.combinations(left, 2)) + mean(itertools.combinations(right, 2))
+        return (Fraction(len(left) * len(right), len(left) + len(right))
+                * (2 * mean(itertools.product(left, right)) - within))
 
     def split(self, values, weak, start):
         splits = [(self.energy(values[:at], values[at:end]), -at) for at in range(2, len(values))
@@ -224,7 +228,8 @@ class Rules(Series):
             pieces = [values[a:b] for a, b in itertools.pairwise(ends)]
             ps = [self.strict(left, right) for left, right in itertools.pairwise(pieces)]
             means = [Fraction(sum(piece), len(piece)) for piece in pieces]
-            sizes = [abs(b - a) / min(abs(a), abs(b)) if min(abs(a), abs(b)) else math.inf for a, b in itertools.pairwise(means)]
+            sizes = [abs(b - a) / min(abs(a), abs(b)) if min(abs(a), abs(b)) else math.inf
+                     for a, b in itertools.pairwise(means)]
             if max(ps) >= significance:
                 drop = next(i for i, p in enumerate(ps) if p >= max(ps) * (1 - 1e-10))
             elif min(sizes) * 100 < min_pct:
@@ -300,7 +305,8 @@ class Power(Series):
 
     def test_false_alarms(self):
         count = series(100, 1000)
-        for name, most in (("white", 2), ("heavy tails", 2), ("lognormal", 4), ("one outlier of 10", 2), ("one outlier of 100", 2),
+        for name, most in (("white", 2), ("heavy tails", 2), ("lognormal", 4), ("one outlier of 10", 2),
+                           ("one outlier of 100", 2),
                            ("correlated, 0.3", 14)):
             self.assertLessEqual(self.alarms(Noise.ALL[name], count), most, name)
 
@@ -319,7 +325,8 @@ class Power(Series):
                 self.assertEqual(self.of(values[:at] + [values[at] + by] + values[at + 1:]), [], (at, by))
 
     def test_the_generated_history(self):
-        done = subprocess.run([sys.executable, generate_history.__file__, "--check"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, generate_history.__file__, "--check"], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         rows = list(generate_history.history())
         found = {(name, change["position"]): change["diff_pct"] for name in {row[2] for row in rows}
@@ -340,7 +347,8 @@ class Matters(Series):
 
     def test_order_of_rows(self):
         for rng, values in self.samples(series(30, 200)):
-            rows = [(x + part, i) for i, x in enumerate(values) for part in rng.choice(((0,), (0, 1e-3), (0.1, -0.1, 0.3)))]
+            rows = [(x + part, i) for i, x in enumerate(values)
+                    for part in rng.choice(((0,), (0, 1e-3), (0.1, -0.1, 0.3)))]
             expected = self.ask(rows)
             rng.shuffle(rows)
             self.assertEqual(self.ask(rows), expected)
@@ -353,12 +361,16 @@ class Matters(Series):
             by = 2.0 ** rng.randrange(-900, 900)
             scaled = {key: lambda change, key=key: change[key] * by for key in ("before", "after", "diff")}
             self.assertEqual(self.of([x * by for x in values], 0.001, pct),
-                             [{key: scaled[key](change) if key in scaled else change[key] for key in change} for change in expected])
-            origin, factor, same = rng.choice((-1000, 12345, 0.1)), rng.choice((-1, 3, 1e-3)), ("index", "before_n", "after_n")
+                             [{key: scaled[key](change) if key in scaled else change[key] for key in change}
+                              for change in expected])
+            origin, factor, same = rng.choice((-1000, 12345,
+                                               0.1)), rng.choice((-1, 3, 1e-3)), ("index", "before_n", "after_n")
             others = [[factor * x for x in values], *([[x + origin for x in values]] if pct == 0 else [])]
             for other in (self.of(changed, 0.001, pct) for changed in others):
-                self.assertEqual([[change[key] for key in same] for change in other], [[change[key] for key in same] for change in expected])
-                self.assertTrue(all(math.isclose(a["p"], b["p"], rel_tol=1e-6, abs_tol=1e-30) for a, b in zip(other, expected)))
+                self.assertEqual([[change[key] for key in same] for change in other],
+                                 [[change[key] for key in same] for change in expected])
+                self.assertTrue(all(math.isclose(a["p"], b["p"], rel_tol=1e-6, abs_tol=1e-30)
+                                    for a, b in zip(other, expected)))
 
     def test_types_of_positions(self):
         """Of what type they are does not matter, only their order."""
@@ -368,11 +380,13 @@ class Matters(Series):
             large = [2 ** 62 + i for i in range(len(values))]       # equal as doubles
             dates = [f"2025-{i // 28 + 1:02}-{i % 28 + 1:02}" for i in range(len(values))]
             mixed = [-9e999, *(i if i % 2 else i + 0.5 for i in range(len(values)))][:len(values) - 1] + ["a"]
-            text = sorted("".join(rng.choice("ab\"\\<é漢\0") for _ in range(rng.randrange(12))) + f"{i:03}" for i in range(len(values)))
+            text = sorted("".join(rng.choice("ab\"\\<é漢\0") for _ in range(rng.randrange(12))) + f"{i:03}"
+                          for i in range(len(values)))
             text.sort(key=str.encode)
             for positions in (reals, large, dates, mixed, text):
                 found = self.ask(list(zip(values, positions)))
-                self.assertEqual(found, [{**change, "position": positions[change["index"]], "previous": positions[change["index"] - 1]}
+                self.assertEqual(found, [{**change, "position": positions[change["index"]],
+                                          "previous": positions[change["index"] - 1]}
                                          for change in expected])
 
     def test_a_window_beyond_the_series_is_the_series(self):
@@ -396,8 +410,10 @@ class Cases(Series):
     def test_without_noise(self):
         for before, after in itertools.product((2, 3, 30), repeat=2):
             change, = self.of([120] * before + [121] * after)
-            self.assertEqual(change, {"position": before, "previous": before - 1, "index": before, "before": 120.0, "after": 121.0,
-                                      "diff": 1.0, "diff_pct": 100 / 120, "p": 0.0, "before_n": before, "after_n": after})
+            self.assertEqual(change, {"position": before, "previous": before - 1, "index": before, "before": 120.0,
+                                      "after": 121.0,
+                                      "diff": 1.0, "diff_pct": 100 / 120, "p": 0.0, "before_n": before,
+                                      "after_n": after})
         self.assertEqual(self.at([1] * 10 + [2] * 10 + [4] * 10), [10, 20])
         self.assertEqual(self.at([0.1] * 3 + [0.1 + 2 ** -56] * 3), [3])
 
@@ -416,7 +432,8 @@ class Cases(Series):
         values = [100] * 10 + [101] * 10 + [200] * 10
         self.assertEqual([(change["index"], change["before"], change["before_n"]) for change in self.of(values)],
                          [(10, 100, 10), (20, 101, 10)])
-        self.assertEqual([(change["index"], change["before"], change["before_n"]) for change in self.of(values, 0.001, 5)],
+        self.assertEqual([(change["index"], change["before"], change["before_n"])
+                          for change in self.of(values, 0.001, 5)],
                          [(20, 100.5, 20)])
 
     def test_drift_is_a_flight_of_steps(self):
@@ -427,7 +444,8 @@ class Cases(Series):
     def test_a_position_is_one_value(self):
         rows = [(x + by, i) for i, x in enumerate([10, 10, 10, 10, 20, 20, 20, 20]) for by in (-6, 0, 6)]
         found, = self.ask(rows)
-        self.assertEqual((found["before"], found["after"], found["before_n"], found["after_n"], found["p"]), (10, 20, 4, 4, 0))
+        self.assertEqual((found["before"], found["after"], found["before_n"], found["after_n"], found["p"]),
+                         (10, 20, 4, 4, 0))
         self.assertEqual(self.ask([(1, 1), (1, 1.0), (2, 2), (2, "2")]), [])
         found, = self.ask([(1, 0.0), (1, 1), (5, 2.0), (5, 2), (5, 3), (9, None), (None, 4)])
         self.assertEqual((found["position"], found["previous"], found["before_n"], found["after_n"]), (2, 1, 2, 2))
@@ -439,20 +457,24 @@ class Cases(Series):
 
     def test_types_in_sql(self):
         found = self.db.execute(
-            "SELECT typeof(f), typeof(c.value ->> '$.position'), typeof(c.value ->> '$.index'), typeof(c.value ->> '$.before')"
-            " FROM (SELECT trace_change_points(column1, column2) AS f FROM (VALUES (1, 'a'), (1, 'b'), (2, 'c'), (2, 'd'))),"
+            "SELECT typeof(f), typeof(c.value ->> '$.position'), typeof(c.value ->> '$.index'), typeof(c.value ->>"
+            " '$.before')"
+            " FROM (SELECT trace_change_points(column1, column2) AS f FROM (VALUES (1, 'a'), (1, 'b'), (2, 'c'), (2,"
+            " 'd'))),"
             " json_each(f) AS c").fetchall()
         self.assertEqual(found, [("text", "text", "integer", "real")])
 
     def test_groups(self):
         found = self.db.execute(
-            "SELECT column3, trace_change_points(column1, column2) ->> '$[0].after' FROM (VALUES (1, 1, 'a'), (1, 2, 'a'), (1, 1, 'b'),"
+            "SELECT column3, trace_change_points(column1, column2) ->> '$[0].after'"
+            " FROM (VALUES (1, 1, 'a'), (1, 2, 'a'), (1, 1, 'b'),"
             " (1, 2, 'b'), (7, 3, 'a'), (9, 3, 'b'), (7, 4, 'a'), (9, 4, 'b')) GROUP BY column3").fetchall()
         self.assertEqual(found, [("a", 7.0), ("b", 9.0)])
 
     def test_errors(self):
         for call, said in (("'5', 1", "x must be a number"), ("x'35', 1", "x must be a number"),
-                           ("9e999, 1", "x must be finite: leave out such rows"), ("1, x'31'", "position must be a number or text"),
+                           ("9e999, 1", "x must be finite: leave out such rows"),
+                           ("1, x'31'", "position must be a number or text"),
                            ("1, 1, 0", "significance must be a number above 0 and below 1"),
                            ("1, 1, 1", "significance must be a number above 0 and below 1"),
                            ("1, 1, '0.5'", "significance must be a number above 0 and below 1"),
@@ -462,7 +484,8 @@ class Cases(Series):
                            ("1, 1, 0.1, 0, 4.5", "window must be a whole number from 4 to 1e9"),
                            ("1, 1, column1 / 10.0", "significance, min_pct and window must be the same in every row"),
                            ("1, 1, NULL, column1", "significance, min_pct and window must be the same in every row"),
-                           ("1, 1, NULL, NULL, column1 + 3", "significance, min_pct and window must be the same in every row")):
+                           ("1, 1, NULL, NULL, column1 + 3",
+                            "significance, min_pct and window must be the same in every row")):
             with self.assertRaises(sqlite3.OperationalError) as caught:
                 self.db.execute(f"SELECT trace_change_points({call}) FROM (VALUES (1), (2))").fetchall()
             self.assertEqual(str(caught.exception), f"trace_change_points: {said}")

@@ -1,4 +1,5 @@
-"""trace_clock_factor: its rules read a second time, in Python on the JSON itself, and pairs that differ by a known factor.
+"""trace_clock_factor: its rules read a second time, in Python on the JSON itself, and pairs that differ by a known
+factor.
 
 A pair is made by a time warp: every instant of a trace is moved by a map that grows by the factor, and faster while
 kernels run that are to change by more. So nothing begins to overlap that did not, and a step is as long as its parts.
@@ -18,12 +19,14 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, alone, connect, corpus, series, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
-COLUMNS = ("kind", "outcome", "op", "name", "grid", "block", "shapes", "counts", "factor", "low", "high", "kernels", "agreeing",
+COLUMNS = ("kind", "outcome", "op", "name", "grid", "block", "shapes", "counts", "factor", "low", "high", "kernels",
+           "agreeing",
            "agreement", "share", "control_time", "test_time", "diff_time", "explained_time", "rest_time")
 TIMES = COLUMNS[-5:]
 
 
-# ---- the rules, a second time ------------------------------------------------------------------------------------------
+# ---- the rules, a second time
+# ------------------------------------------------------------------------------------------
 
 def read(path):
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
@@ -118,7 +121,8 @@ def expected(control, test):
             (applied - 1) * sum(sum(mine[key]) for key in both) / my_steps)
 
 
-# ---- pairs that differ by what is known --------------------------------------------------------------------------------
+# ---- pairs that differ by what is known
+# --------------------------------------------------------------------------------
 
 class Warp:
     """A map of times, ns: the factor everywhere, and times `more` within the spans."""
@@ -142,13 +146,14 @@ class Warp:
 
 
 def warped(source, target, factor, op=None, more=1.2):
-    """Writes the trace with all times changed by the factor, and the kernels that the operator launches by more. All ranks
-    of a folder have their own."""
+    """Writes the trace with all times changed by the factor, and the kernels that the operator launches by more. All
+    ranks of a folder have their own."""
     for name in sorted(os.listdir(source)):
         content = read(os.path.join(source, name))
         timed = [each for each in content["traceEvents"] if "ts" in each]
         first = min(ns(each["ts"]) for each in timed if each.get("ph") == "X")
-        launches = {each["args"]["correlation"]: each for each in timed if each.get("cat") in ("cuda_runtime", "Runtime")
+        launches = {each["args"]["correlation"]: each for each in timed
+                    if each.get("cat") in ("cuda_runtime", "Runtime")
                     and "correlation" in each.get("args", {})}
         around = defaultdict(list)
         for each in timed:
@@ -225,7 +230,8 @@ class Pairs(InFolder):
             factor = first["factor"] - 1 if first["outcome"] == "one factor" and row["kind"] != "other" else 0
             if row is not first:
                 self.assertAlmostEqual(row["explained_time"], factor * row["control_time"], delta=1e-6)
-        (total,), = self.rows("SELECT sum(diff_time) FROM trace_step_diff(?, ?)", control, test) if not arguments else [[None]]
+        (total,), = self.rows("SELECT sum(diff_time) FROM trace_step_diff(?, ?)", control,
+                              test) if not arguments else [[None]]
         if total is not None:
             self.assertAlmostEqual(first["diff_time"], total, delta=1e-4)
         return (first, [row for row in parts if row["kind"] == "beyond"],
@@ -243,7 +249,8 @@ class Pairs(InFolder):
             else:
                 self.assertEqual(first[column], value, column)
         key = ("name", "grid", "block", "op", "shapes")
-        self.assertEqual(sorted(str([row[column] for column in key]) for row in beyond), sorted(str(list(each[:5])) for each in far))
+        self.assertEqual(sorted(str([row[column] for column in key]) for row in beyond),
+                         sorted(str(list(each[:5])) for each in far))
         found = sorted(row["factor"] for row in self.rows_of(control, test) if row["kind"] in ("beyond", "within"))
         for one, other in zip(found, sorted(factors.values())):
             self.assertAlmostEqual(one, other, delta=1e-9 * other)
@@ -260,7 +267,8 @@ class Rules(Pairs):
             kernels = [(f"aten::op{rng.randrange(6)}", f"kernel{number if rng.random() < 0.8 else 0}",
                         round(math.exp(rng.uniform(0, 7)), 3),
                         {"grid": rng.choice(([64, 1, 1], [8, 8, 1], None)), "runs": rng.choice((1, 1, 2)),
-                         "shapes": rng.choice(([[8, 8]], [[64]], None)), "cat": rng.choice(5 * ["kernel"] + ["gpu_memcpy"])})
+                         "shapes": rng.choice(([[8, 8]], [[64]], None)),
+                         "cat": rng.choice(5 * ["kernel"] + ["gpu_memcpy"])})
                        for number in range(count)]
             factor, noise = rng.choice((1, 1.01, 0.85, 1.18, 1.4)), rng.choice((0, 0.002, 0.02, 0.3))
             other = [(op, name, max(0.001, round(us * factor * math.exp(rng.gauss(0, noise)), 3)), options)
@@ -269,7 +277,8 @@ class Rules(Pairs):
                 other.append(("aten::new", "ncclKernel" if rng.random() < 0.5 else "fused", 50.0, {}))
             with self.subTest(seed=seed):
                 control, test = self.pair(kernels, other)
-                if all(any(each[3].get("shapes", True) for each in side) for side in (kernels, other)):  # else none count
+                # else none count
+                if all(any(each[3].get("shapes", True) for each in side) for side in (kernels, other)):
                     outcomes.add(self.against_rules(control, test)["outcome"])
         self.assertEqual(outcomes, {"one factor", "no change", "no common factor", "too few kernels"})
 
@@ -277,14 +286,16 @@ class Rules(Pairs):
         paths = [os.path.join(side, "rank0.pt.trace.json.gz") for side in GPU]
         self.assertEqual(self.against_rules(*paths)["outcome"], "no change")
         _, beyond, _ = self.check(*GPU)
-        self.assertEqual([(row["op"], round(row["rest_time"], 3)) for row in beyond], [("aten::native_layer_norm", 160.0)])
+        self.assertEqual([(row["op"], round(row["rest_time"], 3)) for row in beyond],
+                         [("aten::native_layer_norm", 160.0)])
 
 
 class Factor(Pairs):
     def test_scaled_with_one_operator_slower_on_top(self):
         """The factor within 0.5 %, the operator alone left over, both ways round."""
         for factor, ops in ((0.85, (None, "aten::native_layer_norm")), (1.18, ("aten::addmm",)),
-                            *series((), ((1.03, ("aten::addmm",)), *((each, (None, "aten::gelu")) for each in (0.97, 1.41))))):
+                            *series((), ((1.03, ("aten::addmm",)),
+                                         *((each, (None, "aten::gelu")) for each in (0.97, 1.41))))):
             for op in ops:
                 test = warped(GPU[0], f"{factor} {op}", factor, op)
                 for control, other, sign in ((GPU[0], test, 1), (test, GPU[0], -1)):
@@ -294,7 +305,8 @@ class Factor(Pairs):
                         self.assertAlmostEqual(first["factor"] / factor ** sign, 1, delta=0.005)
                         self.assertEqual({row["op"] for row in beyond}, {op} - {None})
                         if not op:
-                            self.assertAlmostEqual(first["explained_time"] + rest["diff_time"], first["diff_time"], delta=0.1)
+                            self.assertAlmostEqual(first["explained_time"] + rest["diff_time"], first["diff_time"],
+                                                   delta=0.1)
                         for row in beyond:
                             self.assertAlmostEqual(row["factor"] / factor ** sign, 1.2 ** sign, delta=0.005)
 
@@ -319,7 +331,8 @@ class Factor(Pairs):
                          ("no change", 0, ["kernel0"]))
 
     def test_kernels_that_wait_for_memory(self):
-        """Below a third of the weight they are left over, with a rest of the other sign; from there on there is no factor."""
+        """Below a third of the weight they are left over, with a rest of the other sign; from there on there is no
+        factor."""
         kernels = [(f"aten::op{number}", f"kernel{number}", 100) for number in range(10)]
         for waiting, outcome in ((3, "one factor"), (4, "no common factor")):
             slow = {f"kernel{number}": 1 / 1.3 for number in range(waiting)}
@@ -334,8 +347,8 @@ class Factor(Pairs):
                 self.assertEqual(first["explained_time"], 0)
 
     def test_the_limits(self):
-        """Two of three kernels are too few witnesses; a kernel more than 5 % off the factor changed; of two middle factors
-        the geometric mean is taken."""
+        """Two of three kernels are too few witnesses; a kernel more than 5 % off the factor changed; of two middle
+        factors the geometric mean is taken."""
         kernels = [(f"aten::op{number}", f"kernel{number}", 100) for number in range(4)]
         first, _, _ = self.check(*self.pair(kernels[:3], scaled(kernels[:3], 2, kernel0=0.5)))
         self.assertEqual((first["outcome"], first["kernels"], first["agreeing"]), ("no common factor", 3, 2))
@@ -352,14 +365,17 @@ class Factor(Pairs):
 
     def test_other_programs(self):
         first, beyond, _ = self.check(*self.pair(MODEL, [(op, f"other_{name}", us) for op, name, us in MODEL]))
-        self.assertEqual((first["outcome"], first["kernels"], first["factor"], beyond), ("too few kernels", 0, None, []))
+        self.assertEqual((first["outcome"], first["kernels"], first["factor"], beyond),
+                         ("too few kernels", 0, None, []))
         spread = [(op, name, us * (0.4 + 0.3 * number)) for number, (op, name, us) in enumerate(MODEL)]
         first, _, _ = self.check(*self.pair(MODEL, spread))
         self.assertEqual((first["outcome"], first["explained_time"]), ("no common factor", 0))
 
     def test_what_is_compared(self):
-        """Another grid, other shapes or another number of runs are other work. Copies and collectives are no kernels."""
-        for change, left in (({"grid": [32, 1, 1]}, 7), ({"shapes": [[4]]}, 7), ({"runs": 2}, 7), ({"cat": "gpu_memcpy"}, 7),
+        """Another grid, other shapes or another number of runs are other work. Copies and collectives are no
+        kernels."""
+        for change, left in (({"grid": [32, 1, 1]}, 7), ({"shapes": [[4]]}, 7), ({"runs": 2}, 7),
+                             ({"cat": "gpu_memcpy"}, 7),
                              ({}, 8), ({"grid": None}, 7)):
             with self.subTest(change):
                 test = [(*each, change) if each[1] == "kernel3" else each for each in scaled(MODEL, 1.2)]
@@ -379,24 +395,29 @@ class Factor(Pairs):
 
     def test_a_clock_that_falls_for_some_of_the_steps(self):
         """The planted one of examples/joins: 1410 / 1005 in three of six steps."""
-        for pair, factor in ((("c8846ae", "5a90d13"), (1410 / 1005 + 1) / 2), (("5a90d13", "c8846ae"), 2 / (1410 / 1005 + 1))):
+        for pair, factor in ((("c8846ae", "5a90d13"), (1410 / 1005 + 1) / 2),
+                             (("5a90d13", "c8846ae"), 2 / (1410 / 1005 + 1))):
             sides = [os.path.join(EXAMPLES, "joins", "runs", revision) for revision in pair]
             first, beyond, _ = self.check(*sides)
             self.assertEqual((first["outcome"], beyond), ("one factor", []))
             self.assertAlmostEqual(first["factor"], factor, delta=1e-6)
             self.assertGreater(first["explained_time"] / first["diff_time"], 0.99)
             texts = [text for text, in self.rows("SELECT text FROM trace_summary(?, ?)", *sides)]
-            self.assertEqual(texts[2], f"caution: kernels are {'slower' if factor > 1 else 'faster'} by one factor (x{factor:.2f}):"
+            self.assertEqual(texts[2], f"caution: kernels are {'slower' if factor > 1 else 'faster'} by one factor"
+                                       f" (x{factor:.2f}):"
                                        " look at the clock before the code")
 
     def test_summary_names_no_clock_where_there_is_none(self):
         runs = sorted(os.listdir(os.path.join(EXAMPLES, "joins", "runs")))
-        pairs = [[os.path.join(EXAMPLES, "joins", "runs", run) for run in (one, other)] for one in runs for other in runs
+        pairs = [[os.path.join(EXAMPLES, "joins", "runs", run) for run in (one, other)] for one in runs
+                 for other in runs
                  if "5a90d13" not in (one, other) and "41c07d2" in (one, other)][::series(3, 1)]
-        pairs += [GPU, GPU[::-1], [GPU[0], GPU[0]], [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")],
+        pairs += [GPU, GPU[::-1], [GPU[0], GPU[0]],
+                  [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")],
                   [warped(GPU[0], "half", 1, "aten::addmm", 2.0), GPU[0]]]
         for pair in pairs:
-            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, ?) WHERE text LIKE '%factor%'", *pair), [], pair)
+            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, ?) WHERE text LIKE '%factor%'", *pair), [],
+                             pair)
 
     def test_of_all_ranks_and_steps(self):
         test = warped(GPU[0], "slow", 1.25)
@@ -406,7 +427,8 @@ class Factor(Pairs):
 
     def test_without_device_work_or_events(self):
         first, _, _ = self.check(*(os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test")))
-        self.assertEqual((first["outcome"], first["kernels"], first["agreeing"], first["share"]), ("too few kernels", 0, 0, 0))
+        self.assertEqual((first["outcome"], first["kernels"], first["agreeing"], first["share"]),
+                         ("too few kernels", 0, 0, 0))
         write("empty.json", document())
         self.assertEqual(self.rows_of("empty.json", GPU[0]), [])
 
@@ -423,7 +445,8 @@ class Real(Pairs):
 
     def test_scaled(self):
         """0.85, with one operator 20 % slower on top; and another run of the program, with its noise."""
-        for trace, op in (("kineto/resnet50_workers_0", "aten::cudnn_batch_norm"), ("hta/trace_diff/control", "aten::mm")):
+        for trace, op in (("kineto/resnet50_workers_0", "aten::cudnn_batch_norm"),
+                          ("hta/trace_diff/control", "aten::mm")):
             control = corpus(*trace.split("/"))
             first, beyond, _ = self.check(control, warped(control, op, 0.85, op))
             self.assertEqual(first["outcome"], "one factor", trace)

@@ -55,7 +55,8 @@ class Rows(InFolder):
             self.assertTrue(why and not why.endswith("."), why)
             if control is None or test is None:
                 self.assertIsNone(same)
-            elif (topic, item) not in (("shapes", "copies to the device"), ("shapes", "operators"), ("ranks", "compared")):
+            elif (topic, item) not in (("shapes", "copies to the device"), ("shapes", "operators"),
+                                       ("ranks", "compared")):
                 self.assertEqual(same, control == test, (topic, item))
             if matters == "yes":
                 self.assertLessEqual(len(why), 91, why)
@@ -64,7 +65,8 @@ class Rows(InFolder):
 
     def matters(self, *arguments):
         """{'topic item': why} of what matters ('yes')."""
-        return {f"{topic} {item}": rows[0][-1] for (topic, item), rows in self.found(*arguments).items() if rows[0][3] == "yes"}
+        return {f"{topic} {item}": rows[0][-1] for (topic, item), rows in self.found(*arguments).items()
+                if rows[0][3] == "yes"}
 
     def pair(self, control, test, **events):
         for side, head in (("a", control), ("b", test)):
@@ -94,19 +96,24 @@ class Rows(InFolder):
 
     @slow
     def test_heads_of_real_traces(self):
-        for control, test in (("hta/trace_diff/control", "hta/trace_diff/test"), ("hta/triton_example", "hta/amd_trace"),
-                              ("own/torch/control", "own/torch/stack/test"), ("tracelens/h100/gaunernst_bert-small-uncased"
+        for control, test in (("hta/trace_diff/control", "hta/trace_diff/test"),
+                              ("hta/triton_example", "hta/amd_trace"),
+                              ("own/torch/control", "own/torch/stack/test"),
+                              ("tracelens/h100/gaunernst_bert-small-uncased"
                                "__1016001.json.gz", "tracelens/mi300/gaunernst_bert-small-uncased__1016001.json.gz")):
             self.check_heads(corpus(*control.split("/")), corpus(*test.split("/")))
             self.check_heads(corpus(*test.split("/")), corpus(*control.split("/")))
 
     def test_one_thing_at_a_time(self):
         """What is changed in the head is what differs, and no other row is touched."""
-        head = {"deviceProperties": [DEVICE], "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "nccl_version": "2.2"},
-                "with_stack": 0, "profile_memory": 0, "record_shapes": 1, "cuda_runtime_version": 12040, "torch_version": "2.9"}
+        head = {"deviceProperties": [DEVICE],
+                "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "nccl_version": "2.2"},
+                "with_stack": 0, "profile_memory": 0, "record_shapes": 1, "cuda_runtime_version": 12040,
+                "torch_version": "2.9"}
         same = self.pair(head, head)
         self.assertEqual({row[3] for rows in same.values() for row in rows if row[1:3] != (1, None)} - {"yes"}, {"no"})
-        self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"], ["1 step a side: too few to tell how much"
+        self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"],
+                         ["1 step a side: too few to tell how much"
                                                                                        " steps vary"])
         for change, key, matters in (
                 ({"deviceProperties": [{**DEVICE, "name": "H100"}]}, ("device", "name"), "yes"),
@@ -118,7 +125,8 @@ class Rows(InFolder):
                 ({"cuda_runtime_version": 12060}, ("versions", "cuda_runtime_version"), "maybe"),
                 ({"torch_version": "2.10"}, ("versions", "torch_version"), "maybe"),
                 ({"schemaVersion": 2}, ("versions", "schemaVersion"), "maybe"),
-                ({"distributedInfo": {**head["distributedInfo"], "nccl_version": "2.3"}}, ("versions", "nccl_version"), "maybe"),
+                ({"distributedInfo": {**head["distributedInfo"], "nccl_version": "2.3"}}, ("versions", "nccl_version"),
+                 "maybe"),
                 ({"distributedInfo": {**head["distributedInfo"], "backend": "gloo"}}, ("ranks", "backend"), "maybe"),
                 ({"unrelated": 5, "traceName": "x"}, None, None)):
             with self.subTest(change):
@@ -130,14 +138,18 @@ class Rows(InFolder):
                 self.assertEqual(set(found), set(same))
 
     def test_hostile_heads(self):
-        for value in ("text", '{"a', [], {}, None, 7, [None], [[1]], ["x"], {"nccl_version": ["a", {"b": 1}]}, "x" * 5000):
-            self.pair({"deviceProperties": value, "distributedInfo": value, "with_stack": value, "a version": value}, {})
+        for value in ("text", '{"a', [], {}, None, 7, [None], [[1]], ["x"], {"nccl_version": ["a", {"b": 1}]},
+                      "x" * 5000):
+            self.pair({"deviceProperties": value, "distributedInfo": value, "with_stack": value, "a version": value},
+                      {})
 
     def test_ranks(self):
         def ranks(folder, numbers, world):
             for number in numbers:
-                write(f"{folder}/{number}.json", {"distributedInfo": {"rank": number, "world_size": world}, **run(steps=5)})
-        for folder, numbers, world in (("one", (0,), 8), ("two", (0, 1), 2), ("others", (2, 3), 4), ("all", range(4), 4)):
+                write(f"{folder}/{number}.json",
+                      {"distributedInfo": {"rank": number, "world_size": world}, **run(steps=5)})
+        for folder, numbers, world in (("one", (0,), 8), ("two", (0, 1), 2), ("others", (2, 3), 4),
+                                       ("all", range(4), 4)):
             ranks(folder, numbers, world)
         everything = ("all", "all")
         for pair, given, value, why in (
@@ -152,24 +164,32 @@ class Rows(InFolder):
                 self.assertEqual(found["ranks", "compared"][0][:2], value)
                 self.assertEqual(self.matters(*pair, *given).get("ranks compared"), why)
         self.assertEqual(self.found("all", "others", "[0,1]", "[2,3]")["ranks", "compared"][0][3], "maybe")
-        self.assertEqual(self.found("others", "all", "all", "[2,3]")["ranks", "recorded"][0][:4], ("2 of 4", "4 of 4", 0, "yes"))
+        self.assertEqual(self.found("others", "all", "all", "[2,3]")["ranks", "recorded"][0][:4],
+                         ("2 of 4", "4 of 4", 0, "yes"))
 
     def test_modules(self):
-        """Level 'module' gives operators where there are none (A11.4): the row, the summary and the report say on which side."""
+        """Level 'module' gives operators where there are none (A11.4): the row, the summary and the report say on which
+        side."""
         write("plain.json", run(5))
         content = run(5)
-        content["traceEvents"] += [event("nn.Module: Linear_0", 1000 * number + 5, 300, cat="python_function") for number in range(5)]
+        content["traceEvents"] += [event("nn.Module: Linear_0", 1000 * number + 5, 300, cat="python_function")
+                                   for number in range(5)]
         write("modules.json", content)
         for control, test, has, matters, why, where in (
-                ("plain", "modules", (0, 1), "yes", "only test has modules: of control, level 'module' gives operators", "control"),
-                ("modules", "plain", (1, 0), "yes", "only control has modules: of test, level 'module' gives operators", "test"),
-                ("plain", "plain", (0, 0), "no", "neither has modules: level 'module' gives operators", "control and in test"),
+                ("plain", "modules", (0, 1), "yes", "only test has modules: of control, level 'module' gives operators",
+                 "control"),
+                ("modules", "plain", (1, 0), "yes", "only control has modules: of test, level 'module' gives operators",
+                 "test"),
+                ("plain", "plain", (0, 0), "no", "neither has modules: level 'module' gives operators",
+                 "control and in test"),
                 ("modules", "modules", (1, 1), "no", "both have modules", None)):
             with self.subTest(control=control, test=test):
                 sides = f"{control}.json", f"{test}.json"
-                self.assertEqual(self.found(*sides)["modules", "recorded"], [(*has, int(has[0] == has[1]), matters, why)])
+                self.assertEqual(self.found(*sides)["modules", "recorded"],
+                                 [(*has, int(has[0] == has[1]), matters, why)])
                 for side, of_module in zip(sides, has):
-                    named, top = ({name for name, in self.rows("SELECT name FROM trace_step_time(?) WHERE level = ?", side, level)}
+                    named, top = ({name for name, in self.rows("SELECT name FROM trace_step_time(?) WHERE level = ?",
+                                                               side, level)}
                                   for level in ("module", "top_op"))
                     self.assertEqual((named == top, "nn.Module: Linear_0" in named), (not of_module, bool(of_module)))
                 said = self.rows("SELECT text FROM trace_summary(?, ?) WHERE text LIKE '%modules%'", *sides)
@@ -192,8 +212,10 @@ class Rows(InFolder):
         for count in (3, 4, 5):
             write(f"{count}.json", run(count))
         for control, test, values, why in ((3, 3, (1, 1), "1 step a side"), (4, 4, (2, 2), "2 steps a side"),
-                                           (3, 4, (1, 2), "control has 1 step, test 2"), (4, 3, (2, 1), "control has 2 steps, test 1"),
-                                           (3, 5, (1, None), "control has 1 step"), (5, 4, (None, 2), "test has 2 steps")):
+                                           (3, 4, (1, 2), "control has 1 step, test 2"),
+                                           (4, 3, (2, 1), "control has 2 steps, test 1"),
+                                           (3, 5, (1, None), "control has 1 step"),
+                                           (5, 4, (None, 2), "test has 2 steps")):
             found = self.found(f"{control}.json", f"{test}.json")["steps", "few"]
             self.assertEqual([(row[0], row[1], *row[3:]) for row in found],
                              [(*values, "yes", f"{why}: too few to tell how much steps vary")])
@@ -201,7 +223,8 @@ class Rows(InFolder):
 
     def test_phases(self):
         found = self.found(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
-        self.assertEqual(found["steps", "phases"][0][:4], ("decode 83 %, prefill 17 %", "decode 88 %, mixed 5 %, prefill 7 %", 0, "maybe"))
+        self.assertEqual(found["steps", "phases"][0][:4],
+                         ("decode 83 %, prefill 17 %", "decode 88 %, mixed 5 %, prefill 7 %", 0, "maybe"))
 
     def test_shapes_and_types_of_large_operators(self):
         def trace(shapes, types):
@@ -221,7 +244,8 @@ class Rows(InFolder):
         self.assertEqual([item for topic, item in found if topic == "types"], ["floats", *large])
         self.assertEqual(found["shapes", "aten::op6"][0][:4], ("[[8,8]]", "[[8,9]]", 0, "maybe"))
         self.assertEqual(found["types", "aten::op6"][0][:4], ('["float"]', '["c10::Half"]', 0, "maybe"))
-        self.assertEqual({topic for topic, _ in self.found("a.json", "b.json", *5 * [None], 0)} & {"shapes", "types"}, set())
+        self.assertEqual({topic for topic, _ in self.found("a.json", "b.json", *5 * [None], 0)} & {"shapes", "types"},
+                         set())
 
     def test_profilers_and_resolution(self):
         content = run()
@@ -230,7 +254,8 @@ class Rows(InFolder):
         for each in content["traceEvents"]:
             each["dur"] += 0.125
         write("c.json", {"viztracer_metadata": {"version": "1"}, **content})
-        self.assertEqual(self.found("a.json", "b.json")["profiler", "name"][0][:4], ("PyTorch (Kineto)", None, None, "maybe"))
+        self.assertEqual(self.found("a.json", "b.json")["profiler", "name"][0][:4],
+                         ("PyTorch (Kineto)", None, None, "maybe"))
         found = self.found("a.json", "c.json")
         self.assertEqual(found["profiler", "name"][0][3:], ("yes", "profilers differ: PyTorch (Kineto) / VizTracer"))
         self.assertEqual(found["time", "resolution"][0][:4], ("us", "ns", 0, "maybe"))
@@ -266,34 +291,41 @@ class Rows(InFolder):
     def test_wrong_shapes(self):
         write("a.json", document(*run()))
         for wrong in ("x", -1, 0.5):
-            with self.assertRaisesRegex(sqlite3.OperationalError, "^trace_comparability: shapes must be an integer of 0 or more"):
+            with self.assertRaisesRegex(sqlite3.OperationalError,
+                                        "^trace_comparability: shapes must be an integer of 0 or more"):
                 self.rows("SELECT 1 FROM trace_comparability('a.json', 'a.json') WHERE shapes = ?", wrong)
 
 
 class Quoted(InFolder):
-    PAIRS = (GPU, GPU[::-1], (GPU[0], os.path.join(EXAMPLES, "cpu", "test")), (os.path.join(EXAMPLES, "cpu", "test"), GPU[0]),
+    PAIRS = (GPU, GPU[::-1], (GPU[0], os.path.join(EXAMPLES, "cpu", "test")),
+             (os.path.join(EXAMPLES, "cpu", "test"), GPU[0]),
              tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
 
     def test_by_the_summary(self):
         """Its cautions are the first four that matter; a long step with the digits of the difference."""
         for pair in self.PAIRS[::series(2, 1)]:
-            for given in ((), ("all", "all"), (0, 0, "all", "all"), (None, None, 12 if "gpu" in pair[0] else None, None)):
+            for given in ((), ("all", "all"), (0, 0, "all", "all"),
+                          (None, None, 12 if "gpu" in pair[0] else None, None)):
                 if given and given[-2] == 12 and "cpu" in pair[0] + pair[1]:
                     continue
                 marks = "".join(", ?" for _ in given)
                 try:
-                    said = [text for text, in self.rows(f"SELECT text FROM trace_summary(?, ?{marks}) WHERE kind = 'caution'",
+                    said = [text for text, in self.rows(f"SELECT text FROM trace_summary(?, ?{marks})"
+                                                        f" WHERE kind = 'caution'",
                                                         *pair, *given)]
-                    matter = self.rows(f"SELECT item, why FROM trace_comparability(?, ?{marks}) WHERE matters = 'yes'", *pair, *given)
+                    matter = self.rows(f"SELECT item, why FROM trace_comparability(?, ?{marks}) WHERE matters = 'yes'",
+                                       *pair, *given)
                 except Exception as error:  # a step that a side lacks
                     self.assertIn("has no step", str(error))
                     continue
                 with self.subTest(pair, given=given):
-                    if said and re.match(r"caution: step \d+ of ", said[-1]) and "longest" not in {item for item, _ in matter}:
+                    if said and re.match(r"caution: step \d+ of ",
+                                         said[-1]) and "longest" not in {item for item, _ in matter}:
                         said.pop()  # one that makes much of the difference
                     self.assertEqual(len(said), min(4, len(matter)))
                     for text, (item, why) in zip(said, matter):
-                        self.assertTrue(item == "longest" and re.match(r"caution: (a step|step \d+) of ", text) or text == "caution: " + why,
+                        self.assertTrue(item == "longest" and re.match(r"caution: (a step|step \d+) of ", text)
+                                        or text == "caution: " + why,
                                         (text, why))
 
     def test_by_the_report(self):
@@ -303,7 +335,8 @@ class Quoted(InFolder):
         write("b.json", {"schemaVersion": 1, "with_stack": 1, "deviceProperties": [{**DEVICE, "name": "H100"}],
                          "distributedInfo": {"rank": 1, "world_size": 4}, "cuda_runtime_version": 2, **run(slower=2)})
         html = self.value("SELECT html FROM trace_diff_report('a.json', 'b.json')")
-        for text in ("Different devices.", "A100 / H100.", "Different ranks.", "Control’s rank 0 of 2 is compared with test’s rank 1 of 4.",
+        for text in ("Different devices.", "A100 / H100.", "Different ranks.",
+                     "Control’s rank 0 of 2 is compared with test’s rank 1 of 4.",
                      "Ranks missing.", "Few steps.", "Recorded in another way.", "with_stack differs: 0 / 1",
                      "cuda_runtime_version differs: 1 / 2"):
             self.assertIn(text, html)

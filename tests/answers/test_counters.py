@@ -26,7 +26,8 @@ GPU = os.path.join(EXAMPLES, "gpu", "test")
 def recipe(trace, ranks):
     """The query of HTA.md that writes a trace with counters, without the writing."""
     with open(os.path.join(ROOT, "sql", "HTA.md"), encoding="utf-8") as file:
-        block = next(block for block in re.findall(r"```sql\n(.*?)```", file.read(), re.S) if "trace_counter_events" in block)
+        block = next(block for block in re.findall(r"```sql\n(.*?)```", file.read(), re.S)
+                     if "trace_counter_events" in block)
     sql = re.sub(r"writefile\('[^']*', (.*)\) > 0 AS written", r"\1 AS text", block, flags=re.S)
     assert sql != block
     return sql.replace("'examples/gpu/test'", f"'{trace}'").replace(", 0)", f", {ranks})")
@@ -34,11 +35,15 @@ def recipe(trace, ranks):
 
 class OfSeries(InFolder):
     def assert_of_series(self, trace, call=""):
-        found = self.db.execute(f"SELECT rank, ph, name, stream, pid, ts, args FROM trace_counter_events(?{call})", (trace,)).fetchall()
-        wanted = [(rank, "C", "Queue Length", stream, pid, ts, {"Queue Length": length}) for rank, stream, pid, ts, length in
-                  self.db.execute(f"SELECT rank, stream, pid, ts, queue_length FROM queue_length_time_series(?{call})", (trace,))]
+        found = self.db.execute(f"SELECT rank, ph, name, stream, pid, ts, args FROM trace_counter_events(?{call})",
+                                (trace,)).fetchall()
+        wanted = [(rank, "C", "Queue Length", stream, pid, ts, {"Queue Length": length})
+                  for rank, stream, pid, ts, length in
+                  self.db.execute(f"SELECT rank, stream, pid, ts, queue_length FROM queue_length_time_series(?{call})",
+                                  (trace,))]
         wanted += [(rank, "C", name, None, pid, ts, {"Memcpy BW": gbps}) for rank, name, pid, ts, gbps in
-                   self.db.execute(f"SELECT rank, name, pid, ts, memory_bw_gbps FROM memory_bw_time_series(?{call})", (trace,))]
+                   self.db.execute(f"SELECT rank, name, pid, ts, memory_bw_gbps FROM memory_bw_time_series(?{call})",
+                                   (trace,))]
         found = [(*row[:-1], json.loads(row[-1])) for row in found]
         self.assertEqual([row[:-1] for row in found], [row[:-1] for row in sorted(wanted, key=lambda row: row[0])])
         for row, other in zip(found, sorted(wanted, key=lambda row: row[0])):
@@ -55,7 +60,8 @@ class OfSeries(InFolder):
         events = [launch(10, 1, 1), launch(10, 1, 2), kernel("k", 10, 5, 1), kernel("k", 20, 5, 2)]
         for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
             write("trace.json", document(*(events[i] for i in order)))
-            self.assertEqual(self.db.execute("SELECT args ->> '$.\"Queue Length\"' FROM trace_counter_events('trace.json')").fetchall(),
+            self.assertEqual(self.db.execute("SELECT args ->> '$.\"Queue Length\"'"
+                                             " FROM trace_counter_events('trace.json')").fetchall(),
                              [(1,), (2,), (1,), (0,)])
             self.assert_of_series("trace.json")
 
@@ -73,16 +79,20 @@ class Golden(unittest.TestCase):
                                   " WHERE ts IS NOT NULL GROUP BY rank", (trace,)))
         found = self.last((name, number, pid, (origins[rank] + round(ts * 1000)) / 1000, round(value, 6))
                           for rank, name, number, pid, ts, value in db.execute(
-                              "SELECT rank, name, stream, pid, ts, coalesce(args ->> '$.\"Queue Length\"', args ->> '$.\"Memcpy BW\"')"
+                              "SELECT rank, name, stream, pid, ts, coalesce(args ->> '$.\"Queue Length\"', args ->>"
+                              " '$.\"Memcpy BW\"')"
                               " FROM trace_counter_events(?)", (trace,)))
         with open(golden(folder, "generate_trace_with_counters.csv"), newline="", encoding="utf-8") as file:
-            expected = self.last((row["name"], int(float(row["id"])) if row["id"] else None, int(row["pid"]), float(row["ts"]),
-                                  round(next(iter(json.loads(row["args"]).values())), 6)) for row in csv.DictReader(file))
+            expected = self.last((row["name"], int(float(row["id"])) if row["id"] else None, int(row["pid"]),
+                                  float(row["ts"]),
+                                  round(next(iter(json.loads(row["args"]).values())), 6))
+                                  for row in csv.DictReader(file))
         self.assertGreater(len(expected), 1)
         return set(found.items()) - set(expected.items()), set(expected.items()) - set(found.items())
 
     def test_are_htas_where_no_difference_is(self):
-        for folder, path in (("critical_path_simple_add", "critical_path/simple_add"), ("trace_filter_2ranks", "trace_filter")):
+        for folder, path in (("critical_path_simple_add", "critical_path/simple_add"),
+                             ("trace_filter_2ranks", "trace_filter")):
             self.assertEqual(self.compare(folder, path), (set(), set()))
 
     def test_copies_without_a_launch_are_only_here(self):
@@ -102,36 +112,44 @@ class WithCounters(InFolder):
         text, = self.db.execute(recipe(trace, rank)).fetchone()
         made = json.loads(text)["traceEvents"]
         write("written.json", text)
-        both = [self.db.execute(f"SELECT {self.COLUMNS}, args FROM trace_events(?, ?) ORDER BY ts, cat, name, dur", call).fetchall()
+        both = [self.db.execute(f"SELECT {self.COLUMNS}, args FROM trace_events(?, ?) ORDER BY ts, cat, name, dur",
+                                call).fetchall()
                 for call in ((trace, rank), ("written.json", None))]
         return made, both
 
     def test_has_the_events_the_links_and_the_counters(self):
-        for trace, rank in [(GPU, 1), *((path, 0) for path in glob.glob(os.path.join(EXAMPLES, "serving", "test", "*")))]:
+        for trace, rank in [(GPU, 1),
+                            *((path, 0) for path in glob.glob(os.path.join(EXAMPLES, "serving", "test", "*")))]:
             made, (before, after) = self.round_trip(trace, rank)
             self.assertGreater(len(before), 50)
             self.assertEqual([row[:-1] for row in after], [row[:-1] for row in before])
             for old, new in zip(before, after):
                 self.assertEqual(json.loads(new[-1] or "{}"), json.loads(old[-1] or "{}"))
-            counters = self.db.execute(f"SELECT name, stream, pid, ts, args FROM trace_counter_events(?, {rank})", (trace,)).fetchall()
+            counters = self.db.execute(f"SELECT name, stream, pid, ts, args FROM trace_counter_events(?, {rank})",
+                                       (trace,)).fetchall()
             self.assertGreater(len(counters), 10)
             self.assertEqual([(each["name"], each.get("id"), each["pid"], each["ts"], each["args"]) for each in made
                               if each["ph"] == "C"], [(*row[:-1], json.loads(row[-1])) for row in counters])
             self.assertFalse([each for each in made if None in each.values()])
             starts = {(each["ph"], each["id"], each["ts"]) for each in made if each["ph"] in "sf"}
-            linked = self.db.execute(f"SELECT device, correlation, ts FROM trace_events(?, {rank}) WHERE link IS NOT NULL", (trace,))
-            self.assertEqual(starts, {("s" if device == "CPU" else "f", correlation, ts) for device, correlation, ts in linked})
+            linked = self.db.execute(f"SELECT device, correlation, ts FROM trace_events(?, {rank})"
+                                     f" WHERE link IS NOT NULL", (trace,))
+            self.assertEqual(starts, {("s" if device == "CPU" else "f", correlation, ts)
+                                      for device, correlation, ts in linked})
 
     def test_what_is_null_is_left_out(self):
         """An event without a category and args, one that was a B and an E, and an instant."""
         write("trace.json", document({"ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": 5, "dur": 1},
-                                     {"ph": "B", "name": "b", "pid": 1, "tid": 1, "ts": 7}, {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 8},
+                                     {"ph": "B", "name": "b", "pid": 1, "tid": 1, "ts": 7},
+                                     {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 8},
                                      {"ph": "E", "pid": 1, "tid": 1, "ts": 9}, event("op", 11, 1, args={"a": [None]})))
         text, = self.db.execute(recipe("trace.json", 0)).fetchone()
         self.assertEqual(json.loads(text)["traceEvents"], [
             {"ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": 0.0, "dur": 1.0},
-            {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 2.0, "dur": 2.0}, {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 3.0},
-            {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 6.0, "dur": 1.0, "args": {"a": [None]}}])
+            {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 2.0, "dur": 2.0},
+            {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 3.0},
+            {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 6.0, "dur": 1.0,
+             "args": {"a": [None]}}])
 
 
 def of_cupti(name, ts, dur=5, **counters):
@@ -139,17 +157,20 @@ def of_cupti(name, ts, dur=5, **counters):
 
 
 def random_run(rng):
-    """Two threads of nested operators and launches, calls of the driver in some of them; ranges that mostly are as many."""
+    """Two threads of nested operators and launches, calls of the driver in some of them; ranges that mostly are as
+    many."""
     events, count = [step(number, 1000 * number, rng.choice((900, 1000))) for number in range(rng.randrange(4))], 0
     for tid in (1, 2):
         for _ in range(rng.randrange(2, 7)):
             at = rng.randrange(0, 3000, 20) + tid     # the threads never launch at one time
             for depth in range(rng.randrange(4)):
                 events.append(event(rng.choice(("op", "aten::x", 'say "x"')), at + depth, 60 - 2 * depth, tid=tid,
-                                    cat=rng.choice(("cpu_op", "cpu_op", "Operator", "user_annotation", "python_function"))))
+                                    cat=rng.choice(("cpu_op", "cpu_op", "Operator", "user_annotation",
+                                                    "python_function"))))
             if rng.random() < 0.8:
                 cat, name = rng.choice((("cuda_runtime", "cudaLaunchKernel"), ("cuda_driver", "cuLaunchKernelEx"),
-                                        ("hip_runtime", "hipExtModuleLaunchKernel"), ("cuda_runtime", "cudaMemcpyAsync")))
+                                        ("hip_runtime", "hipExtModuleLaunchKernel"),
+                                        ("cuda_runtime", "cudaMemcpyAsync")))
                 if not any(other["ts"] == at + 5 for other in events):
                     events.append(event(name, at + 5, 9, tid=tid, cat=cat, args={"correlation": len(events)}))
                     count += "Kernel" in name
@@ -178,7 +199,8 @@ class Cupti(InFolder):
         calls = {row.event for row in rows if oracle.is_call(row) and re.search("Launch.*Kernel", row.name)}
         launches = sorted((by_event[event] for event in calls if places[path, event].parent not in calls),
                           key=lambda row: (row.ts_ns, row.event))
-        ranges = sorted((row for row in rows if row.cat == "cuda_profiler_range"), key=lambda row: (row.ts_ns, row.event))
+        ranges = sorted((row for row in rows if row.cat == "cuda_profiler_range"),
+                        key=lambda row: (row.ts_ns, row.event))
         made = []
         for place, row in enumerate(ranges):
             launch, stack, iteration = None, [], None
@@ -208,8 +230,10 @@ class Cupti(InFolder):
             self.assertEqual(found, self.expected(path, events))
             paired += any(row[3] for row in found)
             wanted = hta.cupti_counters(hta.load(path, RIGHT))       # and without the last step
-            self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6]))) for row in self.parsed(self.found(path))],
-                             [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")} for row in wanted])
+            self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6])))
+                              for row in self.parsed(self.found(path))],
+                             [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")}
+                              for row in wanted])
         self.assertGreater(paired, 20)
 
     def test_where_no_difference_is_they_are_htas(self):
@@ -226,8 +250,10 @@ class Cupti(InFolder):
             path = write("run.json", document(*events))
             wanted = hta.cupti_counters(hta.load(path))
             compared += len(wanted)
-            self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6]))) for row in self.parsed(self.found(path))],
-                             [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")} for row in wanted])
+            self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6])))
+                              for row in self.parsed(self.found(path))],
+                             [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")}
+                              for row in wanted])
         self.assertGreater(compared, 50)
 
     def test_what_does_not_matter(self):
@@ -236,7 +262,8 @@ class Cupti(InFolder):
             rng = random.Random(seed)
             events = random_run(rng)
             changed = [{**each, "ts": each["ts"] + 12345, "pid": each["pid"] + 40, "tid": each["tid"] + 7,
-                        **({"args": {"correlation": each["args"]["correlation"] + 9}} if "correlation" in each.get("args", ()) else {})}
+                        **({"args": {"correlation": each["args"]["correlation"] + 9}}
+                           if "correlation" in each.get("args", ()) else {})}
                        for each in events]
             rng.shuffle(changed)
             both = [[row[:9] for row in self.found(write(name, document(*made)))]
@@ -244,7 +271,8 @@ class Cupti(InFolder):
             self.assertEqual(*both)
 
     def test_example_is_what_is_planted(self):
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_counters.py"), "--check"], capture_output=True,
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_counters.py"),
+                               "--check"], capture_output=True,
                               text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = self.parsed(self.found(os.path.join(EXAMPLES, "counters"), None, 1))
@@ -252,7 +280,8 @@ class Cupti(InFolder):
         for place, row in enumerate(rows):
             number, name = place // len(KERNELS), list(KERNELS)[place % len(KERNELS)]
             operators = [each for each in KERNELS[name][0] if not each.startswith("Optimizer")]
-            self.assertEqual(row[1:7], (STEPS[number], "__missing__" if row[2] == "__missing__" else name, operators[-1], operators[0],
+            self.assertEqual(row[1:7], (STEPS[number], "__missing__" if row[2] == "__missing__" else name,
+                                        operators[-1], operators[0],
                                         operators, generate_counters.counters(name, number)))
         self.assertEqual(sum(row[2] == "__missing__" for row in rows), 1)
         self.assertEqual(rows[:-len(KERNELS)], self.parsed(self.found(os.path.join(EXAMPLES, "counters"))))
@@ -269,15 +298,18 @@ class Cupti(InFolder):
 
     def test_files_are_paired_each_by_itself(self):
         for rank, op in enumerate(("mm", "add")):
-            write(f"run/rank{rank}.json", document(event(op, 0, 50), launch(5, 1, 1), of_cupti("k", 900 - rank, n=rank)))
-        self.assertEqual([(row[0], row[3], json.loads(row[6])) for row in self.found("run")], [(0, "mm", {"n": 0}), (1, "add", {"n": 1})])
+            write(f"run/rank{rank}.json",
+                  document(event(op, 0, 50), launch(5, 1, 1), of_cupti("k", 900 - rank, n=rank)))
+        self.assertEqual([(row[0], row[3], json.loads(row[6])) for row in self.found("run")],
+                         [(0, "mm", {"n": 0}), (1, "add", {"n": 1})])
         self.assertEqual([row[3] for row in self.found("run", 1)], ["add"])
 
     def test_four_times_the_launches_take_four_times_the_steps(self):
         steps = []
         for size in (200, 800):
             path = write(f"{size}.json", document(*(one for place in range(size) for one in (
-                event("outer", 100 * place, 90), event("op", 100 * place + 1, 50), launch(100 * place + 5, 9, place + 1),
+                event("outer", 100 * place, 90), event("op", 100 * place + 1, 50),
+                launch(100 * place + 5, 9, place + 1),
                 event("cuLaunchKernel", 100 * place + 6, 3, cat="cuda_driver"), of_cupti("k", 90 * place)))))
             self.assertEqual(len(self.found(path)), size)
             steps.append(0)
@@ -296,7 +328,8 @@ class Cupti(InFolder):
             path = write(f"{depth}.json", document(*operators, *(one for place in range(launches) for one in (
                 launch(2000 + 10 * place, 5, place + 1), of_cupti("k", 10 * place)))))
             works.append(lambda path=path: self.found(path))
-            self.assertEqual({tuple(row[5]) for row in self.parsed(works[-1]())}, {tuple(each["name"] for each in operators)})
+            self.assertEqual({tuple(row[5]) for row in self.parsed(works[-1]())},
+                             {tuple(each["name"] for each in operators)})
         shallow, deep = fastest(*works, times=3)
         self.assertLess(deep, 2 * shallow * SLACK)
 

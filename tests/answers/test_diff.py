@@ -94,7 +94,8 @@ class StepsThatAreNotThere(Asking):
         (steps, test_steps, *times), = self.ask(STEP_DIFF, "plain", "steps", 'steady')
         self.assertEqual((steps, times[0], times[2]), (None, 25, times[1] - 25))
         self.assertGreater(test_steps, 0)
-        self.assertEqual(self.ask(STEP_DIFF, "steps", "plain", "steady"), [(test_steps, None, times[1], 25, 25 - times[1])])
+        self.assertEqual(self.ask(STEP_DIFF, "steps", "plain", "steady"),
+                         [(test_steps, None, times[1], 25, 25 - times[1])])
 
     def test_a_file_without_events_is_no_step(self):
         write("plain/2.json", document(distributedInfo={"rank": 2}))
@@ -180,7 +181,8 @@ class DividedOnce(InFolder):
         """Its columns of us, except means, quantiles and values a step."""
         return [name for name, description in self.rows(
             "SELECT name, description FROM tracediff_columns(?) WHERE kind = 'column' AND type = 'REAL'",
-            function) if re.match(r"us\b(?! a step)", description) and not re.search(r"mean|median|^avg_|^std|stddev|^p\d\d$|per_step", name)]
+            function) if re.match(r"us\b(?! a step)", description)
+            and not re.search(r"mean|median|^avg_|^std|stddev|^p\d\d$|per_step", name)]
 
     def test_every_function(self):
         for path in SIDES:
@@ -192,7 +194,8 @@ class DividedOnce(InFolder):
         for function, in self.rows("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'"):
             arguments = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", function)
             where = " AND ".join(f"{name} = :{name}" for name, in arguments if name in given) or "1"
-            values = {**given, "trace": os.path.join(EXAMPLES, "recorded", lists[function])} if function in lists else given
+            values = {**given, "trace": os.path.join(EXAMPLES, "recorded",
+                                                     lists[function])} if function in lists else given
             if function in ("memory_diff", "memory_summary"):  # of snapshots; they have no times
                 self.assertEqual(self.times(function), [])
                 continue

@@ -28,7 +28,8 @@ OWNERS = """
 STEP_NAME = re.compile(r"ProfilerStep ?#(\d+)")
 COLUMNS = ("key", "key_json", "control_counts", "test_counts", "control_kernels", "test_kernels", "control_device_time",
            "test_device_time", "diff_device_time", "diff_from_counts", "diff_from_mean", "control_host_time",
-           "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time", "control_events", "test_events")
+           "test_host_time", "diff_host_time", "control_self_time", "test_self_time", "diff_self_time",
+           "control_events", "test_events")
 SELECTED = f"""
     SELECT {", ".join(COLUMNS + KEYS + OF_LAUNCH)} FROM trace_diff_by(:control, :test, :keys)
     WHERE control_rank = :ranks AND test_rank = :ranks AND control_iteration = :steps AND test_iteration = :steps"""
@@ -143,7 +144,8 @@ class Comparing(InFolder):
     @staticmethod
     def expected(sides, part, sums):
         """The columns from control_counts on. Quotients of integers are exact up to one rounding."""
-        (runs0, kernels0, *times0, events0), (runs1, kernels1, *times1, events1) = (of.get(part, (0,) * 6) for of in sums)
+        (runs0, kernels0, *times0, events0), (runs1, kernels1, *times1,
+                                              events1) = (of.get(part, (0,) * 6) for of in sums)
         steps0, steps1 = sides[0].steps, sides[1].steps
         times = [(a / (1000 * steps0), b / (1000 * steps1), (b * steps0 - a * steps1) / (1000 * steps0 * steps1))
                  for a, b in zip(times0, times1)]
@@ -280,7 +282,8 @@ class Runs(Comparing):
         self.assertEqual(self.counts("op", *events), {"aten::mm": (2, 3)})
         self.assertEqual(self.counts("top_op", *events), {"aten::linear": (1, 3)})
         self.assertEqual(self.counts("op,kernel", *events), {"aten::mm | gemm": (2, 2), "aten::mm | fill": (1, 1)})
-        self.assertEqual(self.counts("top_op,stream", *events), {"aten::linear | 7": (1, 2), "aten::linear | 20": (1, 1)})
+        self.assertEqual(self.counts("top_op,stream", *events),
+                         {"aten::linear | 7": (1, 2), "aten::linear | 20": (1, 1)})
         self.assertEqual(self.counts("top_op,op", *events), {"aten::linear | aten::mm": (2, 3)})
         self.assertEqual(self.counts("shapes,top_op", *events), {" | aten::linear": (2, 3)})
         self.assertEqual(self.counts("kernel", *events), {"gemm": (2, 2), "fill": (1, 1)})
@@ -288,7 +291,8 @@ class Runs(Comparing):
     def test_a_graph_is_one_run_of_its_operator_and_a_run_a_kernel_without_one(self):
         kernels = [kernel("k", 50 + 10 * i, 5, 1) for i in range(4)]
         graph = event("cudaGraphLaunch", 12, 2, cat="cuda_runtime", args={"correlation": 1})
-        self.assertEqual(self.counts("op", step(1, 0, 200), event("replay", 10, 20), graph, *kernels), {"replay": (1, 4)})
+        self.assertEqual(self.counts("op", step(1, 0, 200), event("replay", 10, 20), graph, *kernels),
+                         {"replay": (1, 4)})
         self.assertEqual(self.counts("op", step(1, 0, 200), graph, *kernels), {"graph: k": (4, 4)})
 
     def test_runs_are_of_a_step_and_a_file(self):
@@ -374,7 +378,8 @@ class DiffBy(Comparing):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
                     " cat, stream, shapes, types, name, grid and block, each once, separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
-            self.assert_error(expected + keys + self.order("trace_diff_by"), f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
+            self.assert_error(expected + keys + self.order("trace_diff_by"),
+                              f"SELECT * FROM trace_diff_by('a', 'b', {keys})")
         self.assert_error("trace_diff_by: test has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM trace_diff_by(?, ?, 'op', 0, 7)", CONTROL, TEST)
         self.assert_error("trace_diff_by: control has no step 9 (steps: 10, 11, 12, 13, 14, 15)",

@@ -30,7 +30,8 @@ CALLS = {
     "time_spent_blocked_on_full_queue": [{"max_queue_length": 1}, {"max_queue_length": 5}, {}],
     "cuda_kernel_launch_stats": [{}, {"include_memory_events": 0}],
     "aten_op_kernels_and_delay": [{}, {"include_memory_events": 1}],
-    "frequent_cuda_kernel_sequences": [{"operator_name": "aten::"}, {"operator_name": "aten::linear", "min_pattern_len": 1},
+    "frequent_cuda_kernel_sequences": [{"operator_name": "aten::"},
+                                       {"operator_name": "aten::linear", "min_pattern_len": 1},
                                        {"operator_name": "autograd::engine", "min_pattern_len": 2}],
 }
 OTHERS = re.compile(r"/(hta|bad|perfetto|catapult|viztracer|bazel)/")  # not by PyTorch, or HTA's

@@ -31,10 +31,12 @@ class SecondReading(InFolder):
         traces = [oracle.read_trace(path) for path in paths]
         for *ranks, steps, clock in questions(seed, [trace.ranks for trace in traces]):
             expected = synchronized(*(Side(trace, chosen, steps, clock) for trace, chosen in zip(traces, ranks)))
-            given = dict(zip(("control", "test", "control_rank", "test_rank", "steps", "clock"), (*paths, *ranks, steps, clock)))
+            given = dict(zip(("control", "test", "control_rank", "test_rank", "steps", "clock"),
+                             (*paths, *ranks, steps, clock)))
             causes = self.db.execute(CAUSES, given).fetchall()
             with self.subTest(**given):
-                self.assertEqual([row[1:4] for row in causes if row[0] == "synchronized"], [expected] if expected else [])
+                self.assertEqual([row[1:4] for row in causes if row[0] == "synchronized"], [expected] if expected
+                                 else [])
                 sums = self.db.execute(STEPS, given).fetchone()
                 self.assertEqual((sum(row[2] for row in causes), sum(row[3] for row in causes)), sums[:2])
                 self.assertAlmostEqual(sum(row[4] for row in causes), sums[2], places=6)
@@ -44,5 +46,6 @@ class SecondReading(InFolder):
         seen, count = Counter(), series(60, 1000)
         for seed in range(count):
             self.check(seed, seen)
-        for what in (None, "cudaStreamSynchronize", "cudaDeviceSynchronize", "aten::item", "aten::to", "aten::copy_", "mine::event"):
+        for what in (None, "cudaStreamSynchronize", "cudaDeviceSynchronize", "aten::item", "aten::to", "aten::copy_",
+                     "mine::event"):
             self.assertGreater(seen[what], count // 40, what)

@@ -105,8 +105,10 @@ class Paths(Errors):
             for file in others:
                 write(f"runs/{file}", {"not": "a trace"})
             with self.subTest(tail):
-                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; did you mean 'runs/{tail}', or one of its folders?", "runs")
-                self.assertEqual([file for file, in self.rows("SELECT file FROM trace_files(?) ORDER BY file", f"runs/{tail}")],
+                self.assert_trace_error(f"no trace in 'runs': {NO_FILES}; did you mean 'runs/{tail}', or one of its"
+                                        f" folders?", "runs")
+                self.assertEqual([file for file, in self.rows("SELECT file FROM trace_files(?) ORDER BY file",
+                                                              f"runs/{tail}")],
                                  [f"runs/{file}" for file in traces])
             shutil.rmtree("runs")
         write("runs/rank0/a.json", run())
@@ -115,7 +117,8 @@ class Paths(Errors):
 
     def test_urls(self):
         local = "copy the files to this machine first"
-        for url, why in (("file:///data/a.json", "give the path '/data/a.json'"), ("file://runs", "give the path 'runs'"),
+        for url, why in (("file:///data/a.json", "give the path '/data/a.json'"),
+                         ("file://runs", "give the path 'runs'"),
                          ("s3://bucket/runs/*.json", local), ("https://host/a.json", local), ("gs://b", local)):
             self.assert_trace_error(f"'{url}' is a URL: {why}", url)
         write("odd:/x.json", run())
@@ -226,7 +229,8 @@ class Arguments(Errors):
             for function in DIFF_FUNCTIONS:
                 self.assert_error(f"{function}: control must be {TRACE}, not {shown}",
                                   f"SELECT * FROM {function}(?, 'd')", value)
-                self.assert_error(f"{function}: test must be {TRACE}, not {shown}{self.order(function)}", f"SELECT * FROM {function}('d', ?)",
+                self.assert_error(f"{function}: test must be {TRACE}, not {shown}{self.order(function)}",
+                                  f"SELECT * FROM {function}('d', ?)",
                                   value)
 
     def test_missing_arguments(self):
@@ -243,14 +247,16 @@ class Arguments(Errors):
         ranks = "an integer, a JSON array of integers or 'all'"
         steps = "an integer, a JSON array of integers, 'all', 'steady', 'first' or a phase of steps"
         order = self.order("trace_ops")
-        refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"), ("every step", "'every step'"), ("[]", "'[]'"), ("[0", "'[0'"),
+        refused = ((0.5, "0.5"), ("0.0", "'0.0'"), ("0x", "'0x'"), (" 0", "' 0'"), (1e300, "1.0e+300"), ("", "''"),
+                   ("every step", "'every step'"), ("[]", "'[]'"), ("[0", "'[0'"),
                    ("{}", "'{}'"),
                    ("[0.5]", "'[0.5]'"), ('["0"]', "'[\"0\"]'"), ("[null]", "'[null]'"), ("[[0]]", "'[[0]]'"),
                    ("[true]", "'[true]'"),
                    ("[9223372036854775808]", "'[9223372036854775808]'"), (b"0", "X'30'"), ("it's", "'it''s'"))
         for value, shown in refused:
             with self.subTest(value):
-                self.assert_error(f"trace_ops: ranks must be {ranks}, not {shown}{order}", "SELECT * FROM trace_ops('d', ?)",
+                self.assert_error(f"trace_ops: ranks must be {ranks}, not {shown}{order}",
+                                  "SELECT * FROM trace_ops('d', ?)",
                                   value)
                 self.assert_error(f"trace_ops: iterations must be {steps}, not {shown}{order}",
                                   "SELECT * FROM trace_ops('d', 0, ?)", value)
@@ -260,10 +266,13 @@ class Arguments(Errors):
                         self.assert_error(f"{function}: {name} must be {kind}, not {shown}"
                                           f"{self.order(function) if name == 'control_rank' else ''}",
                                           f"SELECT * FROM {function}('d', 'd') WHERE {name} = ?", value)
-        self.assert_error("trace_ops: rank 0 of the trace has no steady step of phase 'every' (phases: none; other words are"
+        self.assert_error("trace_ops: rank 0 of the trace has no steady step of phase 'every' (phases: none; other"
+                          " words are"
                           " 'all', 'steady' and 'first')", "SELECT * FROM trace_ops('d', 0, 'every')")
-        self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'{order}", "SELECT * FROM trace_ops('d', 'steady')")
-        self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...{order}", "SELECT * FROM trace_ops('d', ?)",
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not 'steady'{order}",
+                          "SELECT * FROM trace_ops('d', 'steady')")
+        self.assert_error(f"trace_ops: ranks must be {ranks}, not '{'x' * 199}...{order}",
+                          "SELECT * FROM trace_ops('d', ?)",
                           "x" * 1000)
         for good in ("ALL", "Steady", "[1]", "[1,2,1]", 1, 1.0, "1"):
             self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
@@ -333,7 +342,8 @@ class Arguments(Errors):
             self.assertEqual(self.rows("SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = ?", value),
                              self.rows("SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = 1"))
         for value, shown in ((3, "3"), (0.5, "0.5"), ("short", "'short'")):
-            self.assert_error("trace_diff: use_short_name must be 0 (the full name), 1 (the short name) or 2 (the stable"
+            self.assert_error("trace_diff: use_short_name must be 0 (the full name), 1 (the short name) or 2 (the"
+                              " stable"
                               f" name), not {shown}", "SELECT * FROM trace_diff('d', 'd') WHERE use_short_name = ?",
                               value)
 
@@ -364,7 +374,8 @@ class Arguments(Errors):
 
     def test_phases(self):
         for value, shown in ((1, "1"), ("", "''"), ("X B", "'X B'"), ("X\u00e9", "'X\u00e9'"), (b"X", "X'58'")):
-            self.assert_error(f"trace_events: phases must be phase letters such as 'XB' or 'iI', or 'all', not {shown}{self.order('trace_events')}",
+            self.assert_error(f"trace_events: phases must be phase letters such as 'XB' or 'iI', or 'all', not"
+                              f" {shown}{self.order('trace_events')}",
                               "SELECT * FROM trace_events('d', NULL, NULL, ?)", value)
         self.assertEqual(self.rows("SELECT count(*) FROM trace_events('plain.json', NULL, NULL, 'iM')"), [(0,)])
 
@@ -390,7 +401,8 @@ class Arguments(Errors):
         self.assert_error("no such table: x", "SELECT * FROM x")
 
     def test_creating_with_an_unknown_name(self):
-        for name, nearest in (("rank", "ranks"), ("Rnks", "ranks"), ("iteration", "iterations"), ("device", "device_type"),
+        for name, nearest in (("rank", "ranks"), ("Rnks", "ranks"), ("iteration", "iterations"),
+                              ("device", "device_type"),
                               ("tarce", "trace")):
             self.assert_error(f"trace_ops: unknown argument '{name}'; did you mean '{nearest}'?",
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
@@ -399,13 +411,15 @@ class Arguments(Errors):
         self.assert_error("trace_step_time: unknown argument 'cl'; did you mean 'clock'?",
                           "CREATE VIRTUAL TABLE temp.x USING trace_step_time('d', cl = 'host')")
         for name in ("q", "x" * 80, "colour"):
-            self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type, steps",
+            self.assert_error(f"trace_ops: unknown argument '{name}'; it takes trace, ranks, iterations, device_type,"
+                              f" steps",
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
 
     def test_an_argument_that_is_only_compared(self):
         """It is NULL: a gate that asks for names LIKE 'step' must not pass because there are no rows."""
         for term, name in (("names LIKE 'step'", "names"), ("names GLOB 's*'", "names"), ("names <> 'step'", "names"),
-                           ("min_effect < 0.1", "min_effect"), ("ranks BETWEEN 0 AND 1", "ranks"), ("'a' < names", "names")):
+                           ("min_effect < 0.1", "min_effect"), ("ranks BETWEEN 0 AND 1", "ranks"),
+                           ("'a' < names", "names")):
             self.assert_error(f"trace_ab: {name} is an argument, not a column: write {name} = VALUE",
                               f"SELECT * FROM trace_ab('d', 'd') WHERE {term}")
         self.assert_error("idle_time_breakdown: ranks is an argument, not a column: write ranks = VALUE",
@@ -453,10 +467,12 @@ class NoTrace(Errors):
         database.close()
         with open("a.db", "rb") as file:
             kinds = [(file.read(), "a SQLite database: unpack it first, with gunzip")]
-        pickle_kind = ("a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of torch.cuda.memory is for"
+        pickle_kind = ("a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of"
+                       " torch.cuda.memory is for"
                        " memory_summary() and memory_diff()")
         kinds += [(pickle.dumps(pickled, protocol), pickle_kind) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
-        kinds += [(zipped.getvalue(), "a zip archive: unpack it first"), (packed.getvalue(), "a tar archive: unpack it first"),
+        kinds += [(zipped.getvalue(), "a zip archive: unpack it first"),
+                  (packed.getvalue(), "a tar archive: unpack it first"),
                   (lzma.compress(b"{}"), "compressed with xz: unpack it first, with unxz"),
                   (bz2.compress(b"{}"), "compressed with bzip2: unpack it first, with bunzip2"),
                   (b"\x28\xb5\x2f\xfd\x04\x00", "compressed with zstd: unpack it first, with unzstd"),

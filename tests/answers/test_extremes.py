@@ -15,7 +15,8 @@ ENDLESS = "ts + dur is beyond 64 bits"
 # What may be said; each is preceded by the function's name.
 SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\)"
                   r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)"
-                  r"|a cause takes more than 64 bits of nanoseconds|the changes move events beyond 64 bits of nanoseconds"
+                  r"|a cause takes more than 64 bits of nanoseconds|the changes move events beyond 64 bits of"
+                  r" nanoseconds"
                   r"|(a step would|the steps) take more than 64 bits of nanoseconds")
 
 
@@ -41,14 +42,16 @@ class Ends(InFolder):
         return {problem["what"]: (problem["count"], problem["first_byte"]) for problem in found}
 
     def events(self):
-        return self.rows("SELECT name, ts_ns, dur_ns, ts_ns + dur_ns, typeof(ts_ns + dur_ns) FROM trace_events('t.json')")
+        return self.rows("SELECT name, ts_ns, dur_ns, ts_ns + dur_ns, typeof(ts_ns + dur_ns)"
+                         " FROM trace_events('t.json')")
 
     def test_an_end_beyond_64_bits_is_no_duration(self):
         write("t.json", document(at("fits", MOST - 5, 5), at("one more", MOST - 5, 6), at("whole", 0, MOST),
                                  at("huge", MOST, MOST), at("early", LEAST, MOST)))
         self.assertEqual(self.events(), [
             ("fits", MOST - 5, 5, MOST, "integer"), ("one more", MOST - 5, None, None, "null"),
-            ("whole", 0, MOST, MOST, "integer"), ("huge", MOST, None, None, "null"), ("early", LEAST, MOST, 0, "integer")])
+            ("whole", 0, MOST, MOST, "integer"), ("huge", MOST, None, None, "null"),
+            ("early", LEAST, MOST, 0, "integer")])
         with open("t.json", encoding="ascii") as file:
             byte = file.read().index('{"ph": "X", "cat": "cpu_op", "name": "one more"') + 1
         self.assertEqual(self.problems(), {ENDLESS: (2, byte)})
@@ -57,7 +60,8 @@ class Ends(InFolder):
 
     def test_the_base_counts(self):
         write("t.json", document(at("fits", 5, 5), at("one more", 5, 6), at("late", 11, 0), at("early", -9, 3),
-                                 edge("B", "open", 3), edge("E", "open", 30), edge("B", "shut", 3), edge("E", "shut", 4),
+                                 edge("B", "open", 3), edge("E", "open", 30), edge("B", "shut", 3),
+                                 edge("E", "shut", 4),
                                  baseTimeNanoseconds=MOST - 10))
         self.assertEqual(self.events(), [
             ("fits", MOST - 5, 5, MOST, "integer"), ("one more", MOST - 5, None, None, "null"),
@@ -68,14 +72,16 @@ class Ends(InFolder):
 
     def test_the_smallest_integer_is_no_origin(self):
         """-2^63 stands for NULL: an event that the base moves there has no time, and the others count from another."""
-        write("t.json", document(at("none", -1, 5), at("first", 3, 5), at("next", 7, 5), baseTimeNanoseconds=-2 ** 63 + 1))
+        write("t.json", document(at("none", -1, 5), at("first", 3, 5), at("next", 7, 5),
+                                 baseTimeNanoseconds=-2 ** 63 + 1))
         self.assertEqual(self.rows("SELECT name, ts_ns, ts FROM trace_events('t.json')"), [
             ("none", None, None), ("first", -2 ** 63 + 4, 0), ("next", -2 ** 63 + 8, 0.004)])
 
     def test_an_end_is_the_origin_although_the_base_takes_the_time_of_another_event(self):
         """T2: the E is the earliest, and has no row; nor does that of category Trace count."""
         own = {**edge("B", "own", -5, 3), "cat": "Trace"}
-        write("t.json", document(edge("E", "nothing", 2), at("first", 5, 3), at("late", 11, 0), own, edge("E", "own", -3, 3),
+        write("t.json", document(edge("E", "nothing", 2), at("first", 5, 3), at("late", 11, 0), own,
+                                 edge("E", "own", -3, 3),
                                  edge("E", "late", 12), baseTimeNanoseconds=MOST - 10))
         self.assertEqual(self.rows("SELECT name, ts_ns, ts FROM trace_events('t.json')"), [
             ("first", MOST - 5, 0.003), ("late", None, None), ("own", MOST - 15, -0.007)])
@@ -87,7 +93,8 @@ class Ends(InFolder):
         self.assertEqual(self.rows("SELECT ts_ns, dur_ns, ts, dur FROM trace_steps('t.json')"), [(2000, 7000, None, 7)])
 
     def test_times_from_2_53_ns_on_are_rounded_once(self):
-        """To the nearest double, as Python's quotients are: ts, dur, and the sums and means of trace_ops and trace_diff."""
+        """To the nearest double, as Python's quotients are: ts, dur, and the sums and means of trace_ops and
+        trace_diff."""
         chance = random.Random(53)
         limits = (2**53, 2**54, 2**60, 1000 * 2**53, MOST)
         near = [ns for limit in limits for ns in range(limit - 2000, min(limit + 2000, MOST), 125)]
@@ -106,13 +113,15 @@ class Ends(InFolder):
     def test_begins_and_ends(self):
         for base in (0, -7, 7):
             write("t.json", document(edge("B", "b", LEAST + 10), edge("E", "b", MOST - 10),
-                                     edge("B", "c", MOST - 12, 2), edge("E", "c", MOST - 10, 2), baseTimeNanoseconds=base))
+                                     edge("B", "c", MOST - 12, 2), edge("E", "c", MOST - 10, 2),
+                                     baseTimeNanoseconds=base))
             self.assertEqual(self.rows("SELECT name, ts_ns, dur_ns FROM trace_events('t.json')"),
                              [("b", LEAST + 10 + base, None), ("c", MOST - 12 + base, 2)])
 
 
 class Everywhere(InFolder):
-    """Random traces of times from limit to limit, every function and analysis, and the oracle where it has an opinion."""
+    """Random traces of times from limit to limit, every function and analysis, and the oracle where it has an
+    opinion."""
 
     def random_trace(self, chance):
         far = chance.choice((MOST, MOST // 2, MOST // 3, 2**53, 10**18, 10**6))
@@ -131,7 +140,8 @@ class Everywhere(InFolder):
             events += [at("aten::op", start, length(), args={"External id": number}),
                        at("cudaLaunchKernel", start, chance.choice((5, length())), cat="cuda_runtime",
                           args={"correlation": number}),
-                       at(chance.choice(("gemm", "ncclDevKernel_AllReduce", "Memcpy HtoD")), instant(), length(), tid=7, pid=0,
+                       at(chance.choice(("gemm", "ncclDevKernel_AllReduce", "Memcpy HtoD")), instant(), length(), tid=7,
+                          pid=0,
                           cat=chance.choice(("kernel", "gpu_memcpy")),
                           args={"correlation": number, "stream": 7, "memory bandwidth (GB/s)": 1e6})]
         for number in range(chance.choice((0, 0, 3))):
@@ -140,7 +150,8 @@ class Everywhere(InFolder):
         return document(*events, distributedInfo={"rank": 0}, baseTimeNanoseconds=base)
 
     def queries(self):
-        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'", "schedule": "'[]'",
+        required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'",
+                    "schedule": "'[]'",
                     "changes": """'[{"what": "device", "factor": 1000000}, {"what": "host", "add_us": 1e9}]'"""}
         functions = {}
         for function, kind, name, needed in self.rows(
@@ -190,12 +201,14 @@ class Everywhere(InFolder):
         for _ in range(40):
             write("t/rank0.json", self.random_trace(chance))
             read = oracle.read_trace("t")
-            expected = {(row.iteration, row.device, row.cat, row.name): row.total_ns for row in oracle.summary(read, "all", "all")}
+            expected = {(row.iteration, row.device, row.cat, row.name): row.total_ns
+                        for row in oracle.summary(read, "all", "all")}
             found = {row[:-1]: row[-1] for row in self.rows(
                 "SELECT iteration, device, cat, name, total_duration FROM trace_ops('t', 'all', 'all')")}
             self.assertEqual(found, {key: total / 1000 for key, total in expected.items()})
             self.assertEqual(self.rows("SELECT event, ts_ns, dur_ns, ts, dur FROM trace_events('t') ORDER BY event"), [
-                (row.event, row.ts_ns, row.dur_ns, *(None if ns is None else ns / 1000 for ns in (row.ts_relative_ns, row.dur_ns)))
+                (row.event, row.ts_ns, row.dur_ns,
+                 *(None if ns is None else ns / 1000 for ns in (row.ts_relative_ns, row.dur_ns)))
                 for row in read.rows])
             self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('t')"),
                              [(file.first_ns, file.last_ns) for file in read.files])
@@ -204,8 +217,10 @@ class Everywhere(InFolder):
         write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), *(
             one for number in (1, 2) for one in (
                 launch(number, 1, number), {**kernel("k", 0, us(MOST - 10**6), number), "tid": number}))))
-        for function, arguments in (("gpu_kernel_breakdown", "'t', NULL, 1"), ("gpu_kernel_breakdown", "'t', NULL, 1, NULL")):
-            self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')", f"SELECT * FROM {function}({arguments})")
+        for function, arguments in (("gpu_kernel_breakdown", "'t', NULL, 1"),
+                                    ("gpu_kernel_breakdown", "'t', NULL, 1, NULL")):
+            self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')",
+                              f"SELECT * FROM {function}({arguments})")
 
 
 if __name__ == "__main__":

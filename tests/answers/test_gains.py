@@ -1,5 +1,5 @@
-"""What a fix would bring: E1 to E9 by their examples, what must hold of every trace, and what changes may say. test_gains_oracle.py
-reads the rules a second time, test_gains_truth.py knows what was planted.
+"""What a fix would bring: E1 to E9 by their examples, what must hold of every trace, and what changes may say.
+test_gains_oracle.py reads the rules a second time, test_gains_truth.py knows what was planted.
 """
 import json
 import os
@@ -13,7 +13,8 @@ from support import EXAMPLES, connect, series
 from test_critical_path import random_trace
 
 STEPS = "SELECT iteration, recorded_ns, simulated_ns FROM trace_what_if(?, ?, NULL, 'all')"
-UNDONE = "SELECT kind, class, name, rank, diff_time, gain_alone, cumulative FROM trace_undo(?, ?, NULL, NULL, 'all', 'all')"
+UNDONE = ("SELECT kind, class, name, rank, diff_time, gain_alone, cumulative"
+          " FROM trace_undo(?, ?, NULL, NULL, 'all', 'all')")
 EVENTS = "SELECT DISTINCT name FROM trace_events('job', 'all') WHERE device = 'CPU'"
 UNITS = {"factor": 1, "add_us": 0}  # by which nothing changes
 
@@ -82,7 +83,8 @@ class Examples(InFolder):
     def test_e6_streams(self):
         events = []
         for number in range(4):
-            at, late = 1000 * number, 20 if number == 3 else 0  # in the last step, the kernel before had ended, not the last
+            # in the last step, the kernel before had ended, not the last
+            at, late = 1000 * number, 20 if number == 3 else 0
             events += [step(number, at, 900), launch(at + 5, 2, 10 * number + 1), kernel("first", at + 10, 30,
                     10 * number + 1),
                        launch(at + 11, 2, 10 * number + 2), kernel("second", at + 40, 30 + late, 10 * number + 2),
@@ -199,7 +201,8 @@ class Properties(InFolder):
         """A file without steps ends as its last point does."""
         for seed in range(10 * self.COUNT):
             trace = random_trace(seed)
-            trace["traceEvents"] = [each for each in trace["traceEvents"] if not each["name"].startswith("ProfilerStep")]
+            trace["traceEvents"] = [each for each in trace["traceEvents"]
+                                    if not each["name"].startswith("ProfilerStep")]
             write("r.json", trace)
             for what in ("device", "host", "launch"):
                 lengths = []
@@ -216,7 +219,8 @@ class Properties(InFolder):
         """Each row of trace_gains is a change; those of the path are as long as the steps."""
         compared = 0
         for seed in self.made():
-            rows = self.rows("SELECT what, class, name, rank, path_ns, gain_half_ns, gain_none_ns FROM trace_gains('job', NULL, 'all', ?)",
+            rows = self.rows("SELECT what, class, name, rank, path_ns, gain_half_ns, gain_none_ns"
+                             " FROM trace_gains('job', NULL, 'all', ?)",
                              level := ("op", "top_op", "module", "annotation", "kernel")[seed % 5])
             recorded = self.value("SELECT sum(recorded_ns) FROM trace_what_if('job', '[]', NULL, 'all')")
             self.assertEqual(sum(row[4] for row in rows if row[0] != "rank"), recorded or 0, seed)
@@ -250,7 +254,8 @@ class Properties(InFolder):
         for seed in range(self.COUNT):
             shutil.rmtree("pair", ignore_errors=True)
             write_gains_pair("pair/a", "pair/b", seed)
-            rows = self.rows("SELECT gain_alone_ns, cumulative_ns, diff_time, cumulative FROM trace_undo('pair/a', 'pair/b')")
+            rows = self.rows("SELECT gain_alone_ns, cumulative_ns, diff_time, cumulative"
+                             " FROM trace_undo('pair/a', 'pair/b')")
             lengths = [self.rows("SELECT sum(recorded_ns), avg(recorded_ns) / 1e3 FROM trace_what_if(?, '[]')", side)[0]
                        for side in ("pair/a", "pair/b")]
             gains = [row[0] for row in rows[:-1]]
@@ -281,7 +286,8 @@ class Properties(InFolder):
             changes = json.dumps([{"what": "device", "op": "aten::gelu", "rank": 0, **how}])
             self.assertEqual(self.value("SELECT sum(gain_ms) FROM trace_what_if('b', ?)", changes), 0)
         self.assertEqual([row[5] for row in self.rows(UNDONE, "a", "b") if row[2] == "aten::gelu"], [0])
-        self.assertEqual({row[0] for row in self.rows("SELECT gain_none FROM trace_gains('b') WHERE what = 'rank' AND rank = 0")}, {0})
+        self.assertEqual({row[0] for row in self.rows("SELECT gain_none FROM trace_gains('b') WHERE what = 'rank'"
+                                                      " AND rank = 0")}, {0})
 
     def test_interrupt(self):
         write("t/a.json", run(700))
@@ -310,7 +316,8 @@ class Properties(InFolder):
 
 
 class Changes(InFolder):
-    ARRAY = "trace_what_if: changes must be a JSON array of objects, as '[{\"what\": \"device\", \"op\": \"aten::mm\", \"factor\": 0.5}]'"
+    ARRAY = ("trace_what_if: changes must be a JSON array of objects, as '[{\"what\": \"device\", \"op\":"
+             " \"aten::mm\", \"factor\": 0.5}]'")
     HOW = "must have one of 'factor', 'set_us', 'add_us' and 'remove'"
 
     def setUp(self):

@@ -116,7 +116,8 @@ class GoldenPair:
         control, test = map(oracle.read_trace, self.traces())
         for path, arguments in self.compared():
             with self.subTest(os.path.basename(path)):
-                self.assertEqual(as_hta(oracle.trace_diff(control, test, **{**FIRST, **arguments})), read_compare_traces(path)[1])
+                self.assertEqual(as_hta(oracle.trace_diff(control, test, **{**FIRST, **arguments})),
+                                 read_compare_traces(path)[1])
 
     def test_compare_traces(self):
         traces, db = self.traces(), connect()

@@ -1,4 +1,5 @@
-"""trace_host_factor and the types that differ: L6 and L7 read a second time, in Python on the events; what is planted; warps."""
+"""trace_host_factor and the types that differ: L6 and L7 read a second time, in Python on the events; what is planted;
+warps."""
 import glob
 import json
 import math
@@ -11,14 +12,17 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, series
 from test_clock_factor import cap_of, quantile
 
-COLUMNS = "kind, outcome, name, shapes, types, counts, factor, low, high, operators, share, control_time, test_time, explained_time, beyond_time"
+COLUMNS = ("kind, outcome, name, shapes, types, counts, factor, low, high, operators, share, control_time, test_time,"
+           " explained_time, beyond_time")
 
 
-# ---- the rules, a second time ------------------------------------------------------------------------------------------
+# ---- the rules, a second time
+# ------------------------------------------------------------------------------------------
 
 def operators_of(db, trace):
     """({(name, shapes, types): [runs, us of self time]} a step, of the steady steps of the lowest rank)"""
-    windows = set(db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, NULL, NULL, 'annotation')", (trace,)))
+    windows = set(db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, NULL, NULL, 'annotation')",
+                             (trace,)))
     sums = defaultdict(lambda: [0, 0])
     for rank, iteration, name, args, self_time in db.execute(
             "SELECT rank, iteration, trace_stable_name(name), args, round(1000 * self_dur) FROM trace_events(?)"
@@ -72,7 +76,8 @@ def is_float(name):
 
 def retyped(mine, theirs):
     """(type, type, share) of the largest change of types; None: there is none."""
-    sides = [{key: time for key, (_, time) in side.items() if (key[2] or "").startswith("[")} for side in (mine, theirs)]
+    sides = [{key: time for key, (_, time) in side.items() if (key[2] or "").startswith("[")}
+             for side in (mine, theirs)]
     wholes = [sum(side.values()) for side in sides]
     groups = defaultdict(lambda: ({}, {}))
     for number, side in enumerate(sides):
@@ -92,7 +97,8 @@ def retyped(mine, theirs):
     return min(((*change, share) for change, share in shares.items()), key=lambda row: (-row[2], row[:2]), default=None)
 
 
-# ---- programs at random ------------------------------------------------------------------------------------------------
+# ---- programs at random
+# ------------------------------------------------------------------------------------------------
 
 def program(operators, steps=4, base=0):
     """Steps of operators, one in another: (name, us, shapes, types, us of one inside)."""
@@ -117,11 +123,13 @@ def random_pair(rng):
     mine, theirs = [], []
     for name in names:
         for shape in range(rng.choice((1, 1, 2))):
-            us, types = rng.randint(4, 60), rng.choice((["float"], ["float", "Scalar"], ["Scalar", "float"], ["long", ""]))
+            us, types = rng.randint(4, 60), rng.choice((["float"], ["float", "Scalar"], ["Scalar", "float"],
+                                                        ["long", ""]))
             inner = rng.choice((0, 0, 8))
             row = (name, us, [[shape, 8]], types, inner)
             mine += [row] * rng.choice((1, 1, 2))
-            other = [rng.choice(("double", "c10::Half", "long", each)) if each == "float" else each for each in types] if rng.random() < 0.3 else types
+            other = [rng.choice(("double", "c10::Half", "long", each)) if each == "float" else each
+                     for each in types] if rng.random() < 0.3 else types
             theirs += [(name, us * factor * math.exp(rng.uniform(-spread, spread)), row[2], other, inner * factor)] * (
                 mine.count(row) if rng.random() < 0.9 else 3)
     made = []
@@ -161,7 +169,8 @@ class SecondReading(InFolder):
             self.assertEqual(found, [])
         else:
             self.assertEqual(found, [(*change[:2], "yes" if change[2] >= 0.5 else "maybe",
-                                      f"types differ: {change[0]} -> {change[1]} in {100 * change[2]:.0f} % of operators' time")])
+                                      f"types differ: {change[0]} -> {change[1]} in {100 * change[2]:.0f} % of"
+                                      f" operators' time")])
         return wanted["outcome"], change
 
     def test_random_pairs(self):
@@ -187,7 +196,8 @@ class Rules(InFolder):
         """Test's operators with each change (factor, types) in turn."""
         operators = operators or self.OPERATORS
         write("a.json", program(operators))
-        write("b.json", program([(name, us * changes[i % len(changes)][0], shapes, changes[i % len(changes)][1] or types, inner)
+        write("b.json", program([(name, us * changes[i % len(changes)][0], shapes, changes[i % len(changes)][1]
+                                  or types, inner)
                                  for i, (name, us, shapes, types, inner) in enumerate(operators)]))
         return self.rows("SELECT outcome, text FROM trace_host_factor('a.json', 'b.json') WHERE kind = 'host'")[0]
 
@@ -211,11 +221,15 @@ class Rules(InFolder):
         self.assertEqual(self.pair(*[(1, None)] * 5, (20, None)), ("no change", None))
 
     def test_other_shapes_beside_load(self):
-        """What load does not explain is other work: the verdict of summary and report is clear if that is half of it (L7.5)."""
-        for factor, shapes, us, said in ((2, [[8, 8]], 200, "no clear difference"), (2, [[16, 8]], 200, "no clear difference"),
-                                         (2, [[16, 8]], 3000, "test does other work"), (0.8, [[4, 8]], 75, "no clear difference"),
+        """What load does not explain is other work: the verdict of summary and report is clear if that is half of it
+        (L7.5)."""
+        for factor, shapes, us, said in ((2, [[8, 8]], 200, "no clear difference"),
+                                         (2, [[16, 8]], 200, "no clear difference"),
+                                         (2, [[16, 8]], 3000, "test does other work"),
+                                         (0.8, [[4, 8]], 75, "no clear difference"),
                                          (0.8, [[4, 8]], 1, "test does other work")):
-            write("a.json", program([*self.OPERATORS, ("aten::sort", 100 if factor > 1 else 1000, [[8, 8]], ["float"], 0)], 6))
+            write("a.json", program([*self.OPERATORS,
+                                     ("aten::sort", 100 if factor > 1 else 1000, [[8, 8]], ["float"], 0)], 6))
             write("b.json", program([*((name, us * factor, *rest) for name, us, *rest in self.OPERATORS),
                                      ("aten::sort", us if factor > 1 else 10 * us, shapes, ["float"], 0)], 6))
             with self.subTest(factor=factor, shapes=shapes, us=us):
@@ -226,7 +240,8 @@ class Rules(InFolder):
 
     def test_other_shapes_and_types_are_not_compared(self):
         self.assertEqual(self.pair((2, ["double", "double", "Scalar"])), ("too few operators", None))
-        write("b.json", program([(name, 2 * us, [[16, 8]], types, inner) for name, us, _, types, inner in self.OPERATORS]))
+        write("b.json", program([(name, 2 * us, [[16, 8]], types, inner)
+                                 for name, us, _, types, inner in self.OPERATORS]))
         self.assertEqual(self.value("SELECT outcome FROM trace_host_factor('a.json', 'b.json')"), "too few operators")
 
     def test_types_differ(self):
@@ -242,7 +257,8 @@ class Rules(InFolder):
     def test_types_without_shapes(self):
         """Argument shapes = 0 leaves args unread."""
         self.pair((1, ["double", "double", "Scalar"]))
-        self.assertEqual(self.rows("SELECT 1 FROM trace_comparability('a.json', 'b.json') WHERE topic = 'types' AND shapes = 0"), [])
+        self.assertEqual(self.rows("SELECT 1 FROM trace_comparability('a.json', 'b.json') WHERE topic = 'types'"
+                                   " AND shapes = 0"), [])
 
     def test_types_that_are_no_list(self):
         for types in ("float", {"a": 1}, "[", ["x", ["y"]], [None], 7):
@@ -252,7 +268,8 @@ class Rules(InFolder):
     def test_types_of_device_work(self):
         """One caution about types, not two."""
         def trace(types):
-            return document(*[step(0, 0, 900), event("aten::mm", 10, 20, args={"Input Dims": [[8]], "Input type": types}),
+            return document(*[step(0, 0, 900),
+                              event("aten::mm", 10, 20, args={"Input Dims": [[8]], "Input type": types}),
                               launch(15, 5, 1), kernel("gemm", 50, 100, 1)])
         write("a.json", trace(["float"]))
         write("b.json", trace(["c10::BFloat16"]))
@@ -285,14 +302,17 @@ class Recordings(unittest.TestCase):
 
     def test_load_and_types(self):
         outcomes = {"double_forward": "one factor", "float64_all": "too few operators"}
-        for pair in ("same", "slow_loader", "unfused_attn", "python_loop", "item_sync", "grad_hook", "float64_all", "clip",
+        for pair in ("same", "slow_loader", "unfused_attn", "python_loop", "item_sync", "grad_hook", "float64_all",
+                     "clip",
                      "double_forward", "anomaly"):
             sides = [os.path.join(self.folder, pair, side) for side in ("control", "test")]
             found = self.db.execute("SELECT outcome FROM trace_host_factor(?, ?)", sides).fetchone()[0]
             self.assertEqual(found, outcomes.get(pair, "load differs"), pair)
-            types = self.db.execute("SELECT why FROM trace_comparability(?, ?) WHERE topic = 'types' AND matters = 'yes'",
+            types = self.db.execute("SELECT why FROM trace_comparability(?, ?) WHERE topic = 'types'"
+                                    " AND matters = 'yes'",
                                     sides).fetchall()
-            self.assertEqual(types, [("types differ: float -> double in 95 % of operators' time",)] if pair == "float64_all"
+            self.assertEqual(types, [("types differ: float -> double in 95 % of operators' time",)]
+                             if pair == "float64_all"
                              else [], pair)
 
     def test_no_load_is_other_work(self):
@@ -300,7 +320,8 @@ class Recordings(unittest.TestCase):
         controls = sorted(glob.glob(os.path.join(self.folder, "*", "control")))
         self.assertGreater(len(controls), 8)
         for pair in zip(controls, controls[1:]):
-            self.assertEqual(self.db.execute("SELECT beyond_time FROM trace_host_factor(?, ?) WHERE kind = 'other'", pair).fetchall(), [(0,)])
+            self.assertEqual(self.db.execute("SELECT beyond_time FROM trace_host_factor(?, ?) WHERE kind = 'other'",
+                                             pair).fetchall(), [(0,)])
 
 
 if __name__ == "__main__":

@@ -352,8 +352,10 @@ CASES = {
     "D41": ([made.document(*STEPS, kernel("old", 5, 20, 99), launch(10, 5, 1), kernel("k", 30, 10, 1),
                            kernel("last", 1005, 20, 98))],
             column(hta.gpu_kernel_breakdown, "name", "sum (us)"), {"k": 10}, {"k": 10, "old": 20}),
-    "D42": ([made.document(*STEPS, *(event("op", at, 9, args={}) for at in (10, 1010)), launch(12, 5, 1), launch(1012, 5, 2),
-                           made.kernel("k", 20, 5, 1), *(event("k", at, 5, cat="cuda_profiler_range", pid=0, tid=0, args={"n": at})
+    "D42": ([made.document(*STEPS, *(event("op", at, 9, args={}) for at in (10, 1010)), launch(12, 5, 1),
+                           launch(1012, 5, 2),
+                           made.kernel("k", 20, 5, 1),
+                           *(event("k", at, 5, cat="cuda_profiler_range", pid=0, tid=0, args={"n": at})
                                                                     for at in (0, 10)))],
             column(hta.cupti_counters, "op"), [], ["op"]),
     "T2": ([ranked(0, event("op", 100, 1, args={})), ranked(1, event("op", 600, 1, args={}))],

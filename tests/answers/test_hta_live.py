@@ -31,15 +31,18 @@ NAMES = {"HTA_COMMUNICATION": re.compile(r"nccl.*Kernel"), "HTA_MEMORY": re.comp
          "HTA_NO_COMPUTATION": re.compile(r"nccl.*Kernel|.*Memcpy|Memset|.*Sync")}
 ARGUMENTS = {"time_spent_blocked_on_full_queue": {"max_queue_length": 1},
              "frequent_cuda_kernel_sequences": {"operator_name": "aten::", "min_pattern_len": 1}}
-OF_ALL_RANKS = {"temporal_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown", "gpu_user_annotation_breakdown",
+OF_ALL_RANKS = {"temporal_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
+                "gpu_user_annotation_breakdown",
                 "comm_comp_overlap"}
 # HTA's call: the table functions that HTA.md has for it
 CALLS = {"get_temporal_breakdown": ["temporal_breakdown"],
          "get_idle_time_breakdown": ["idle_time_breakdown", "idle_interval_stats"],
          "get_gpu_kernel_breakdown": ["gpu_kernel_type_breakdown", "gpu_kernel_breakdown"],
-         "get_gpu_user_annotation_breakdown": ["gpu_user_annotation_breakdown"], "get_comm_comp_overlap": ["comm_comp_overlap"],
+         "get_gpu_user_annotation_breakdown": ["gpu_user_annotation_breakdown"],
+         "get_comm_comp_overlap": ["comm_comp_overlap"],
          "get_memory_bw_time_series": ["memory_bw_time_series"], "get_memory_bw_summary": ["memory_bw_summary"],
-         "get_queue_length_time_series": ["queue_length_time_series"], "get_queue_length_summary": ["queue_length_summary"],
+         "get_queue_length_time_series": ["queue_length_time_series"],
+         "get_queue_length_summary": ["queue_length_summary"],
          "get_time_spent_blocked_on_full_queue": ["time_spent_blocked_on_full_queue"],
          "get_cuda_kernel_launch_stats": ["cuda_kernel_launch_stats"],
          "get_aten_op_kernels_and_delay": ["aten_op_kernels_and_delay"],
@@ -61,7 +64,8 @@ DIFFERS = {
         "temporal_breakdown": "D4", "idle_time_breakdown": "D4 D25",
         "idle_interval_stats": "D4 D25", "gpu_kernel_type_breakdown": "D4 D40",
         "gpu_kernel_breakdown": "D4 D8", "gpu_user_annotation_breakdown": "D4", "memory_bw_time_series": "D4",
-        "queue_length_time_series": "D4", "time_spent_blocked_on_full_queue": "D4", "cuda_kernel_launch_stats": "D4 D29",
+        "queue_length_time_series": "D4", "time_spent_blocked_on_full_queue": "D4",
+        "cuda_kernel_launch_stats": "D4 D29",
         "frequent_cuda_kernel_sequences": "D4 D5 D30",
         "aten_op_kernels_and_delay": "D4 D32"},
     "cpu_only": {"comm_comp_overlap": "D39"},
@@ -103,7 +107,8 @@ def live(command, *arguments):
     """What hta_live.py prints."""
     if not os.path.exists(PYTHON):
         raise unittest.SkipTest("HolisticTraceAnalysis is not installed: run make setup-hosts")
-    done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "hta_live.py"), command, *arguments], cwd=ROOT,
+    done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "hta_live.py"), command, *arguments],
+                          cwd=ROOT,
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise AssertionError(done.stderr)
@@ -123,7 +128,8 @@ def comparable(analysis, rows):
     """An exception is no rows; stretches of no length are in HTA's table by accident; an integer is a number."""
     if isinstance(rows, str):
         return []
-    rows = [{column: float(value) if isinstance(value, int) else value for column, value in row.items()} for row in rows]
+    rows = [{column: float(value) if isinstance(value, int) else value for column, value in row.items()}
+            for row in rows]
     if analysis == "gpu_kernel_type_breakdown":
         rows = [row for row in rows if row["sum"]]
     return test_differs.without_ties(analysis, rows)
@@ -175,7 +181,8 @@ class Traces(unittest.TestCase):
         for name, path in paths:
             steps = [{"iteration": iteration} for iteration, in self.db.execute(
                 "SELECT DISTINCT iteration FROM trace_steps(?) ORDER BY iteration", (path,))]
-            self.assertIn(answers[path]["get_profiler_steps"], (steps, steps[:-1]), name)   # HTA leaves out the last, but for D7
+            # HTA leaves out the last, but for D7
+            self.assertIn(answers[path]["get_profiler_steps"], (steps, steps[:-1]), name)
             for analysis in ANALYSES:
                 with self.subTest(name, analysis=analysis):
                     given = answers[path][analysis]
@@ -188,7 +195,8 @@ class Traces(unittest.TestCase):
         own = self.own(analysis, path, ARGUMENTS.get(analysis, {}))
         self.assertIsNone(difference(analysis, own, transcribed(analysis, path, OTHERS.union(named))))
         for one in named:
-            self.assertIsNotNone(difference(analysis, own, transcribed(analysis, path, OTHERS.union(named) - {one})), one)
+            self.assertIsNotNone(difference(analysis, own, transcribed(analysis, path, OTHERS.union(named) - {one})),
+                                 one)
 
     def test_example(self):
         answers = self.check((EXAMPLE, os.path.join(ROOT, EXAMPLE)))
@@ -208,19 +216,22 @@ class Pairs(unittest.TestCase):
         answers, db = live("pair", control, test), connect()
         given = {device_type: {row["name"]: row for row in map(self.row, answer["compare_traces"])}
                  for device_type, answer in answers.items()}
-        self.assertEqual({device_type: self.with_defects(control, test, device_type, named) for device_type in given}, given)
+        self.assertEqual({device_type: self.with_defects(control, test, device_type, named) for device_type in given},
+                         given)
         for device_type, answer in answers.items():
             with self.subTest(device_type):
                 rows = [test_golden.from_sql(db, function, control, test, device_type=device_type)[1]
                         for function in ("compare_traces", "ops_diff")]
-                self.assertEqual({row["name"]: row for row in rows[0]}, self.with_defects(control, test, device_type, ()))
+                self.assertEqual({row["name"]: row for row in rows[0]},
+                                 self.with_defects(control, test, device_type, ()))
                 listed = [(change, name) for change, names in answer["ops_diff"].items() for name in names]
                 self.assertEqual(len(listed), len(given[device_type]))
                 if not named:
                     self.assertEqual({(row["change"], row["name"]) for row in rows[1]}, set(listed))
         for one in named:
             without = [name for name in named if name != one]
-            self.assertNotEqual({device_type: self.with_defects(control, test, device_type, without) for device_type in given},
+            self.assertNotEqual({device_type: self.with_defects(control, test, device_type, without)
+                                 for device_type in given},
                                 given, one)
 
     @staticmethod
@@ -274,7 +285,8 @@ class Defects(unittest.TestCase):
                 folder = os.path.join(place, switch)
                 with self.subTest(switch):
                     self.check(answers[folder], folder, options)
-                    self.assertNotEqual(*(self.given(analysis, hta.load, folder, right, **options) for right in ((), {switch})))
+                    self.assertNotEqual(*(self.given(analysis, hta.load, folder, right, **options)
+                                          for right in ((), {switch})))
 
     @staticmethod
     def given(analysis, load, *arguments, **options):
@@ -291,7 +303,8 @@ class Defects(unittest.TestCase):
             return
         for analysis in ANALYSES:
             arguments = dict(ARGUMENTS.get(analysis, {}), **({} if analysis in OF_ALL_RANKS else {"ranks": "all"}))
-            rows = self.given(lambda trace: test_differs.renamed(getattr(hta, analysis)(trace, **arguments)), lambda: trace)
+            rows = self.given(lambda trace: test_differs.renamed(getattr(hta, analysis)(trace, **arguments)),
+                              lambda: trace)
             given = answer[analysis] if isinstance(answer[analysis], str) else test_differs.renamed(answer[analysis])
             self.assertIsNone(difference(analysis, given, rows), analysis)
         by_default = self.given(hta.memory_bw_time_series, lambda: trace)
@@ -307,7 +320,8 @@ class Others(made.InFolder):
     """Defects that no switch of hta.py has, and those of D that nothing here shows."""
 
     STEPS = test_hta.STEPS
-    GIVEN = {"D18": [0, 1], "D19": [[4, 4, 4], [8, 8, 8]], "D21": "ValueError", "D22": ["", "##"], "D32": ["aten::other"], "D33": "ValueError", "D34": ["0_with_counters.json"],
+    GIVEN = {"D18": [0, 1], "D19": [[4, 4, 4], [8, 8, 8]], "D21": "ValueError", "D22": ["", "##"],
+             "D32": ["aten::other"], "D33": "ValueError", "D34": ["0_with_counters.json"],
              "D35": [["other", "others"], ["other", "others", "outer"]], "D37": True, "D38": "Exception"}
     NEWER = {"D31": ["outer", ""]}          # later versions give the kernel of the other stream the annotation, too
     NOT_SHOWN = {"D13", "D14", "D36"}       # without a counterpart in tracediff
@@ -322,9 +336,11 @@ class Others(made.InFolder):
 
     def test_are_as_said(self):
         launched, ranked, reduce = test_hta.launched, test_hta.ranked, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
-        self.write("three", *(ranked(rank, *self.STEPS, *launched("op", 10, 1), *launched("op", 1100, 2)) for rank in range(3)))
+        self.write("three", *(ranked(rank, *self.STEPS, *launched("op", 10, 1), *launched("op", 1100, 2))
+                              for rank in range(3)))
         self.write("same_name", made.document(*self.STEPS, made.event("nccl", 10, 50, cat="user_annotation"),
-                                              made.event("nccl", 10, 50), made.launch(20, 5, 1), made.kernel("nccl", 100, 10, 1)))
+                                              made.event("nccl", 10, 50), made.launch(20, 5, 1),
+                                              made.kernel("nccl", 100, 10, 1)))
         self.write("stepless", made.document(*launched("op", 0, 1)))
         self.write("annotated", made.document(
             made.event("op", 0, 1), made.launch(10, 5, 1), made.launch(20, 5, 2), made.kernel("a", 100, 10, 1, 7),
@@ -333,13 +349,15 @@ class Others(made.InFolder):
         self.write("threads", made.document(made.event("aten::mine", 0, 100), made.event("aten::other", 5, 100, tid=2),
                                             made.launch(10, 5, 1), made.kernel("k", 50, 10, 1)))
         self.write("nccl", *(ranked(rank, *self.STEPS, made.launch(20, 5, 1), made.kernel(reduce, 100, 300, 1),
-                                    made.launch(1020, 5, 2), made.kernel(reduce, 1100, 300 + rank, 2)) for rank in (0, 1)))
+                                    made.launch(1020, 5, 2), made.kernel(reduce, 1100, 300 + rank, 2))
+                                    for rank in (0, 1)))
         self.write("written", made.document(made.event("op", 0, 1), *launched("op", 10, 1)))
         self.write("rank3", ranked(3, made.event("op", 0, 1), *launched("op", 10, 1)))
         given = live("others", self.folder)
         same, = (row for row in given.pop("D20") if row["name"] == "nccl")      # which tracediff does, too
         self.assertEqual((same["Control_counts"], same["Control_total_duration"]), (3, 110))
-        self.assertEqual(self.rows("SELECT control_counts, control_total_duration FROM compare_traces('same_name', 'same_name')"
+        self.assertEqual(self.rows("SELECT control_counts, control_total_duration"
+                                   " FROM compare_traces('same_name', 'same_name')"
                                    " WHERE name = 'nccl'"), [(3, 110)])
         self.assertEqual(given, {**self.GIVEN, **self.NEWER})
         with open(os.path.join(ROOT, "sql", "HTA.md"), encoding="utf-8") as file:

@@ -25,7 +25,8 @@ from test_step_time import GAPS, LEVELS
 CLOCKS = ("device", "host")
 SIDES = ("control", "test")
 PARTS = "SELECT iteration, rank, class, name, time_ns FROM trace_step_time(?, 'job', ?, ?, ?)"
-SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, queued FROM trace_job_path(?, NULL, 'all')"
+SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, queued"
+            " FROM trace_job_path(?, NULL, 'all')"
             " ORDER BY iteration, seq")
 
 
@@ -34,7 +35,8 @@ class Golden(InFolder):
 
     def check(self, name, path, iterations):
         with open(golden("job", f"{name}.csv"), newline="", encoding="utf-8") as lines:
-            expected = {(int(row["iteration"]), int(row["rank"]), row["class"], row["name"] or None): int(row["time_ns"])
+            expected = {(int(row["iteration"]), int(row["rank"]), row["class"],
+                         row["name"] or None): int(row["time_ns"])
                         for row in csv.DictReader(lines)}
         found = Counter()
         for iteration, rank, class_, name, time_ns in self.rows(PARTS, path, iterations, "op", "device"):
@@ -115,7 +117,9 @@ class Random(InFolder):
         steps = {each.step for rank in job.ranks.values() for each in rank.collectives} if len(job.ranks) > 1 else set()
         steps |= {window.iteration for window, _ in job.ranks[job.reference].windows} | {None}
         offsets = {step: job.offsets(step) for step in steps}
-        self.assertEqual({row[:2]: row[2] for row in self.rows("SELECT iteration, rank, offset_ns FROM trace_job_clocks('job', NULL, 'all')")},
+        self.assertEqual({row[:2]: row[2]
+                          for row in self.rows("SELECT iteration, rank, offset_ns"
+                                               " FROM trace_job_clocks('job', NULL, 'all')")},
                          {(step, rank): found.get(rank) for step, found in offsets.items() for rank in job.ranks})
         if self.value("SELECT min(steps) FROM trace_files('job')") > 0:
             self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_job_clocks('job')"),
@@ -135,7 +139,8 @@ class Random(InFolder):
         for key, each in matched.items():
             lengths, ends = [end - start for _, start, end in each], [end for _, _, end in each]
             spread = max(ends) - min(ends)
-            last = -max((start, -rank) for rank, start, _ in each)[1] if len(each) > 1 and spread <= min(lengths) else None
+            last = -max((start, -rank)
+                        for rank, start, _ in each)[1] if len(each) > 1 and spread <= min(lengths) else None
             expected[key] = len(each), min(lengths) / 1000, (max(lengths) - min(lengths)) / 1000, last, spread / 1000
         self.assertEqual({row[:3]: row[3:] for row in self.rows(
             "SELECT iteration, process_group, seq, rank_count, transfer, max_wait, last_rank, spread_end"
@@ -156,7 +161,8 @@ class Random(InFolder):
 ROW = ("kind, rank, file, iteration, start_ns, end_ns, event, queued_behind, process_group, process_group_ranks, name,"
        " waits_for_all")
 AGGREGATES = ("trace_job_schedule", "trace_job_offsets")
-SCHEDULED = ("iteration, seq, rank, ts_ns, dur_ns, waiting_rank, collective, process_group, queued, not_matched, not_tied")
+SCHEDULED = ("iteration, seq, rank, ts_ns, dur_ns, waiting_rank, collective, process_group, queued, not_matched,"
+             " not_tied")
 
 
 class Apart(InFolder):
@@ -186,8 +192,10 @@ class Apart(InFolder):
     def check(self, folder):
         paths = sorted(glob.glob(os.path.join(folder, "*")))
         schedule = self.schedule(paths)
-        self.assertEqual(self.path_of(schedule), self.rows(f"SELECT {SCHEDULED} FROM trace_job_path(?, NULL, 'all')", folder))
-        offsets = self.value(f"SELECT trace_job_offsets({ROW}) FROM (SELECT * FROM temp.said WHERE kind NOT IN ('exposed', 'host_wait') ORDER BY random())")
+        self.assertEqual(self.path_of(schedule),
+                         self.rows(f"SELECT {SCHEDULED} FROM trace_job_path(?, NULL, 'all')", folder))
+        offsets = self.value(f"SELECT trace_job_offsets({ROW}) FROM (SELECT * FROM temp.said"
+                             f" WHERE kind NOT IN ('exposed', 'host_wait') ORDER BY random())")
         self.assertEqual([tuple(each.values()) for each in json.loads(offsets)],
                          self.rows("SELECT rank, iteration, offset_ns FROM trace_job_clocks(?, 'all', 'all')", folder))
         stretches, found, level = json.loads(schedule), Counter(), random.choice(LEVELS)
@@ -196,7 +204,8 @@ class Apart(InFolder):
             numbers = {row[0] for row in self.rows("SELECT iteration FROM trace_steps(?)", path)} or {None}
             asked = [each for each in stretches if each["rank"] == rank and each["own_iteration"] in numbers]
             random.shuffle(asked)
-            for stretch, *row, ns in self.rows("SELECT * FROM trace_job_parts(?, ?, ?)", path, json.dumps(asked), level):
+            for stretch, *row, ns in self.rows("SELECT * FROM trace_job_parts(?, ?, ?)", path, json.dumps(asked),
+                                               level):
                 self.assertEqual(row[:2], [asked[stretch]["rank"], asked[stretch]["iteration"]])
                 found[tuple(row)] += ns
         expected = {row[:4]: row[4] for row in self.rows(
@@ -222,11 +231,13 @@ class Apart(InFolder):
                 shutil.rmtree("job", ignore_errors=True)
                 for number, events in made_job(10 ** 8 + seed, on_host=seed % 3 == 2).items():
                     ahead, more = random.choice((0, 0, 60, 500)), random.random() < 0.5
-                    write(f"job/{random.choice('ab')}{number} 0.json", document(*events, distributedInfo={"rank": number}))
+                    write(f"job/{random.choice('ab')}{number} 0.json",
+                          document(*events, distributedInfo={"rank": number}))
                     again = [{**each, "ts": round(each["ts"] + ahead, 3),
                               "name": re.sub("ProfilerStep#", "ProfilerStep#1", each["name"])} for each in events]
                     if more and any(each["name"].startswith("ProfilerStep#") for each in events):
-                        write(f"job/{random.choice('ab')}{number} 1.json", document(*again, distributedInfo={"rank": number}))
+                        write(f"job/{random.choice('ab')}{number} 1.json",
+                              document(*again, distributedInfo={"rank": number}))
                 self.check("job")
 
     def test_a_shipped_job(self):
@@ -235,7 +246,8 @@ class Apart(InFolder):
 
     def test_traces_without_steps_and_files_without_events(self):
         for number, name in ((1, "a"), (2, "b"), (5, "c")):
-            write(f"job/{name}.json", document(*[] if number == 5 else [event("op", 1 + number, 5)], distributedInfo={"rank": number}))
+            write(f"job/{name}.json",
+                  document(*[] if number == 5 else [event("op", 1 + number, 5)], distributedInfo={"rank": number}))
         self.check("job")
         self.assertEqual(json.loads(self.schedule(["job/c.json"])), [])
 
@@ -262,42 +274,58 @@ class Apart(InFolder):
         kinds = "kind must be 'step', 'collective', 'exposed', 'host_collective' or 'host_wait'"
         numbers = "event and queued_behind must be whole numbers from 0, below 2^32 - 1"
         for said, *rows in (
-                (kinds, changed(step_row, 0, "steps")), (kinds, changed(step_row, 0, None)), (kinds, changed(step_row, 0, 1)),
-                ("rank must be an integer", changed(step_row, 1, "0")), ("rank must be an integer", changed(step_row, 1, None)),
-                ("file must be a text", changed(step_row, 2, None)), ("iteration must be an integer or NULL", changed(step_row, 3, 1.5)),
-                ("start_ns must be an integer", changed(collective, 4, None)), ("end_ns must be an integer", changed(exposed, 5, "x")),
-                ("start_ns must not be after end_ns", changed(collective, 5, 9)), ("start_ns must not be after end_ns", changed(step_row, 5, None)),
-                ("start_ns and end_ns are more than 2^63 ns apart", [*step_row[:4], -2 ** 63 + 1, 2 ** 63 - 1, *step_row[6:]]),
-                (numbers, changed(collective, 6, -1)), (numbers, changed(exposed, 6, 2 ** 32 - 1)), (numbers, changed(collective, 7, -1)),
+                (kinds, changed(step_row, 0, "steps")), (kinds, changed(step_row, 0, None)),
+                (kinds, changed(step_row, 0, 1)),
+                ("rank must be an integer", changed(step_row, 1, "0")),
+                ("rank must be an integer", changed(step_row, 1, None)),
+                ("file must be a text", changed(step_row, 2, None)),
+                ("iteration must be an integer or NULL", changed(step_row, 3, 1.5)),
+                ("start_ns must be an integer", changed(collective, 4, None)),
+                ("end_ns must be an integer", changed(exposed, 5, "x")),
+                ("start_ns must not be after end_ns", changed(collective, 5, 9)),
+                ("start_ns must not be after end_ns", changed(step_row, 5, None)),
+                ("start_ns and end_ns are more than 2^63 ns apart",
+                 [*step_row[:4], -2 ** 63 + 1, 2 ** 63 - 1, *step_row[6:]]),
+                (numbers, changed(collective, 6, -1)), (numbers, changed(exposed, 6, 2 ** 32 - 1)),
+                (numbers, changed(collective, 7, -1)),
                 (numbers, changed(collective, 6, None)), ("process_group must be a text", changed(collective, 8, None)),
-                ("process_group_ranks must be a text or NULL", changed(collective, 9, 1)), ("name must be a text", changed(collective, 10, None)),
+                ("process_group_ranks must be a text or NULL", changed(collective, 9, 1)),
+                ("name must be a text", changed(collective, 10, None)),
                 ("waits_for_all must be 0 or 1", changed(collective, 11, None)),
                 ("rank 0 has event 0 of one file twice", other, step_row, collective, collective),
-                ("rank 0 has a collective queued behind event 7, which is not there", other, step_row, changed(collective, 7, 7)),
-                ("rank 0 has a collective queued behind event 0, which is not before it", other, step_row, changed(collective, 7, 0)),
+                ("rank 0 has a collective queued behind event 7, which is not there", other, step_row,
+                 changed(collective, 7, 7)),
+                ("rank 0 has a collective queued behind event 0, which is not before it", other, step_row,
+                 changed(collective, 7, 0)),
                 ("rank 0 has a collective queued behind event 1, which is not before it", other, step_row,
                  changed(changed(changed(collective, 4, 20), 6, 1), 7, 1)),
                 ("rank 0 is exposed to event 0, which is not there", other, step_row, exposed),
                 ("rank 0 has step 3 twice", other, step_row, changed(step_row, 2, "b")),
-                ("rank 0 has two files without steps", changed(step_row, 3, None), changed(changed(step_row, 3, None), 2, "b"))):
+                ("rank 0 has two files without steps", changed(step_row, 3, None),
+                 changed(changed(step_row, 3, None), 2, "b"))):
             wrong = "SELECT {}({}) FROM (VALUES {})"
             for function, given in itertools.product(
-                    AGGREGATES, (rows, rows[::-1], [*rows, exposed] if len(rows) == 1 else rows)):  # SQLite goes on after an error
+                    # SQLite goes on after an error
+                    AGGREGATES, (rows, rows[::-1], [*rows, exposed] if len(rows) == 1 else rows)):
                 with self.subTest(said):
                     self.assert_error(f"{function}: {said}", wrong.format(
-                        function, ", ".join(f"column{i + 1}" for i in range(12)), ", ".join(["(" + ", ".join("?" * 12) + ")"] * len(given))),
+                        function, ", ".join(f"column{i + 1}" for i in range(12)),
+                        ", ".join(["(" + ", ".join("?" * 12) + ")"] * len(given))),
                         *(value for row in given for value in row))
 
     def test_a_schedule_that_does_not_fit(self):
         write("a/rank0.json", document(step(4, 0, 10), event("op", 1, 5)))
         whole = {"rank": 0, "own_ts_ns": 0, "dur_ns": 10, "iteration": 4, "own_iteration": 4, "event": None}
         for schedule in ("", "{}", "x", "[1]", "[null]", *(json.dumps([{**whole, key: value}]) for key, value in (
-                ("rank", None), ("rank", "0"), ("own_ts_ns", 1.5), ("dur_ns", -1), ("own_ts_ns", 2 ** 63 - 1), ("event", "x")))):
+                ("rank", None), ("rank", "0"), ("own_ts_ns", 1.5), ("dur_ns", -1), ("own_ts_ns", 2 ** 63 - 1),
+                ("event", "x")))):
             with self.subTest(schedule):
-                self.assert_error("trace_job_parts: schedule must be a JSON array of objects of trace_job_schedule: see [0]",
+                self.assert_error("trace_job_parts: schedule must be a JSON array of objects of trace_job_schedule:"
+                                  " see [0]",
                                   "SELECT * FROM trace_job_parts('a', ?)", schedule)
         for said, key, value in (("such rank", "rank", 1), ("such step of the rank", "own_iteration", 5),
-                                 ("such step of the rank", "own_iteration", None), ("such collective of the rank", "event", 0)):
+                                 ("such step of the rank", "own_iteration", None),
+                                 ("such collective of the rank", "event", 0)):
             self.assert_error(f"trace_job_parts: schedule [1]: the trace has no {said}",
                               "SELECT * FROM trace_job_parts('a', ?)", json.dumps([whole, {**whole, key: value}]))
 
@@ -356,7 +384,8 @@ class Same(InFolder):
 
     @staticmethod
     def waiting(events):
-        """A rank that is at each collective before the one of these events, and computes nothing; None if there are others."""
+        """A rank that is at each collective before the one of these events, and computes nothing; None if there are
+        others."""
         if any(each.get("args", {}).get("Process Group Name", "0") != "0" for each in events):
             return None
         return [{**each, "ts": round(each["ts"] - 1000, 3), "dur": round(each["dur"] + 1000, 3)}
@@ -375,16 +404,19 @@ class Same(InFolder):
         for side, made in zip(SIDES, (control, test)):
             shutil.rmtree(side, ignore_errors=True)
             write_ranks(side, made)
-        *rows, = self.rows("SELECT class, name, diff_time, only_rank FROM trace_step_diff('control', 'test', NULL, NULL, 'all', 'all')")
+        *rows, = self.rows("SELECT class, name, diff_time, only_rank FROM trace_step_diff('control', 'test', NULL,"
+                           " NULL, 'all', 'all')")
         return [row[:3] for row in rows], [row[3] for row in rows], self.rows(
-            "SELECT text FROM trace_summary('control', 'test', NULL, NULL, 'all', 'all') WHERE kind IN ('verdict', 'cause') AND rank IS NULL")
+            "SELECT text FROM trace_summary('control', 'test', NULL, NULL, 'all', 'all')"
+            " WHERE kind IN ('verdict', 'cause') AND rank IS NULL")
 
     def test_diffs_by_default(self):
         """None of these matters to a diff of two jobs."""
         asked = 0
         for rng, made in self.jobs():
             slow = rng.choice(list(made))
-            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank == slow and each["name"] == "kernel0" else each
+            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank == slow and each["name"] == "kernel0"
+                           else each
                            for each in events] for rank, events in made.items()}
             self.asked(made)
             if asked > self.COUNT // 3 or self.started_at_once():
@@ -396,7 +428,8 @@ class Same(InFolder):
             shifted = {**test, number: [{**each, "ts": round(each["ts"] + ahead, 3)} for each in test[number]]}
             self.assertEqual(self.compared(made, shifted), (parts, ranks, causes))
             new = {0: 0, None: None, **dict(zip(list(made)[1:], rng.sample(range(1, 100), len(made) - 1)))}
-            self.assertEqual(self.compared(*({new[rank]: events for rank, events in side.items()} for side in (made, test))),
+            self.assertEqual(self.compared(*({new[rank]: events for rank, events in side.items()}
+                                             for side in (made, test))),
                              (parts, [new[rank] for rank in ranks], causes))
             waits = self.waiting(made[0])
             if waits:  # its own steps have no work of the device
@@ -452,7 +485,8 @@ class Made(InFolder):
         for iteration, rank, class_, name, ns in self.rows(PARTS, "job", "all", "kernel", "device"):
             if class_ in ("compute", "comm"):
                 found.setdefault(iteration, []).append((rank, name, ns / 1000))
-        schedule = self.rows("SELECT rank, dur, waiting_rank, collective, queued FROM trace_job_path('job', NULL, 'all')"
+        schedule = self.rows("SELECT rank, dur, waiting_rank, collective, queued"
+                             " FROM trace_job_path('job', NULL, 'all')"
                              " ORDER BY iteration, seq")
         return {iteration: sorted(parts) for iteration, parts in found.items()}, schedule
 
@@ -480,12 +514,14 @@ class Made(InFolder):
             return self.comm(start, end, "ncclDevKernel_SendRecv", pair, 22)
 
         parts, schedule = self.job(
-            (0, [self.compute(10, 40, "f0"), send(40, 50, "0-1"), receive(55, 180, "0-1"), self.compute(180, 200, "b0")]),
+            (0, [self.compute(10, 40, "f0"), send(40, 50, "0-1"), receive(55, 180, "0-1"),
+                 self.compute(180, 200, "b0")]),
             (-7, [receive(5, 50, "0-1"), self.compute(50, 80, "f1"), send(80, 90, "1-2"), receive(95, 140, "1-2"),
                   self.compute(140, 170, "b1"), send(170, 180, "0-1")]),
             (900, [receive(5, 90, "1-2"), self.compute(90, 130, "fb2"), send(130, 140, "1-2")]))
         name = "ncclDevKernel_SendRecv"
-        self.assertEqual(parts, {0: [(0, "b0", 20.0), (0, "f0", 30.0), (0, name, 10.0), (1, "b1", 30.0), (1, "f1", 30.0),
+        self.assertEqual(parts, {0: [(0, "b0", 20.0), (0, "f0", 30.0), (0, name, 10.0), (1, "b1", 30.0),
+                                     (1, "f1", 30.0),
                                      (1, name, 20.0), (2, "fb2", 40.0), (2, name, 10.0)]})
         self.assertEqual([(rank, waiting) for rank, _, waiting, _, _ in schedule],
                          [(0, 1), (1, 2), (2, 1), (1, 0), (0, None)])
@@ -506,7 +542,8 @@ class Made(InFolder):
                                      (1, "gemm", 50.0)]})
 
     def test_a_queued_collective_is_late_because_of_the_one_before(self):
-        """Rank 1 computes all the time; its all-reduce begins when the all-gather before it ends, which rank 2 began last."""
+        """Rank 1 computes all the time; its all-reduce begins when the all-gather before it ends, which rank 2 began
+        last."""
         parts, schedule = self.job(
             (0, [self.comm(40, 100, group="0-1")]),
             (3, [self.compute(10, 95), self.comm(50, 90, "ncclAllGather", "1-2"), self.comm(90, 100, group="0-1")]),
@@ -519,8 +556,10 @@ class Made(InFolder):
         """Before that the path goes on with the reference, and from there with others."""
         early = [self.compute(110, 120, launched=102), self.comm(120, 180, launched=102)]
         parts, schedule = self.job(
-            (0, [self.compute(10, 30), self.comm(30, 60), *early]), (0, [self.compute(10, 50), self.comm(50, 60), *early]),
-            (70, [self.compute(110, 170, launched=102), self.comm(170, 180, launched=102)]), steps=((0, 100), (100, 200)))
+            (0, [self.compute(10, 30), self.comm(30, 60), *early]),
+            (0, [self.compute(10, 50), self.comm(50, 60), *early]),
+            (70, [self.compute(110, 170, launched=102), self.comm(170, 180, launched=102)]),
+            steps=((0, 100), (100, 200)))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 10.0), (1, "gemm", 40.0)],
                                  1: [(0, "ncclAllReduce", 10.0), (2, "gemm", 60.0)]})
         self.assertEqual(schedule, [(1, 50.0, 0, "ncclAllReduce", None), (0, 10.0, None, None, None),
@@ -565,11 +604,13 @@ class OnHosts(InFolder):
         for number, events in enumerate(programs):
             ranks[number] = [step(0, 0, 200)]
             for name, start, end, *fields in events:
-                fields = fields[0] if fields else {"tid": 2, "cat": "user_annotation"} if name.startswith("gloo:") else {}
+                fields = fields[0] if fields else {"tid": 2,
+                                                   "cat": "user_annotation"} if name.startswith("gloo:") else {}
                 ranks[number].append(event(name, start, end - start, **fields))
         write_ranks("job", ranks)
         self.counts, = self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', NULL, 'all')")
-        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all') ORDER BY seq")
+        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all')"
+                         " ORDER BY seq")
 
     OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; for the clocks
     LATE = [("slow", 10, 90), ("c10d::allreduce_", 90, 91), ("gloo:all_reduce", 92, 100), ("next", 102, 200), *OTHERS]
@@ -578,7 +619,8 @@ class OnHosts(InFolder):
 
     def waiting(self, ends=100, goes_on=101, within=()):
         """A rank that waits from 21 on, and sees the collective end at `ends`."""
-        return [("op", 10, 20), ("c10d::allreduce_", 20, 21), ("gloo:all_reduce", 22, ends), *within, ("next", goes_on, 200),
+        return [("op", 10, 20), ("c10d::allreduce_", 20, 21), ("gloo:all_reduce", 22, ends), *within,
+                ("next", goes_on, 200),
                 *self.OTHERS]
 
     def test_a_thread_that_waits_for_what_another_one_runs(self):
@@ -588,7 +630,8 @@ class OnHosts(InFolder):
                                    " ORDER BY rank, time DESC"),
                          [(0, "host", "next", 99.0), (0, "unrecorded", "between c10d::allreduce_ and next", 9.0),
                           (1, "host", "slow", 80.0), (1, "unrecorded", "before slow", 10.0),
-                          (1, "host", "c10d::allreduce_", 1.0), (1, "unrecorded", "between c10d::allreduce_ and next", 1.0)])
+                          (1, "host", "c10d::allreduce_", 1.0),
+                          (1, "unrecorded", "between c10d::allreduce_ and next", 1.0)])
 
     def test_threads_that_go_on_late_and_ends_that_are_recorded_late(self):
         for ends, goes_on, expected in ((100, 139, self.HOPS), (140, 101, self.HOPS), (100, 190, self.STAYS),
@@ -613,14 +656,17 @@ class OnHosts(InFolder):
 
     def test_nobody_waits_for_what_work_hides(self):
         """The all-reduce ends within an operator, and the gaps before it are short."""
-        hidden = [("gloo:all_reduce", 22, 100), *((f"op{i}", 22 + 10 * i, 30 + 10 * i) for i in range(16)), *self.OTHERS]
+        hidden = [("gloo:all_reduce", 22, 100), *((f"op{i}", 22 + 10 * i, 30 + 10 * i) for i in range(16)),
+                  *self.OTHERS]
         self.assertEqual(self.job(hidden, self.LATE), self.STAYS)
 
     def test_of_two_ends_that_are_as_near_the_later_start_counts(self):
         for second, waits_for in ((("gloo:all_gather", 23, 111), 2), (("gloo:all_gather", 21, 111), 1)):
             found = self.job([("op", 10, 20), ("gloo:all_reduce", 22, 91), second, ("next", 101, 200)],
-                             [("op", 10, 80), ("gloo:all_reduce", 80, 91), ("gloo:all_gather", 60, 111), ("next", 120, 200)],
-                             [("op", 10, 80), ("gloo:all_reduce", 60, 91), ("gloo:all_gather", 85, 111), ("next", 120, 200)])
+                             [("op", 10, 80), ("gloo:all_reduce", 80, 91), ("gloo:all_gather", 60, 111),
+                              ("next", 120, 200)],
+                             [("op", 10, 80), ("gloo:all_reduce", 60, 91), ("gloo:all_gather", 85, 111),
+                              ("next", 120, 200)])
             self.assertEqual([rank for rank, *_ in found][-2:], [waits_for, 0])
 
     def test_a_collective_that_was_queued_behind_another(self):
@@ -630,12 +676,14 @@ class OnHosts(InFolder):
         self.assertEqual(self.job(queued, late), [(1, 81.0, 0, "gloo:all_reduce"), (0, 119.0, None, None)])
 
     def test_a_clock_that_is_not_exact(self):
-        """By the ends of the others rank 1 started 12 us after the end on rank 0, which so would not have waited for it.
-        In an all-reduce it did; a broadcast may be over on its root."""
+        """By the ends of the others rank 1 started 12 us after the end on rank 0, which so would not have waited for
+        it. In an all-reduce it did; a broadcast may be over on its root."""
         others = [(name, start - 20, end - 20) for name, start, end in self.OTHERS]
-        for kind, expected in (("all_reduce", [(0, 20.0, None, None), (1, 81.0, 0, "gloo:all_reduce"), (0, 99.0, None, None)]),
+        for kind, expected in (("all_reduce",
+                                [(0, 20.0, None, None), (1, 81.0, 0, "gloo:all_reduce"), (0, 99.0, None, None)]),
                                ("broadcast", self.STAYS)):
-            found = self.job(*([(name.replace("all_reduce", kind), start, end) for name, start, end in events[:-2]] + ends
+            found = self.job(*([(name.replace("all_reduce", kind), start, end) for name, start, end in events[:-2]]
+                               + ends
                                for events, ends in ((self.waiting(), self.OTHERS), (self.LATE, others))))
             self.assertEqual(found, expected, kind)
 
@@ -647,11 +695,13 @@ class OnHosts(InFolder):
             found = self.job([("op", 10, 20), described(21, **args), ("next", 101, 200)],
                              [("slow", 10, 90), described(92, **args), ("next", 102, 200)])
             self.assertEqual(found, [(1, 92.0, 0, expected), (0, 108.0, None, None)] if expected else self.STAYS)
-        nccl = [("nccl:all_reduce", 20, 21, {"cat": "user_annotation"}), ("op", 10, 20), described(21, **{"Collective name": "allreduce"}), ("next", 101, 200)]
+        nccl = [("nccl:all_reduce", 20, 21, {"cat": "user_annotation"}), ("op", 10, 20),
+                described(21, **{"Collective name": "allreduce"}), ("next", 101, 200)]
         self.assertEqual(self.job(nccl, self.LATE), self.STAYS)
 
     def test_sends_are_not_matched_without_a_group(self):
-        self.assertEqual(self.job([("gloo:recv", 21, 100), ("next", 101, 200)], [("slow", 10, 90), ("gloo:send", 92, 100)]),
+        self.assertEqual(self.job([("gloo:recv", 21, 100), ("next", 101, 200)],
+                                  [("slow", 10, 90), ("gloo:send", 92, 100)]),
                          self.STAYS)
         self.assertEqual(self.counts, (2, 1))
 
@@ -660,18 +710,23 @@ class Recorded(InFolder):
     """examples/gloo: recordings with one thing planted in one rank, on a machine that had other work to do."""
 
     def test_the_first_cause_is_the_planted_one_and_its_rank(self):
-        for world, test, name, rank in (("two", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1),
-                                        ("three", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1),
+        for world, test, name, rank in (("two", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                                         1),
+                                        ("three", "loader",
+                                         "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1),
                                         ("three", "operator", "aten::sort", 2)):
             sides = [os.path.join(EXAMPLES, "gloo", world, side) for side in ("control", test)]
-            found = self.rows("SELECT class, name, rank, diff_ms > 60 FROM trace_summary(?, ?) WHERE kind = 'cause' LIMIT 1", *sides)
+            found = self.rows("SELECT class, name, rank, diff_ms > 60 FROM trace_summary(?, ?) WHERE kind = 'cause'"
+                              " LIMIT 1", *sides)
             self.assertEqual(found, [("host", name, rank, 1)], (world, test))
 
     def test_ranks_wait_for_the_rank_in_which_it_is_planted(self):
         """In every step, for the time that it takes; nothing is left unmatched."""
         for world, test, rank in (("two", "loader", 1), ("three", "loader", 1), ("three", "operator", 2)):
-            found = self.rows("SELECT iteration, sum(dur) FILTER (WHERE rank = ?2) > 60000, max(not_matched), max(not_tied)"
-                              " FROM trace_job_path(?1, NULL, 'all') GROUP BY 1", os.path.join(EXAMPLES, "gloo", world, test), rank)
+            found = self.rows("SELECT iteration, sum(dur) FILTER (WHERE rank = ?2) > 60000, max(not_matched),"
+                              " max(not_tied)"
+                              " FROM trace_job_path(?1, NULL, 'all') GROUP BY 1",
+                              os.path.join(EXAMPLES, "gloo", world, test), rank)
             self.assertEqual([row[1:] for row in found], 7 * [(1, 0, 0)], (world, test))
 
 
@@ -689,7 +744,8 @@ class Answers(InFolder):
         first = self.rows("SELECT name, rank, round(1000 * diff_ms, 3) FROM trace_summary('control', 'test')"
                           " WHERE kind = 'cause' ORDER BY line LIMIT 1")
         self.assertEqual(first, [(name, rank, diff) for name, diff, rank in causes[:1]])
-        parts = self.rows("SELECT name, round(diff_time, 3), only_rank FROM trace_step_diff('control', 'test', NULL, NULL, NULL, NULL,"
+        parts = self.rows("SELECT name, round(diff_time, 3), only_rank FROM trace_step_diff('control', 'test', NULL,"
+                          " NULL, NULL, NULL,"
                           " 'kernel') WHERE abs(diff_time) >= 1")
         self.assertEqual(parts, causes)
         return causes
@@ -705,13 +761,15 @@ class Answers(InFolder):
                     (-7, [move(5, 50, "0-1", 22), self.compute(50, 80, "f1"), move(80, 90, "1-2", 21),
                           move(95, 140 + by, "1-2", 22), self.compute(140 + by, 170 + by, "b1"),
                           move(170 + by, 180 + by, "0-1", 21)]),
-                    (900, [move(5, 90, "1-2", 22), self.compute(90, 130 + by, "fb2"), move(130 + by, 140 + by, "1-2", 21)]))
+                    (900, [move(5, 90, "1-2", 22), self.compute(90, 130 + by, "fb2"),
+                           move(130 + by, 140 + by, "1-2", 21)]))
         self.assertEqual(self.answer(program, 25, 200), [("fb2", 25, 2)])
 
     def test_a_broadcast_that_is_over_on_its_root(self):
         """Rank 1 comes to it late, and makes nobody wait; rank 0 is slower after it."""
         def program(by):
-            return ((0, [self.comm(20, 30, "ncclBroadcast"), self.compute(30, 100 + by), self.comm(100 + by, 110 + by)]),
+            return ((0, [self.comm(20, 30, "ncclBroadcast"), self.compute(30, 100 + by),
+                         self.comm(100 + by, 110 + by)]),
                     (40, [self.compute(10, 60, "other"), self.comm(60, 65, "ncclBroadcast"), self.comm(70, 110 + by)]))
         self.assertEqual(self.answer(program, 15, 110), [("gemm", 15, 0)])
 
@@ -728,7 +786,8 @@ class Answers(InFolder):
         """Its step is the second one: it is slower there, which is half as much a step."""
         def program(by):
             early = [self.compute(110, 120, launched=102), self.comm(120, 180 + by, launched=102)]
-            return ((0, [self.compute(10, 30), self.comm(30, 60), *early]), (0, [self.compute(10, 50), self.comm(50, 60), *early]),
+            return ((0, [self.compute(10, 30), self.comm(30, 60), *early]),
+                    (0, [self.compute(10, 50), self.comm(50, 60), *early]),
                     (70, [self.compute(110, 170 + by, "slow", 102), self.comm(170 + by, 180 + by, launched=102)]))
         self.assertEqual(self.answer(program, 40, None, lambda by: ((0, 100), (100, 200 + by))), [("slow", 20, 2)])
 
@@ -739,19 +798,23 @@ class Asked(InFolder):
     def test_the_steps_are_those_of_the_reference(self):
         for rank, number in ((0, 3), (1, 4)):
             write(f"a/rank{rank}.json", document(step(number, 0, 10), event("op", 1, 5)))
-        for function in ("trace_job_path('a', NULL, 4)", "trace_step_time('a', 'job', 4)", "trace_step_path('a', 'job', 4)"):
+        for function in ("trace_job_path('a', NULL, 4)", "trace_step_time('a', 'job', 4)",
+                         "trace_step_path('a', 'job', 4)"):
             name, subject = function.split("(")[0], "the trace" if "job_path" in function else "'a'"
             self.assert_error(f"{name}: {subject} has no step 4 (steps: 3)", f"SELECT * FROM {function}")
 
     def test_ranks_without_steps(self):
         write("a/rank0.json", document(event("op", 1, 5)))
         write("a/rank1.json", document(step(4, 0, 10), event("op", 1, 5)))
-        self.assert_error("trace_job_path: rank 0 of the trace has no steps ('a/rank0.json'), but rank 1 has: choose ranks "
+        self.assert_error("trace_job_path: rank 0 of the trace has no steps ('a/rank0.json'), but rank 1 has: choose"
+                          " ranks "
                           "that have steps, or iterations 'all'", "SELECT * FROM trace_job_path('a')")
         self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', NULL, 'all')"), [(4, 1, 10.0)])
         self.assertEqual(self.rows("SELECT iteration, rank, dur FROM trace_job_path('a', 1)"), [(4, 1, 10.0)])
-        self.assert_error("trace_job_path: the trace has no rank 2 (ranks: 0, 1)", "SELECT * FROM trace_job_path('a', 'job [1,2]')")
-        self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('a', 'job', 'all') GROUP BY 1"), [(1, 10.0)])
+        self.assert_error("trace_job_path: the trace has no rank 2 (ranks: 0, 1)",
+                          "SELECT * FROM trace_job_path('a', 'job [1,2]')")
+        self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('a', 'job', 'all') GROUP BY 1"),
+                         [(1, 10.0)])
 
     def test_a_trace_without_steps(self):
         write("a/rank0.json", document(event("op", 1, 5)))
@@ -759,7 +822,8 @@ class Asked(InFolder):
 
     def test_a_step_of_no_length(self):
         write("a/rank0.json", document(step(4, 5, 0)))
-        self.assertEqual(self.rows("SELECT iteration, seq, rank, dur FROM trace_job_path('a', NULL, 'all')"), [(4, 0, 0, 0.0)])
+        self.assertEqual(self.rows("SELECT iteration, seq, rank, dur FROM trace_job_path('a', NULL, 'all')"),
+                         [(4, 0, 0, 0.0)])
         self.assertEqual(self.rows("SELECT iteration, rank, class, time FROM trace_step_time('a', 'job', 'all')"),
                          [(4, 0, None, 0.0)])
 
@@ -783,10 +847,12 @@ class Asked(InFolder):
     def test_words(self):
         write("a/rank0.json", document(step(4, 0, 10)))
         self.assertEqual(self.value("SELECT count(*) FROM trace_step_time('a', 'JOB')"), 1)
-        self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job', not 'jobs'"
+        self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job', not"
+                          " 'jobs'"
                           + self.order("trace_step_time"),
                           "SELECT * FROM trace_step_time('a', 'jobs')")
-        self.assert_error("trace_ops: ranks must be an integer, a JSON array of integers or 'all', not 'job'" + self.order("trace_ops"),
+        self.assert_error("trace_ops: ranks must be an integer, a JSON array of integers or 'all', not 'job'"
+                          + self.order("trace_ops"),
                           "SELECT * FROM trace_ops('a', 'job')")
 
     def test_the_cause_is_on_the_path_and_not_the_wait_for_it(self):
@@ -825,7 +891,8 @@ class Default(InFolder):
 
     def taken(self, *given):
         marks = ", ?" * len(given)
-        return self.rows(f"SELECT control_chosen, test_chosen, ranks, why FROM trace_compared_ranks('control', 'test'{marks})",
+        return self.rows(f"SELECT control_chosen, test_chosen, ranks, why"
+                         f" FROM trace_compared_ranks('control', 'test'{marks})",
                          *given)[0]
 
     def check(self, control, test, *given):
@@ -840,7 +907,8 @@ class Default(InFolder):
             self.assertEqual(found, asked, function)
 
     def cautions(self):
-        return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test') WHERE text LIKE '%left out of%'")]
+        return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test')"
+                                            " WHERE text LIKE '%left out of%'")]
 
     def test_several_ranks_on_both_sides(self):
         self.both((0, 1, 5))
@@ -947,7 +1015,8 @@ class Default(InFolder):
     def test_phases(self):
         for side, slower in zip(SIDES, (1, 2)):
             for rank in range(4):
-                self.phased(side, rank, *("prefill", "decode", "prefill", "decode", "decode")[:5 if rank < 3 else 3], slower=slower)
+                self.phased(side, rank, *("prefill", "decode", "prefill", "decode", "decode")[:5 if rank < 3 else 3],
+                            slower=slower)
         self.assertEqual(self.taken(), ("job", "job", 4, None))
         self.check("job", "job", "decode", "decode")
         self.phased("test", 3, *["prefill"] * 4)
@@ -955,7 +1024,8 @@ class Default(InFolder):
         self.assertEqual(self.taken(None, None, "decode", "decode"), (job, job, 3, why))
         self.check(job, job, "decode", "decode")
         self.assertEqual(self.taken(None, None, "decode", "all"), ("job", "job", 4, None))
-        self.assertEqual(self.rows("SELECT trace_short_name(name), control_steps, test_steps FROM trace_step_diff('control', 'test',"
+        self.assertEqual(self.rows("SELECT trace_short_name(name), control_steps, test_steps"
+                                   " FROM trace_step_diff('control', 'test',"
                                    " NULL, NULL, 'decode', 'decode') WHERE class = 'compute'"), [("op", 2, 2)])
 
     def test_a_phase_that_a_rank_of_an_explicit_job_lacks(self):
@@ -965,8 +1035,10 @@ class Default(InFolder):
             self.phased(side, 1, *["prefill", "decode"] * 3, slower=slower)
             self.phased(side, 2, *["prefill"] * 6)
         for function in JOB_FUNCTIONS[:4]:
-            self.assertTrue(self.rows(f"SELECT * FROM {function}('control', 'test', 'job', 'job', 'decode', 'decode')"), function)
-        self.assert_error("trace_step_causes: rank 0 of control has no steady step of phase 'idle' (phases: prefill, decode)",
+            self.assertTrue(self.rows(f"SELECT * FROM {function}('control', 'test', 'job', 'job', 'decode', 'decode')"),
+                            function)
+        self.assert_error("trace_step_causes: rank 0 of control has no steady step of phase 'idle' (phases: prefill,"
+                          " decode)",
                           "SELECT * FROM trace_step_causes('control', 'test', 'job', 'job', 'idle', 'idle')")
 
     def test_files_that_are_not_traces(self):
@@ -977,12 +1049,14 @@ class Default(InFolder):
 
     def test_errors_are_those_of_the_function(self):
         self.both((0, 1))
-        self.assert_error("trace_compared_ranks: control_rank must be an integer, a JSON array of integers, 'all' or 'job', not 'x'"
+        self.assert_error("trace_compared_ranks: control_rank must be an integer, a JSON array of integers, 'all' or"
+                          " 'job', not 'x'"
                           + self.order("trace_compared_ranks"),
                           "SELECT * FROM trace_compared_ranks('control', 'test', 'x')")
         for wrong in ("job0", "job []", "job [0", "job [0.5]", "jobs"):
             self.assert_error("trace_step_time: ranks must be an integer, a JSON array of integers, 'all' or 'job',"
-                              f" not '{wrong}'{self.order('trace_step_time')}", "SELECT * FROM trace_step_time('control', ?)", wrong)
+                              f" not '{wrong}'{self.order('trace_step_time')}",
+                              "SELECT * FROM trace_step_time('control', ?)", wrong)
         self.assert_error("trace_step_time: 'control' has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM trace_step_time('control', 'job [0,7]')")
         os.remove("test/rank1.json")
@@ -1002,7 +1076,8 @@ class Default(InFolder):
                              self.rows(PARTS, "some", "all", "op", "device"), seed)
             whole = self.rows("SELECT * FROM trace_job_path('some', NULL, 'all')")
             for ranks in (f"job {some}", f"{some}"):
-                self.assertEqual(self.rows("SELECT * FROM trace_job_path('job', ?, 'all')", ranks), whole, (seed, ranks))
+                self.assertEqual(self.rows("SELECT * FROM trace_job_path('job', ?, 'all')", ranks), whole,
+                                 (seed, ranks))
             shutil.rmtree("job")
             shutil.rmtree("some")
 
@@ -1019,7 +1094,8 @@ class OnlyRank(InFolder):
             made = made_job(3 * 10 ** 6 + seed, 4, whole=True)
             ranks = [rank for rank in made if rng.random() < 0.4] or [rng.choice(list(made))]
             slow = {f"kernel{rng.randrange(5)}", "kernel0"}
-            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank in ranks and each["name"] in slow else each
+            test = {rank: [{**each, "dur": round(each["dur"] * 1.5, 3)} if rank in ranks and each["name"] in slow
+                           else each
                            for each in events] for rank, events in made.items()}
             if seed % 4 == 0 and len(test) > 1:
                 test.pop(max(test))  # 'job' is asked for all the same
@@ -1034,7 +1110,8 @@ class OnlyRank(InFolder):
             clock, level = CLOCKS[seed % 3 == 1], LEVELS[seed % len(LEVELS)]
             expected = oracle_job.only_ranks(*(oracle_job.Job(oracle.read_trace(side), clock) for side in SIDES), level)
             found = {tuple(row[:2]): row[2] for row in self.rows(
-                "SELECT class, name, only_rank FROM trace_step_diff('control', 'test', 'job', 'job', 'all', 'all', ?, ?)", level, clock)}
+                "SELECT class, name, only_rank FROM trace_step_diff('control', 'test', 'job', 'job', 'all', 'all', ?,"
+                " ?)", level, clock)}
             with self.subTest(seed=seed):
                 self.assertEqual(found.keys(), expected.keys())
                 for part, rank in expected.items():
@@ -1069,7 +1146,8 @@ class OnlyRank(InFolder):
     def test_a_rank_with_exactly_half_of_it(self):
         """Integers are summed, so that no rounding decides."""
         write_halves()
-        found = self.rows("SELECT name, only_rank FROM trace_step_diff('control', 'test') WHERE class = 'compute' ORDER BY name")
+        found = self.rows("SELECT name, only_rank FROM trace_step_diff('control', 'test') WHERE class = 'compute'"
+                          " ORDER BY name")
         self.assertEqual(found, [(f"k{number:02}", None) for number in range(21)])
         self.assertEqual(self.rows("SELECT DISTINCT only_rank FROM trace_tree_diff('control', 'test')"
                                    " WHERE name LIKE 'k%'"), [(None,)])
@@ -1079,18 +1157,21 @@ class OnlyRank(InFolder):
         for function in ("trace_step_diff", "trace_tree_diff"):
             query = f"SELECT count(*), count(only_rank) > 0 FROM {function}(?, ?{{}})"
             self.assertEqual([self.rows(query.format(given), *pair)[0][1]
-                              for given in ("", ", 'job', 'job'", ", 0, 0", ", 'all', 'all'", ", 'job', 0", ", 'job [1]', 'job [1]'")],
+                              for given in ("", ", 'job', 'job'", ", 0, 0", ", 'all', 'all'", ", 'job', 0",
+                                            ", 'job [1]', 'job [1]'")],
                              [1, 1, 0, 0, 0, 0])
 
     def test_the_planted_rank(self):
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
-        self.assertEqual(self.rows("SELECT name FROM trace_step_diff(?, ?) WHERE only_rank = 1 AND abs(diff_time) > 1", *pair),
+        self.assertEqual(self.rows("SELECT name FROM trace_step_diff(?, ?) WHERE only_rank = 1 AND abs(diff_time) > 1",
+                                   *pair),
                          [("aten::embedding_dense_backward",)])
 
     def test_it_is_the_rank_of_causes(self):
         """Of parts that are causes by themselves."""
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
-        parts = dict(self.rows("SELECT class || ' ' || name, only_rank FROM trace_step_diff(?, ?, NULL, NULL, NULL, NULL, 'top_op')", *pair))
+        parts = dict(self.rows("SELECT class || ' ' || name, only_rank"
+                               " FROM trace_step_diff(?, ?, NULL, NULL, NULL, NULL, 'top_op')", *pair))
         for part, rank in self.rows("SELECT class || ' ' || name, rank FROM trace_step_causes(?, ?)"
                                     " WHERE kind = 'changed' AND abs(diff_time) > 90", *pair):
             self.assertEqual(parts[part], rank, part)

@@ -20,12 +20,14 @@ GATE = os.path.join(JOINS, "gate.sh")
 
 class Data(unittest.TestCase):
     def test_is_what_the_generator_makes(self):
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_joins.py"), "--check"], capture_output=True,
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", "generate_joins.py"),
+                               "--check"], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_is_small(self):
-        self.assertLess(sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(JOINS) for name in names),
+        self.assertLess(sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(JOINS)
+                            for name in names),
                         40_000)
 
 
@@ -36,7 +38,8 @@ class Document(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(ROOT)
         self.db = connect()
-        self.blocks = [sql for sql, _ in test_documents.Documents.EXAMPLE.findall(test_documents.read("examples", "joins.md"))][1:]
+        self.blocks = [sql for sql, _
+                       in test_documents.Documents.EXAMPLE.findall(test_documents.read("examples", "joins.md"))][1:]
 
     def run_blocks(self, *numbers, replaced=("", "")):
         """The rows of the last statement of each block."""
@@ -57,9 +60,11 @@ class Document(unittest.TestCase):
     def test_changes_of_the_history_are_the_planted_ones(self):
         self.run_blocks(0)
         found = self.db.execute(
-            "SELECT history.revision, part.name, part.test_ns / part.test_steps - part.control_ns / part.control_steps AS ns"
+            "SELECT history.revision, part.name, part.test_ns / part.test_steps - part.control_ns / part.control_steps"
+            " AS ns"
             " FROM history, trace_step_diff(history.path_before, history.path) AS part"
-            " WHERE part.class = 'compute' AND ns <> 0 AND history.revision <> ?", (generate_joins.MEASURED,)).fetchall()
+            " WHERE part.class = 'compute' AND ns <> 0 AND history.revision <> ?",
+            (generate_joins.MEASURED,)).fetchall()
         fused = {("aten::_foreach_addcdiv_", -30_000_000), ("aten::_fused_adamw_", 18_000_000)}
         self.assertEqual(sorted(found), sorted([
             *(("d20a9c4", *part) for part in fused), *(("e02f6a9", *part) for part in fused),
@@ -75,9 +80,11 @@ class Document(unittest.TestCase):
     def test_clock_of_each_kernel_is_the_planted_one(self):
         self.run_blocks(2)
         rows = self.db.execute(
-            "SELECT name, dur_ns, (SELECT mhz FROM state WHERE gpu = kernel.rank AND ts_ns <= kernel.ts_ns ORDER BY ts_ns DESC"
+            "SELECT name, dur_ns, (SELECT mhz FROM state WHERE gpu = kernel.rank AND ts_ns <= kernel.ts_ns"
+            " ORDER BY ts_ns DESC"
             " LIMIT 1) FROM trace_events('examples/joins/runs/5a90d13') AS kernel WHERE cat = 'kernel'").fetchall()
-        whole = {name: kernel[1] for name, kernel in {**generate_joins.KERNELS, **generate_joins.FUSED}.items() if kernel}
+        whole = {name: kernel[1] for name, kernel in {**generate_joins.KERNELS, **generate_joins.FUSED}.items()
+                 if kernel}
         self.assertEqual({mhz for *_, mhz in rows}, {1005, 1410})
         for name, ns, mhz in rows:
             self.assertEqual(ns, whole[name] * 1410 // int(mhz))
@@ -92,7 +99,8 @@ class Document(unittest.TestCase):
 
     def test_what_is_no_number_is_null(self):
         self.run_blocks(2)
-        self.assertEqual(self.db.execute("SELECT gpu, count(*), count(mhz), count(watt), min(mhz) FROM state GROUP BY gpu").fetchall(),
+        self.assertEqual(self.db.execute("SELECT gpu, count(*), count(mhz), count(watt), min(mhz) FROM state"
+                                         " GROUP BY gpu").fetchall(),
                          [(0, 26, 26, 26, 1005), (1, 26, 25, 25, 1410)])
 
     def test_no_query_is_a_cross_product(self):
@@ -117,11 +125,13 @@ class Gate(made.InFolder):
         """A trace with a step for each duration of its kernel, us."""
         events, now = [], 0
         for number, duration in enumerate(durations):
-            events += [made.step(number, now, duration + 40), made.event("op", now + 5, 20), made.launch(now + 10, 5, number + 1),
+            events += [made.step(number, now, duration + 40), made.event("op", now + 5, 20),
+                       made.launch(now + 10, 5, number + 1),
                        made.kernel("gemm", now + 30, duration, number + 1)]
             now += duration + 50
         made.write(os.path.join(path, f"rank{rank}.json"), made.document(
-            *events, *extra, deviceProperties=[{"id": 0, "name": device}], distributedInfo={"rank": rank, "world_size": world}))
+            *events, *extra, deviceProperties=[{"id": 0, "name": device}],
+            distributedInfo={"rank": rank, "world_size": world}))
         return path
 
     def test_examples(self):
@@ -130,7 +140,8 @@ class Gate(made.InFolder):
         status, said, errors = self.gate("examples/gpu/control", "examples/gpu/test")
         self.assertEqual((status, errors), (1, ""))
         lines = said.splitlines()
-        shown = re.search(r"(?m)(?:^    .*\n)+", test_documents.read("examples", "joins.md").split("these are its first lines:\n\n")[1])
+        shown = re.search(r"(?m)(?:^    .*\n)+",
+                          test_documents.read("examples", "joins.md").split("these are its first lines:\n\n")[1])
         self.assertEqual([line[4:] for line in shown[0].splitlines()], lines[:5])
         self.assertEqual(lines[0], "slower: 3.052 -> 3.735 ms a step, +22.4 % (limits: +5 % and +0.1 ms)")
         self.assertIn("      +120.0 us  compute       EmbeddingBackward0 (backward), only on rank 1", lines)
@@ -139,7 +150,8 @@ class Gate(made.InFolder):
 
     def test_both_limits_count(self):
         pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)   # 0.1 ms and 9.5 % longer
-        for limits, status in ((("9", "0.09"), 1), (("10", "0.09"), 0), (("9", "0.11"), 0), (("0", "0"), 1), (("9.5",), 0)):
+        for limits, status in ((("9", "0.09"), 1), (("10", "0.09"), 0), (("9", "0.11"), 0), (("0", "0"), 1),
+                               (("9.5",), 0)):
             self.assertEqual(self.gate(*pair, *limits)[0], status, limits)
 
     def test_one_slow_step_fails_nothing(self):
@@ -151,7 +163,8 @@ class Gate(made.InFolder):
 
     def test_what_varies_more_is_not_slower(self):
         """As trace_summary says."""
-        pair = self.trace("a", *[1000, 1000, 1400, 1000, 1200, 1000]), self.trace("b", *[1000, 1100, 1400, 1200, 1300, 1000])
+        pair = self.trace("a", *[1000, 1000, 1400, 1000, 1200,
+                                 1000]), self.trace("b", *[1000, 1100, 1400, 1200, 1300, 1000])
         status, said, _ = self.gate(*pair, "1", "0.01")
         self.assertEqual(status, 0, said)
 
@@ -179,7 +192,8 @@ class Gate(made.InFolder):
         self.trace("device", *[1000] * 5, device="B")
         made.write("host/rank0.json", made.document(*(made.step(number, 1000 * number, 990) for number in range(5)),
                                                     distributedInfo={"rank": 0, "world_size": 1}))
-        for path, reason in (("nowhere", "cannot read 'nowhere': No such file or directory"), ("empty", "'empty'"), ("text", "text"),
+        for path, reason in (("nowhere", "cannot read 'nowhere': No such file or directory"), ("empty", "'empty'"),
+                             ("text", "text"),
                              ("stepless", "cannot compare: test has no steps: record it with profiler.step()\n"),
                              ("two", "cannot compare: other ranks: 0 in control, 0,1 in test\n"),
                              ("other", "cannot compare: other ranks: 0 in control, 1 in test\n"),
@@ -205,11 +219,13 @@ class Gate(made.InFolder):
         os.mkdir("bin")
         for name in ("sh", "od", "tr", "dirname"):
             os.symlink(shutil.which(name), os.path.join("bin", name))
-        self.assert_cannot("gate: there is no sqlite3: install SQLite's shell\n", good, good, PATH=os.path.abspath("bin"))
+        self.assert_cannot("gate: there is no sqlite3: install SQLite's shell\n", good, good,
+                           PATH=os.path.abspath("bin"))
 
     @slow
     def test_nothing_in_a_path_means_anything(self):
-        places = ["a b", "it's", '"quoted"', "back\\slash\\n", "$(touch made)", "`touch made`", "-x", "--", "%s%d", "a;b|c&d", "ä\n",
+        places = ["a b", "it's", '"quoted"', "back\\slash\\n", "$(touch made)", "`touch made`", "-x", "--", "%s%d",
+                  "a;b|c&d", "ä\n",
                   "'); DROP TABLE step; --", "{a,b}", "~", "x'41'", "# no", ".exit 0"]
         for place in places:
             with self.subTest(place):

@@ -1,5 +1,5 @@
-"""The parts of steps are found once, and kept with their files: what was asked before must not change an answer, and costs
-nothing again. The reference is the same question on a connection of its own."""
+"""The parts of steps are found once, and kept with their files: what was asked before must not change an answer, and
+costs nothing again. The reference is the same question on a connection of its own."""
 import os
 import random
 import re
@@ -22,8 +22,10 @@ def question(rng, one, other):
     clock, steps = rng.choice(("NULL", "NULL", "'host'")), rng.choice(("NULL", "NULL", "'profiler'", "'ProfilerStep*'"))
     sides = f"'{one}', '{other}', {ranks}, {ranks}, {iterations}, {iterations}"
     return rng.choice((
-        f"SELECT * FROM trace_step_time('{one}', {ranks}, {iterations}, '{rng.choice(LEVELS)}', {clock}, NULL, {steps})",
-        f"SELECT * FROM trace_step_path('{one}', {ranks}, {iterations}, {clock}, '{rng.choice(('step', 'trace'))}', {steps})",
+        f"SELECT * FROM trace_step_time('{one}', {ranks}, {iterations},"
+        f" '{rng.choice(LEVELS)}', {clock}, NULL, {steps})",
+        f"SELECT * FROM trace_step_path('{one}', {ranks}, {iterations}, {clock}, '{rng.choice(('step', 'trace'))}',"
+        f" {steps})",
         f"SELECT * FROM trace_step_path('{one}', {ranks}, {iterations}, {clock}) LIMIT 3",
         f"SELECT * FROM trace_step_diff({sides}, '{rng.choice(LEVELS)}', {clock}, {steps})",
         f"SELECT * FROM trace_step_causes({sides}, {clock}, {steps})",
@@ -85,7 +87,8 @@ class Kept(InFolder):
             rng = random.Random(f"{SEED} turns {number}")
             self.write(number)
             db = connect()
-            asked = [f"SELECT * FROM trace_step_{rng.choice(('path', 'time'))}('a', '{rng.choice(('all', 'job'))}', 'all')"
+            asked = [f"SELECT * FROM trace_step_{rng.choice(('path', 'time'))}('a', '{rng.choice(('all', 'job'))}',"
+                     f" 'all')"
                      for _ in range(4)]
             cursors, found = [db.execute(sql) for sql in asked], [[] for _ in asked]
             for _ in range(30):
@@ -130,8 +133,10 @@ class Kept(InFolder):
     def test_more_parts_than_are_kept(self):
         """Of each part 64 bytes, for each event 8: of three events a part, most are found again."""
         self.large("a", 2)
-        for sql in ("SELECT * FROM trace_step_time('a', 'all', 'all')", "SELECT * FROM trace_step_path('a', 'job', 'all')",
-                    "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')", "SELECT * FROM trace_step_time('a')"):
+        for sql in ("SELECT * FROM trace_step_time('a', 'all', 'all')",
+                    "SELECT * FROM trace_step_path('a', 'job', 'all')",
+                    "SELECT * FROM trace_step_path('a', 'all', 'all', NULL, 'trace')",
+                    "SELECT * FROM trace_step_time('a')"):
             expected = fresh(sql)
             for _ in range(2):
                 self.assertEqual(answer(self.db, sql), expected)
@@ -181,7 +186,8 @@ class Once(unittest.TestCase):
     def test_levels_and_clocks(self):
         trace = f"'{EXAMPLES}/gpu/control'"
         self.assert_attributed(1, *(f"SELECT * FROM trace_step_time({trace}, 0, 'all', '{level}')" for level in LEVELS),
-                               f"SELECT * FROM trace_step_path({trace}, 0, 'all')", f"SELECT * FROM trace_step_path({trace}, 0, 11)")
+                               f"SELECT * FROM trace_step_path({trace}, 0, 'all')",
+                               f"SELECT * FROM trace_step_path({trace}, 0, 11)")
         self.assert_attributed(2, *(f"SELECT * FROM trace_step_time({trace}, 0, 'all', 'op', '{clock}')"
                                     for clock in ("device", "host") * 3))
 

@@ -41,20 +41,24 @@ class Recorded(Memory):
             parts = "SELECT {} FROM memory_peak(?, ?) WHERE phase <> 'cached and rounded'"
             self.compare(f"{name}.parts.csv", parts, path, "phase,function,op")
             self.compare(f"{name}.parts2.csv", parts, path, "phase,top_op,node,place")
-            self.compare(f"{name}.peak.csv", "SELECT {} FROM (SELECT *, peak_blocks AS blocks, peak_reserved AS reserved_bytes FROM memory_files(?))",
+            self.compare(f"{name}.peak.csv", "SELECT {} FROM (SELECT *, peak_blocks AS blocks, peak_reserved AS"
+                                             " reserved_bytes FROM memory_files(?))",
                          path)
             self.assertEqual(self.value("SELECT problems FROM memory_files(?)", path), "[]")
 
     def test_differences(self):
-        for control, test, name in (("training_128", "training_512", "training"), ("forward", "forward_mixed", "mixed")):
+        for control, test, name in (("training_128", "training_512", "training"),
+                                    ("forward", "forward_mixed", "mixed")):
             self.compare(f"{name}.diff.csv", "SELECT {} FROM memory_diff(?, ?) WHERE phase <> 'cached and rounded'",
                          corpus("memory", control), corpus("memory", test))
 
     def test_why_autocast_takes_more(self):
-        lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary(?, ?)", corpus("memory", "forward"), corpus("memory", "forward_mixed"))
+        lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary(?, ?)", corpus("memory", "forward"),
+                          corpus("memory", "forward_mixed"))
         self.assertLessEqual(len(lines), 12)
         self.assertEqual(lines[0], ("verdict", "the peak is higher: 19.35 -> 23.87 GB, +4.52 GB (+23.4 %)", 4520809472))
-        self.assertEqual(lines[2][1:], ("    +7.36 GB  forward  cs336_basics/transformer.py forward  aten::_to_copy", 7360107520))
+        self.assertEqual(lines[2][1:], ("    +7.36 GB  forward  cs336_basics/transformer.py forward  aten::_to_copy",
+                                        7360107520))
         self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), 4520809472)
         self.assertEqual(lines[-1][1], "fits in 80 GB? reserved at the peak is 19.67 -> 24.25 GB: yes")
 
@@ -68,20 +72,25 @@ class BesideATrace(Memory):
             for rank in (0, 1):
                 trace, path = (os.path.join(EXAMPLES, *parts, side) for parts in (("gpu",), ("memory", "gpu")))
                 joined = self.rows(
-                    "SELECT a.op, e.name, max(e.ts_ns) FROM memory_allocations(?, ?) AS a CROSS JOIN trace_events(?, ?) AS e"
-                    " WHERE e.cat = 'cpu_op' AND e.name LIKE 'aten::%' AND 1000 * a.alloc_us + 999 >= e.ts_ns AND 1000 * a.alloc_us <= e.ts_ns + e.dur_ns"
+                    "SELECT a.op, e.name, max(e.ts_ns) FROM memory_allocations(?, ?) AS a CROSS"
+                    " JOIN trace_events(?, ?) AS e"
+                    " WHERE e.cat = 'cpu_op' AND e.name LIKE 'aten::%' AND 1000 * a.alloc_us + 999 >= e.ts_ns"
+                    " AND 1000 * a.alloc_us <= e.ts_ns + e.dur_ns"
                     " GROUP BY a.alloc_event", path, rank, trace, rank)
                 self.assertEqual([op for op, *_ in joined], [name for _, name, _ in joined])
-                self.assertEqual(len(joined), self.value("SELECT count(alloc_event) FROM memory_allocations(?, ?)", path, rank))
+                self.assertEqual(len(joined),
+                                 self.value("SELECT count(alloc_event) FROM memory_allocations(?, ?)", path, rank))
 
     def test_what_is_planted(self):
         sides = [os.path.join(EXAMPLES, "memory", "gpu", side) for side in ("control", "test")]
-        self.assertEqual(self.rows("SELECT phase, function, op, diff_bytes, diff_from_blocks FROM memory_diff(?, ?) WHERE diff_bytes <> 0"
+        self.assertEqual(self.rows("SELECT phase, function, op, diff_bytes, diff_from_blocks FROM memory_diff(?, ?)"
+                                   " WHERE diff_bytes <> 0"
                                    " AND phase <> 'cached and rounded'", *sides),
                          [("forward", "model/layers.py forward", "aten::clone", 4 * X, 4 * X)])
         for side in sides:
             self.assertEqual(self.rows("SELECT DISTINCT problems FROM memory_files(?)", side), [("[]",)])
-            self.assertEqual(self.rows("SELECT annotation FROM memory_allocations(?, 0) WHERE op = 'aten::_log_softmax' AND at_peak", side), [(LOGGED,)])
+            self.assertEqual(self.rows("SELECT annotation FROM memory_allocations(?, 0)"
+                                       " WHERE op = 'aten::_log_softmax' AND at_peak", side), [(LOGGED,)])
 
 
 class Oracle(Memory):
@@ -89,33 +98,43 @@ class Oracle(Memory):
 
     def compare_device(self, number, device, path):
         one = "FROM memory_files(?) WHERE device = ?"
-        got = self.rows("SELECT events, allocations, peak_bytes, peak_event, peak_blocks, peak_reserved, end_bytes, end_reserved, peak_us, problems "
+        got = self.rows("SELECT events, allocations, peak_bytes, peak_event, peak_blocks, peak_reserved, end_bytes,"
+                        " end_reserved, peak_us, problems "
                         + one, path, number)
         peak = device.peak_event
         self.assertEqual(len(got), 1)
         self.assertEqual(got[0][:-1], (
-            len(device.events), len(device.allocations), device.peak_bytes, peak, len(device.alive(peak)), device.reserved(peak),
-            device.end_bytes, device.reserved(len(device.events)), device.events[peak].get("time_us") if peak >= 0 else None))
+            len(device.events), len(device.allocations), device.peak_bytes, peak, len(device.alive(peak)),
+            device.reserved(peak),
+            device.end_bytes, device.reserved(len(device.events)), device.events[peak].get("time_us") if peak >= 0
+            else None))
         self.assertEqual({p["what"]: p["count"] for p in json.loads(got[0][-1])}, device.problems)
         sums = device.allocated()
-        self.assertEqual(self.rows("SELECT event, action, addr, size, time_us, allocated, reserved, frames FROM memory_events(?) WHERE device = ?"
+        self.assertEqual(self.rows("SELECT event, action, addr, size, time_us, allocated, reserved, frames"
+                                   " FROM memory_events(?) WHERE device = ?"
                                    " ORDER BY event", path, number),
                          [(i, e["action"], e["addr"], e["size"], e.get("time_us"), sums[i + 1], device.reserved(i),
-                           json.dumps([{k: f[k] for k in ("name", "filename", "line")} for f in e["frames"]], separators=(",", ":"))
-                           .replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026") if e.get("frames") else None)
+                           json.dumps([{k: f[k] for k in ("name", "filename", "line")} for f in e["frames"]],
+                                      separators=(",", ":"))
+                           .replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026") if e.get("frames")
+                           else None)
                           for i, e in enumerate(device.events)])
         alive = {id(a) for a in device.alive(peak)}
         wanted = []
         for a in device.allocations:
             times = [None if a[k] is None else device.events[a[k]].get("time_us") for k in ("begin", "end")]
             label = device.label(a)
-            wanted.append((a["addr"], a["bytes"], a["begin"], a["end"], *times, times[1] - times[0] if None not in times else None,
+            wanted.append((a["addr"], a["bytes"], a["begin"], a["end"], *times, times[1] - times[0] if None not in times
+                           else None,
                            int(id(a) in alive), *[label[k] for k in KEYS]))
-        self.assertEqual(shown(self.rows("SELECT addr, bytes, alloc_event, free_event, alloc_us, free_us, lifetime_us, at_peak, "
-                                         + ", ".join(KEYS) + " FROM memory_allocations(?) WHERE device = ?", path, number)), shown(wanted))
+        self.assertEqual(shown(self.rows("SELECT addr, bytes, alloc_event, free_event, alloc_us, free_us, lifetime_us,"
+                                         " at_peak, "
+                                         + ", ".join(KEYS) + " FROM memory_allocations(?) WHERE device = ?", path,
+                                         number)), shown(wanted))
 
     def compare_parts(self, number, device, path, by):
-        rows = self.rows("SELECT " + ", ".join(KEYS) + ", bytes, blocks FROM memory_peak(?, ?) WHERE device = ?", path, ",".join(by), number)
+        rows = self.rows("SELECT " + ", ".join(KEYS) + ", bytes, blocks FROM memory_peak(?, ?) WHERE device = ?", path,
+                         ",".join(by), number)
         parts = device.parts(by)
         wanted = [tuple(key[by.index(k)] if k in by else None for k in KEYS) + value for key, value in parts.items()]
         rest = device.reserved(device.peak_event) - device.peak_bytes
@@ -130,7 +149,9 @@ class Oracle(Memory):
             write("rank0.pickle", made, rng)
             known = devices(made)
             with self.subTest(seed=seed):
-                self.assertEqual(sorted(row[0] for row in self.rows("SELECT device FROM memory_files('rank0.pickle') WHERE device IS NOT NULL")),
+                self.assertEqual(sorted(row[0] for row
+                                        in self.rows("SELECT device FROM memory_files('rank0.pickle')"
+                                                     " WHERE device IS NOT NULL")),
                                  list(known))
                 for number, device in known.items():
                     self.compare_device(number, device, "rank0.pickle")
@@ -143,7 +164,8 @@ class Oracle(Memory):
             self.dump("test.pickle", test)
             a, b = list(devices(control).values()), list(devices(test).values())
             by = ["phase", "function", "op"]
-            rows = self.rows("SELECT phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks, test_blocks, diff_from_blocks,"
+            rows = self.rows("SELECT phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks,"
+                             " test_blocks, diff_from_blocks,"
                              " diff_from_size FROM memory_diff('control.pickle', 'test.pickle')")
             wanted = []
             for i in range(max(len(a), len(b))):
@@ -156,7 +178,8 @@ class Oracle(Memory):
                 lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary('control.pickle', 'test.pickle')")
                 self.assertLessEqual(len(lines), 12)
                 self.assertTrue(all(len(text) <= 100 for _, text, _ in lines), lines)
-                self.assertEqual(lines[0][2], max([0] + [x.peak_bytes for x in b]) - max([0] + [x.peak_bytes for x in a]))
+                self.assertEqual(lines[0][2],
+                                 max([0] + [x.peak_bytes for x in b]) - max([0] + [x.peak_bytes for x in a]))
                 self.assertEqual(sum(d for kind, _, d in lines if kind in ("cause", "rest")), lines[0][2])
 
 
@@ -164,19 +187,23 @@ class Summary(Memory):
     """The lines of memory_summary."""
 
     def sized(self, size, device=0):
-        return {"segments": [], "device_traces": [[]] * device + [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
+        return {"segments": [], "device_traces": [[]] * device
+                + [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
 
     def verdict(self, ranks="NULL"):
-        return self.rows(f"SELECT control_bytes, test_bytes, diff_bytes FROM memory_summary('a', 'b', {ranks}) WHERE kind = 'verdict'")
+        return self.rows(f"SELECT control_bytes, test_bytes, diff_bytes FROM memory_summary('a', 'b', {ranks})"
+                         f" WHERE kind = 'verdict'")
 
     def test_a_side_without_a_device(self):
         self.dump("a/rank0.pickle", {"segments": [], "device_traces": [[], []]})
         self.dump("b/rank0.pickle", self.sized(50_000))
         lines = [
             ("verdict", "the peak is higher: 0.00 -> 0.05 MB, +0.05 MB", 0, 50_000, 50_000),
-            ("peak", "it is before the first event of 0 in control, in unknown after event 0 of 1 in test", None, None, None),
+            ("peak", "it is before the first event of 0 in control, in unknown after event 0 of 1 in test", None, None,
+             None),
             ("cause", "    +0.05 MB  unknown", 0, 50_000, 50_000),
-            ("caution", "caution: no events in control: call torch.cuda.memory._record_memory_history() before the run", None, None, None),
+            ("caution", "caution: no events in control: call torch.cuda.memory._record_memory_history() before the run",
+             None, None, None),
             ("caution", "caution: no frames in test: record with context='all'", None, None, None),
             ("caution", "caution: the peak is before the first event in control, in unknown in test", None, None, None),
             ("reserved", "fits in 80 GB? reserved at the peak is at least 0.00 -> 0.00 GB: yes", 0, 50_000, 50_000)]
@@ -184,7 +211,8 @@ class Summary(Memory):
         self.assertEqual(self.rows(summary.format("'a'", "'b'")), lines)
         self.assertEqual(self.rows(summary.format("'b'", "'a'"))[0],
                          ("verdict", "the peak is lower: 0.05 -> 0.00 MB, -0.05 MB (-100.0 %)", 50_000, 0, -50_000))
-        self.assertEqual(self.rows(summary.format("'a'", "'a'"))[0], ("verdict", "the peak is the same: 0.00 MB", 0, 0, 0))
+        self.assertEqual(self.rows(summary.format("'a'", "'a'"))[0],
+                         ("verdict", "the peak is the same: 0.00 MB", 0, 0, 0))
 
     def test_amounts_that_megabytes_would_not_show(self):
         """Are in kB or bytes, beside larger ones in MB or GB."""
@@ -208,7 +236,8 @@ class Summary(Memory):
         self.dump("a/rank1.pickle", self.sized(7))
         self.dump("b/rank0.pickle", self.sized(5))
         self.assertEqual(self.verdict(), [(0, 5, 5)])
-        self.assertEqual(self.rows("SELECT sum(control_bytes), sum(test_bytes) FROM memory_diff('a', 'b', 'phase') WHERE phase = 'unknown'"), [(0, 5)])
+        self.assertEqual(self.rows("SELECT sum(control_bytes), sum(test_bytes) FROM memory_diff('a', 'b', 'phase')"
+                                   " WHERE phase = 'unknown'"), [(0, 5)])
 
     def test_ranks(self):
         for side, sizes in (("a", {0: 5, 4: 9, 11: 9}), ("b", {0: 1, 4: 20, 12: 40})):
@@ -219,36 +248,45 @@ class Summary(Memory):
         self.assertEqual(self.verdict("'[0, 4]'"), [(9, 20, 11)])
         self.assertEqual(self.verdict("'worst'"), [(9, 40, 31)])
         self.assertEqual(self.verdict("'all'"), [(9, 40, 31)])
-        self.assertEqual(self.rows("SELECT kind, diff_bytes FROM memory_summary('a', 'b', 'worst') WHERE diff_bytes AND kind <> 'reserved'"),
+        self.assertEqual(self.rows("SELECT kind, diff_bytes FROM memory_summary('a', 'b', 'worst') WHERE diff_bytes"
+                                   " AND kind <> 'reserved'"),
                          [("verdict", 31), ("cause", 31)])
         self.assertEqual(self.rows("SELECT text FROM memory_summary('a', 'b', 'worst') WHERE text LIKE '%rank%'"),
                          [("caution: rank 4 of control is compared with rank 12 of test",)])
-        self.assert_error("memory_summary: 'a' has no rank 12 (ranks: 0, 4, 11)", "SELECT * FROM memory_summary('a', 'b', 12)")
+        self.assert_error("memory_summary: 'a' has no rank 12 (ranks: 0, 4, 11)",
+                          "SELECT * FROM memory_summary('a', 'b', 12)")
 
     def test_fits_in_80_gb(self):
-        """By what is reserved at the peak, also where a part of it was freed; by the peak where segments were not recorded."""
+        """By what is reserved at the peak, also where a part of it was freed; by the peak where segments were not
+        recorded."""
         def run(reserved, asked):
             segment = {"action": "segment_alloc", "addr": 1, "size": reserved, "stream": 0}
             return {"segments": [], "device_traces": [[
                 *([segment] if reserved else []), {"action": "alloc", "addr": 1, "size": asked, "stream": 0},
-                {"action": "free_completed", "addr": 1, "size": asked, "stream": 0}, *([{**segment, "action": "segment_free"}] if reserved else [])]]}
+                {"action": "free_completed", "addr": 1, "size": asked, "stream": 0},
+                *([{**segment, "action": "segment_free"}] if reserved else [])]]}
         gb = 10 ** 9
         for control, test, said in (
-                ((70 * gb, 60 * gb), (80 * gb, 60 * gb), "70.00 -> 80.00 GB: yes"), ((70 * gb, 60 * gb), (80 * gb + 1, 60 * gb), "70.00 -> 80.00 GB: no, unlike control"),
-                ((90 * gb, 60 * gb), (91 * gb, 61 * gb), "90.00 -> 91.00 GB: no"), ((90 * gb, 60 * gb), (0, 61 * gb), "at least 90.00 -> 61.00 GB: yes, unlike control")):
+                ((70 * gb, 60 * gb), (80 * gb, 60 * gb), "70.00 -> 80.00 GB: yes"),
+                ((70 * gb, 60 * gb), (80 * gb + 1, 60 * gb), "70.00 -> 80.00 GB: no, unlike control"),
+                ((90 * gb, 60 * gb), (91 * gb, 61 * gb), "90.00 -> 91.00 GB: no"),
+                ((90 * gb, 60 * gb), (0, 61 * gb), "at least 90.00 -> 61.00 GB: yes, unlike control")):
             self.dump("a/rank0.pickle", run(*control))
             self.dump("b/rank0.pickle", run(*test))
-            self.assertEqual(self.rows("SELECT text, control_bytes, test_bytes FROM memory_summary('a', 'b') WHERE kind = 'reserved'"),
+            self.assertEqual(self.rows("SELECT text, control_bytes, test_bytes FROM memory_summary('a', 'b')"
+                                       " WHERE kind = 'reserved'"),
                              [("fits in 80 GB? reserved at the peak is " + said, max(control), max(test))])
 
     def test_more_parts(self):
-        """The most causes can be chosen; the lines always add up, in bytes and blocks, and causes are rows of memory_diff."""
+        """The most causes can be chosen; the lines always add up, in bytes and blocks, and causes are rows of
+        memory_diff."""
         for seed in range(series(3, 100)):
             self.dump("a/rank0.pickle", snapshot(2 * seed))
             self.dump("b/rank0.pickle", snapshot(2 * seed + 1))
             shown = []
             for parts in (0, 1, 5, 1000):
-                lines = self.rows(f"SELECT kind, diff_bytes, control_bytes, test_bytes, control_blocks, test_blocks FROM memory_summary('a', 'b', NULL, {parts})"
+                lines = self.rows(f"SELECT kind, diff_bytes, control_bytes, test_bytes, control_blocks, test_blocks"
+                                  f" FROM memory_summary('a', 'b', NULL, {parts})"
                                   " WHERE kind IN ('verdict', 'cause', 'rest')")
                 self.assertEqual(sum(line[1] for line in lines[1:]), lines[0][1])
                 self.assertLessEqual([kind for kind, *_ in lines].count("cause"), parts)
@@ -268,31 +306,43 @@ class Summary(Memory):
             """One allocation that stays, and others that do not; its block is there."""
             first = {"action": "alloc", "addr": 512, "size": size, "frames": frames}
             return {"segments": [{**block(512, size), "device": device}],
-                    "device_traces": [[]] * device + [[first, *[{"action": "oom", "addr": 0, "size": 0}] * (count - 1)]]}
+                    "device_traces": [[]] * device
+                    + [[first, *[{"action": "oom", "addr": 0, "size": 0}] * (count - 1)]]}
         plain = events(3)
         old = {**plain, "segments": [*plain["segments"], block(1024, 6)]}
         for control, test, said in (
                 (plain, plain, []),
-                (plain, {"segments": [], "device_traces": [[]]}, ["no events in test: call torch.cuda.memory._record_memory_history() before the run",
-                                                                   "the peak is in forward in control, before the first event in test"]),
+                (plain, {"segments": [], "device_traces": [[]]},
+                 ["no events in test: call torch.cuda.memory._record_memory_history() before the run",
+                                                                   "the peak is in forward in control, before the"
+                                                                   " first event in test"]),
                 ({"segments": [block(512, 5)], "device_traces": [[]]},) * 2 + ([
                     "no events in both: call torch.cuda.memory._record_memory_history() before the run",
                     "what was before is 100 % of the peak of control, 100 % of that of test"],),
-                (events(1000), plain, ["the ring of events was full in control: what was before has no frames; record with a larger max_entries"]),
-                (events(2000), events(1000), ["the ring of events was full in both: what was before has no frames; record with a larger max_entries"]),
+                (events(1000), plain, ["the ring of events was full in control: what was before has no frames; record"
+                                       " with a larger max_entries"]),
+                (events(2000), events(1000), ["the ring of events was full in both: what was before has no frames;"
+                                              " record with a larger max_entries"]),
                 (events(1001), events(999), []),
-                (plain, events(3, frames=None), ["no frames in test: record with context='all'", "the peak is in forward in control, in unknown in test"]),
-                (plain, events(3, frames=[]), ["no frames in test: record with context='all'", "the peak is in forward in control, in unknown in test"]),
+                (plain, events(3, frames=None),
+                 ["no frames in test: record with context='all'",
+                  "the peak is in forward in control, in unknown in test"]),
+                (plain, events(3, frames=[]),
+                 ["no frames in test: record with context='all'",
+                  "the peak is in forward in control, in unknown in test"]),
                 (plain, old, ["what was before is 0 % of the peak of control, 55 % of that of test"]),
                 (plain, events(3, frames=engine), ["the peak is in forward in control, in backward in test"]),
                 (plain, events(3, device=2), []),
                 ({**plain, "segments": []}, plain, ["a file contradicts itself: see the problems in memory_files"]),
                 (plain, {"segments": [*plain["segments"], {**block(512, 9), "device": 3}],
-                         "device_traces": [*plain["device_traces"], [], [], [{**plain["device_traces"][0][0], "size": 9}]]},
+                         "device_traces": [*plain["device_traces"], [], [],
+                                           [{**plain["device_traces"][0][0], "size": 9}]]},
                  ["only device 0 and 3, with the highest peak, is compared: there are 1 and 2"]),
                 (events(1000, frames=None), {**old, "segments": [*old["segments"], block(2048, 60)]},
-                 ["the ring of events was full in control: what was before has no frames; record with a larger max_entries",
-                  "no frames in control: record with context='all'", "what was before is 0 % of the peak of control, 93 % of that of test"])):
+                 ["the ring of events was full in control: what was before has no frames; record with a larger"
+                  " max_entries",
+                  "no frames in control: record with context='all'",
+                  "what was before is 0 % of the peak of control, 93 % of that of test"])):
             self.dump("a/rank0.pickle", control)
             self.dump("b/rank0.pickle", test)
             lines = self.rows("SELECT kind, text FROM memory_summary('a', 'b')")
@@ -344,7 +394,8 @@ class Files(Memory):
             write_file("run/" + name, "{}")
         write_file("run/rank6.pickle", "not a pickle")
         self.dump("run/rank7.pkl", [1, 2])
-        self.assertEqual(self.rows("SELECT DISTINCT rank, peak_bytes FROM memory_files('run') WHERE device IS NOT NULL ORDER BY 1"),
+        self.assertEqual(self.rows("SELECT DISTINCT rank, peak_bytes FROM memory_files('run') WHERE device IS NOT NULL"
+                                   " ORDER BY 1"),
                          [(0, 1), (1, 2), (2, 3), (3, 4)])
         self.assertEqual(self.rows("SELECT rank, size FROM memory_events('run')"), [(0, 1), (1, 2), (2, 3), (3, 4)])
 
@@ -357,7 +408,8 @@ class Files(Memory):
         self.assertEqual(self.rows(peak.format("'worst'")), [(4, 9)])
         self.assertEqual(self.rows(peak.format("'[11, 3]'")), [(3, 5), (11, 9)])
         self.assert_error("memory_peak: 'a' has no rank 7 (ranks: 3, 4, 11)", peak.format("7"))
-        self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not 'best'"
+        self.assert_error("memory_peak: ranks must be an integer, a JSON array of integers, 'all' or 'worst', not"
+                          " 'best'"
                           "; the arguments are snapshot, keys, ranks", peak.format("'best'"))
         self.dump("b/rank3.pickle", self.sized(6))
         diff = "SELECT rank, control_bytes, test_bytes FROM memory_diff('a', 'b', 'phase', {}) WHERE phase = 'unknown'"
@@ -368,15 +420,19 @@ class Files(Memory):
     def test_two_snapshots_of_a_rank(self):
         for name in ("rank0_a.pickle", "rank0_b.pickle"):
             self.dump("a/" + name, self.sized(1))
-        self.assert_error("memory_peak: rank 0 has several snapshots, 'a/rank0_b.pickle' is one of them: name one", "SELECT * FROM memory_peak('a')")
+        self.assert_error("memory_peak: rank 0 has several snapshots, 'a/rank0_b.pickle' is one of them: name one",
+                          "SELECT * FROM memory_peak('a')")
         self.assertEqual(len(self.rows("SELECT * FROM memory_events('a')")), 2)
 
     def test_ranks_of_rows(self):
         for rank, size in ((1, 5), (2, 70), (3, 9)):
-            self.dump(f"a/rank{rank}.pickle", {**self.sized(size), "segments": [{"device": 0, "address": 1, "total_size": size}]})
+            self.dump(f"a/rank{rank}.pickle",
+                      {**self.sized(size), "segments": [{"device": 0, "address": 1, "total_size": size}]})
         for function in ("memory_events", "memory_allocations", "memory_segments", "memory_files"):
-            for ranks, expected in (("NULL", [1, 2, 3]), ("'all'", [1, 2, 3]), ("'worst'", [2]), ("3", [3]), ("'[3, 1]'", [1, 3])):
-                self.assertEqual([rank for rank, in self.rows(f"SELECT rank FROM {function}('a', {ranks})")], expected, (function, ranks))
+            for ranks, expected in (("NULL", [1, 2, 3]), ("'all'", [1, 2, 3]), ("'worst'", [2]), ("3", [3]),
+                                    ("'[3, 1]'", [1, 3])):
+                self.assertEqual([rank for rank, in self.rows(f"SELECT rank FROM {function}('a', {ranks})")], expected,
+                                 (function, ranks))
             self.assert_error(f"{function}: 'a' has no rank 4 (ranks: 1, 2, 3)", f"SELECT * FROM {function}('a', 4)")
 
     def test_a_changed_file_is_read_again(self):
@@ -394,25 +450,32 @@ class Files(Memory):
         self.dump("size.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1}]]})
         self.dump("minus.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
         self.dump("huge.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 2 ** 63}]]})
-        self.dump("sum.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": i, "size": 2 ** 62} for i in range(3)]]})
+        self.dump("sum.pickle", {"segments": [],
+                                 "device_traces": [[{"action": "alloc", "addr": i, "size": 2 ** 62}
+                                                    for i in range(3)]]})
         self.dump("device.pickle", {"segments": [{"device": 5000}], "device_traces": []})
         not_one = "is a pickle, but not a snapshot of PyTorch's allocator: "
         size = "event 0 of device 0 has no 'size' that is an integer of 0 or more"
         for path, message in (
-                ("empty", "no snapshot in 'empty': there is no *.pickle, *.pickle.gz or *.pkl file, as torch.cuda.memory._dump_snapshot() writes"),
+                ("empty", "no snapshot in 'empty': there is no *.pickle, *.pickle.gz or *.pkl file, as"
+                          " torch.cuda.memory._dump_snapshot() writes"),
                 ("none.pickle", "cannot read 'none.pickle': No such file or directory"),
-                ("x.pickle", "'x.pickle' is JSON, as a trace is, and not a pickle: name a file of torch.cuda.memory._dump_snapshot()"),
+                ("x.pickle", "'x.pickle' is JSON, as a trace is, and not a pickle: name a file of"
+                             " torch.cuda.memory._dump_snapshot()"),
                 ("list.pickle", f"'list.pickle' {not_one}it is not a dict"),
                 ("dict.pickle", f"'dict.pickle' {not_one}it has no list 'device_traces'"),
                 ("item.pickle", f"'item.pickle' {not_one}an event is not a dict"),
-                ("size.pickle", f"'size.pickle': {size}"), ("minus.pickle", f"'minus.pickle': {size}"), ("huge.pickle", f"'huge.pickle': {size}"),
+                ("size.pickle", f"'size.pickle': {size}"), ("minus.pickle", f"'minus.pickle': {size}"),
+                ("huge.pickle", f"'huge.pickle': {size}"),
                 ("sum.pickle", "'sum.pickle': a sum of bytes is beyond 64 bits"),
                 ("device.pickle", f"'device.pickle' {not_one}the number of a device is not from 0 to 127")):
             self.assert_error("memory_events: " + message, "SELECT * FROM memory_events(?)", path)
         self.assertEqual(json.loads(self.value("SELECT problems FROM memory_files('sum.pickle')")),
                          [{"what": "'sum.pickle': a sum of bytes is beyond 64 bits", "count": 1}])
-        self.assert_error("memory_peak: keys must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
-                          " by commas, not 'file'; the arguments are snapshot, keys, ranks", "SELECT * FROM memory_peak('sum.pickle', 'file')")
+        self.assert_error("memory_peak: keys must be one or more of phase, annotation, function, place, op, top_op and"
+                          " node, each once, separated"
+                          " by commas, not 'file'; the arguments are snapshot, keys, ranks",
+                          "SELECT * FROM memory_peak('sum.pickle', 'file')")
 
     def test_errors_of_two_sides(self):
         """What was asked, what was found, and what to do: by either side, and by what reads traces."""
@@ -434,7 +497,8 @@ class Files(Memory):
                 ("trace.json.gz", f"'trace.json.gz' is JSON, as a trace is, and not a pickle: {dump}"),
                 ("list.json", f"'list.json' is JSON, as a trace is, and not a pickle: {dump}"),
                 ("profile.sqlite", f"'profile.sqlite' is a SQLite database and not a pickle: {dump}"),
-                ("traces", "no snapshot in 'traces': there is no *.pickle, *.pickle.gz or *.pkl file, as torch.cuda.memory._dump_snapshot() writes"),
+                ("traces", "no snapshot in 'traces': there is no *.pickle, *.pickle.gz or *.pkl file, as"
+                           " torch.cuda.memory._dump_snapshot() writes"),
                 ("none", "cannot read 'none': No such file or directory"), ("no*", "no file matches 'no*'"),
                 ("", "the snapshot is an empty text: name a directory, a file or a pattern"),
                 ("text", f"none of the files is a snapshot; the first: 'text/rank0.pickle' is not a pickle: {dump}"),
@@ -444,32 +508,42 @@ class Files(Memory):
                 self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}('good', ?)", path)
                 self.assert_error(f"{function}: {message}", f"SELECT * FROM {function}(?, 'good')", path)
         for by in ("phase,file", "", "phase,phase", "phase;op", "all", 1):
-            self.assert_error("memory_diff: keys must be one or more of phase, annotation, function, place, op, top_op and node, each once, separated"
-                              f" by commas, not {by!r}; the arguments are control, test, keys, ranks", "SELECT * FROM memory_diff('good', 'good', ?)", by)
+            self.assert_error("memory_diff: keys must be one or more of phase, annotation, function, place, op, top_op"
+                              " and node, each once, separated"
+                              f" by commas, not {by!r}; the arguments are control, test, keys, ranks",
+                              "SELECT * FROM memory_diff('good', 'good', ?)", by)
         self.dump("other/rank2.pickle", self.sized(5))
-        self.dump("other/rank5.pickle", {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
+        self.dump("other/rank5.pickle",
+                  {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": -1}]]})
         wrong = "'other/rank5.pickle': event 0 of device 0 has no 'size' that is an integer of 0 or more"
-        self.assertEqual(self.rows("SELECT rank, peak_bytes, problems LIKE '%5.pickle%' FROM memory_files('other')"), [(2, 5, 0), (5, None, 1)])
+        self.assertEqual(self.rows("SELECT rank, peak_bytes, problems LIKE '%5.pickle%' FROM memory_files('other')"),
+                         [(2, 5, 0), (5, None, 1)])
         self.assertEqual(self.rows("SELECT rank, peak_bytes FROM memory_files('other', 2)"), [(2, 5)])
         self.assert_error(f"memory_files: {wrong}", "SELECT * FROM memory_files('other', 5)")
         self.assert_error(f"memory_summary: {wrong}", "SELECT * FROM memory_summary('good', 'other', 'worst')")
-        self.assert_error("memory_diff: 'other' has no rank 0 (ranks: 2, 5)", "SELECT * FROM memory_diff('good', 'other', NULL, 0)")
-        self.assert_error("memory_summary: 'good' has no rank 2 (ranks: 0)", "SELECT * FROM memory_summary('good', 'other', 2)")
-        self.assertEqual([json.loads(row[0])[0]["what"] for row in self.rows("SELECT problems FROM memory_files('bad') ORDER BY rank")],
+        self.assert_error("memory_diff: 'other' has no rank 0 (ranks: 2, 5)",
+                          "SELECT * FROM memory_diff('good', 'other', NULL, 0)")
+        self.assert_error("memory_summary: 'good' has no rank 2 (ranks: 0)",
+                          "SELECT * FROM memory_summary('good', 'other', 2)")
+        self.assertEqual([json.loads(row[0])[0]["what"]
+                          for row in self.rows("SELECT problems FROM memory_files('bad') ORDER BY rank")],
                          [f"'bad/rank{rank}.pickle' {not_one}" for rank in (3, 4)])
         shutil.copy("plain/rank0.gz", "rank0.pickle.gz")
         for path in ("good/rank0.pickle", "rank0.pickle.gz", "plain"):
             found = "plain/rank0.gz" if path == "plain" else path
             for function in ("trace_diff", "trace_summary", "trace_step_causes"):
-                self.assert_error(f"{function}: '{found}' is a Python pickle: export a trace as JSON, with export_chrome_trace(); a snapshot of"
-                                  " torch.cuda.memory is for memory_summary() and memory_diff()", f"SELECT * FROM {function}(?, 'traces')", path)
+                self.assert_error(f"{function}: '{found}' is a Python pickle: export a trace as JSON, with"
+                                  f" export_chrome_trace(); a snapshot of"
+                                  " torch.cuda.memory is for memory_summary() and memory_diff()",
+                                  f"SELECT * FROM {function}(?, 'traces')", path)
 
     def test_problems(self):
         block = {"address": 1, "size": 512, "requested_size": 7, "state": "active_allocated"}
         segment = {"device": 0, "address": 1, "total_size": 1024, "blocks": [block, {**block}]}
         events = [{"action": "alloc", "addr": a, "size": 5} for a in (1, 1, 2)]
         self.dump("x.pickle", {"segments": [segment], "device_traces": [events]})
-        self.assertEqual({p["what"]: p["count"] for p in json.loads(self.value("SELECT problems FROM memory_files('x.pickle')"))},
+        self.assertEqual({p["what"]: p["count"]
+                          for p in json.loads(self.value("SELECT problems FROM memory_files('x.pickle')"))},
                          {"alloc at an address that is in use": 1, "block of another size than its alloc": 1,
                           "allocation that is open at the end without a block": 1, "second block at an address": 1})
 
@@ -478,4 +552,5 @@ class Files(Memory):
             shutil.copy(corpus("memory", name, "snapshot.pickle"), "rank0.pickle")
             with open("rank0.pickle", "rb") as plain, gzip.open("rank1.pickle.gz", "wb") as packed:
                 packed.write(plain.read())
-            self.assertEqual(*(self.rows("SELECT phase, op, bytes FROM memory_peak('.', 'phase,op', ?)", rank) for rank in (0, 1)))
+            self.assertEqual(*(self.rows("SELECT phase, op, bytes FROM memory_peak('.', 'phase,op', ?)", rank)
+                               for rank in (0, 1)))

@@ -14,7 +14,8 @@ from oracle_memory import devices, load
 from support import corpus, series, slow, slowest
 
 class AnyOpcodes:
-    """Pickles a value with opcodes chosen at random among those that make it, and with some that leave nothing between them."""
+    """Pickles a value with opcodes chosen at random among those that make it, and with some that leave nothing between
+    them."""
 
     def __init__(self, rng):
         self.rng, self.out, self.memo, self.taken, self.kept = rng, bytearray(b"\x80\4"), {}, set(), []
@@ -25,14 +26,17 @@ class AnyOpcodes:
 
     def noise(self):
         if self.rng.random() < 0.1:
-            self.out += self.rng.choice([b"\x890", b"(0", b"(1", b"(NK\1(\x881" + b"1", b"K\1" + b"20" + b"0", b"\x80\5", b"\x95" + bytes(8), b"]0", b"}0",
-                                         b"C\3abc0", b"G" + bytes(8) + b"0", b"B\2\0\0\0ab0", b"\x8e\1\0\0\0\0\0\0\0a0", b"(K\1\x910", b"\x8f(N\x900"])
+            self.out += self.rng.choice([b"\x890", b"(0", b"(1", b"(NK\1(\x881" + b"1", b"K\1" + b"20" + b"0",
+                                         b"\x80\5", b"\x95" + bytes(8), b"]0", b"}0",
+                                         b"C\3abc0", b"G" + bytes(8) + b"0", b"B\2\0\0\0ab0", b"\x8e\1\0\0\0\0\0\0\0a0",
+                                         b"(K\1\x910", b"\x8f(N\x900"])
 
     def put(self, value):
         self.noise()
         if id(value) in self.memo and self.rng.random() < 0.8:
             place = self.memo[id(value)]
-            self.out += b"h" + bytes([place]) if place < 256 and self.rng.random() < 0.7 else b"j" + struct.pack("<I", place)
+            short = place < 256 and self.rng.random() < 0.7
+            self.out += b"h" + bytes([place]) if short else b"j" + struct.pack("<I", place)
             return
         if isinstance(value, (dict, list, tuple)):
             self.container(value)
@@ -60,13 +64,18 @@ class AnyOpcodes:
             self.out += b"N" if value is None else b"\x88" if value else b"\x89"
         elif isinstance(value, int):
             self.out += self.rng.choice([
-                *([b"K" + struct.pack("<B", value)] if 0 <= value < 2 ** 8 else []), *([b"M" + struct.pack("<H", value)] if 0 <= value < 2 ** 16 else []),
-                *([b"J" + struct.pack("<i", value)] if -2 ** 31 <= value < 2 ** 31 else []), b"\x8a\x08" + struct.pack("<q", value),
-                b"\x8b\x08\0\0\0" + struct.pack("<q", value), pickle.encode_long(value).join((b"\x8a" + bytes([len(pickle.encode_long(value))]), b""))])
+                *([b"K" + struct.pack("<B", value)] if 0 <= value < 2 ** 8 else []),
+                *([b"M" + struct.pack("<H", value)] if 0 <= value < 2 ** 16 else []),
+                *([b"J" + struct.pack("<i", value)] if -2 ** 31 <= value < 2 ** 31 else []),
+                b"\x8a\x08" + struct.pack("<q", value),
+                b"\x8b\x08\0\0\0" + struct.pack("<q", value),
+                pickle.encode_long(value).join((b"\x8a" + bytes([len(pickle.encode_long(value))]), b""))])
         else:
             text = value.encode()
-            self.out += self.rng.choice([*([b"\x8c" + bytes([len(text)]), b"U" + bytes([len(text)])] if len(text) < 256 else []),
-                                         b"X" + struct.pack("<I", len(text)), b"\x8d" + struct.pack("<Q", len(text)), b"T" + struct.pack("<I", len(text))]) + text
+            self.out += self.rng.choice([*([b"\x8c" + bytes([len(text)]), b"U" + bytes([len(text)])] if len(text) < 256
+                                           else []),
+                                         b"X" + struct.pack("<I", len(text)), b"\x8d" + struct.pack("<Q", len(text)),
+                                         b"T" + struct.pack("<I", len(text))]) + text
 
     def container(self, value):
         short = len(value) <= 3 and isinstance(value, tuple) and self.rng.random() < 0.7
@@ -76,7 +85,8 @@ class AnyOpcodes:
             for item in items:
                 for part in item:
                     self.put(part)
-            self.out += b")\x85\x86\x87"[len(value):len(value) + 1] if short else {dict: b"d", list: b"l", tuple: b"t"}[type(value)]
+            self.out += b")\x85\x86\x87"[len(value):len(value)
+                                         + 1] if short else {dict: b"d", list: b"l", tuple: b"t"}[type(value)]
             return
         one, many = (b"s", b"u") if isinstance(value, dict) else (b"a", b"e")
         self.out += b"}" if isinstance(value, dict) else b"]"
@@ -92,17 +102,22 @@ class AnyOpcodes:
 
 
 OPCODES = {op.name: op for op in pickletools.opcodes}
-RUNS = {"GLOBAL": b"os\nsystem\n", "STACK_GLOBAL": b"", "REDUCE": b"", "BUILD": b"", "INST": b"os\nsystem\n", "OBJ": b"", "NEWOBJ": b"",
+RUNS = {"GLOBAL": b"os\nsystem\n", "STACK_GLOBAL": b"", "REDUCE": b"", "BUILD": b"", "INST": b"os\nsystem\n",
+        "OBJ": b"", "NEWOBJ": b"",
         "NEWOBJ_EX": b"", "EXT1": b"\1", "EXT2": b"\1\0", "EXT4": b"\1\0\0\0", "PERSID": b"x\n", "BINPERSID": b""}
-OLD = {"INT": b"1\n", "LONG": b"1L\n", "FLOAT": b"1\n", "STRING": b"'a'\n", "UNICODE": b"a\n", "GET": b"0\n", "PUT": b"0\n"}
-SMALL = {"segments": [{"device": 0, "address": 4096, "total_size": 1024, "is_expandable": True, "segment_pool_id": (0, 0), "blocks": [
-             {"address": 4096, "size": 512, "requested_size": 7, "state": "active_allocated", "frames": [{"name": "f", "filename": "a.py", "line": 1}]}]}],
+OLD = {"INT": b"1\n", "LONG": b"1L\n", "FLOAT": b"1\n", "STRING": b"'a'\n", "UNICODE": b"a\n", "GET": b"0\n",
+       "PUT": b"0\n"}
+SMALL = {"segments": [{"device": 0, "address": 4096, "total_size": 1024, "is_expandable": True,
+                       "segment_pool_id": (0, 0), "blocks": [
+             {"address": 4096, "size": 512, "requested_size": 7, "state": "active_allocated",
+              "frames": [{"name": "f", "filename": "a.py", "line": 1}]}]}],
          "device_traces": [[{"action": "alloc", "addr": 4096, "size": 7, "stream": 0, "time_us": 2 ** 50, "frames": []},
                             {"action": "oom", "device_free": 1, "size": 3.5, "stream": -1, "time_us": None}]],
          "external_annotations": [{"stage": "START", "name": "a", "device": 0, "time_us": 1}]}
 SQL = ("SELECT count(*), sum(allocated), group_concat(frames) FROM memory_events('x.pickle')",
        "SELECT count(*), group_concat(place), group_concat(annotation) FROM memory_allocations('x.pickle')",
-       "SELECT count(*), group_concat(pool) FROM memory_segments('x.pickle')", "SELECT sum(bytes) FROM memory_peak('x.pickle', 'annotation,place')")
+       "SELECT count(*), group_concat(pool) FROM memory_segments('x.pickle')",
+       "SELECT sum(bytes) FROM memory_peak('x.pickle', 'annotation,place')")
 
 
 class Hostile(InFolder):
@@ -127,7 +142,8 @@ class Hostile(InFolder):
         for name, argument in {**RUNS, **OLD}.items():
             for place in places:
                 content = whole[:place] + OPCODES[name].code.encode("latin-1") + argument + whole[place:]
-                what = f"this pickle would run code: opcode {name}" if name in RUNS else f"{name} is an opcode of protocol 0"
+                what = (f"this pickle would run code: opcode {name}" if name in RUNS
+                        else f"{name} is an opcode of protocol 0")
                 self.assert_refused(content, f": {what} at byte {place + 1}")
 
     def test_a_pickle_that_runs_something(self):
@@ -162,23 +178,29 @@ class Hostile(InFolder):
 
     def test_stack_memo_and_lengths(self):
         for content, message in (
-                (b"\x80\4.", "the stack of the pickle is empty at byte 3"), (b"\x80\4a.", "the stack of the pickle is empty at byte 3"),
-                (b"\x80\4]a.", "the stack of the pickle is empty at byte 4"), (b"\x80\4t.", "the stack of the pickle has no mark at byte 3"),
-                (b"\x80\4](K\1a.", "the stack of the pickle is empty at byte 7"), (b"\x80\4h\0.", "the memo does not have what is asked for at byte 3"),
+                (b"\x80\4.", "the stack of the pickle is empty at byte 3"),
+                (b"\x80\4a.", "the stack of the pickle is empty at byte 3"),
+                (b"\x80\4]a.", "the stack of the pickle is empty at byte 4"),
+                (b"\x80\4t.", "the stack of the pickle has no mark at byte 3"),
+                (b"\x80\4](K\1a.", "the stack of the pickle is empty at byte 7"),
+                (b"\x80\4h\0.", "the memo does not have what is asked for at byte 3"),
                 (b"\x80\4N" + b"r" + struct.pack("<I", 10 ** 8) + b".", "an index of the memo is too large at byte 4"),
-                (b"\x80\4N" + b"r" + struct.pack("<I", 2 ** 32 - 1) + b".", "an index of the memo is too large at byte 4"),
+                (b"\x80\4N" + b"r" + struct.pack("<I", 2 ** 32 - 1) + b".",
+                 "an index of the memo is too large at byte 4"),
                 (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 63) + b"abc.", "a text of more than 64 MiB at byte 3"),
                 (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 64 - 1) + b"abc.", "a text of more than 64 MiB at byte 3"),
                 (b"\x80\4X" + struct.pack("<I", 1000) + b"abc.", "the pickle is truncated at byte 12"),
                 (b"\x80\4\x8e" + struct.pack("<Q", 2 ** 63) + b"abc.", "the pickle is truncated at byte 16"),
                 (b"\x80\4\x8b" + struct.pack("<I", 2 ** 31) + b"abc.", "the pickle is truncated at byte 12"),
-                (b"\x80\4}(NNNu.", "a key of a dict has no value at byte 8"), (b"\x80\4}]Ns.", "a key of a dict is a container at byte 6"),
+                (b"\x80\4}(NNNu.", "a key of a dict has no value at byte 8"),
+                (b"\x80\4}]Ns.", "a key of a dict is a container at byte 6"),
                 (b"\x80\4]NNs.", "values are added to what is not a container for them at byte 6"),
                 (b"\x80\4}Na.", "values are added to what is not a container for them at byte 5"),
                 (b"\x80\4\x80\6N.", "not a protocol of 2 to 5 at byte 3")):
             if message:
                 self.assert_refused(content, ": " + message)
-        self.assert_refused(b"\x80\4" + b"N" * 5000000 + b".", ": more than 4,194,304 values on the stack of the pickle at byte 4194307")
+        self.assert_refused(b"\x80\4" + b"N" * 5000000 + b".",
+                            ": more than 4,194,304 values on the stack of the pickle at byte 4194307")
         self.assert_refused(b"\x80\1N.", " is not a pickle: name a file of torch.cuda.memory._dump_snapshot()")
         self.assert_refused(b"", " is not a pickle: name a file of torch.cuda.memory._dump_snapshot()")
 
@@ -195,14 +217,18 @@ class Hostile(InFolder):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 1024 * 1024)
 
     def test_lists_that_are_shared(self):
-        """Lists in several places are gone through at each: not more often than a file of this size could have items."""
+        """Lists in several places are gone through at each: not more often than a file of this size could have
+        items."""
         block = {"size": 512, "requested_size": 7, "state": "active_allocated"}
-        event, annotation = {"action": "alloc", "addr": 5, "size": 7}, {"stage": "START", "name": "a", "device": 0, "time_us": 1}
+        event, annotation = {"action": "alloc", "addr": 5,
+                             "size": 7}, {"stage": "START", "name": "a", "device": 0, "time_us": 1}
         blocks, events = [block] * 1000, [event] * 20000
 
         def made(segments, traces, annotations=()):
-            return pickle.dumps({"segments": [{"device": 0, "address": i * 10 ** 6, "total_size": 1, "blocks": blocks} for i in range(segments)],
-                                 "device_traces": [events] * traces, "external_annotations": [annotation] * annotations if annotations else []})
+            return pickle.dumps({"segments": [{"device": 0, "address": i * 10 ** 6, "total_size": 1, "blocks": blocks}
+                                              for i in range(segments)],
+                                 "device_traces": [events] * traces, "external_annotations": [annotation] * annotations
+                                 if annotations else []})
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for content in (made(5000, 0), made(0, 120), made(500, 30), made(0, 1, 2_500_000)):
             self.assert_refused(content, ": more events, segments, blocks or annotations than a file of its size has")
@@ -221,10 +247,12 @@ class Hostile(InFolder):
 
     def agree(self, content):
         """Devices and peaks are those of Python's own unpickler, if both read the file."""
-        got, = self.read(content, ["SELECT device, events, allocations, peak_bytes, peak_event, peak_reserved, end_bytes FROM memory_files('x.pickle', 0)"
+        got, = self.read(content, ["SELECT device, events, allocations, peak_bytes, peak_event, peak_reserved,"
+                                   " end_bytes FROM memory_files('x.pickle', 0)"
                                    " WHERE device IS NOT NULL"])
         try:
-            known = [(n, len(d.events), len(d.allocations), d.peak_bytes, d.peak_event, d.reserved(d.peak_event), d.end_bytes)
+            known = [(n, len(d.events), len(d.allocations), d.peak_bytes, d.peak_event, d.reserved(d.peak_event),
+                      d.end_bytes)
                      for n, d in devices(load(content)).items()]
         except Exception:
             return False
@@ -235,13 +263,16 @@ class Hostile(InFolder):
     def test_random_changes(self):
         """Bits, bytes, pieces: several at once."""
         rng, read = random.Random(3), 0
-        bases = [pickle.dumps(made, protocol=protocol) for made in (SMALL, snapshot(2), snapshot(5)) for protocol in (2, 4, 5)]
+        bases = [pickle.dumps(made, protocol=protocol) for made in (SMALL, snapshot(2), snapshot(5))
+                 for protocol in (2, 4, 5)]
         for _ in range(series(250, 20000)):
             content = bytearray(rng.choice(bases))
             for _ in range(rng.choice([1, 1, 2, 3])):
                 at = rng.randrange(2, len(content))
                 piece = [bytes([content[at] ^ 1 << rng.randrange(8)]), bytes([rng.randrange(256)]), b"",
-                         content[at:at + 1] + bytes(rng.choices(b"(tl])d}eusaNKJM012q\x94h\x85\x86\x87\x88\x8a\x8c\x8f\x90\x91", k=rng.randrange(1, 5))),
+                         content[at:at + 1]
+                         + bytes(rng.choices(b"(tl])d}eusaNKJM012q\x94h\x85\x86\x87\x88\x8a\x8c\x8f\x90\x91",
+                                             k=rng.randrange(1, 5))),
                          content[rng.randrange(2, len(content)):][:rng.randrange(60)]]
                 content[at:at + 1] = rng.choice(piece)
             read += self.agree(bytes(content))
@@ -297,7 +328,8 @@ class Hostile(InFolder):
         with open("y.pickle", "rb") as file:
             self.assertEqual(self.read(file.read()), wanted)
         self.assertEqual(self.read(pickletools.optimize(pickle.dumps(made, protocol=4))), wanted)
-        tuples = {**made, "device_traces": tuple(tuple(events) for events in made["device_traces"]), "segments": tuple(made["segments"])}
+        tuples = {**made, "device_traces": tuple(tuple(events) for events in made["device_traces"]),
+                  "segments": tuple(made["segments"])}
         self.assertEqual(self.read(pickle.dumps(tuples, protocol=4)), wanted)
 
     def test_large_integers_and_texts(self):
@@ -308,6 +340,7 @@ class Hostile(InFolder):
         self.read(pickle.dumps(made))
         self.assertEqual(self.rows("SELECT action, addr, size, stream, time_us FROM memory_events('x.pickle')"),
                          [(text, 2 ** 63 - 1, 1 - 2 ** 63, 2 ** 59, -2 ** 59 - 1), ("x\0y", None, None, None, None)])
-        content = pickle.dumps({"segments": [], "device_traces": [[{"action": "ab"}]]}, protocol=4).replace(b"ab", b"\xff\xfe")
+        content = pickle.dumps({"segments": [], "device_traces": [[{"action": "ab"}]]},
+                               protocol=4).replace(b"ab", b"\xff\xfe")
         self.read(content)
         self.assertEqual(self.rows("SELECT action FROM memory_events('x.pickle')"), [("\ufffd\ufffd",)])

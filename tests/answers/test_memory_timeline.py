@@ -8,7 +8,8 @@ import unittest
 from made import InFolder, write
 from support import EXAMPLES
 
-CATEGORIES = "parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", "unknown"
+CATEGORIES = ("parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail",
+              "unknown")
 RECORDED = os.path.join(EXAMPLES, "recorded")
 COLUMNS = ", ".join(("ts", "ts_ns", "total", *CATEGORIES))
 
@@ -44,7 +45,8 @@ class Timeline(InFolder):
         rng, count = random.Random(1), 0
         for number in range(60):
             entries = random_entries(rng)
-            text = json.dumps(entries, indent=rng.choice((None, 2)), separators=rng.choice((None, (",", ":"), (" , ", " : "))))
+            text = json.dumps(entries, indent=rng.choice((None, 2)),
+                              separators=rng.choice((None, (",", ":"), (" , ", " : "))))
             found = self.timeline(write(f"{number}.raw.json{rng.choice(('', '.gz'))}", text))
             self.assertEqual(found, points(entries), entries)
             count += len(found)
@@ -58,7 +60,8 @@ class Timeline(InFolder):
         self.assertEqual(found, points(entries))
         self.assertEqual(found[0][2], found[0][3])      # before the first step only parameters are there
         self.assertTrue(all(row[2] == sum(row[3:]) for row in found))
-        self.assertEqual((found[0][4], found[-1][4]), (0, 4 * (64 * 256 + 256 + 256 * 16 + 16)))     # momentum, since the first step
+        # momentum, since the first step
+        self.assertEqual((found[0][4], found[-1][4]), (0, 4 * (64 * 256 + 256 + 256 * 16 + 16)))
         begin, end = self.db.execute("SELECT min(ts_ns), max(ts_ns + coalesce(dur_ns, 0)) FROM trace_events(?)",
                                      (os.path.join(RECORDED, "trace.json.gz"),)).fetchone()
         self.assertTrue(begin <= found[0][1] and found[-1][1] <= end)      # one clock
@@ -81,7 +84,8 @@ class Timeline(InFolder):
         of_run = [("run/mem_rank0.raw.json.gz", 0, 0.0, 10), ("run/mem_rank0.raw.json.gz", 0, 0.1, 0),
                   ("run/mem_rank1.raw.json.gz", 1, 0.0, 11), ("run/mem_rank1.raw.json.gz", 1, 0.1, 1)]
         other = ("other.raw.json", None, 0.0, 1)
-        for path, rows in (("run", of_run), ("run/*0.raw.json.gz", of_run[:2]), ('["other.raw.json", "run"]', [other, *of_run])):
+        for path, rows in (("run", of_run), ("run/*0.raw.json.gz", of_run[:2]),
+                           ('["other.raw.json", "run"]', [other, *of_run])):
             self.assertEqual(self.db.execute(sql, (path,)).fetchall(), rows)
         self.assertEqual(self.db.execute("SELECT count(*) FROM memory_timeline(NULL)").fetchall(), [(0,)])
 
@@ -91,14 +95,18 @@ class Timeline(InFolder):
 
     def test_what_is_not_a_timeline(self):
         entry, place = "not an entry [time, action, bytes, category] of a memory timeline", "'memory.json': "
-        for text, error in (("[[1, 2, 3, 0], [1, 2, 3]]", f"{place}{entry} at byte 16"), ("[[1, 2, 3, 8]]", f"{place}{entry} at byte 2"),
-                            ("[[1, 2, 3, -1]]", f"{place}{entry} at byte 2"), ("[[1, 2, 3.5, 0]]", f"{place}{entry} at byte 2"),
+        for text, error in (("[[1, 2, 3, 0], [1, 2, 3]]", f"{place}{entry} at byte 16"),
+                            ("[[1, 2, 3, 8]]", f"{place}{entry} at byte 2"),
+                            ("[[1, 2, 3, -1]]", f"{place}{entry} at byte 2"),
+                            ("[[1, 2, 3.5, 0]]", f"{place}{entry} at byte 2"),
                             ("[[1, 2, 3, 0, 4]]", f"{place}{entry} at byte 2"), ("[7]", f"{place}{entry} at byte 2"),
                             ('[{"a": 1}]', f"{place}{entry} at byte 2"), ('["a"]', f"{place}{entry} at byte 2"),
                             ("[[1, 2, 3, 9223372036854775808]]", f"{place}{entry} at byte 2"),
                             ("[[[1, 2], [3, 4]], [5]]", f"{place}{entry} at byte 2"),
-                            ("[[1, 2, 9223372036854775807, 0], [2, 2, 1, 1]]", f"{place}a sum of bytes beyond 64 bits at byte 34"),
-                            ('{"traceEvents": []}', f"{place}not a memory timeline: name a *.raw.json.gz of export_memory_timeline()")):
+                            ("[[1, 2, 9223372036854775807, 0], [2, 2, 1, 1]]",
+                             f"{place}a sum of bytes beyond 64 bits at byte 34"),
+                            ('{"traceEvents": []}', f"{place}not a memory timeline: name a *.raw.json.gz of"
+                                                    f" export_memory_timeline()")):
             write("memory.json", text)
             self.assert_error(f"memory_timeline: {error}", "SELECT * FROM memory_timeline('memory.json')")
 

@@ -27,8 +27,10 @@ SEED = int(os.environ.get("SEED") or 1)
 SERIES = series(1, 3)  # random pairs of traces for each test
 CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
-WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "execution_trace", "memory_files", "memory_events", "memory_allocations",
-                 "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts"}  # whose schedule is of one trace
+WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "execution_trace", "memory_files",
+                 "memory_events", "memory_allocations",
+                 # whose schedule is of one trace
+                 "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts"}
 
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", "first", 1, "[1,2]")
@@ -38,7 +40,8 @@ VALUES = {
     "control_iterations": ITERATIONS,
     "device_type": (None, "CPU", "GPU"), "use_short_name": (None, 0, 1, 2),
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
-    "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,), "test_memory": (None,),
+    "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,),
+    "test_memory": (None,),
     "shapes": (None, 0, 1), "off_path": (None, 0, 1),
     "steps": (None, None, "profiler", "aten::%", '["ProfilerStep%", "nn.Module: %"]'),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
@@ -48,16 +51,20 @@ VALUES = {
     "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
-    "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4), "control_untraced": (None, 3), "test_untraced": (None, 4),
+    "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4), "control_untraced": (None, 3),
+    "test_untraced": (None, 4),
     "control_memory": (None,), "test_memory": (None,),
     "changes": ("[]", '[{"what": "device", "factor": 0.5}]', '[{"what": "host", "op": "aten::%", "set_us": 5}]',
                 '[{"what": "launch", "add_us": -3}, {"what": "device", "class": "memory", "remove": true}]')}
-EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}  # columns that hold positions in traceEvents
+# columns that hold positions in traceEvents
+EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
 SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
-OF_OTHERS = {"trace_summary", "trace_diff_report"}  # of what other functions say; half of the time would go to these two
-DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff", "trace_ab",
+# of what other functions say; half of the time would go to these two
+OF_OTHERS = {"trace_summary", "trace_diff_report"}
+DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff",
+            "trace_ab",
             "trace_clock_factor", "trace_host_factor", "trace_undo", *SUMMARY}  # ask what came, or what replaced what
 OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_compared_ranks",
            "trace_undo"}                   # without ranks
@@ -76,7 +83,8 @@ def functions():
     """{name: ({argument: required}, (columns))} of every table function of a trace."""
     made = {}
     db = connect()
-    for name, kind, each, required in db.execute("SELECT function, kind, name, required FROM tracediff_columns ORDER BY rowid"):
+    for name, kind, each, required in db.execute("SELECT function, kind, name, required FROM tracediff_columns"
+                                                 " ORDER BY rowid"):
         arguments, columns = made.setdefault(name, ({}, []))
         if kind == "argument":
             arguments[each] = bool(required)
@@ -270,7 +278,8 @@ def streams(rng, files):
     def to(number, value):
         return value if isinstance(value, str) else 1000 - 7 * number if number else 0
     return relabelled(rng, files, of_args("stream", "wait_on_stream"), to, ["stream"],
-                      skip=lambda name, call: "stream" in str(call.get("keys")) or name == "trace_undo")  # E6.3, E9.3: the same streams
+                      # E6.3, E9.3: the same streams
+                      skip=lambda name, call: "stream" in str(call.get("keys")) or name == "trace_undo")
 
 
 def by_job(name, call):
@@ -286,11 +295,13 @@ def ranks_moved(rng, files):
             return None
         info = {**file.head["distributedInfo"], "rank": file.head["distributedInfo"]["rank"] + by}
         made[name] = File(file.events, {**file.head, "distributedInfo": info}, file.base)
-    return Change(made, back={column: lambda value, row: value - by for column in ("rank", "last_rank", "waiting_rank", "control_lowest",
+    return Change(made, back={column: lambda value,
+                              row: value - by for column in ("rank", "last_rank", "waiting_rank", "control_lowest",
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
                   or name.endswith("report") or name in SUMMARY  # which name ranks
-                  or name in ("trace_ab", "trace_verdict", "trace_undo")  # whose runs have the same ranks (V10); the rank of either side
+                  # whose runs have the same ranks (V10); the rank of either side
+                  or name in ("trace_ab", "trace_verdict", "trace_undo")
                   or by_job(name, call))  # which is of ranks that both sides have
 
 
@@ -378,7 +389,8 @@ def as_array(rng, files):
     order = list(files)
     rng.shuffle(order)
     return Change(files, where=lambda folder: json.dumps([f"{folder}/{name}" for name in order]), ordered=False,
-                  same_errors=False, skip=lambda name, call: name.endswith("report") or name == "trace_ab")  # each a run
+                  # each a run
+                  same_errors=False, skip=lambda name, call: name.endswith("report") or name == "trace_ab")
 
 
 def as_pattern(rng, files):
@@ -772,7 +784,8 @@ class Relations(InFolder):
                                 "control_rank": "job", "test_rank": "job"}
                         for side, trace in (("control", "control"), ("test", "test")):
                             part = Counter()
-                            for row in self.ask("trace_step_time", {"ranks": "job", "iterations": step, "level": level, "clock": clock},
+                            for row in self.ask("trace_step_time",
+                                                {"ranks": "job", "iterations": step, "level": level, "clock": clock},
                                                 here={"control": trace}):
                                 part[row["class"], row["name"]] += row["time_ns"]
                             found = {(row["class"], row["name"]): row[f"{side}_ns"]
@@ -1077,8 +1090,8 @@ class Ties(InFolder):
             self.same(document(op, whole), document(op, *begun))
 
     def test_events_without_a_time_count_nowhere(self):
-        """They are rows, and counted as problems; no sum and no series changes, but for those of durations: a kernel is in
-        the step of its launch (T11.2), and its duration is known."""
+        """They are rows, and counted as problems; no sum and no series changes, but for those of durations: a kernel is
+        in the step of its launch (T11.2), and its duration is known."""
         timed = [step(0, 0, 100), step(1, 100, 100), step(2, 200, 100), event("op", 110, 50), launch(120, 5, 1),
                  kernel("gemm", 130, 20, 1), launch(140, 5, 2), kernel("gemm", 155, 20, 2)]
         copy = {"cat": "gpu_memcpy", "pid": 0, "tid": 7, "args": {"stream": 7, "memory bandwidth (GB/s)": 5}}
@@ -1087,7 +1100,8 @@ class Ties(InFolder):
             timeless = {key: value for key, value in timeless.items() if value is not ABSENT}
             sums = ("trace_ops", "trace_diff", "trace_diff_by", "trace_clock_factor") if timeless["cat"] == "kernel" else ()
             self.same(document(*timed), document(*timed, timeless),
-                      skip=("trace_events", "trace_files", "trace_kernel_owners", "cuda_kernel_launch_stats", "trace_ab", *sums, *SUMMARY))
+                      skip=("trace_events", "trace_files", "trace_kernel_owners", "cuda_kernel_launch_stats",
+                            "trace_ab", *sums, *SUMMARY))
 
     def test_a_file_given_twice(self):
         write("runs/a.json", document(step(0, 0, 10), event("op", 1, 5)))

@@ -26,7 +26,8 @@ def in_graph(file, attributed, work):
     if launch is None or not oracle.is_call(launch) or "GraphLaunch" not in (launch.name or "") or (
             oracle_steps.kind(work) == "COMMUNICATION"):
         return None
-    around = [row for row in file.rows if row.cat in oracle.OPERATORS and oracle.is_counted(row) and row.ts_ns is not None
+    around = [row for row in file.rows if row.cat in oracle.OPERATORS and oracle.is_counted(row)
+              and row.ts_ns is not None
               and (row.pid, row.tid) == (launch.pid, launch.tid) and row.ts_ns <= launch.ts_ns < row.ts_ns + row.dur_ns
               and row.dur_ns > 0]
     return None if around else "graph: " + oracle_steps.stable(work.name)
@@ -124,10 +125,12 @@ class Owners(InFolder):
                                    " FROM trace_kernel_owners('trace.json', 0, 'all')"),
                          [("k", 2, "a", "a", "a", None, None)])
         for key in ("op", "top_op", "module", "name,kernel", "annotation,shapes,stream,cat,kernel_type"):
-            self.assertEqual(self.value("SELECT sum(control_device_time) FROM trace_diff_by('trace.json', 'trace.json', ?)"
+            self.assertEqual(self.value("SELECT sum(control_device_time)"
+                                        " FROM trace_diff_by('trace.json', 'trace.json', ?)"
                                         " WHERE control_iteration = 'all'", key), 10)
         for order in ("name", "name DESC", "ts", "dur", "event"):
-            self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM trace_events('trace.json') ORDER BY {order})"
+            self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM trace_events('trace.json')"
+                                        f" ORDER BY {order})"
                                         " WHERE name IS NULL"), 3)
         self.assertEqual(self.rows("SELECT event FROM trace_events('trace.json') WHERE name = 'k'"), [(3,)])
         functions = self.rows("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'")
@@ -137,7 +140,8 @@ class Owners(InFolder):
                 "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)]
             values = {"keys": "op", "operator_name": "a", "changes": "[]",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
-            if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):  # which read no trace
+            # which read no trace
+            if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))
                 asked += 1
@@ -159,13 +163,15 @@ class Owners(InFolder):
         for number, each in enumerate(events):
             each[:] = [re.sub(r'"ts": (\d+)', lambda ts: f'"ts": {int(ts[1]) + 20 * number}', text) for text in each]
         write("trace.json", '{"traceEvents": [' + ",\n".join(sum(events, [])) + "]}")
-        expected = self.rows("SELECT CAST(args ->> '$.\"Input Dims\"' AS TEXT), CAST(args ->> '$.\"Input type\"' AS TEXT)"
+        expected = self.rows("SELECT CAST(args ->> '$.\"Input Dims\"' AS TEXT), CAST(args ->> '$.\"Input type\"' AS"
+                             " TEXT)"
                              " FROM trace_events('trace.json') WHERE cat = 'cpu_op'")
         expected = [tuple(json.dumps(json.loads(value), separators=(",", ":")) if value and "\\" in value else value
                           for value in row) for row in expected]  # however strings are escaped
         self.assertIn(('["aA","]"]',) * 2, expected)
         self.assertEqual(self.rows("SELECT shapes, types FROM trace_kernel_owners('trace.json')"), expected)
-        self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"), [row[:1] for row in expected])
+        self.assertEqual(self.rows("SELECT shapes FROM trace_kernel_owners('trace.json')"),
+                         [row[:1] for row in expected])
         self.assertGreater(len(set(expected)), 15)
         write("trace.json", json.dumps(document(event("a", 0, 10, args={"Input Dims": [[float("nan")]]}),
                                                 launch(1, 1, 1), kernel("k", 6, 1, 1))))
@@ -183,15 +189,18 @@ class Owners(InFolder):
             return "".join(escaped(letter) if letter < " " or letter in "\"\\" or rng.random() < 0.5 else letter
                            for letter in text)
 
-        lists = [["".join(rng.choices(letters, k=rng.randrange(9))) for _ in range(rng.randrange(1, 5))] for _ in range(200)]
+        lists = [["".join(rng.choices(letters, k=rng.randrange(9))) for _ in range(rng.randrange(1, 5))]
+                 for _ in range(200)]
         events = [json.dumps(step(1, 0, 100000))]
         for number, texts in enumerate(lists):
             values = ", ".join(f'"{written(text)}"' for text in texts)
-            events += [f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {20 * number}, "dur": 9, "args": '
+            events += [f'{{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": {20 * number}, "dur": 9,'
+                       f' "args": '
                        f'{{"Input type": [{values}]}}}}', json.dumps(launch(20 * number + 1, 1, number + 1)),
                        json.dumps(kernel("k", 20 * number + 9, 1, number + 1))]
         write("trace.json", '{"traceEvents": [' + ",\n".join(events) + "]}")
-        found = [types for types, in self.rows("SELECT types FROM trace_kernel_owners('trace.json', 0, 'all') ORDER BY ts")]
+        found = [types for types, in self.rows("SELECT types FROM trace_kernel_owners('trace.json', 0, 'all')"
+                                               " ORDER BY ts")]
         self.assertEqual([json.loads(types) for types in found], lists)
         self.assertEqual(found, [self.value("SELECT json_group_array(value) FROM json_each(?)", json.dumps(texts))
                                  for texts in lists])
@@ -275,7 +284,8 @@ class Collectives(InFolder):
                          [c("nccl", 202, 13, 1, "b"), c("nccl", 300, 50, 2, "c")], [c("nccl", 400, 10, 1, "c")])
         self.assertEqual({key: (row["last_rank"], row["spread_end"]) for key, row in self.read("runs").items()},
                          {(1, "a", 0): (None, 0), (1, "b", 0): (1, 0), (1, "c", 0): (None, 60)})
-        self.assertEqual(self.rows("SELECT DISTINCT rank, offset_ns FROM trace_job_clocks('runs', NULL, 'all') ORDER BY 1"),
+        self.assertEqual(self.rows("SELECT DISTINCT rank, offset_ns FROM trace_job_clocks('runs', NULL, 'all')"
+                                   " ORDER BY 1"),
                          [(0, 0), (1, None), (2, None), (3, None)])
 
     def test_one_rank_waits_for_nobody(self):
@@ -310,7 +320,8 @@ class Stragglers(InFolder):
         return found
 
     def ranks(self, trace, iterations):
-        return [rank for rank, in self.rows("SELECT DISTINCT rank FROM trace_step_time(?, 'all', ?)", trace, iterations)]
+        return [rank for rank, in self.rows("SELECT DISTINCT rank FROM trace_step_time(?, 'all', ?)", trace,
+                                            iterations)]
 
     def waits(self, trace, iterations):
         """{rank: [us that the others wait for it]}"""
@@ -328,7 +339,8 @@ class Stragglers(InFolder):
             self.assertEqual(late[0], len(waits))
             self.assertAlmostEqual(late[1], sum(waits), 6)
             others = json.dumps([other for other in ranks if other != rank])
-            expected = self.rows("SELECT class, name, diff_time, test_time, control_time FROM trace_step_diff(?1, ?1, ?2, ?3,"
+            expected = self.rows("SELECT class, name, diff_time, test_time, control_time"
+                                 " FROM trace_step_diff(?1, ?1, ?2, ?3,"
                                  " ?4, ?4)", trace, others, rank, iterations)
             for part in parts:
                 if part[:2] not in {row[:2] for row in expected}:
@@ -360,7 +372,8 @@ class Stragglers(InFolder):
                 at = 1000 * number
                 events.append(step(number, at, chance.randint(800, 950)))
                 for index in range(5):
-                    correlation, begin, late = correlation + 1, at + 150 * index + chance.randint(1, 30), chance.randint(0, 5 * rank)
+                    correlation, begin, late = (correlation + 1, at + 150 * index + chance.randint(1, 30),
+                                                chance.randint(0, 5 * rank))
                     name, start, end = chance.choice(("gemm", "add")), begin + 20, begin + chance.randint(21, 99)
                     if index % 2:
                         name, start, end = "ncclA", at + 150 * index + 40 + late, at + 150 * index + 100
@@ -378,22 +391,27 @@ class Stragglers(InFolder):
 
     def check_control(self, trace, control, iterations):
         """The rows of the trace, and control's own diff and waits of these ranks."""
-        sql = "SELECT rank, times_last, wait_caused, class, name, time, others_time, diff_time FROM potential_stragglers(?, NULL, ?)"
-        alone, rows = self.rows(sql, trace, iterations), self.rows(sql + " WHERE control = ?", trace, iterations, control)
+        sql = ("SELECT rank, times_last, wait_caused, class, name, time, others_time, diff_time"
+               " FROM potential_stragglers(?, NULL, ?)")
+        alone, rows = self.rows(sql, trace,
+                                iterations), self.rows(sql + " WHERE control = ?", trace, iterations, control)
         self.assertEqual([row for row in rows if row in set(alone)], alone)
         self.assertLessEqual({row[5:] for row in set(rows) - set(alone)}, {(0, 0, 0)})  # what only control has
         ranks, every = self.ranks(control, iterations), self.waits(control, iterations)
-        steps = {side: dict(self.rows("SELECT rank, count(DISTINCT coalesce(iteration, -1)) FROM trace_step_time(?, 'all', ?)"
+        steps = {side: dict(self.rows("SELECT rank, count(DISTINCT coalesce(iteration, -1))"
+                                      " FROM trace_step_time(?, 'all', ?)"
                                       " GROUP BY rank", side, iterations)) for side in (trace, control)}
         for rank in {row[0] for row in rows}:
-            found = self.rows("SELECT class, name, control_diff_time, control_wait_caused FROM potential_stragglers(?, NULL, ?)"
+            found = self.rows("SELECT class, name, control_diff_time, control_wait_caused"
+                              " FROM potential_stragglers(?, NULL, ?)"
                               " WHERE control = ? AND rank = ?", trace, iterations, control, rank)
             others = [other for other in ranks if other != rank]
             if rank not in ranks or not others:
                 self.assertEqual({row[2:] for row in found}, {(None, None)})
                 continue
             wanted = dict(((row[0], row[1]), row[2]) for row in self.rows(
-                "SELECT class, name, diff_time FROM trace_step_diff(?1, ?1, ?2, ?3, ?4, ?4)", control, json.dumps(others), rank, iterations))
+                "SELECT class, name, diff_time FROM trace_step_diff(?1, ?1, ?2, ?3, ?4, ?4)", control,
+                json.dumps(others), rank, iterations))
             self.assertLessEqual(set(wanted), {row[:2] for row in found})
             for *part, diff, wait in found:
                 self.assertAlmostEqual(diff, wanted.get(tuple(part), 0), 6)
@@ -413,24 +431,29 @@ class Stragglers(InFolder):
         """What is planted (generate_gpu_pair.py, 6): 120 us a step, for which rank 0 waits; it was slower already."""
         self.check_control(TEST, CONTROL, None)
         self.check_control(CONTROL, TEST, 12)
-        row = self.rows("SELECT rank, class, name, diff_time - control_diff_time, wait_caused - control_wait_caused, control_diff_time"
+        row = self.rows("SELECT rank, class, name, diff_time - control_diff_time, wait_caused - control_wait_caused,"
+                        " control_diff_time"
                         " FROM potential_stragglers(?) WHERE control = ? LIMIT 1", TEST, CONTROL)[0]
         self.assertEqual(row[:3], (1, "compute", "aten::embedding_dense_backward"))
         for value, wanted in zip(row[3:], (120, 4 * 120, 58.654)):
             self.assertAlmostEqual(value, wanted, 6)
         for one in (TEST, CONTROL):  # a rank that was always slower
-            self.assertEqual({row for row in self.rows("SELECT diff_time = control_diff_time, wait_caused = control_wait_caused"
-                                                       " FROM potential_stragglers(?1) WHERE control = ?1", one)}, {(1, 1)})
+            self.assertEqual({row for row in self.rows("SELECT diff_time = control_diff_time, wait_caused ="
+                                                       " control_wait_caused"
+                                                       " FROM potential_stragglers(?1) WHERE control = ?1", one)},
+                                                       {(1, 1)})
 
     def test_nobody_waits(self):
-        """Neither in collectives of the host, where the longer rank is the one that waits, nor where all start together."""
+        """Neither in collectives of the host, where the longer rank is the one that waits, nor where all start
+        together."""
         for rank, length in enumerate((900, 100)):
             write(f"host/rank{rank}.json", document(step(1, 0, 1000), event("gloo:all_reduce", 10, length)))
             write(f"together/rank{rank}.json", document(
                 step(1, 0, 1000), event("load", 0, length / 100), launch(20, 1, 1), kernel("ncclA", 30, 10, 1)))
         for trace in ("host", "together"):
             for control in ("host", "together"):
-                self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?) WHERE control = ?", trace, control), [])
+                self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?) WHERE control = ?", trace, control),
+                                 [])
             self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?)", trace), [])
 
     def test_the_victim_of_a_recorded_pair(self):
@@ -455,10 +478,13 @@ class Stragglers(InFolder):
         self.assert_error(f"potential_stragglers: '{TEST}' has no rank 7 (ranks: 0, 1)",
                           "SELECT * FROM potential_stragglers(?, 7)", TEST)
         sql = "SELECT * FROM potential_stragglers(?) WHERE "
-        for term, said in (("control = 7", "control must be the path of a directory or a file, a pattern, or a JSON array of these, not 7"),
+        for term, said in (("control = 7", "control must be the path of a directory or a file, a pattern, or a JSON"
+                                           " array of these, not 7"),
                            ("control = 'none'", "cannot read 'none': No such file or directory"),
-                           (f"control = '{CONTROL}' AND control_iterations = 7", f"'{CONTROL}' has no step 7 (steps: 10, 11, 12, 13, 14, 15)"),
-                           ("control_iterations = '?'", "control_iterations must be an integer, a JSON array of integers, 'all', 'steady', 'first'"
+                           (f"control = '{CONTROL}' AND control_iterations = 7",
+                            f"'{CONTROL}' has no step 7 (steps: 10, 11, 12, 13, 14, 15)"),
+                           ("control_iterations = '?'", "control_iterations must be an integer, a JSON array of"
+                                                        " integers, 'all', 'steady', 'first'"
                                                         " or a phase of steps, not '?'")):
             self.assert_error(f"potential_stragglers: {said}", sql + term, TEST)
 

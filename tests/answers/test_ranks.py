@@ -13,10 +13,13 @@ from test_analyses import ANALYSES
 FEW, MANY = 25, 100
 MOST = 6  # times the CPU time for four times the ranks
 TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
-         "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners", "trace_collectives", "critical_path",
+         "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners",
+         "trace_collectives", "critical_path",
          "potential_stragglers", "trace_subtree", "trace_backward", *ANALYSES)
-PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff", "trace_tree_diff", "trace_compared_ranks",
-        "trace_summary", "trace_comparability", "trace_clock_factor", "trace_host_factor", "compare_traces", "ops_diff", "top_count_increases",
+PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff",
+        "trace_tree_diff", "trace_compared_ranks",
+        "trace_summary", "trace_comparability", "trace_clock_factor", "trace_host_factor", "compare_traces", "ops_diff",
+        "top_count_increases",
         "top_duration_changes")
 GIVEN = {"keys": "'op,shapes'", "operator_name": "'aten::'", "min_pattern_len": "1", "max_queue_length": "2",
          "control": "'{0}/control'", "test": "'{0}/test'", "trace": "'{0}/control'"}
@@ -84,7 +87,8 @@ class Ranks(unittest.TestCase):
             with self.subTest(name):
                 few = self.seconds(self.call(name, self.folders[0]))
                 most = MOST * few + 0.005
-                self.assertLess(self.seconds(self.call(name, self.folders[1]), most), most, f"{few:.4f} s for {FEW} ranks")
+                self.assertLess(self.seconds(self.call(name, self.folders[1]), most), most,
+                                f"{few:.4f} s for {FEW} ranks")
 
 
 if __name__ == "__main__":

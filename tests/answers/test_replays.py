@@ -37,7 +37,8 @@ class Replays(InFolder):
     def test_work_of_a_replay_outside_of_operators_has_its_own_name(self):
         self.assertEqual(self.times(step(1, 0, 50), replay(5, 1), *self.WORK), {
             ("compute", "graph: triton_poi_fused_add"): 10, ("memory", f"graph: {COPY}"): 5,
-            ("comm", "ncclAllReduce"): 5, ("compute", "graph: gemm"): 8, ("idle_unrecorded", "before cudaGraphLaunch"): 5,
+            ("comm", "ncclAllReduce"): 5, ("compute", "graph: gemm"): 8,
+            ("idle_unrecorded", "before cudaGraphLaunch"): 5,
             ("idle_launch", "cudaGraphLaunch"): 2, ("idle_wait", None): 15})
 
     def test_in_frames_and_annotations_too_but_not_at_other_levels(self):
@@ -196,7 +197,8 @@ class Captures(InFolder):
 
     def test_a_capture_that_is_not_there(self):
         write("a.json", document(*self.replays(["a"])))
-        self.assert_error("trace_kernel_owners: cannot read 'nowhere': No such file or directory; the arguments are trace,"
+        self.assert_error("trace_kernel_owners: cannot read 'nowhere': No such file or directory; the arguments are"
+                          " trace,"
                           " ranks, iterations, capture, steps", OWNERS, "a.json",
                           "nowhere")
 

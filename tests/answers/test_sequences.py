@@ -31,8 +31,10 @@ FUNCTIONS = {
                    ["'a', 'b'", "'b', 'a', 0, 0, 'all', 'all'", "'a', 'a'"]),
     "trace_events": (("parent", "depth", "self_dur", "args"), ("file", "event", "name"),
                      ["'a'", "'b'", "'a', 0, NULL, 'all'", "'b', 0, NULL, 'X'"]),
-    "memory_events": (("allocated", "reserved", "frames"), ("rank", "size", "event"), ["'m'", "'n'", "'m', 1", "'m', 'worst'"]),
-    "memory_allocations": (("op", "place", "phase", "annotation"), ("rank", "bytes", "alloc_event"), ["'m'", "'n'", "'m', 'worst'"]),
+    "memory_events": (("allocated", "reserved", "frames"), ("rank", "size", "event"),
+                      ["'m'", "'n'", "'m', 1", "'m', 'worst'"]),
+    "memory_allocations": (("op", "place", "phase", "annotation"), ("rank", "bytes", "alloc_event"),
+                           ["'m'", "'n'", "'m', 'worst'"]),
 }
 
 
@@ -94,7 +96,8 @@ class Sequences(InFolder):
     def test_owners_joined_with_themselves(self):
         call = f"trace_kernel_owners('{EXAMPLES}/gpu/control')"
         self.assertEqual(self.rows(f"SELECT count(op) FROM {call}"), [(240,)])
-        self.assertEqual(self.rows(f"SELECT count(*), count(b.op) FROM {call} AS a JOIN {call} AS b USING (file, event)"),
+        self.assertEqual(self.rows(f"SELECT count(*), count(b.op) FROM {call} AS a"
+                                   f" JOIN {call} AS b USING (file, event)"),
                          [(240, 240)])
 
     def test_random_sequences(self):
@@ -126,7 +129,8 @@ class Sequences(InFolder):
 
     def test_more_rows_than_are_kept(self):
         """64 MiB of rows are kept besides those in use."""
-        text = json.dumps(document(*(event(f"op{number % 97}", number, 1) for number in range(30000)), event("last", 10 ** 6, 1)))
+        text = json.dumps(document(*(event(f"op{number % 97}", number, 1) for number in range(30000)),
+                                   event("last", 10 ** 6, 1)))
         for number in range(8):
             write(f"big{number}.json", text.replace("last", f"last{number}"))
         sql = ("SELECT path.value, (SELECT sum(event) FROM trace_events(path.value)),"
@@ -146,7 +150,8 @@ class Sequences(InFolder):
             self.db.execute("DROP TABLE IF EXISTS steps")
             self.db.execute("CREATE TEMP TABLE steps(iterations)")
             self.db.executemany("INSERT INTO steps VALUES (?)",
-                                ((f"[1{format(i, 'b').replace('0', ' ').replace('1', chr(9))}]",) for i in range(count)))
+                                ((f"[1{format(i, 'b').replace('0', ' ').replace('1', chr(9))}]",)
+                                 for i in range(count)))
             begin = time.process_time()
             found = self.value("SELECT sum(counts) FROM steps, trace_ops('a', 0, steps.iterations, 'GPU')")
             self.assertEqual(found, count)
@@ -159,7 +164,8 @@ class Sequences(InFolder):
 class Files(InFolder):
     """What was learnt of the files before must not change what is read of the next one."""
     COLUMNS = "event, name, cat, ph, ts_ns, dur_ns, stream, correlation, pid, tid, args"
-    NAMES = ["gemm<4>", "gemm<5>", "relu", "caf\u00e9", 'say "x"', "", "copy_" + "x" * 40 + "_a", "copy_" + "x" * 40 + "_b"]
+    NAMES = ["gemm<4>", "gemm<5>", "relu", "caf\u00e9", 'say "x"', "", "copy_" + "x" * 40 + "_a",
+             "copy_" + "x" * 40 + "_b"]
 
     def make(self, rng, path):
         """Names in an order of their own, so that each has another number; forms that some files share."""
@@ -167,9 +173,11 @@ class Files(InFolder):
         events = []
         for i in range(rng.randrange(40, 200)):
             name = rng.choice(names[:rng.randrange(1, len(names) + 1)])
-            args = rng.choice(({"correlation": i, "stream": rng.randrange(2)}, {"External id": i}, {"k": [i, rng.choice("ab")]}))
+            args = rng.choice(({"correlation": i, "stream": rng.randrange(2)}, {"External id": i},
+                               {"k": [i, rng.choice("ab")]}))
             made = {"ph": rng.choice("XXXXsBE"), "cat": rng.choice(("cpu_op", "kernel", "cuda_runtime")), "name": name,
-                    "pid": 1, "tid": rng.randrange(3), "ts": 10 * i + rng.random(), "dur": rng.randrange(9), "args": args}
+                    "pid": 1, "tid": rng.randrange(3), "ts": 10 * i + rng.random(), "dur": rng.randrange(9),
+                    "args": args}
             if rng.random() < 0.1:
                 made = dict(rng.sample(list(made.items()), len(made)))
             events.append(made)
@@ -183,12 +191,14 @@ class Files(InFolder):
                 self.make(rng, file)
             for phases in ("X", "Xs"):
                 together = {}
-                for file, *row in self.rows(f"SELECT file, {self.COLUMNS} FROM trace_events(?, NULL, NULL, ?)", f"run{number}", phases):
+                for file, *row in self.rows(f"SELECT file, {self.COLUMNS} FROM trace_events(?, NULL, NULL, ?)",
+                                            f"run{number}", phases):
                     together.setdefault(file, []).append(tuple(row))
                 self.assertEqual(sorted(together), files)
                 for file in files:
                     db = connect()
-                    own = db.execute(f"SELECT {self.COLUMNS} FROM trace_events(?, NULL, NULL, ?)", (file, phases)).fetchall()
+                    own = db.execute(f"SELECT {self.COLUMNS} FROM trace_events(?, NULL, NULL, ?)",
+                                     (file, phases)).fetchall()
                     db.close()
                     self.assertEqual(together[file], own, (number, file, phases))
 

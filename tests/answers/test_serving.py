@@ -84,7 +84,8 @@ class Golden(InFolder):
                 for clock, start, end in (("device", "window_start_ns", "window_end_ns"),
                                           ("host", "start_ns", "end_ns")):
                     lengths = self.rows("SELECT iteration, sum(time_ns), min(stratum) FROM"
-                                        " trace_step_time(?, NULL, 'all', NULL, ?, NULL, ?) GROUP BY 1", path, clock, steps)
+                                        " trace_step_time(?, NULL, 'all', NULL, ?, NULL, ?) GROUP BY 1", path, clock,
+                                        steps)
                     self.assertEqual(lengths, [(int(row["number"]), int(row[end]) - int(row[start]), row["stratum"])
                                                for row in rows])
                 work = dict(self.rows("SELECT iteration, count(*) FROM trace_kernel_owners(?, NULL, 'all', NULL, ?)"
@@ -259,7 +260,8 @@ class Steps(InFolder):
         write("run/rank0.json", document(step(7, 0, 5)))
         self.assertEqual(self.rows("SELECT rank, name FROM trace_steps('run', 'loop')"), [(1, "loop")])
         for steps in ("nothing", "[]"):
-            self.assert_error(f"trace_steps: the trace has no step: no host event has a name like '{steps}' (argument steps)",
+            self.assert_error(f"trace_steps: the trace has no step: no host event has a name like '{steps}' (argument"
+                              f" steps)",
                               "SELECT * FROM trace_steps('run', ?)", steps)
             self.assertEqual(self.value("SELECT count(*) FROM trace_events('run') WHERE steps = ?", steps), 2)
         self.assert_error("trace_step_time: 'run' has no step: no host event has a name like 'loop' (argument steps)",
@@ -277,7 +279,8 @@ class Steps(InFolder):
         write("a.json", document(note("loop", 0, 5)))
         for value, shown in (("", "''"), (5, "5"), (b"\0", "X'00'")):
             self.assert_error("trace_steps: steps must be 'auto', 'profiler', a LIKE pattern or a JSON array of"
-                              f" patterns, not {shown}; the arguments are trace, steps", "SELECT * FROM trace_steps('a.json', ?)", value)
+                              f" patterns, not {shown}; the arguments are trace, steps",
+                              "SELECT * FROM trace_steps('a.json', ?)", value)
 
     def test_numbers_are_by_start(self):
         self.assertEqual(self.steps(decode(1, 20, 5), decode(2, 0, 5), decode(3, 10, 5)),
@@ -387,7 +390,8 @@ class Reach(InFolder):
 
     def test_the_first_step_with_both_kinds_of_steps(self):
         write("a.json", document(step(4, 0, 30), step(5, 30, 90), *self.EVENTS))
-        self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, 'first', 'GPU') GROUP BY 1"),
+        self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, 'first', 'GPU')"
+                                   " GROUP BY 1"),
                          [(4, 2)])
         self.assertEqual(self.rows("SELECT iteration, sum(counts) FROM trace_ops('a.json', 0, 0, 'GPU') GROUP BY 1"),
                          [(0, 2)])

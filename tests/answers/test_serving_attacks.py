@@ -7,7 +7,8 @@ import unittest
 from made import ABSENT, InFolder, document, event, kernel, launch, step, write
 from test_serving import decode, note
 
-WORK = "SELECT iteration, class, name, time FROM trace_step_time('a.json', 0, 'all', 'top_op', NULL, NULL, ?) ORDER BY 1, 2, 3"
+WORK = ("SELECT iteration, class, name, time FROM trace_step_time('a.json', 0, 'all', 'top_op', NULL, NULL, ?)"
+        " ORDER BY 1, 2, 3")
 
 
 def call(name, ts, **fields):

@@ -9,7 +9,8 @@ from test_nsys_cost import ask, fastest
 
 SLACK = float(os.environ.get("SLACK") or 1)
 KERNELS = 50  # of a step
-LINE = '{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"correlation":{},"stream":7}}}},\n'
+LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
+        '"args":{{"correlation":{},"stream":7}}}},\n')
 TIMES = "SELECT count(*), sum(time_ns) FROM trace_step_time(?)"
 
 
@@ -18,7 +19,8 @@ def write(path, steps, by_annotation):
     lines, number = [], 0
     for step in range(steps):
         at = step * 150
-        lines.append(LINE.format("user_annotation", f"execute_context_0(0)_generation_{30 + step % 3}(30)", 1, 1, at, 40, 0)
+        lines.append(LINE.format("user_annotation", f"execute_context_0(0)_generation_{30 + step % 3}(30)", 1, 1, at,
+                                 40, 0)
                      if by_annotation else LINE.format("user_annotation", f"ProfilerStep#{step}", 1, 1, at, 150, 0))
         if step % 2:
             number += 1
@@ -37,10 +39,12 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_of_steps_by_annotation(self):
-        """trace_step_time of 5,000 of them, with 250,000 kernels, takes at most twice as long as of steps of the profiler."""
+        """trace_step_time of 5,000 of them, with 250,000 kernels, takes at most twice as long as of steps of the
+        profiler."""
         write("a.json.gz", 5_000, True)
         write("p.json.gz", 5_000, False)
-        self.assertEqual(ask("SELECT count(*), max(iteration), min(stratum) FROM trace_step_time(?, 0, 'all') WHERE class = 'compute'"
+        self.assertEqual(ask("SELECT count(*), max(iteration), min(stratum) FROM trace_step_time(?, 0, 'all')"
+                             " WHERE class = 'compute'"
                              " AND name LIKE 'graph:%'", "a.json.gz")[0][1:], (4_999, "decode 32"))
         annotated, profiled = fastest(lambda: ask(TIMES, "a.json.gz"), lambda: ask(TIMES, "p.json.gz"), times=2)
         self.assertLess(annotated, 2 * profiled * SLACK)
@@ -48,14 +52,17 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_linear(self):
-        """Four times the steps take at most five times as long: step times, diffs, owners with positions, graph diffs."""
+        """Four times the steps take at most five times as long: step times, diffs, owners with positions, graph
+        diffs."""
         for steps in (1000, 4000):
             write(f"{steps}.json.gz", steps, True)
         for sql in (TIMES, "SELECT count(*) FROM trace_step_diff(?1, ?1)",
-                    "SELECT count(graph_position) FROM trace_kernel_owners(?)", "SELECT count(*) FROM trace_graph_diff(?1, ?1)",
+                    "SELECT count(graph_position) FROM trace_kernel_owners(?)",
+                    "SELECT count(*) FROM trace_graph_diff(?1, ?1)",
                     "SELECT count(*) FROM trace_events(?) WHERE steps = 'execute%' AND iteration = 7"):
             with self.subTest(sql):
-                small, large = fastest(lambda sql=sql: ask(sql, "1000.json.gz"), lambda sql=sql: ask(sql, "4000.json.gz"), times=3)
+                small, large = fastest(lambda sql=sql: ask(sql, "1000.json.gz"),
+                                       lambda sql=sql: ask(sql, "4000.json.gz"), times=3)
                 self.assertLess(large, (5 * small + 0.05) * SLACK)
 
 

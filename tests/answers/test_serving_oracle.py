@@ -36,7 +36,8 @@ OWNERS = """
     SELECT file, event, iteration, graph_position, op, top_op, module, annotation
     FROM trace_kernel_owners(?, ?, ?, ?, ?)"""
 LABELS = ("op", "top_op", "module", "annotation")
-ITERATIONS = ("steady", "steady", "all", "decode", "prefill", "mixed", "idle", "new_mode", "decode 2", "mixed 40", 0, 1, "first", "first")
+ITERATIONS = ("steady", "steady", "all", "decode", "prefill", "mixed", "idle", "new_mode", "decode 2", "mixed 40", 0, 1,
+              "first", "first")
 
 
 def in_order(rows):

@@ -43,7 +43,8 @@ CASES = {
     "4 against 7": ([0.8, 1.9, 2.2, 3.1], [2.9, 3.3, 4.0, 4.1, 5.8, 6.1, 7.7]),
     "fuel, manual and automatic (Henderson and Velleman, 1981)": (
         [21, 21, 22.8, 32.4, 30.4, 33.9, 27.3, 26, 30.4, 15.8, 19.7, 15, 21.4],
-        [21.4, 18.7, 18.1, 14.3, 24.4, 22.8, 19.2, 17.8, 16.4, 17.3, 15.2, 10.4, 10.4, 14.7, 21.5, 15.5, 15.2, 13.3, 19.2]),
+        [21.4, 18.7, 18.1, 14.3, 24.4, 22.8, 19.2, 17.8, 16.4, 17.3, 15.2, 10.4, 10.4, 14.7, 21.5, 15.5, 15.2, 13.3,
+         19.2]),
     "ozone, August and May (Chambers, 1983)": (
         [39, 9, 16, 78, 35, 66, 122, 89, 110, 44, 28, 65, 22, 59, 23, 31, 44, 21, 9, 45, 168, 73, 76, 118, 84, 85],
         [41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37]),
@@ -59,7 +60,8 @@ CASES = {
     "50 against 50 with ties": ([x // 64 for x in SPREAD[50]], [x // 64 + 1 for x in SPREAD[50]]),
     "300 against 49": (SPREAD[300], [x * 0.8 - 60 for x in SPREAD[49]]),
     "300 against 300 with ties": ([x // 8 for x in SPREAD[300]], [x // 8 + 3 for x in SPREAD[300]]),
-    "10,000 against 10,000": ([i * 7919 % 10007 for i in range(10000)], [i * 6607 % 10009 + 100.5 for i in range(10000)]),
+    "10,000 against 10,000": ([i * 7919 % 10007 for i in range(10000)],
+                              [i * 6607 % 10009 + 100.5 for i in range(10000)]),
     "10,000 against 10,000 with ties": ([i * 7919 % 107 for i in range(10000)], [i * 6607 % 109 for i in range(10000)]),
 }
 # as printed in R's manual and in textbooks, by the first word of a case
@@ -229,7 +231,8 @@ class Statistics(unittest.TestCase):
         """The JSON texts of the three."""
         self.db.execute("DELETE FROM t")
         self.db.executemany("INSERT INTO t VALUES (?, ?)", rows)
-        return self.db.execute("SELECT trace_mannwhitney(x, side), trace_shift(x, side), trace_ttest(x, side) FROM t").fetchone()
+        return self.db.execute("SELECT trace_mannwhitney(x, side), trace_shift(x, side),"
+                               " trace_ttest(x, side) FROM t").fetchone()
 
     def of(self, control, test):
         return map(json.loads, self.ask(rows_of(control, test)))
@@ -237,7 +240,8 @@ class Statistics(unittest.TestCase):
     def flat(self, control, test):
         """What R is asked for, by the names here."""
         ranks, shift, t = self.of(control, test)
-        return dict(zip(NAMES, (ranks["u"], ranks["p"], shift["low"], shift["high"], shift["shift"], t["t"], t["df"], t["p"],
+        return dict(zip(NAMES, (ranks["u"], ranks["p"], shift["low"], shift["high"], shift["shift"], t["t"], t["df"],
+                                t["p"],
                                 t["low"], t["high"], *t["welch"].values())))
 
     def assert_near(self, found, expected, message, relative=1e-10, scale=0.0):
@@ -246,8 +250,8 @@ class Statistics(unittest.TestCase):
                              Fraction(relative) * max(abs(Fraction(expected)), Fraction(scale)), message)
 
     def compare(self, name, control, test, expected):
-        """Intervals and differences near 0 are as exact as the values from which they are. With equal values, R 4.2 has no
-        exact p: OfRanks has these."""
+        """Intervals and differences near 0 are as exact as the values from which they are. With equal values, R 4.2 has
+        no exact p: OfRanks has these."""
         scale = max(map(abs, control + test))
         equal = len({*control, *test}) < len(control) + len(test)
         for key, found in self.flat(control, test).items():
@@ -295,7 +299,8 @@ class OfRanks(Statistics):
             u = sum(y > x for x in control for y in test)
             ranks, shift, _ = self.of(control, test)
             self.assertEqual((ranks["u"], ranks["exact"], ranks["control_n"], ranks["test_n"]), (u, True, n, m))
-            self.assert_near(ranks["p"], Fraction(sum(abs(2 * other - n * m) >= abs(2 * u - n * m) for other in us), len(us)),
+            self.assert_near(ranks["p"], Fraction(sum(abs(2 * other - n * m) >= abs(2 * u - n * m) for other in us),
+                                                  len(us)),
                              (n, m), 1e-15)
             differences = sorted(y - x for x in control for y in test)
             self.assert_near(shift["shift"], statistics.median(differences), (n, m), 1e-15)
@@ -306,10 +311,12 @@ class OfRanks(Statistics):
             self.assertAlmostEqual(shift["level"], min(0.95, 1 - 2 / len(us)), places=15)
 
     def test_every_order_of_few_values_with_ties(self):
-        """All groups of equal values, and all ways to divide them: p is the part of these ways whose U is as far from the mean."""
+        """All groups of equal values, and all ways to divide them: p is the part of these ways whose U is as far from
+        the mean."""
         compared = 0
         for n, m in itertools.product(range(1, series(4, 5)), repeat=2):
-            for sizes in (sizes for count in range(1, n + m) for sizes in itertools.product(range(1, n + m + 1), repeat=count)
+            for sizes in (sizes for count in range(1, n + m)
+                          for sizes in itertools.product(range(1, n + m + 1), repeat=count)
                           if sum(sizes) == n + m):
                 values = [value for value, size in enumerate(sizes) for _ in range(size)]
                 ways, twice_us = {}, collections.Counter()
@@ -320,7 +327,8 @@ class OfRanks(Statistics):
                 for (control, test), twice_u in ways.items():
                     ranks = next(self.of(control, test))
                     self.assertEqual((ranks["u"], ranks["exact"]), (twice_u / 2, True))
-                    as_far = sum(count for other, count in twice_us.items() if abs(other - n * m) >= abs(twice_u - n * m))
+                    as_far = sum(count for other, count in twice_us.items()
+                                 if abs(other - n * m) >= abs(twice_u - n * m))
                     self.assert_near(ranks["p"], Fraction(as_far, math.comb(n + m, m)), (control, test), 1e-15)
                     compared += 1
         self.assertGreater(compared, 400)
@@ -329,7 +337,8 @@ class OfRanks(Statistics):
     def part_of_all_orders(control, test):
         """The same by the sums of m of all midranks: a bit field holds how many choices give each sum."""
         n, m, both = len(control), len(test), sorted(control + test)
-        rank = {value: both.index(value) + both.index(value) + both.count(value) + 1 for value in both}  # twice the midrank
+        # twice the midrank
+        rank = {value: both.index(value) + both.index(value) + both.count(value) + 1 for value in both}
         bits = math.comb(n + m, m).bit_length()
         choices = [1] + [0] * m
         for value in both:
@@ -337,12 +346,14 @@ class OfRanks(Statistics):
                 choices[k] += choices[k - 1] << rank[value] * bits
         mean, found = m * (n + m + 1), sum(map(rank.get, test))
         counts = [choices[m] >> at * bits & (1 << bits) - 1 for at in range(2 * mean + 1)]
-        return Fraction(sum(count for at, count in enumerate(counts) if abs(at - mean) >= abs(found - mean)), sum(counts))
+        return Fraction(sum(count for at, count in enumerate(counts) if abs(at - mean) >= abs(found - mean)),
+                        sum(counts))
 
     def test_all_orders_of_many_values_with_ties(self):
         rng = random.Random(11)
         cases = [case for case in CASES.values() if max(map(len, case)) < 50]
-        cases += [([0] * 49, [0] * 24 + [1] * 25), (SPREAD[49], SPREAD[49]), ([0] * 48 + [1], [1] * 49), ([5], [5] * 49)]
+        cases += [([0] * 49, [0] * 24 + [1] * 25), (SPREAD[49], SPREAD[49]), ([0] * 48 + [1], [1] * 49),
+                  ([5], [5] * 49)]
         for _ in range(series(30, 300)):
             values = rng.choice((2, 3, 10, 100))
             cases.append(tuple([rng.randrange(values) for _ in range(rng.randrange(1, 50))] for _ in range(2)))
@@ -364,7 +375,8 @@ class OfRanks(Statistics):
                               for _ in range(rng.randrange(1, 30))] for _ in range(2))
             differences = sorted(y - x for x in control for y in test)
             _, shift, _ = self.of(control, test)
-            self.assert_near(shift["shift"], statistics.median(map(Fraction, differences)), (control, test), 1e-15, 1e-308)
+            self.assert_near(shift["shift"], statistics.median(map(Fraction, differences)), (control, test), 1e-15,
+                             1e-308)
             for end in ("low", "high"):
                 self.assertTrue(any(abs(shift[end] - other) <= 1e-15 * abs(other) for other in differences))
             self.assertLessEqual(shift["low"], shift["shift"])
@@ -402,7 +414,8 @@ class OfMeans(Statistics):
         rng = random.Random(8)
         for _ in range(series(200, 2000)):
             scale, origin = rng.choice(((1, 0), (1e300, 0), (1e-300, 0), (1, 1712165518380212481), (0.001, 1e6)))
-            control, test = ([origin + rng.randrange(1000) * scale for _ in range(rng.randrange(2, 20))] for _ in range(2))
+            control, test = ([origin + rng.randrange(1000) * scale for _ in range(rng.randrange(2, 20))]
+                             for _ in range(2))
             if len(set(control)) == 1 or len(set(test)) == 1:
                 continue
             diff, square, welch_square, df = self.expected(control, test)
@@ -452,14 +465,16 @@ class WhatMustNotMatter(Statistics):
         rng = random.Random(9)
         for _ in range(count):
             step = rng.choice((0.125, 1, 16))
-            yield rng, *([round(rng.gauss(200, 50) / step) * step for _ in range(rng.randrange(1, 60))] for _ in range(2))
+            yield rng, *([round(rng.gauss(200, 50) / step) * step for _ in range(rng.randrange(1, 60))]
+                         for _ in range(2))
 
     def test_order_of_rows_and_how_a_side_is_written(self):
         names = [(0, 0.0, "control"), (1, 1.0, "test")]
         for rng, control, test in self.samples(50):
             control, test = ([x * math.pi * 10 ** rng.randrange(-9, 9) for x in side] for side in (control, test))
             expected = self.ask(rows_of(control, test))
-            rows = [(x, rng.choice(names[side])) for x, side in rows_of(control, test)] + [(None, 0), (5, None), (None, None)]
+            rows = [(x, rng.choice(names[side]))
+                    for x, side in rows_of(control, test)] + [(None, 0), (5, None), (None, None)]
             rng.shuffle(rows)
             self.assertEqual(self.ask(rows), expected)
 
@@ -468,7 +483,8 @@ class WhatMustNotMatter(Statistics):
             by = rng.randrange(-10000, 10000)
             ranks, shift, t = self.of(control, test)
             _, moved, moved_t = self.of(control, [x + by for x in test])
-            equal, moved_equal = (len({*control, *other}) < len(control) + len(other) for other in (test, [x + by for x in test]))
+            equal, moved_equal = (len({*control, *other}) < len(control) + len(other)
+                                  for other in (test, [x + by for x in test]))
             keys = ("shift", "low", "high") if equal == moved_equal else ("shift",)
             self.assertEqual([moved[key] for key in keys], [shift[key] + by for key in keys])
             self.assertAlmostEqual(moved_t["diff"], t["diff"] + by)
@@ -486,8 +502,10 @@ class WhatMustNotMatter(Statistics):
             self.assertEqual((other["u"], other["p"]), (len(control) * len(test) - ranks["u"], ranks["p"]))
             for it, swapped in ((shift, other_shift), (t, other_t), (t["welch"], other_t["welch"])):
                 swapped, it = mirrored(swapped), dict(it)
-                self.assertEqual({key: swapped[key] for key in ("low", "high", *({"t", "p", "df", "shift", "diff"} & set(it)))},
-                                 {key: it[key] for key in ("low", "high", *({"t", "p", "df", "shift", "diff"} & set(it)))})
+                self.assertEqual({key: swapped[key]
+                                  for key in ("low", "high", *({"t", "p", "df", "shift", "diff"} & set(it)))},
+                                 {key: it[key]
+                                  for key in ("low", "high", *({"t", "p", "df", "shift", "diff"} & set(it)))})
 
     def test_unit(self):
         for rng, control, test in self.samples(50):
@@ -501,7 +519,8 @@ class WhatMustNotMatter(Statistics):
     def test_numbers_read_back(self):
         """The mean of one value is that value."""
         rng = random.Random(10)
-        values = [0.1, -0.1, 1e22, 1e23, 9007199254740993.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 1e-3,
+        values = [0.1, -0.1, 1e22, 1e23, 9007199254740993.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308,
+                  1e-3,
                   0.00012345, 123456789012345680.0, 1e17, 1e16, 100.0, 0.5, 2.0 ** -1074, 2.0 ** 1023, 4.35, 0.3 - 0.1]
         values += [rng.uniform(-1, 1) * 10.0 ** rng.randrange(-320, 308) for _ in range(series(2000, 20000))]
         values += [round(rng.uniform(-1000, 1000), rng.randrange(9)) for _ in range(2000)]
@@ -512,7 +531,8 @@ class WhatMustNotMatter(Statistics):
             self.assertEqual(float(mean), value)
             self.assertRegex(mean, r"^-?\d+(\.\d+)?(e-?\d+)?$")
             self.assertRegex(mean, r"[.e]")
-            found, shortest = (len(text.split("e")[0].strip("-").replace(".", "").strip("0")) for text in (mean, repr(value)))
+            found, shortest = (len(text.split("e")[0].strip("-").replace(".", "").strip("0"))
+                               for text in (mean, repr(value)))
             if found > max(15, shortest):  # the shortest is almost halfway to the next double, as 1e23
                 longer.append(value)
         self.assertLess(len(longer), len(values) / 50, longer)

@@ -12,7 +12,8 @@ GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
 KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
-PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "shown", "steps")
+PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "shown",
+              "steps")
 
 
 def in_modules(seed):
@@ -36,7 +37,8 @@ def in_modules(seed):
                 if of_device and rng.random() < 0.8:
                     correlation += 1
                     events += [launch(at + 2, 3, correlation),
-                               kernel(rng.choice(("gemm", "ncclAllReduce", "Memcpy DtoD", "add")), at + 3 + rng.randint(0, 40),
+                               kernel(rng.choice(("gemm", "ncclAllReduce", "Memcpy DtoD", "add")),
+                                      at + 3 + rng.randint(0, 40),
                                       rng.choice((5, 30)) * (3 if area == slow else 1), correlation)]
                 at += length + 20 + rng.choice((0, 0, 15))
         events.append(step(number, begin, at - begin + 5))
@@ -88,12 +90,15 @@ class SecondReading(InFolder):
     def check(self, control, test, shown, ranks=None):
         def plain(row):
             only_in = row[14] and sorted(json.loads(row[14]))
-            return [value if not isinstance(value, float) else round(value, 6) for value in row[:14]] + [only_in, round(row[15], 6)]
-        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None, "control_rank": ranks,
+            return [value if not isinstance(value, float) else round(value, 6)
+                    for value in row[:14]] + [only_in, round(row[15], 6)]
+        given = {name: None for name in PARAMETERS} | {"control": control, "test": test, "shown": shown or None,
+                                                       "control_rank": ranks,
                                                       "test_rank": ranks}
         expected = [plain(row) for row in self.db.execute(self.query, given)]
         rows = self.db.execute(
-            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given).fetchall()
+            "SELECT * FROM trace_step_causes(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)",
+            given).fetchall()
         found = [plain(row) for row in rows]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
@@ -133,7 +138,8 @@ class Planted(unittest.TestCase):
     ALONE = [
         ("communication", "comm", "nccl:all_reduce",
          "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 0, 0, None),
-        ("host late", "idle_host", None, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 300, 0, 0, None),
+        ("host late", "idle_host", None, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 300, 0, 0,
+         None),
         ("replaced", "compute", "Optimizer.step#AdamW.step", "aten::_fused_adamw_", -168, 1, 5, None),
         ("changed", "compute", "DistributedDataParallel.forward", "aten::layer_norm", 160, 0, 0, None),
         ("changed", "memory", "DistributedDataParallel.forward", "aten::clone", 96, 0, 0, None)]
@@ -145,7 +151,8 @@ class Planted(unittest.TestCase):
         transfer, late, fused, norm, clone = self.ALONE
         self.assertEqual(connect().execute(query.format("NULL", 6), GPU).fetchall(), [
             late, (*transfer[:4], 180, 0, 0, None), fused, norm,
-            ("changed", "compute", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0", 120, 0, 0, 1), clone])
+            ("changed", "compute", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0", 120, 0, 0, 1),
+            clone])
         self.assertEqual(connect().execute(query.format("0, 0", 5), GPU).fetchall(), self.ALONE)
 
     def test_turned_around(self):
@@ -207,14 +214,17 @@ class Rules(InFolder):
         """A step whose layers each launch aten::mm, of these lengths."""
         events, at = [], 10
         for number, length in enumerate(lengths):
-            events += [event(form.format(number), at, 20, cat=cat), event("aten::mm", at + 1, 15), launch(at + 2, 5, number + 1),
+            events += [event(form.format(number), at, 20, cat=cat), event("aten::mm", at + 1, 15),
+                       launch(at + 2, 5, number + 1),
                        kernel("gemm", 2000 + 100 * number, length + add, number + 1)]
             at += 30
         return document(step(0, 0, 5000), *events)
 
     def texts(self, **given):
-        return self.rows("SELECT text, instances, only_in, round(diff_time) FROM trace_step_causes('control.json', 'test.json',"
-                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown", "NULL, NULL, 0, 0, NULL, :shown"),
+        return self.rows("SELECT text, instances, only_in, round(diff_time)"
+                         " FROM trace_step_causes('control.json', 'test.json',"
+                         " shown => :shown) WHERE class = 'compute'".replace("shown => :shown",
+                                                                             "NULL, NULL, 0, 0, NULL, :shown"),
                          given.get("shown"))
 
     def test_layers_are_one_cause(self):
@@ -254,7 +264,8 @@ class Rules(InFolder):
     def test_an_operator_everywhere(self):
         """L3: one large cause, and the same operator in six other places."""
         def trace(more):
-            names = [("large", None, 9 + more)] + [("aten::mm", f"part {'abcdef'[i]}", 30 + more // 5) for i in range(6)]
+            names = [("large", None, 9 + more)] + [("aten::mm", f"part {'abcdef'[i]}", 30 + more // 5)
+                                                   for i in range(6)]
             return self.trace(*names, ("aten::add", "part a", 30 - more // 5), ("aten::sub", "part b", 30 + more // 5))
         write("control.json", trace(0))
         write("test.json", trace(40))
@@ -280,12 +291,14 @@ class Rules(InFolder):
             calls = [event(name, 100 + 200 * i, 100 if name.endswith("Synchronize") else 10, cat="cuda_runtime",
                            args={"correlation": i + 1}) for i, name in enumerate(names)]
             return document(step(0, 0, 1000), *calls, event("aten::mm", 700 + gap, 50),
-                            event(names[0].replace("DeviceSynchronize", "LaunchKernel"), 720 + gap, 10, cat="cuda_runtime",
+                            event(names[0].replace("DeviceSynchronize", "LaunchKernel"), 720 + gap, 10,
+                                  cat="cuda_runtime",
                                   args={"correlation": 9}),
                             kernel("gemm", 740 + gap, 50, 9))
         write("control.json", trace("cudaDeviceSynchronize", gap=0))
         write("test.json", trace("hipDeviceSynchronize", gap=100))
-        query = "SELECT name, text, added, removed FROM trace_step_causes('control.json', 'test.json', NULL, NULL, 0, 0) WHERE diff_time > 0"
+        query = ("SELECT name, text, added, removed FROM trace_step_causes('control.json', 'test.json', NULL, NULL, 0,"
+                 " 0) WHERE diff_time > 0")
         both = "between cudaDeviceSynchronize and aten::mm"
         self.assertEqual(self.rows(query), [(both, both, 0, 0)])
         write("control.json", trace("hipDeviceSynchronize", gap=0))
@@ -297,7 +310,8 @@ class Synchronization(InFolder):
 
     @staticmethod
     def trace(waits=(), late=(0, 0), call="cudaStreamSynchronize", operator="aten::item", rank=0):
-        """Four steps of eight operators; the host waits after some, and one of them launches late. All steps end in a wait."""
+        """Four steps of eight operators; the host waits after some, and one of them launches late. All steps end in a
+        wait."""
         events, host, device, number = [], 0, 0, 0
         for at in range(4):
             begin = host
@@ -309,9 +323,11 @@ class Synchronization(InFolder):
                 events.append(kernel(f"k{i}", device - 100, 100, number))
                 host = start + 20
                 if i in waits:
-                    events += [event(operator, host + 1, device + 4 - host), event(call, host + 2, device + 1 - host, cat="cuda_runtime")]
+                    events += [event(operator, host + 1, device + 4 - host),
+                               event(call, host + 2, device + 1 - host, cat="cuda_runtime")]
                     host = device + 5
-            events += [event("cudaDeviceSynchronize", host + 1, device - host + 1, cat="cuda_runtime"), step(at, begin, device + 3 - begin)]
+            events += [event("cudaDeviceSynchronize", host + 1, device - host + 1, cat="cuda_runtime"),
+                       step(at, begin, device + 3 - begin)]
             host = device + 5
         return document(*events, distributedInfo={"rank": rank})
 
@@ -325,7 +341,8 @@ class Synchronization(InFolder):
         self.assertEqual(self.causes(), [("synchronized", "aten::item", 17, "synchronization: aten::item")])
         text = "  +0.017 ms  100 %  host late      synchronization: aten::item new, 1 a step"
         self.assertIn((text,), self.rows("SELECT text FROM trace_summary('control', 'test')"))
-        back = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('test', 'control') WHERE diff_time <> 0")
+        back = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('test', 'control')"
+                         " WHERE diff_time <> 0")
         self.assertEqual(back, [("synchronized", "aten::item", -17)])
 
     def test_a_wait_of_both_sides_is_none(self):
@@ -337,7 +354,8 @@ class Synchronization(InFolder):
         """What happens before the wait, and more than the lead that it costs."""
         write("control/a.json", self.trace())
         write("test/a.json", self.trace(waits=(3,), late=(0, 50)))
-        self.assertEqual({row[:3] for row in self.causes()}, {("host late", "aten::op0", 50), ("synchronized", "aten::item", 17)})
+        self.assertEqual({row[:3] for row in self.causes()},
+                         {("host late", "aten::op0", 50), ("synchronized", "aten::item", 17)})
         write("test/a.json", self.trace(waits=(3,), late=(6, 1500)))
         found = {row[:2] for row in self.causes() if row[0] != "queued"}
         self.assertEqual(found, {("host late", "aten::op6"), ("synchronized", "aten::item")})
@@ -356,15 +374,18 @@ class Synchronization(InFolder):
     def test_a_rank_beside_another(self):
         for rank in (0, 1):
             write(f"control/{rank}.json", self.trace(waits=(3,) if rank else (), rank=rank))
-        found = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('control', 'control', 0, 1) WHERE diff_time <> 0")
+        found = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('control', 'control', 0, 1)"
+                          " WHERE diff_time <> 0")
         self.assertEqual(found, [("synchronized", "aten::item", 17)])
 
     def test_events_that_end_after_those_they_begin_in(self):
         write("control/a.json", self.trace())
         made = self.trace(waits=(3,))
-        made["traceEvents"] += [event("aten::first", each["ts"] - 0.5, 1) for each in made["traceEvents"] if each["name"] == "aten::item"]
+        made["traceEvents"] += [event("aten::first", each["ts"] - 0.5, 1) for each in made["traceEvents"]
+                                if each["name"] == "aten::item"]
         write("test/a.json", made)
-        self.assertEqual([row[:2] for row in self.causes() if row[0] == "synchronized"], [("synchronized", "aten::item")])
+        self.assertEqual([row[:2] for row in self.causes() if row[0] == "synchronized"],
+                         [("synchronized", "aten::item")])
 
     def test_names(self):
         """Outside of operators it is the call; HIP and CUDA are one."""

@@ -77,13 +77,16 @@ class Sums(unittest.TestCase):
         db = connect()
         for path in (os.path.join(EXAMPLES, folder, "test") for folder in ("gpu", "cpu")):
             for given in ("NULL, NULL, NULL", "'all', 'all', 'device'", "1, 'all', 'host'"):
-                query = ("SELECT {} FROM trace_step_path(?, {}, '{}') GROUP BY class, annotation, module, top_op, op, kernel"
+                query = ("SELECT {} FROM trace_step_path(?, {}, '{}') GROUP BY class, annotation, module, top_op, op,"
+                         " kernel"
                          " ORDER BY sum(time_ns) DESC, class, kernel, op, annotation, module, top_op")
                 names = "class, annotation, module, top_op, op, kernel"
                 steps, = db.execute("SELECT count(*) FROM (SELECT DISTINCT rank, iteration"
                                     f" FROM trace_step_path(?, {given}))", (path,)).fetchone()
-                wanted = db.execute(query.format(f"{names}, sum(time_ns), sum(kernels)", given, "step"), (path,)).fetchall()
-                found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, step_count, time", given,
+                wanted = db.execute(query.format(f"{names}, sum(time_ns), sum(kernels)", given, "step"),
+                                    (path,)).fetchall()
+                found = db.execute(query.format(f"{names}, time_ns, kernels, count(*), rank, iteration, step_count,"
+                                                f" time", given,
                                                 "trace"), (path,)).fetchall()
                 self.assertEqual(found, [(*row, 1, None, None, steps, row[6] / 1000) for row in wanted])
 
@@ -114,7 +117,8 @@ def family_of(area, module, repeated):
 class Families(InFolder):
     """L1, against the rules word for word."""
     STEPS = (("layers.0.mlp", "layers.17.mlp", "block 1", "block 2", "lone 1"), ("lone 2", "block 3", "block 3"),
-             ("lone 3", "conv1d", "a.1.2.c", "1.2", "v2.x.3", "x 0.5", "é.1", "_.7", "7", "..1", "a..1", "a.b.1 c.2", "k9", "k10", "",
+             ("lone 3", "conv1d", "a.1.2.c", "1.2", "v2.x.3", "x 0.5", "é.1", "_.7", "7", "..1", "a..1", "a.b.1 c.2",
+              "k9", "k10", "",
               "a.01", "a.1b", "nn.Modul: X_1"))
 
     def test_of_annotations(self):
@@ -125,10 +129,12 @@ class Families(InFolder):
                 events += [event(name, at, 9, cat="user_annotation"), event("aten::mm", at + 1, 7)]
                 at += 10
         write("a.json", document(*events))
-        found = dict(self.rows("SELECT DISTINCT area, family FROM trace_step_path('a.json', 0, 'all') WHERE area IS NOT NULL"))
+        found = dict(self.rows("SELECT DISTINCT area, family FROM trace_step_path('a.json', 0, 'all')"
+                               " WHERE area IS NOT NULL"))
         self.assertEqual(set(found), {name for names in self.STEPS for name in names})
         self.assertEqual(found, {area: family_of(area, None, {"block *", "k*"}) for area in found})
-        self.assertEqual([found[area] for area in ("layers.17.mlp", "block 2", "lone 2", "1.2", "x 0.5", "a.1.2.c", "k9")],
+        self.assertEqual([found[area] for area in ("layers.17.mlp", "block 2", "lone 2", "1.2", "x 0.5", "a.1.2.c",
+                                                   "k9")],
                          ["layers.*.mlp", "block *", "lone 2", "1.2", "x 0.5", "a.*.*.c", "k*"])
 
     def test_of_modules(self):
@@ -145,7 +151,8 @@ class Families(InFolder):
         for seed in range(5):
             random.Random(seed).shuffle(events)
             write("a.json", document(*events))
-            self.assertEqual(self.rows("SELECT DISTINCT family FROM trace_step_path('a.json', 0, 'all') WHERE area IS NOT NULL"),
+            self.assertEqual(self.rows("SELECT DISTINCT family FROM trace_step_path('a.json', 0, 'all')"
+                                       " WHERE area IS NOT NULL"),
                              [("block *",)])
 
 
@@ -159,9 +166,11 @@ def nested_frames(seed):
     """A trace of nested frames of Python, modules, operators and calls, some of which launch."""
     rng = random.Random(seed)
     events, correlations = [step(0, 0, 40), step(1, 40, 45)], []
-    names = {"python_function": ("train.py(1): main", "model.py(2): forward", "nn.Module: A_0", "nn.Module: A_1", "nn.Module: B_0",
+    names = {"python_function": ("train.py(1): main", "model.py(2): forward", "nn.Module: A_0", "nn.Module: A_1",
+                                 "nn.Module: B_0",
                                  "torch/x.py(1): call", "threading.py(1): run", "model.py(3): loss"),
-             "cpu_op": ("aten::mm",), "user_annotation": ("forward",), "cuda_runtime": ("cudaLaunchKernel",), "other": ("x",)}
+             "cpu_op": ("aten::mm",), "user_annotation": ("forward",), "cuda_runtime": ("cudaLaunchKernel",),
+             "other": ("x",)}
 
     def fill(start, end, depth):
         at = start
@@ -181,7 +190,8 @@ def nested_frames(seed):
 
     fill(0, 84, 0)
     if rng.random() < .5:
-        events += [kernel("gemm", at + rng.randint(0, 4), rng.randint(1, 4), i + 1) for i, at in enumerate(correlations)]
+        events += [kernel("gemm", at + rng.randint(0, 4), rng.randint(1, 4), i + 1)
+                   for i, at in enumerate(correlations)]
     return document(*events)
 
 
@@ -209,26 +219,34 @@ class Frames(InFolder):
         """Of PyTorch, of the standard library, of another library, of the user."""
         def named(*frames):
             write("a.json", document(step(0, 0, 100), event("before", 0, 10), event("later", 90, 10),
-                                     *(event(name, 10 + i, 70 - 2 * i, cat="python_function") for i, name in enumerate(frames))))
-            return {name for name, in self.rows("SELECT top_name FROM trace_step_path('a.json') WHERE class = 'host'")} - {
+                                     *(event(name, 10 + i, 70 - 2 * i, cat="python_function")
+                                       for i, name in enumerate(frames))))
+            return {name for name, in self.rows("SELECT top_name"
+                                                " FROM trace_step_path('a.json') WHERE class = 'host'")} - {
                 "before", "later"}
         self.assertEqual(named("<string>(1): <module>"), {"between before and later"})
         self.assertEqual(named("train.py(1): main", "nn.Module: Net_0"),
                          {"between before and nn.Module: Net_0", "Net", "between nn.Module: Net_0 and later"})
-        for frame in ("/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py(1): _call_impl", "torch/_ops.py(5): __call__",
-                      "threading.py(9): run", "/usr/lib/python3.11/asyncio/base_events.py(600): run_forever", "<built-in function x>",
+        for frame in ("/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py(1): _call_impl",
+                      "torch/_ops.py(5): __call__",
+                      "threading.py(9): run", "/usr/lib/python3.11/asyncio/base_events.py(600): run_forever",
+                      "<built-in function x>",
                       "<frozen importlib._bootstrap>(2): y", "multiprocessing/queues.py(8): get", "no frame"):
             with self.subTest(frame):
                 self.assertEqual(named("nn.Module: Net_0", frame), {"Net"})
-        for frame in ("model/net.py(3): forward", "/home/me/lib/train.py(7): forward", "torchvision/models/x.py(3): forward",
+        for frame in ("model/net.py(3): forward", "/home/me/lib/train.py(7): forward",
+                      "torchvision/models/x.py(3): forward",
                       "/usr/lib/python3/dist-packages/timm/layers.py(2): forward"):
             with self.subTest(frame):
-                self.assertEqual(named("nn.Module: Net_12", frame, "torch/_tensor.py(3): wrapped"), {"Net", "Net.forward"})
+                self.assertEqual(named("nn.Module: Net_12", frame, "torch/_tensor.py(3): wrapped"),
+                                 {"Net", "Net.forward"})
 
     def test_a_gap_within_a_frame_ends_with_the_step(self):
-        write("a.json", document(step(0, 0, 100), step(1, 100, 100), event("train.py(1): main", 0, 200, cat="python_function"),
+        write("a.json", document(step(0, 0, 100), step(1, 100, 100),
+                                 event("train.py(1): main", 0, 200, cat="python_function"),
                                  event("a", 0, 10), event("b", 190, 10)))
-        self.assertEqual(dict(self.rows("SELECT top_name, time_ns FROM trace_step_path('a.json', 0, 'all') WHERE class = 'host'")),
+        self.assertEqual(dict(self.rows("SELECT top_name, time_ns FROM trace_step_path('a.json', 0, 'all')"
+                                        " WHERE class = 'host'")),
                          {"a": 10000, "after a": 90000, "before b": 90000, "b": 10000})
 
 
@@ -251,8 +269,10 @@ class Areas(InFolder):
     def test_names(self):
         self.seen = set()
         names = ["Backward", "Backward1", "MulBackward0", "MulBackward12", "XBackwardX", "xbackward", "7", "",
-                 "Backward\n", "autograd::engine", "autograd::engine::evaluate_function: MulBackward0", "xautograd::engine",
-                 "torch::autograd::AccumulateGrad", "torch::autograd::Accumulate", "nn.Module: A_0", "nn.Modul", "aten::mm"]
+                 "Backward\n", "autograd::engine", "autograd::engine::evaluate_function: MulBackward0",
+                 "xautograd::engine",
+                 "torch::autograd::AccumulateGrad", "torch::autograd::Accumulate", "nn.Module: A_0", "nn.Modul",
+                 "aten::mm"]
         operators = (event(name, 10 * i, 8) for i, name in enumerate(names))
         write("d/a.json", document(step(1, 0, 10 * len(names)), *operators))
         self.check("d")
@@ -270,7 +290,8 @@ class Kernels(InFolder):
             for work in attributed.work:
                 if window.start <= work.ts_ns < window.end:
                     launched = attributed.rows.get(work.link)
-                    names = [attributed.of_launch(launched, level) for level in ("annotation", "module", "top_op", "op")]
+                    names = [attributed.of_launch(launched, level)
+                             for level in ("annotation", "module", "top_op", "op")]
                     if launched is not None and (attributed.of_work(work, "op") or "").startswith("graph: "):  # A14
                         names[3] = attributed.of_work(work, "op")
                     found[window.iteration, oracle_steps.CLASSES[oracle_steps.kind(work)], *names,

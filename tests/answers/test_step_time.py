@@ -41,7 +41,8 @@ GAPS = ("idle_unrecorded", "unrecorded")  # only these have names of gaps (A5.4)
 
 
 def without_gaps(rows):
-    """Rows (class, name, number, ...) in which gaps have no name; what has the same class and name then is summed up."""
+    """Rows (class, name, number, ...) in which gaps have no name; what has the same class and name then is summed
+    up."""
     summed = defaultdict(lambda: (0,) * (len(rows[0]) - 2))
     for class_, name, *numbers in rows:
         key = class_, None if class_ in GAPS else name
@@ -200,9 +201,11 @@ class AddsUp(unittest.TestCase):
             ends[file][iteration] = end
         for file, rank, iteration, start, end in db.execute(STEPS, (path,)):
             steps[file].append((iteration, start, end, None))
-        for file, in db.execute("SELECT DISTINCT file FROM trace_steps(?) WHERE name NOT LIKE 'ProfilerStep%'", (path,)):
+        for file, in db.execute("SELECT DISTINCT file FROM trace_steps(?) WHERE name NOT LIKE 'ProfilerStep%'",
+                                (path,)):
             steps[file].sort(key=lambda step: step[1])  # T20.6
-            steps[file] = [(*one[:2], other[1], None) for one, other in zip(steps[file], steps[file][1:])] + steps[file][-1:]
+            steps[file] = [(*one[:2], other[1], None)
+                           for one, other in zip(steps[file], steps[file][1:])] + steps[file][-1:]
         spans = {}
         for file, rank, start, end in db.execute("SELECT file, rank, start_ns, end_ns FROM trace_files(?)", (path,)):
             ranks[file], spans[file] = rank, (start, end)
@@ -213,7 +216,8 @@ class AddsUp(unittest.TestCase):
     def check(self, db, path, clock, level):
         found, busy = Counter(), Counter()
         for rank, iteration, class_, time, time_ns in db.execute(
-                "SELECT rank, iteration, class, time, time_ns FROM trace_step_time(?, 'all', 'all', ?, ?)", (path, level, clock)):
+                "SELECT rank, iteration, class, time, time_ns FROM trace_step_time(?, 'all', 'all', ?, ?)",
+                (path, level, clock)):
             self.assertGreaterEqual(time_ns, 0)
             self.assertEqual(time, time_ns / 1000)
             found[rank, iteration] += time_ns
@@ -432,7 +436,8 @@ class Made(InFolder):
 
     def test_gaps_are_named_by_the_outermost_events_around_them(self):
         """A5.4. What ends together and starts together is named by the outermost, and steps are apart."""
-        events = [step(1, 0, 100), event("early", 90, 15), step(2, 100, 100), event("aten::a", 110, 20), event("call", 120, 10),
+        events = [step(1, 0, 100), event("early", 90, 15), step(2, 100, 100), event("aten::a", 110, 20),
+                  event("call", 120, 10),
                   event("cudaMalloc", 150, 10, cat="cuda_runtime"), event("b", 150, 9), event("other", 165, 9, tid=2),
                   step(3, 200, 50), event("late", 201, 10), launch(240, 5, 1), kernel("k", 250, 10, 1)]
         for level in LEVELS:
@@ -447,11 +452,13 @@ class Made(InFolder):
             step(1, 0, 100), launch(10, 5, 1), kernel("k1", 50, 50, 1), step(2, 120, 100), event("a", 130, 10),
             event("backward", 150, 30, tid=2), launch(190, 5, 2, tid=2), kernel("k2", 195, 10, 2), gaps=True), {
                 ("idle_unrecorded", None): 20, ("idle_unrecorded", "before a"): 10, ("idle_host", "a"): 10,
-                ("idle_unrecorded", "after a"): 20, ("idle_host", "backward"): 30, ("idle_launch", "cudaLaunchKernel"): 5,
+                ("idle_unrecorded", "after a"): 20, ("idle_host", "backward"): 30,
+                ("idle_launch", "cudaLaunchKernel"): 5,
                 ("compute", None): 10})
 
     def test_gaps_without_steps_and_without_device_work(self):
-        self.assertEqual(self.parts(event("a", 0, 10), event("b", 30, 10), event("c", 60, 10, tid=2), gaps=True, iteration=None), {
+        self.assertEqual(self.parts(event("a", 0, 10), event("b", 30, 10), event("c", 60, 10, tid=2), gaps=True,
+                                    iteration=None), {
             ("host", "a"): 10, ("host", "b"): 10, ("unrecorded", "between a and b"): 20, ("unrecorded", "after b"): 30})
         self.assertEqual(self.parts(step(2, 0, 10), gaps=True), {("unrecorded", None): 10})
 
@@ -576,7 +583,8 @@ class Made(InFolder):
         """Launched before the recording: the first window begins when it is done. What comes later on the stream
         without a launch, and work of a stream without any launch, is no backlog."""
         events = [kernel("old1", 0, 20, 8), kernel("old2", 20, 20, 9), kernel("alone", 25, 50, 7, 8),
-                  step(1, 10, 90), event("a", 10, 90), launch(15, 5, 1), kernel("k", 60, 20, 1), kernel("late", 90, 5, 6),
+                  step(1, 10, 90), event("a", 10, 90), launch(15, 5, 1), kernel("k", 60, 20, 1),
+                  kernel("late", 90, 5, 6),
                   step(2, 100, 100), launch(120, 5, 2), kernel("k", 150, 10, 2)]
         self.assertEqual(self.parts(*events, iteration=1), {("compute", "alone"): 35, ("compute", "a"): 5})
         self.assertEqual(self.parts(*events, iteration=1, clock="host"), {
@@ -788,7 +796,8 @@ class Overlapping(InFolder):
                 *(event(f"op{rank}{cycle}", 100 * i, 10 + i) for i in range(3))))
         read = "trace_step_time('runs', 'all', 'all')"
         rows = self.rows(f"SELECT rank, iteration, name, time FROM {read}")
-        self.assertEqual([row[:2] for row in rows if row[2].startswith("op")], [(0, i) for i in range(6)] + [(1, i) for i in (0, 2, 4)])
+        self.assertEqual([row[:2] for row in rows if row[2].startswith("op")],
+                         [(0, i) for i in range(6)] + [(1, i) for i in (0, 2, 4)])
         self.assertEqual(self.rows(f"SELECT a.name, b.rank, b.iteration, b.name, b.time FROM {read} AS a"
                                    f" CROSS JOIN {read} AS b"),
                          [(a[2], *b) for a in rows for b in rows])

@@ -76,7 +76,8 @@ class Subtree(InFolder):
 
     def test_an_event_is_followed_by_what_is_below_it(self):
         path, last = [], None
-        rows = self.rows("SELECT event, parent, depth, ts, num_kernels, kernel_dur_sum, device FROM trace_subtree(?, 'all')"
+        rows = self.rows("SELECT event, parent, depth, ts, num_kernels, kernel_dur_sum, device"
+                         " FROM trace_subtree(?, 'all')"
                          " WHERE rank = 1", TEST)
         self.assertGreater(len(rows), 1000)
         for number, parent, depth, *_ in rows:
@@ -86,19 +87,22 @@ class Subtree(InFolder):
         for number, _, _, _, kernels, dur, device in rows:
             below = [row for row in rows if row[1] == number]
             if device == "CPU":
-                self.assertEqual((kernels, round(dur, 6)), (sum(row[4] for row in below), round(sum(row[5] for row in below), 6)))
+                self.assertEqual((kernels, round(dur, 6)),
+                                 (sum(row[4] for row in below), round(sum(row[5] for row in below), 6)))
             self.assertEqual([row[3] for row in below], sorted(row[3] for row in below))
 
     def test_kernels_are_those_of_their_owners(self):
         """All device work that was launched is below one root."""
-        self.assertEqual(self.rows("SELECT sum(num_kernels), round(sum(kernel_dur_sum), 3) FROM trace_subtree(?) WHERE parent IS NULL",
+        self.assertEqual(self.rows("SELECT sum(num_kernels), round(sum(kernel_dur_sum), 3) FROM trace_subtree(?)"
+                                   " WHERE parent IS NULL",
                                    TEST),
                          self.rows("SELECT count(*), round(sum(dur), 3) FROM trace_kernel_owners(?, 0, 'all')"
                                    " WHERE launch IS NOT NULL", TEST))
 
     def test_by_hand(self):
         write("a/rank0.json", document(step(1, 0, 100), event("f", 10, 50), event("g", 20, 20), launch(25, 5, 1),
-                                       kernel("k", 70, 10, 1), kernel("l", 75, 20, 1, 20), launch(45, 5, 2), kernel("m", 90, 1, 2),
+                                       kernel("k", 70, 10, 1), kernel("l", 75, 20, 1, 20), launch(45, 5, 2),
+                                       kernel("m", 90, 1, 2),
                                        kernel("without a launch", 95, 1, 9)))
         write("a/rank1.json", document(event("other", 0, 5)))
         self.assertEqual(self.rows("SELECT event, parent, depth, name, num_kernels, kernel_dur_sum, first_kernel_start,"
@@ -107,15 +111,18 @@ class Subtree(InFolder):
                           (3, 2, 2, "cudaLaunchKernel", 2, 30, 70, 95, 25), (4, 3, 3, "k", 1, 10, 70, 80, 10),
                           (5, 3, 3, "l", 1, 20, 75, 95, 20), (6, 1, 1, "cudaLaunchKernel", 1, 1, 90, 91, 1),
                           (7, 6, 2, "m", 1, 1, 90, 91, 1)])
-        self.assertEqual(self.rows("SELECT rank, event, num_kernels, kernel_dur_sum, kernel_span FROM trace_subtree('a', 'all', 0)"
+        self.assertEqual(self.rows("SELECT rank, event, num_kernels, kernel_dur_sum, kernel_span"
+                                   " FROM trace_subtree('a', 'all', 0)"
                                    " WHERE depth = 0"), [(0, 0, 3, 31, 25), (1, 0, 0, 0, None)])
         self.assertEqual(list(self.read("a", "[3, 1, 7]")), [1, 2, 3, 4, 5, 6, 7])  # the others are below the first
         self.assertEqual(self.read("a", 8), {})
         self.assertEqual(self.rows("SELECT * FROM trace_subtree(NULL)"), [])
         self.assert_error("trace_subtree: the trace has no event 9", "SELECT * FROM trace_subtree('a', NULL, '[1, 9]')")
-        self.assert_error("trace_subtree: root must be an integer, a JSON array of integers or 'all', not 'f'; the arguments are trace, ranks, root",
+        self.assert_error("trace_subtree: root must be an integer, a JSON array of integers or 'all', not 'f'; the"
+                          " arguments are trace, ranks, root",
                           "SELECT * FROM trace_subtree('a', NULL, 'f')")
-        self.assert_error("trace_subtree: the trace has no rank 7 (ranks: 0, 1)", "SELECT * FROM trace_subtree('a', 7, 1)")
+        self.assert_error("trace_subtree: the trace has no rank 7 (ranks: 0, 1)",
+                          "SELECT * FROM trace_subtree('a', 7, 1)")
 
     def seconds(self, sql, path, *arguments, expected):
         """The best CPU time of two on new connections, which have read the events."""
@@ -146,7 +153,8 @@ class Subtree(InFolder):
             path = write(f"{size}.json", document(*(event("f", place, 10 * size - 2 * place) for place in range(size)),
                                                   *(event("leaf", size + 3 * place, 1) for place in range(size))))
             roots = str(list(range(size, 2 * size)))
-            took.append(self.seconds("SELECT count(*), max(depth) FROM trace_subtree(?, NULL, ?)", path, roots, expected=(size, 0)))
+            took.append(self.seconds("SELECT count(*), max(depth) FROM trace_subtree(?, NULL, ?)", path, roots,
+                                     expected=(size, 0)))
         self.assertLess(took[1], 8 * took[0] + 0.01)
 
 

@@ -44,7 +44,8 @@ class Lines(unittest.TestCase):
 
     def test_one_phase_has_no_mix_to_speak_of(self):
         sides = [os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")]
-        rows = connect().execute("SELECT kind, text FROM trace_summary(?, ?, NULL, NULL, 'prefill', 'prefill')", sides).fetchall()
+        rows = connect().execute("SELECT kind, text FROM trace_summary(?, ?, NULL, NULL, 'prefill', 'prefill')",
+                                 sides).fetchall()
         self.assertNotIn("mix", {kind for kind, _ in rows})
         self.assertEqual(rows[0][1], "no difference: 3.58 -> 3.58 ms a step, 0 ms")
 
@@ -192,7 +193,8 @@ class AnyPair(InFolder):
         write("a.json", self.of_operators(*control))
         write("b.json", self.of_operators(*test))
         there, back = self.check("a.json", "b.json"), self.check("b.json", "a.json")
-        return [text for text in there if text.startswith("caution")], [text for text in back if text.startswith("caution")]
+        return [text for text in there
+                if text.startswith("caution")], [text for text in back if text.startswith("caution")]
 
     def test_shapes_of_copies_to_the_device(self):
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
@@ -212,7 +214,8 @@ class AnyPair(InFolder):
                 (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
                 (["float"], ["c10::BFloat16", "float"], ("float", "c10::BFloat16")),
                 (["c10::Half", "double"], ["c10::Float8_e4m3fn"], ("c10::Half", "c10::Float8_e4m3fn")),
-                (["c10::BFloat16"], ["c10::Float4_e2m1fn_x2", "c10::Float8_e8m0fnu"], ("c10::BFloat16", "c10::Float4_e2m1fn_x2"))):
+                (["c10::BFloat16"], ["c10::Float4_e2m1fn_x2", "c10::Float8_e8m0fnu"],
+                 ("c10::BFloat16", "c10::Float4_e2m1fn_x2"))):
             sides = [[("gemm", [[8]], types)] for types in (control, test)]
             expected = [f"caution: types differ: {' -> '.join(said)} in 100 % of operators' time"] if said else []
             turned = [f"caution: types differ: {' -> '.join(said[::-1])} in 100 % of operators' time"] if said else []
@@ -240,7 +243,8 @@ class AnyPair(InFolder):
                 ends.append(ends[-1] + length)
             return document(*(step(number, start, length) for number, (start, length) in enumerate(zip(ends, lengths))),
                             event("op", 0, ends[-1]))
-        for first, second, count in ((9005000, 9105000, 2), (85180, 155340, 2), (1185180, 1255340, 12), (9185000, 9255000, 12)):
+        for first, second, count in ((9005000, 9105000, 2), (85180, 155340, 2), (1185180, 1255340, 12),
+                                     (9185000, 9255000, 12)):
             for rank in range(count):
                 for side, slower in (("a", 0), ("b", 25)):
                     write(f"{count}/{side}/{rank}.json", {"distributedInfo": {"rank": rank, "world_size": count},
@@ -264,7 +268,8 @@ class AnyPair(InFolder):
         write("a.json", self.of_lengths(*few))
         write("b.json", self.of_lengths(*many))
         for control, said in (("a", "3 steps of test and 1 of control"), ("b", "3 steps of control and 3 of test")):
-            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, 'b.json') WHERE kind = 'caution'", f"{control}.json"),
+            self.assertEqual(self.rows("SELECT text FROM trace_summary(?, 'b.json') WHERE kind = 'caution'",
+                                       f"{control}.json"),
                              [(f"caution: {said} are left out, as step 30 (x 24): more of op",)])
 
     def test_ranks_and_steps_that_are_left_out(self):
@@ -304,14 +309,16 @@ class Corpus(unittest.TestCase):
     def pairs(self):
         tracelens = [[os.path.join(corpus("tracelens", device), model) for device in ("h100", "mi300")]
                      for model in sorted(os.listdir(corpus("tracelens", "h100")))]
-        own = [os.path.dirname(path) for path in glob.glob(os.path.join(corpus("own"), "**", "control"), recursive=True)]
+        own = [os.path.dirname(path)
+               for path in glob.glob(os.path.join(corpus("own"), "**", "control"), recursive=True)]
         return [*tracelens, [model[0] for model in tracelens[:2]], sorted(glob.glob(corpus("param") + "/*.json.gz")),
                 sorted(glob.glob(corpus("hta", "trace_filter") + "/*.json.gz")),
                 [corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4")],
                 [corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")],
                 [corpus("hta", "trace_compare", "base"), corpus("hta", "trace_compare", "test")],
                 [corpus("hta", "critical_path", "simple_add"), corpus("hta", "cpu_only")],
-                [corpus("own", "torch_planted", "gloo_control"), corpus("own", "torch_planted", "gloo_rank1_sleeps_60ms")],
+                [corpus("own", "torch_planted", "gloo_control"),
+                 corpus("own", "torch_planted", "gloo_rank1_sleeps_60ms")],
                 *([os.path.join(folder, side) for side in ("control", "test")] for folder in sorted(own))]
 
     @slow
@@ -327,25 +334,31 @@ class Corpus(unittest.TestCase):
                 if not parts:
                     continue
                 self.assertAlmostEqual(sum(row[2] for row in parts), rows[0][2], delta=1e-6 * max(1, abs(rows[0][2])))
-                steps = db.execute("SELECT control_iterations, test_iterations FROM trace_verdict(?, ?)", (control, test)).fetchone()
+                steps = db.execute("SELECT control_iterations, test_iterations FROM trace_verdict(?, ?)",
+                                   (control, test)).fetchone()
                 rank = "job" if "job of " in rows[1][1] else None
                 changes, = db.execute("SELECT total(changes) / 1000 FROM trace_step_causes(?, ?, ?, ?, ?, ?, NULL, ?)",
                                       (control, test, rank, rank, *steps, 11 - len(rows) + len(parts))).fetchone()
                 held = sum(abs(row[2]) for row in parts if row[0] == "cause")
                 if held < 0.7499 * changes:
                     self.assertRegex(parts[-1][1], r"smaller parts: \+[0-9.]+ and -[0-9.]+ m?s$")
-                for name, in db.execute("SELECT name FROM trace_step_causes(?, ?, ?, ?, ?, ?)", (control, test, rank, rank, *steps)):
+                for name, in db.execute("SELECT name FROM trace_step_causes(?, ?, ?, ?, ?, ?)",
+                                        (control, test, rank, rank, *steps)):
                     self.assertNotRegex(name or "", r"\.py(\(|:)|<(module|string|lambda)>")
 
     @slow
     def test_what_is_planted_is_said(self):
         """The README of own/torch_planted has the truth."""
-        for pair, said in (("slow_loader", "DataLoader"), ("unfused_attn", "scaled_dot_product_attention gone|masked_fill new"),
-                           ("python_loop", "SliceBackward0 new|SelectBackward0 new"), ("item_sync", "aten::item 27 -> 351"),
-                           ("grad_hook", "nan_to_num new"), ("float64_all", "float -> double"), ("clip", "linalg_vector_norm new"),
+        for pair, said in (("slow_loader", "DataLoader"),
+                           ("unfused_attn", "scaled_dot_product_attention gone|masked_fill new"),
+                           ("python_loop", "SliceBackward0 new|SelectBackward0 new"),
+                           ("item_sync", "aten::item 27 -> 351"),
+                           ("grad_hook", "nan_to_num new"), ("float64_all", "float -> double"),
+                           ("clip", "linalg_vector_norm new"),
                            ("double_forward", "aten::linear 9 -> 18"), ("anomaly", "aten::isnan new")):
             with self.subTest(pair):
-                self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side) for side in ("control", "test")))), said)
+                self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side)
+                                                   for side in ("control", "test")))), said)
         same = lines(*(corpus("own", "torch_planted", "same", side) for side in ("control", "test")))
         self.assertIn("no clear difference", same[0])
         self.assertNotIn("work:", "\n".join(same))

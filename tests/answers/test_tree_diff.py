@@ -42,7 +42,8 @@ def area(annotation, module, top_op):
         return annotation
     if (module or "").lower().startswith("nn.module"):
         return module
-    backward = re.fullmatch("(?i:autograd::engine.*|torch::autograd::AccumulateGrad.*)|.*Backward[0-9]?", top_op or "", re.S)
+    backward = re.fullmatch("(?i:autograd::engine.*|torch::autograd::AccumulateGrad.*)|.*Backward[0-9]?", top_op or "",
+                            re.S)
     return "backward" if backward else top_op
 
 
@@ -73,9 +74,11 @@ def frames_of(part, instances):
 
 
 def asked(db, sides, given):
-    """The arguments, and without ranks 'job' if both sides have several (Q1.4): those of these pairs can all be compared."""
+    """The arguments, and without ranks 'job' if both sides have several (Q1.4): those of these pairs can all be
+    compared."""
     control_rank, test_rank, *rest = given.split(", ")
-    several = all(db.execute("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", (side,)).fetchone()[0] for side in sides)
+    several = all(db.execute("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", (side,)).fetchone()[0]
+                  for side in sides)
     if (control_rank, test_rank) == ("NULL", "NULL") and several:
         return "'job'", "'job'", *rest
     return control_rank, test_rank, *rest
@@ -90,10 +93,12 @@ def oracle(db, sides, given):
     for side, (path, rank, iteration) in enumerate(zip(sides, (control_rank, test_rank),
                                                        (control_iteration, test_iteration))):
         for rank, iteration, class_, *names, top_op, time_ns, count in db.execute(
-                "SELECT rank, iteration, class, annotation, module, top_name, op, trace_short_name(kernel), family, top_op, time_ns,"
+                "SELECT rank, iteration, class, annotation, module, top_name, op, trace_short_name(kernel), family,"
+                " top_op, time_ns,"
                 f" kernels FROM trace_step_path(?, {rank}, {iteration}, {clock})", (path,)):
             steps[side].add((rank if "'job'" != control_rank else None, iteration))
-            if names[2] != top_op and class_ not in ("idle_call", "idle_launch", "idle_unrecorded", "call", "unrecorded"):
+            if names[2] != top_op and class_ not in ("idle_call", "idle_launch", "idle_unrecorded", "call",
+                                                     "unrecorded"):
                 names[3] = None  # L4: no operator is around
             if class_ is not None and class_ != "unrecorded" and not class_.startswith("idle"):
                 instances[names[-1]].add(area(*names[:3]))
@@ -112,7 +117,8 @@ def oracle(db, sides, given):
     def walk(node):
         only = classes[node] - {None}
         yield (node, only.pop() if len(only) == 1 else None,
-               "both" if len(has[node]) > 1 else ("control", "test")[has[node].pop()], ns[node], own[node], kernels[node])
+               "both" if len(has[node]) > 1 else ("control", "test")[has[node].pop()], ns[node], own[node],
+               kernels[node])
         below = [each for each in ns if each[:-1] == node]
         below.sort(key=lambda each: (-(ns[each][0] * count[1] + ns[each][1] * count[0]), each[-1]))
         for each in below:
@@ -211,7 +217,8 @@ class RandomPairs(InFolder, AnyPair):
         for seed in range(series(2, 20)):
             rng = random.Random(f"tree {seed}")
             for side in ("control", "test"):
-                traces.save(traces.generate(rng, ranks=2, steps=rng.choice((1, 2, 4)), odd=seed % 2 == 0), f"{seed}/{side}")
+                traces.save(traces.generate(rng, ranks=2, steps=rng.choice((1, 2, 4)), odd=seed % 2 == 0),
+                            f"{seed}/{side}")
             for given in GIVEN:
                 with self.subTest(seed, given=given):
                     self.check(self.db, (f"{seed}/control", f"{seed}/test"), given)
@@ -221,15 +228,16 @@ class RandomPairs(InFolder, AnyPair):
 
 class Planted(unittest.TestCase):
     def test_differences_are_at_their_paths(self):
-        """Of the leaves, in us; the 1.1 us between two kernels is left out. The path is on rank 1 where the steps end: 0.4 us of
-        it is in another window."""
+        """Of the leaves, in us; the 1.1 us between two kernels is left out. The path is on rank 1 where the steps end:
+        0.4 us of it is in another window."""
         rows = [row for row in tree(connect(), GPU) if row.diff_self_time and row["class"] != "idle_wait"]
         forward, optimizer = ("step", "DistributedDataParallel.forward"), ("step", "Optimizer.step#AdamW.step")
         self.assertEqual({row.frames[:4]: (row.side, round(row.diff_self_time),
                                            row.test_kernels - row.control_kernels) for row in rows}, {
             (*forward, "aten::layer_norm", "aten::native_layer_norm"): ("both", LAYERS * SLOWER / 1000, 0),
             (*forward, "aten::clone", "aten::copy_"): ("both", 96, LAYERS),
-            ("step", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0", "aten::embedding_dense_backward"):
+            ("step", "backward", "autograd::engine::evaluate_function: EmbeddingBackward0",
+             "aten::embedding_dense_backward"):
                ("both", BEHIND / 1000, 0),
             ("step", "device idle", "idle_host", NEXT_BATCH): ("both", LATER / 1000, 0),
             ("step", "nccl:all_reduce", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
@@ -262,7 +270,8 @@ class Made(InFolder):
         return [(*row.frames[1:], row.control_self_time) for row in self.tree(*arguments, **keywords)]
 
     def test_levels(self):
-        work = [event("forward", 5, 60, cat="user_annotation"), event("aten::linear", 10, 50), event("aten::mm", 15, 40),
+        work = [event("forward", 5, 60, cat="user_annotation"), event("aten::linear", 10, 50),
+                event("aten::mm", 15, 40),
                 launch(20, 5, 1), kernel("void gemm<float>(int)", 100, 50, 1)]
         found = dict((row[:-1], row[-1]) for row in self.shape([step(0, 0, 100), *work]))
         self.assertEqual(found["forward", "aten::linear", "aten::mm", "gemm"], 50)
@@ -273,12 +282,14 @@ class Made(InFolder):
 
     def test_areas(self):
         for around, expected in (
-                ([event("fwd", 5, 60, cat="user_annotation"), event("nn.Module: Net", 6, 50, cat="python_function")], "fwd"),
+                ([event("fwd", 5, 60, cat="user_annotation"), event("nn.Module: Net", 6, 50, cat="python_function")],
+                 "fwd"),
                 ([event("nn.Module: Net", 6, 50, cat="python_function")], "nn.Module: Net"),
                 ([event("autograd::engine::evaluate_function: MmBackward0", 6, 50)], "backward"),
                 ([event("MmBackward0", 6, 50)], "backward"), ([event("MmBackward", 6, 50)], "backward"),
                 ([event("torch::autograd::AccumulateGrad", 6, 50)], "backward"),
-                ([event("MmBackward00", 6, 50)], "MmBackward00"), ([event("aten::linear", 6, 50)], "aten::linear"), ([], "mm")):
+                ([event("MmBackward00", 6, 50)], "MmBackward00"), ([event("aten::linear", 6, 50)], "aten::linear"),
+                ([], "mm")):
             rows = self.tree([step(0, 0, 100), *around, event("mm", 15, 10), launch(20, 2, 1), kernel("k", 30, 50, 1)])
             with self.subTest(around):
                 self.assertEqual({row.frames[1] for row in rows if row["class"] == "compute" and row.depth}, {expected})
@@ -291,7 +302,8 @@ class Made(InFolder):
 
     def test_work_without_a_launch_is_directly_below_the_step(self):
         rows = self.tree([step(0, 0, 100), event("mm", 10, 5), kernel("void k<1>()", 20, 30, 0)])
-        self.assertEqual([(row.frames, row.control_ns, row.control_kernels) for row in rows if row["class"] == "compute"],
+        self.assertEqual([(row.frames, row.control_ns, row.control_kernels) for row in rows
+                          if row["class"] == "compute"],
                          [(("step", "k"), 30000, 1)])
 
     def test_a_trace_without_device_work(self):
@@ -301,7 +313,8 @@ class Made(InFolder):
                                 ("unrecorded", "after fwd", 30), ("unrecorded", "before fwd", 10)])
 
     def test_a_trace_without_steps_is_one_window_a_file(self):
-        rows = self.tree([event("mm", 20, 40)], [step(0, 0, 30), event("mm", 10, 10), step(1, 30, 30), event("mm", 50, 10)])
+        rows = self.tree([event("mm", 20, 40)],
+                         [step(0, 0, 30), event("mm", 10, 10), step(1, 30, 30), event("mm", 50, 10)])
         self.assertEqual([(row.frames, row.side, row.control_time, row.test_time) for row in rows],
                          [(("step",), "both", 40, 30), (("step", "mm"), "both", 40, 10),
                           (("step", "unrecorded"), "test", 0, 20),
@@ -318,7 +331,8 @@ class Made(InFolder):
         host = [step(0, 0, 100), event("a", 10, 10), launch(12, 2, 1), event("b", 20, 10), launch(22, 2, 2)]
         rows = self.tree([*host, kernel("slow", 30, 60, 1), kernel("quick", 40, 20, 2, stream=8)],
                          [*host, kernel("slow", 30, 60, 1), kernel("quick", 90, 20, 2, stream=8)])
-        found = {row.path: (row.side, row.control_time, row.test_time, row.control_kernels, row.test_kernels) for row in rows}
+        found = {row.path: (row.side, row.control_time, row.test_time, row.control_kernels, row.test_kernels)
+                 for row in rows}
         self.assertEqual(found["step;b;quick"], ("both", 0, 20, 1, 1))
         self.assertEqual(found["step;a;slow"], ("both", 60, 60, 1, 1))
         self.assertEqual(found["step"][3:], (2, 2))
@@ -351,8 +365,10 @@ class Made(InFolder):
         self.assertEqual([row.name for row in rows], ["step", "long", "B", "a", "b", "\u00e9"])
 
 
-HOSTILE = ("a;b", "a%3Bb", "a", "b", "%", "%25", ";", "", " ", "x 7", "7", "line\nfeed", "\n", "tab\there", 'say "hi"', "back\\slash",
-           "'; DROP TABLE t; --", "<b>&amp;</b>", "step", "device idle", "idle_wait", "\u6838 \U0001f600", "a;b;", "100%", "%s %d")
+HOSTILE = ("a;b", "a%3Bb", "a", "b", "%", "%25", ";", "", " ", "x 7", "7", "line\nfeed", "\n", "tab\there", 'say "hi"',
+           "back\\slash",
+           "'; DROP TABLE t; --", "<b>&amp;</b>", "step", "device idle", "idle_wait", "\u6838 \U0001f600", "a;b;",
+           "100%", "%s %d")
 
 
 class Names(InFolder):
@@ -403,7 +419,8 @@ class FoldedStacks(unittest.TestCase):
                 lines = db.execute(f"SELECT printf('%s %.0f', path, 1000 * {side}_self_time) FROM trace_tree_diff(?, ?)"
                                    f" WHERE {side}_self_ns > 0", sides).fetchall()
                 found = [FOLDED.fullmatch(line) for line, in lines]
-                self.assertAlmostEqual(sum(int(line[2]) for line in found), 1000 * root[f"{side}_time"], delta=len(found))
+                self.assertAlmostEqual(sum(int(line[2]) for line in found), 1000 * root[f"{side}_time"],
+                                       delta=len(found))
                 self.assertEqual({line[1].split(";")[0] for line in found}, {"step"})
 
 
@@ -411,7 +428,8 @@ ARGUMENTS = (("'a.json'", "second argument (test) is missing"),
              ("'a.json', 'b.json'", "cannot read 'b.json': No such file or directory"),
              ("'a.json', 'a.json', 7", "'a.json' has no rank 7 (ranks: 0)"),
              ("'a.json', 'a.json', 0, 0, 5", "'a.json' has no step 5 (steps: 0)"),
-             ("'a.json', 'a.json', 0, 0, 0, 0, 'gpu'", "clock must be 'device' or 'host', not 'gpu'; the arguments are control, test, control_rank, test_rank, control_iteration,"
+             ("'a.json', 'a.json', 0, 0, 0, 0, 'gpu'", "clock must be 'device' or 'host', not 'gpu'; the arguments are"
+                                                       " control, test, control_rank, test_rank, control_iteration,"
               " test_iteration, clock, steps"))
 
 

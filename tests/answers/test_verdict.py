@@ -5,7 +5,8 @@ VERDICT = "SELECT {} FROM trace_verdict('a.json', 'b.json')"
 
 
 def trace(*lengths, pause=None):
-    """Steps of these lengths (ms), each with one operator, between two steps of 1 ms; what is longer than `pause` is a pause."""
+    """Steps of these lengths (ms), each with one operator, between two steps of 1 ms; what is longer than `pause` is a
+    pause."""
     events, at = [], 0
     for number, length in enumerate((1, *lengths, 1)):
         work = length if pause is None or length <= pause else pause
@@ -40,9 +41,12 @@ class Verdict(InFolder):
         columns = "verdict, test_left_out, test_iterations, round(test_ms, 3), test_steps, control_left_out"
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 2000, 11, 10, 11), columns),
                          ("no clear difference", "[2]", "[1,3,4,5]", 10.5, 4, None))
-        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11, 800, 11), columns)[1], "[2]")  # the longest one only
-        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11, 10, 11), columns)[1], None)  # not by half of the median
-        self.assertEqual(self.verdict((10, 11, 10, 11), (8, 16, 11, 14, 12), columns)[1], None)   # not by five deviations
+        # the longest one only
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11, 800, 11), columns)[1], "[2]")
+        # not by half of the median
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11, 10, 11), columns)[1], None)
+        # not by five deviations
+        self.assertEqual(self.verdict((10, 11, 10, 11), (8, 16, 11, 14, 12), columns)[1], None)
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)         # of three steps
         twenty = tuple(10 + number % 2 for number in range(20))
         self.assertEqual(self.verdict(twenty, (*twenty[:18], 500, 600), columns)[1], "[19,20]")
@@ -51,12 +55,15 @@ class Verdict(InFolder):
         write("a.json", trace(10, 11, 10, 11))
         write("b.json", trace(10, 2000, 11, 10, 11))
         for iterations in ("'all'", "'[1,2,3,4,5]'", "2"):
-            self.assertEqual(self.rows("SELECT test_left_out FROM trace_verdict('a.json', 'b.json', NULL, NULL, 'steady',"
+            self.assertEqual(self.rows("SELECT test_left_out FROM trace_verdict('a.json', 'b.json', NULL, NULL,"
+                                       " 'steady',"
                                        f" {iterations})"), [(None,)])
 
     def test_the_iterations_give_the_same_sums(self):
-        _, (given, ms) = self.verdict((10, 11, 10, 11), (10, 2000, 11, 10, 11)), self.rows(VERDICT.format("test_iterations, test_ms"))[0]
-        self.assertEqual(self.rows("SELECT sum(test_time) / 1000 FROM trace_step_diff('a.json', 'b.json', NULL, NULL, NULL, ?)", given),
+        _, (given, ms) = self.verdict((10, 11, 10, 11),
+                                      (10, 2000, 11, 10, 11)), self.rows(VERDICT.format("test_iterations, test_ms"))[0]
+        self.assertEqual(self.rows("SELECT sum(test_time) / 1000 FROM trace_step_diff('a.json', 'b.json', NULL, NULL,"
+                                   " NULL, ?)", given),
                          [(ms,)])
 
     def test_the_summary_names_what_is_left_out(self):
@@ -71,7 +78,8 @@ class Verdict(InFolder):
         columns = "verdict, slow_steps"
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 14), columns), ("slower in some steps", 2))
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 10), columns), ("no clear difference", 1))
-        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")  # one is between
+        # one is between
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")
         self.assertEqual(self.verdict((10, 12, 10, 11), (10, 13, 10, 13), columns)[0], "no clear difference")
         self.verdict((10, 11, 10, 11), (10, 14, 10, 14))
         self.assertTrue(self.value("SELECT text FROM trace_summary('a.json', 'b.json')").startswith(
@@ -88,7 +96,8 @@ class Verdict(InFolder):
         write("b.json", trace(14, 15, 14))
 
         def lines(*untraced):
-            return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json', NULL, NULL, NULL, NULL, NULL,"
+            return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json', NULL, NULL, NULL,"
+                                                " NULL, NULL,"
                                                 " ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
         self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms a step, +3.00 ms; traced +4.00 ms"])
         self.assertEqual(lines(8, None), [])

@@ -88,7 +88,8 @@ def random_call(rng):
         name = rng.choice(list(oracle_work.OPERANDS))
         shape = [size() for _ in range(rng.randrange(4))]
         dims = [rng.choice((shape, shape, shape[1:], [1] * len(shape), [])) for _ in range(4)]
-        types = [rng.choice((HALF, FLOAT, "long", "bool")) if each or rng.random() < .2 else rng.choice(("Scalar", "", "double"))
+        types = [rng.choice((HALF, FLOAT, "long", "bool")) if each or rng.random() < .2
+                 else rng.choice(("Scalar", "", "double"))
                  for each in dims]
     elif kind == "other":
         shape = [size() for _ in range(rng.randrange(4))]
@@ -96,7 +97,8 @@ def random_call(rng):
                                  ("native_layer_norm", [shape, [], shape[-1:], rng.choice((shape[-1:], [])), []])))
         types = [rng.choice((HALF, FLOAT)) if each else "Scalar" for each in dims]
     else:
-        name, dims = rng.choice((("view", [[2, 3], []]), ("mm_", [[2, 3], [3, 2]]), ("sum", [[4]]), ("Mm", [[2, 3], [3, 4]])))
+        name, dims = rng.choice((("view", [[2, 3], []]), ("mm_", [[2, 3], [3, 2]]), ("sum", [[4]]),
+                                 ("Mm", [[2, 3], [3, 4]])))
     if rng.random() < .3:
         name += "_"
     damage = rng.random()
@@ -190,8 +192,10 @@ class Formulas(InFolder):
              [""] * 7 + ["False", "", "2", "[True, True, False]"], 2 * 2 * 8 * 25 * 108, 4 * (800 + 2 * 4908)),
             ("aten::convolution_backward", [[8, 4, 5, 5], *conv[:2]] + [[]] * 8, FLOAT,
              [""] * 7 + ["False", "", "2", "[False, True, False]"], 2 * 8 * 25 * 108, 4 * (800 + 4908)),
-            ("aten::_scaled_dot_product_flash_attention", heads, FLOAT, None, 2 * 6 * 35 * 24, 4 * (240 + 336 + 672 + 480)),
-            ("aten::_flash_attention_forward", [[2, 5, 3, 8], [2, 7, 3, 8], [2, 7, 3, 16]], FLOAT, None, 2 * 6 * 35 * 24,
+            ("aten::_scaled_dot_product_flash_attention", heads, FLOAT, None, 2 * 6 * 35 * 24,
+             4 * (240 + 336 + 672 + 480)),
+            ("aten::_flash_attention_forward", [[2, 5, 3, 8], [2, 7, 3, 8], [2, 7, 3, 16]], FLOAT, None,
+             2 * 6 * 35 * 24,
              4 * (240 + 336 + 672 + 480)),
             ("aten::_flash_attention_forward", [[10, 3, 8], [14, 3, 8], [14, 3, 8], [3], [3]], FLOAT, None, None, None),
             ("aten::_efficient_attention_forward", [[1, 5, 3, 8]] * 3 + [[], [4]], FLOAT, None, None, None),
@@ -211,7 +215,8 @@ class Formulas(InFolder):
             ("aten::eq", [[4, 5], [4, 5]], [FLOAT, FLOAT], None, None, 80 + 80 + 20),
             ("aten::where", [[4, 5], [4, 5], []], ["bool", FLOAT, FLOAT], None, None, 20 + 80 + 4 + 80),
             ("aten::gelu", [[4, 5], []], [FLOAT, ""], None, None, 160),
-            ("aten::native_layer_norm", [[4, 5], [], [5], [5], []], [FLOAT, "ScalarList", FLOAT, FLOAT, "Scalar"], None, None,
+            ("aten::native_layer_norm", [[4, 5], [], [5], [5], []], [FLOAT, "ScalarList", FLOAT, FLOAT, "Scalar"], None,
+             None,
              160 + 40),
             ("aten::cat", [[[4, 5], [4, 5]], []], ["TensorList", "Scalar"], None, None, None),
             ("aten::add", [[[4, 5], [4, 5]], []], ["TensorList", "Scalar"], None, None, None),
@@ -275,20 +280,24 @@ class Shares(InFolder):
             event("custom::epilogue", 20, 9), launch(21, 1, 4), kernel("custom", 550, 0, 4),
             operator("aten::zero_", [[5]], FLOAT, at=40, dur=9), launch(41, 1, 5), kernel("fill", 560, 2, 5),
             operator("aten::linear", *linear, at=200, dur=50), launch(201, 1, 6), kernel("own", 570, 3, 6),
-            event("custom::outer", 300, 50), launch(301, 1, 7), kernel("none", 580, 3, 7), kernel("unlaunched", 590, 1, 9)))
+            event("custom::outer", 300, 50), launch(301, 1, 7), kernel("none", 580, 3, 7),
+            kernel("unlaunched", 590, 1, 9)))
         self.assertEqual(self.rows("SELECT name, flops, bytes FROM trace_kernel_owners('trace.json') ORDER BY ts"),
-                         [("stray", None, None), ("gemm", 45, 93), ("reduce", 15, 31), ("custom", 0, 0), ("fill", None, 20),
+                         [("stray", None, None), ("gemm", 45, 93), ("reduce", 15, 31), ("custom", 0, 0),
+                          ("fill", None, 20),
                           ("own", 60, 124), ("none", None, None), ("unlaunched", None, None)])
         write("trace.json", alone("aten::mm", [[2, 3], [3, 5]], FLOAT, kernels=7))
         self.assertEqual(self.rows("SELECT flops, bytes FROM trace_kernel_owners('trace.json') ORDER BY ts"),
                          [(60 * (i + 1) // 7 - 60 * i // 7, 124 * (i + 1) // 7 - 124 * i // 7) for i in range(7)])
         events = alone("aten::mm", [[2, 3], [3, 5]], FLOAT, kernels=3)["traceEvents"]
         write("trace.json", document(*({**each, "dur": 0} if each["cat"] == "kernel" else each for each in events)))
-        self.assertEqual(self.rows("SELECT flops FROM trace_kernel_owners('trace.json') ORDER BY ts"), [(60,), (0,), (0,)])
+        self.assertEqual(self.rows("SELECT flops FROM trace_kernel_owners('trace.json') ORDER BY ts"),
+                         [(60,), (0,), (0,)])
 
     def test_durations_that_are_hardly_possible(self):
         events = alone("aten::mm", [[2 ** 20, 2 ** 20], [2 ** 20, 2 ** 20]], "bool", kernels=9)["traceEvents"]
-        write("trace.json", document(*({**each, "dur": 9.2e15} if each["cat"] == "kernel" else each for each in events)))
+        write("trace.json", document(*({**each, "dur": 9.2e15} if each["cat"] == "kernel" else each
+                                       for each in events)))
         self.assertEqual(self.rows("SELECT sum(flops), min(flops), max(flops) FROM trace_kernel_owners('trace.json')"),
                          [(2 ** 61, 2 ** 61 // 9, 2 ** 61 // 9 + 1)])
 
@@ -313,10 +322,12 @@ class Shares(InFolder):
     def test_steps_add_up(self):
         for seed in range(3000, 3000 + series(10, 100)):
             path = write("trace.json", document(*random_work(seed)))
-            sums = "SELECT sum(flops), sum(bytes), count(*) FROM trace_kernel_owners(:t, 'all', 'all') WHERE iteration {}"
+            sums = ("SELECT sum(flops), sum(bytes), count(*) FROM trace_kernel_owners(:t, 'all', 'all')"
+                    " WHERE iteration {}")
             for number, in self.rows("SELECT DISTINCT iteration FROM trace_kernel_owners(:t, 'all', 'all')"
                                      " WHERE iteration IS NOT NULL", path):
-                self.assertEqual(self.rows(f"SELECT sum(flops), sum(bytes), count(*) FROM trace_kernel_owners(:t, 'all', {number})",
+                self.assertEqual(self.rows(f"SELECT sum(flops), sum(bytes), count(*)"
+                                           f" FROM trace_kernel_owners(:t, 'all', {number})",
                                            path), self.rows(sums.format(f"= {number}"), path))
 
     def test_columns_asked_for_later(self):
@@ -354,7 +365,8 @@ class Differences(InFolder):
         for side, path in enumerate((control, test)):
             counted.append(self.value("SELECT max(1, count(*)) FROM trace_steps(?)", path))
             for *part, flops, bytes_, dur in self.rows(
-                    f"SELECT {', '.join(columns)}, flops, bytes, dur FROM trace_kernel_owners(?, 'all', ?)", path, steps):
+                    f"SELECT {', '.join(columns)}, flops, bytes, dur FROM trace_kernel_owners(?, 'all', ?)", path,
+                    steps):
                 for which, amount in enumerate((flops, bytes_)):
                     sums = found[tuple(part)][which][side]
                     sums[3] += 1
@@ -365,7 +377,8 @@ class Differences(InFolder):
 
     def check(self, control, test, keys):
         sides, counted = self.sides(control, test, keys)
-        rows = self.rows(f"SELECT key_json, diff_device_time, {', '.join(PARTS)} FROM trace_diff_by(?, ?, ?, 'all', 'all',"
+        rows = self.rows(f"SELECT key_json, diff_device_time, {', '.join(PARTS)}"
+                         f" FROM trace_diff_by(?, ?, ?, 'all', 'all',"
                          " 'all', 'all', 'ALL', 2)", control, test, ",".join(keys))
         close = lambda got, wanted, scale=0: self.assertAlmostEqual(got, wanted, delta=1e-9 * (1 + abs(wanted) + scale))
         for key_json, diff, *found in rows:
@@ -424,7 +437,8 @@ class Differences(InFolder):
     def test_by_hand(self):
         def side(rows, durations):
             return document(operator("aten::mm", [[rows, 1000], [1000, 1000]], FLOAT), *sum((
-                [launch(10 + i, 1, i + 1), kernel("gemm", 200 + 100 * i, dur, i + 1)] for i, dur in enumerate(durations)), []),
+                [launch(10 + i, 1, i + 1), kernel("gemm", 200 + 100 * i, dur, i + 1)]
+                for i, dur in enumerate(durations)), []),
                 event("aten::sum", 150, 20), launch(151, 1, 9), kernel("sum", 900, 7, 9))
         write("control.json", side(1000, [40]))  # 2 GFLOP in 40 us: 50 TFLOP/s
         write("test.json", side(3000, [100, 50]))  # 6 GFLOP in 150 us: 40 TFLOP/s
@@ -440,7 +454,8 @@ class Differences(InFolder):
         write("control.json", side("x", [40]))  # its shapes are not known
         self.assertEqual(self.rows(query + " WHERE key = 'aten::mm'", "op"), [(None, 6e9, None, 40, None, None, 110)])
         self.assertEqual(self.rows("SELECT count(*), count(control_flops), count(diff_from_bytes)"
-                                   " FROM trace_diff_by('control.json', 'control.json', 'op', 0, 0, 'all', 'all', 'CPU')"),
+                                   " FROM trace_diff_by('control.json', 'control.json', 'op', 0, 0, 'all', 'all',"
+                                   " 'CPU')"),
                          [(2, 0, 0)])
 
     def test_columns_asked_for_later(self):

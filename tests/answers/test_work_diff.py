@@ -10,15 +10,17 @@ from collections import Counter, defaultdict
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, corpus, series, slow
 
-COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, test_low, test_high, round(median_duration, 4),"
+COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, test_low, test_high,"
+           " round(median_duration, 4),"
            " round(size, 4), text")
 
 
-# ---- the rules, a second time ------------------------------------------------------------------------------------------
+# ---- the rules, a second time
+# ------------------------------------------------------------------------------------------
 
 def inside(rows, covering):
-    """The rows that start while another one of their thread runs which is further out and covers them. A row is (start, -end,
-    event, thread, ...)."""
+    """The rows that start while another one of their thread runs which is further out and covers them. A row is (start,
+    -end, event, thread, ...)."""
     found, around = set(), defaultdict(list)
     for row in sorted(rows):
         running = around[row[3]] = [each for each in around[row[3]] if -each[1] > row[0]]
@@ -32,7 +34,8 @@ def runs_of(db, trace, ranks, iterations, kernels):
     """The runs that count, as in inside(), with their window and (kind, name); and the windows."""
     windows = set(db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, ?, ?, 'annotation')",
                              (trace, ranks, iterations)))
-    rows = db.execute("SELECT ts_ns, -ts_ns - coalesce(dur_ns, 0), event, file || ' ' || pid || ' ' || tid, file, rank, iteration,"
+    rows = db.execute("SELECT ts_ns, -ts_ns - coalesce(dur_ns, 0), event, file || ' ' || pid || ' ' || tid, file,"
+                      " rank, iteration,"
                       " CASE WHEN cat IN ('cpu_op', 'Operator') THEN 'operator'"
                       "  WHEN trace_kernel_type(name, cat) IS NOT NULL THEN 'kernel' ELSE 'call' END,"
                       " trace_stable_name(name), dur_ns IS NOT NULL AND name IS NOT NULL, link"
@@ -45,7 +48,8 @@ def runs_of(db, trace, ranks, iterations, kernels):
     runs = [row for row in operators if row not in nested]
     if kernels:
         calls = [row for row in made if row[5][0] == "call" and row[7] is not None]
-        launched = {(row[6], row[2]) for row in inside(operators + calls, lambda outer, inner: outer[5][0] == "operator")}
+        launched = {(row[6], row[2])
+                    for row in inside(operators + calls, lambda outer, inner: outer[5][0] == "operator")}
         launched |= {(row[6], row[2]) for row in operators}
         runs += [row for row in made if row[5][0] == "kernel" and (row[6], row[7]) not in launched]
     return runs, windows
@@ -81,14 +85,16 @@ def expected(db, control, test, same_device, ranks=None, iterations=None):
         duration = statistics.median(lengths[kind, name]) / 1000
         size = abs(medians[1] - medians[0]) * duration
         said = [f"{median:g}" for median in medians]
-        change = (f"new, {said[1]}" if counts[0][-1] == 0 else f"gone, {said[0]}" if counts[1][-1] == 0 else " -> ".join(said))
+        change = (f"new, {said[1]}" if counts[0][-1] == 0 else f"gone, {said[0]}" if counts[1][-1] == 0
+                  else " -> ".join(said))
         label, = db.execute("SELECT trace_label(?)", (name,)).fetchone()
         rows.append((name, kind, *medians, counts[0][0], counts[0][-1], counts[1][0], counts[1][-1], round(duration, 4),
                      round(size, 4), f"{label} {change} {unit}"))
     return sorted(rows, key=lambda row: (-row[9], row[1] == "kernel", row[0]))
 
 
-# ---- programs at random ------------------------------------------------------------------------------------------------
+# ---- programs at random
+# ------------------------------------------------------------------------------------------------
 
 NAMES = ("aten::mm", "aten::add", "aten::to", "MulBackward0", "triton_poi_fused_add_0", "triton_poi_fused_add_1")
 
@@ -139,7 +145,8 @@ class Trace:
                 self.at += self.rng.choice((0, 0, 1, 3))
                 over = self.rng.choice((0, 0, 0, 2))
                 self.events.insert(own, event(name, begin, self.at - begin + over, **fields, **(
-                    {"cat": "python_function"} if name == "frame" else {"cat": "Operator"} if self.rng.random() < 0.1 else {})))
+                    {"cat": "python_function"} if name == "frame" else {"cat": "Operator"} if self.rng.random() < 0.1
+                    else {})))
 
     def made(self, nodes, steps):
         for number in range(steps or 1):
@@ -154,7 +161,8 @@ class Trace:
 
 class SecondReading(InFolder):
     def check(self, control, test, same_device, ranks=None, iterations=None):
-        found = self.rows(f"SELECT {COLUMNS} FROM trace_work_diff(?, ?, ?, ?, ?, ?)", control, test, ranks, ranks, iterations,
+        found = self.rows(f"SELECT {COLUMNS} FROM trace_work_diff(?, ?, ?, ?, ?, ?)", control, test, ranks, ranks,
+                          iterations,
                           iterations)
         self.assertEqual(found, expected(self.db, control, test, same_device, ranks, iterations), (control, test))
         return found
@@ -162,7 +170,8 @@ class SecondReading(InFolder):
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
             for ranks, iterations in ((None, None), ("all", "all"), (0, "all")):
-                self.check(*(os.path.join(EXAMPLES, folder, side) for side in ("control", "test")), True, ranks, iterations)
+                self.check(*(os.path.join(EXAMPLES, folder, side) for side in ("control", "test")), True, ranks,
+                           iterations)
 
     def test_random_programs(self):
         seen, count = Counter(), series(60, 500)
@@ -197,7 +206,8 @@ class Rules(InFolder):
             events = []
             for number, runs in enumerate(steps):
                 events.append(step(number, 1000 * number, 900))
-                events += [run if isinstance(run, dict) else event(run[0], 1000 * number + run[1], run[2]) for run in runs]
+                events += [run if isinstance(run, dict) else event(run[0], 1000 * number + run[1], run[2])
+                           for run in runs]
             write(path, document(*events, **head))
 
     def test_ranges_that_overlap_are_no_change(self):
@@ -245,7 +255,8 @@ class Rules(InFolder):
 
     def test_kernels_count_on_equal_devices(self):
         work = [[launch(0, 3, 1), kernel("gemm", 100, 5, 1)]]
-        for mine, theirs, counts in (("A100", "A100", True), ("A100", "H100", False), (None, "H100", False), (None, None, True)):
+        for mine, theirs, counts in (("A100", "A100", True), ("A100", "H100", False), (None, "H100", False),
+                                     (None, None, True)):
             self.pair(work, [])
             for path, device in (("a.json", mine), ("b.json", theirs)):
                 write(path, document(step(0, 0, 900), *(work[0] if path == "a.json" else []),
@@ -282,7 +293,8 @@ class Recordings(unittest.TestCase):
     def texts(self, control, test, *given):
         marks = "".join(", ?" for _ in given)
         return [row[0] for row in self.db.execute(f"SELECT text FROM trace_work_diff(?, ?{marks})",
-                                                  (os.path.join(self.folder, control), os.path.join(self.folder, test), *given))]
+                                                  (os.path.join(self.folder, control), os.path.join(self.folder, test),
+                                                   *given))]
 
     def test_what_was_planted_is_among_the_first_three(self):
         for pair, text in PLANTED.items():
@@ -301,7 +313,8 @@ class Recordings(unittest.TestCase):
                 trace = f"{pair}/{side}"
                 if os.path.isdir(os.path.join(self.folder, trace)):
                     for mine, theirs in ((range(1, 7), range(7, 13)), (range(1, 13, 2), range(2, 13, 2))):
-                        numbers = self.db.execute("SELECT iteration FROM trace_steps(?)", (os.path.join(self.folder, trace),))
+                        numbers = self.db.execute("SELECT iteration FROM trace_steps(?)",
+                                                  (os.path.join(self.folder, trace),))
                         numbers = [row[0] for row in numbers]
                         halves = [json.dumps([numbers[i] for i in each]) for each in (mine, theirs)]
                         self.assertEqual(self.texts(trace, trace, None, None, *halves), [], trace)

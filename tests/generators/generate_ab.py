@@ -5,11 +5,12 @@
     family.write("folder")          # folder/control-0/rank0.json ...: a directory a run, a file a rank
     family.sides()                  # the same times without files: [[{(device, name): [us of each step]}]]
 
-A step's time of an operator is base * exp(run effect + noise): the run effect is common to the steps of a run, in part to
-all its operators; noise of the steps of a run is autocorrelated, of normal, heavy or skewed distribution.
+A step's time of an operator is base * exp(run effect + noise): the run effect is common to the steps of a run, in part
+to all its operators; noise of the steps of a run is autocorrelated, of normal, heavy or skewed distribution.
 
     python3 tests/generators/generate_ab.py FOLDER [SEED]          # writes one family
-    python3 tests/generators/generate_ab.py --table [FAMILIES]     # false alarms and power of trace_ab's rules, by oracle_ab.py
+    python3 tests/generators/generate_ab.py --table [FAMILIES] # false alarms and power of trace_ab's rules, by
+    oracle_ab.py
 """
 import json
 import math
@@ -59,7 +60,8 @@ def unit_variance(rng, tails):
 class Family:
     def __init__(self, rng, plan):
         self.rng, self.plan = rng, plan
-        self.bases = [(rng.randrange(20, 400), rng.randrange(10, 2000)) for _ in range(plan.operators)]  # us: host, device
+        # us: host, device
+        self.bases = [(rng.randrange(20, 400), rng.randrange(10, 2000)) for _ in range(plan.operators)]
         order = [(side, run) for run in range(max(plan.runs)) for side in (0, 1) if run < plan.runs[side]]
         if not plan.interleaved:
             order.sort()
@@ -84,7 +86,8 @@ class Family:
         plan, state, made = self.plan, unit_variance(self.rng, self.plan.tails), []
         for _ in range(plan.steps):
             made.append(max(1, round(1000 * level * math.exp(plan.noise * state))))
-            state = plan.correlation * state + math.sqrt(1 - plan.correlation ** 2) * unit_variance(self.rng, plan.tails)
+            new = math.sqrt(1 - plan.correlation ** 2) * unit_variance(self.rng, plan.tails)
+            state = plan.correlation * state + new
         return made
 
     def sides(self):
@@ -139,12 +142,15 @@ class Family:
         return f'{{"baseTimeNanoseconds":{start},"traceEvents":[\n' + ",\n".join(events) + "]}"
 
 
-# ---- runs with all that a reader must mind --------------------------------------------------------------------------------
+# ---- runs with all that a reader must mind
+# --------------------------------------------------------------------------------
 
 NAMES = ("aten::mm", "aten::add", "loss", "a.py(12): f", "a.py(30): f", "step", "Optimizer.step#SGD.step")
-KERNELS = ("void gemm<float, 4>(int)", "gemm", "void gemm<float, 8>(int)", "triton_poi_fused_add_0", "triton_poi_fused_add_1",
+KERNELS = ("void gemm<float, 4>(int)", "gemm", "void gemm<float, 8>(int)", "triton_poi_fused_add_0",
+           "triton_poi_fused_add_1",
            "Memcpy HtoD (Pinned -> Device)")
-PRESENCE = ("always",) * 5 + ("some steps", "few steps", "some runs", "control", "test", "zero", "zero runs", "constant")
+PRESENCE = ("always",) * 5 + ("some steps", "few steps", "some runs", "control", "test", "zero", "zero runs",
+                              "constant")
 
 
 class Mixed:
@@ -180,7 +186,8 @@ class Mixed:
         zero = {each[0] for each in self.host + self.device if each[1] == "zero" or (
             each[1] == "zero runs" and rng.random() < 0.5)}
         first = rng.randrange(3)
-        return {f"rank{rank}.json": self.file(side, steps - (rank > 0 and steps > 1 and rng.random() < 0.2), start, luck,
+        return {f"rank{rank}.json": self.file(side, steps - (rank > 0 and steps > 1 and rng.random() < 0.2), start,
+                                              luck,
                                               absent, zero, first)
                 for rank in range(self.ranks)}
 
@@ -252,7 +259,8 @@ class Mixed:
         return os.path.join(folder, "control-*"), os.path.join(folder, "test-*")
 
 
-# ---- rates ------------------------------------------------------------------------------------------------------------
+# ---- rates
+# ------------------------------------------------------------------------------------------------------------
 
 CONFIGURATIONS = [(operators, effect, runs) for operators in (8, 40) for effect in (0.01, 0.03) for runs in (3, 5)]
 
@@ -276,12 +284,15 @@ def rates(families, plan, seed):
         detectable += [row.detectable for row in varied]
     for factor in (1.05, 1.1):
         found.append(sum(row.verdict == "slower" for at in range(families) for row in judged(
-            Family(random.Random(seed + at), replace(plan, planted={PLANTED: factor})), oracle_ab) if row.name == kernel(PLANTED)))
-    return alarms / rows, spoilt / families, *(each / families for each in found), sorted(detectable)[len(detectable) // 2]
+            Family(random.Random(seed + at), replace(plan, planted={PLANTED: factor})), oracle_ab)
+            if row.name == kernel(PLANTED)))
+    return alarms / rows, spoilt / families, *(each / families
+                                               for each in found), sorted(detectable)[len(detectable) // 2]
 
 
 def table(families):
-    print("| operators | between runs | runs a side | rows at p <= 0.05 | families with a verdict | finds 5 % | finds 10 % "
+    print("| operators | between runs | runs a side | rows at p <= 0.05 | families with a verdict | finds 5 % | finds"
+          " 10 % "
           "| median `detectable` |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
     for at, (operators, effect, runs) in enumerate(CONFIGURATIONS):
         rows, spoilt, five, ten, detectable = rates(

@@ -15,11 +15,13 @@ COLUMNS = {
     "STRING_IDS": ("id", "value"),
     "RANK_DEVICE_MAP": ("rankId", "deviceId"),
     "META_DATA": ("name", "value"),
-    "PYTORCH_API": ("startNs", "endNs", "globalTid", "connectionId", "name", "sequenceNumber", "fwdThreadId", "inputDtypes",
+    "PYTORCH_API": ("startNs", "endNs", "globalTid", "connectionId", "name", "sequenceNumber", "fwdThreadId",
+                    "inputDtypes",
                     "inputShapes", "callchainId", "type"),
     "CONNECTION_IDS": ("id", "connectionId"),
     "CANN_API": ("startNs", "endNs", "type", "globalTid", "connectionId", "name"),
-    "TASK": ("startNs", "endNs", "deviceId", "connectionId", "globalTaskId", "globalPid", "taskType", "contextId", "streamId",
+    "TASK": ("startNs", "endNs", "deviceId", "connectionId", "globalTaskId", "globalPid", "taskType", "contextId",
+             "streamId",
              "taskId", "modelId"),
     "COMPUTE_TASK_INFO": ("name", "globalTaskId", "blockDim", "opType"),
     "COMMUNICATION_OP": ("opName", "startNs", "endNs", "connectionId", "groupName", "opId", "deviceId"),
@@ -28,7 +30,8 @@ OF_TEXT = {"value", "startNs of PYTORCH_API", "endNs of PYTORCH_API"}
 KEPT = {"startNs", "globalTaskId"}
 
 OPERATORS = ("aten::mm", "aten::add", "c10d::allreduce_", "ProfilerStep", "caf\u00e9", "")
-SHAPES = ("64,32;;", "64,32;\r\n32,64;\r\n;\r\n", "", ";", "1", "64,;", "a", "1;2;3", " 4,5 ;\t6\n", "[[1]]", "-1", "1.5;2", "1,,2")
+SHAPES = ("64,32;;", "64,32;\r\n32,64;\r\n;\r\n", "", ";", "1", "64,;", "a", "1;2;3", " 4,5 ;\t6\n", "[[1]]", "-1",
+          "1.5;2", "1,,2")
 DTYPES = ("float;\r\nfloat;\r\nScalar", "c10::Half", "", ";", 'q"uote;\\;caf\u00e9', "long int;None")
 SOME = (None, None, 0, 1, 7, 4294967295, -1)
 START = 1_704_161_511_420_306_491
@@ -79,7 +82,8 @@ class Made:
         """An operator, what it puts on the queue, and what is done when that is taken off."""
         rng, name = self.rng, self.rng.choice(OPERATORS)
         sequence = rng.choice((-1, -1, 0, 7, None))
-        self.api(at, 300, self.main, 50001, name, 3 * number, sequenceNumber=sequence, fwdThreadId=rng.choice((0, 1, None)),
+        self.api(at, 300, self.main, 50001, name, 3 * number, sequenceNumber=sequence,
+                 fwdThreadId=rng.choice((0, 1, None)),
                  **dict(zip(rng.choice((("inputShapes", "inputDtypes"), ("inputDtypes", "inputShapes"))),
                             (self.string(rng.choice(SHAPES)), self.string(rng.choice(DTYPES))))))
         self.add("CONNECTION_IDS", id=3 * number, connectionId=10 + number)
@@ -98,7 +102,8 @@ class Made:
         if self.tidy or self.chance(0.9):
             self.cann(at + 70, rng.choice((10, 10, 25, 500)), tid, 10000, "launch", connection)
         if self.chance(0.5):
-            self.cann(at + 71, 5, tid, rng.choice((5000, 20000, 10000)), rng.choice(("KernelLaunch", "aclrtMemcpyAsync")),
+            self.cann(at + 71, 5, tid, rng.choice((5000, 20000, 10000)),
+                      rng.choice(("KernelLaunch", "aclrtMemcpyAsync")),
                       rng.choice((connection, connection + 1, -1)))
         if not self.tidy and self.chance(0.1):  # its number given twice
             self.cann(at + 600, 5, tid, 10000, "launch", connection)
@@ -119,13 +124,16 @@ class Made:
     def grow(self):
         rng = self.rng
         for step in range(rng.choice((0, 0, 3, 4))):
-            name = f"ProfilerStep#{step}" if self.tidy or self.chance(0.9) else rng.choice(("ProfilerStep #7", "ProfilerStep#x"))
+            plain = self.tidy or self.chance(0.9)
+            name = f"ProfilerStep#{step}" if plain else rng.choice(("ProfilerStep #7", "ProfilerStep#x"))
             self.api(1000 * step, 950, self.main, 50001, name)
         for number in range(rng.randrange(1, self.most)):
             self.operator(number, rng.randrange(4000))
         for _ in range(0 if self.tidy else rng.randrange(4)):
-            self.api(rng.randrange(4000), 5, rng.choice((self.main, self.queue)), rng.choice((50001, 50002, 50003, 50004, 1, None)),
-                     rng.choice(("torch/nn.py(3): forward", "mark", "Other", "ProfilerStep#9", "Enqueue")), rng.choice(SOME))
+            self.api(rng.randrange(4000), 5, rng.choice((self.main, self.queue)),
+                     rng.choice((50001, 50002, 50003, 50004, 1, None)),
+                     rng.choice(("torch/nn.py(3): forward", "mark", "Other", "ProfilerStep#9", "Enqueue")),
+                     rng.choice(SOME))
         for number in range(rng.choice((0, 3))):
             self.add("STEP_TIME", id=rng.choice((number, number, None, -1)) if not self.tidy else number,
                      startNs=START + 1000 * number, endNs=START + 1000 * number + 990)

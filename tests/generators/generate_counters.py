@@ -31,7 +31,8 @@ def events():
         number, name = divmod(place, len(KERNELS))
         name = list(KERNELS)[name]
         made.append({"ph": "X", "cat": "cuda_profiler_range", "pid": 0, "tid": 0, "ts": place * each, "dur": each,
-                     "name": "__missing__" if name == NAMELESS and number == 0 else name, "args": counters(name, number)})
+                     "name": "__missing__" if name == NAMELESS and number == 0 else name,
+                     "args": counters(name, number)})
     return made
 
 

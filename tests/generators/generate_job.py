@@ -45,7 +45,8 @@ class Recorder:
     def work(self, name, launched, start, end, stream=7, args=None):
         """Device work, with a launch that ends when it was launched."""
         self.correlation += 1
-        self.host("cudaLaunchKernel", launched - 1000, launched, cat="cuda_runtime", args={"correlation": self.correlation})
+        self.host("cudaLaunchKernel", launched - 1000, launched, cat="cuda_runtime",
+                  args={"correlation": self.correlation})
         self.add(kernel, start, end, name, self.correlation, stream)
         self.events[-1]["args"].update(args or {})
 
@@ -93,7 +94,8 @@ def simulate(rng, ranks, steps, groups, whole):
         for what, name, group, kind, sync, stream in program:
             if what == "collective":
                 for members in groups[group]:
-                    args = {"Process Group Name": str(group), "Process Group Ranks": str([rank.number for rank in members])}
+                    args = {"Process Group Name": str(group),
+                            "Process Group Ranks": str([rank.number for rank in members])}
                     for _ in range(rng.choice((1, 1, 2))):
                         collective(rng, members, kind, rng.randrange(3000, 40000), stream, sync, args)
                 continue
@@ -118,13 +120,15 @@ def host_collective(rng, ranks, kind, transfer, style, args, waits, whole):
     for rank in ranks:
         rank.recorder.host(f"c10d::{kind}_", rank.host, rank.host + rng.randrange(500, 9000))
         rank.host += rng.randrange(300, 6000)
-        starts[rank] = max(rank.host + rng.choice((0, rng.randrange(3000), rng.randrange(30000))), rank.streams.get(worker, 0))
+        starts[rank] = max(rank.host + rng.choice((0, rng.randrange(3000), rng.randrange(30000))),
+                           rank.streams.get(worker, 0))
     for rank in ranks:
         over = max((starts[rank], starts[ranks[0]]) if kind == "broadcast" else starts.values()) + transfer
         shown = max(starts[rank] + 1, over + rng.choice((0, 0, rng.randrange(3000), rng.randrange(40000))))
         if style == "record_param_comms":
             told = {"Collective name": kind, **args}
-            rank.recorder.host(style, begun[rank], shown if waits else rank.host, args=told if whole or rng.random() < 0.9 else args)
+            rank.recorder.host(style, begun[rank], shown if waits else rank.host, args=told if whole
+                               or rng.random() < 0.9 else args)
         else:
             rank.recorder.host(f"{style}:{kind}", starts[rank], shown, cat="user_annotation", tid=worker, args=args)
         rank.streams[worker] = shown
@@ -137,17 +141,21 @@ def simulate_host(rng, ranks, steps, groups, whole):
     style = rng.choice(("gloo", "gloo", "mpi", "record_param_comms", "record_param_comms", "nccl"))
     program = [("collective", "", 0, "all_reduce", True, True)] * whole
     for _ in range(rng.randrange(3, 14)):
-        what = rng.choice(("op", "op", "nothing", "loader", "hook", "call", "frame", "collective", "collective", "collective"))
+        what = rng.choice(("op", "op", "nothing", "loader", "hook", "call", "frame", "collective", "collective",
+                           "collective"))
         program.insert(0, (what, rng.randrange(5), rng.randrange(len(groups)),
-                           rng.choice(("all_reduce", "all_reduce", "all_gather", "broadcast", "barrier", "send", "recv")),
+                           rng.choice(("all_reduce", "all_reduce", "all_gather", "broadcast", "barrier", "send",
+                                       "recv")),
                            rng.random() < 0.7, whole or rng.random() < 0.7))
     for number in range(steps):
         begun = {rank: rank.host for rank in ranks}
         for what, name, group, kind, waits, told in program:
             if what == "collective":
                 for members in groups[group]:
-                    args = {"Process Group Name": str(group), "Process Group Ranks": str([rank.number for rank in members])}
-                    host_collective(rng, members, kind, rng.randrange(1000, 40000), style, args if told else {}, waits, whole)
+                    args = {"Process Group Name": str(group),
+                            "Process Group Ranks": str([rank.number for rank in members])}
+                    host_collective(rng, members, kind, rng.randrange(1000, 40000), style, args if told else {}, waits,
+                                    whole)
                 continue
             for rank in ranks:
                 start, long = rank.host, rng.choice((rng.randrange(500, 5000), rng.randrange(60000)))
@@ -202,7 +210,8 @@ def made_job(seed, most=MOST_RANKS, whole=False, on_host=False):
     """{rank: events}; unless the job is to be whole, some ranks, steps and collectives are lost."""
     rng = random.Random(seed)
     count = rng.choice((1, 2, 2, 3, 4, 5, 8, most))
-    ranks = [Rank(Recorder(Clock(rng.randrange(-10 ** 7, 10 ** 7), rng.randrange(-50, 51)))) for _ in range(min(count, most))]
+    ranks = [Rank(Recorder(Clock(rng.randrange(-10 ** 7, 10 ** 7), rng.randrange(-50, 51))))
+             for _ in range(min(count, most))]
     for number, rank in enumerate(ranks):
         rank.number = number
         rank.host = 2 * 10 ** 7 + rng.randrange(30000)

@@ -39,11 +39,13 @@ HEADER = ["timestamp", "index", "utilization.gpu [%]", "power.draw [W]", "clocks
 # kernel: the operators around its launch, and its ns at the full clock; or a function that gives the ns of a step
 KERNELS = {
     "ampere_sgemm_128x64_tn": (("aten::linear", "aten::addmm"), 60 * MS),
-    "void at::native::vectorized_layer_norm_kernel<float, float>(int)": (("aten::layer_norm", "aten::native_layer_norm"), 12 * MS),
+    "void at::native::vectorized_layer_norm_kernel<float, float>(int)": (("aten::layer_norm",
+                                                                          "aten::native_layer_norm"), 12 * MS),
     "ampere_sgemm_128x64_nt": (("autograd::engine::evaluate_function: AddmmBackward0", "aten::mm"), 110 * MS),
     "multi_tensor_apply_kernel<AdamFunctor>": (("Optimizer.step#AdamW.step", "aten::_foreach_addcdiv_"), 30 * MS)}
 LAYER_NORM, ADAM = list(KERNELS)[1], list(KERNELS)[3]
-FUSED = {ADAM: None, "multi_tensor_apply_kernel<FusedAdamFunctor>": (("Optimizer.step#AdamW.step", "aten::_fused_adamw_"), 18 * MS)}
+FUSED = {ADAM: None, "multi_tensor_apply_kernel<FusedAdamFunctor>": (("Optimizer.step#AdamW.step",
+                                                                      "aten::_fused_adamw_"), 18 * MS)}
 SLOWER = {LAYER_NORM: (KERNELS[LAYER_NORM][0], 31 * MS)}
 FASTER = {"ampere_sgemm_128x64_tn": (("aten::linear", "aten::addmm"), 28 * MS),
           "ampere_sgemm_128x64_nt": (("autograd::engine::evaluate_function: AddmmBackward0", "aten::mm"), 52 * MS)}
@@ -69,7 +71,8 @@ def trace(revision, kernels):
     noise, events, now, correlation = random.Random(revision), [], 0, 100
 
     def event(cat, name, start, end, pid=4120, tid=4120, **args):
-        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": end - start, "args": args})
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": end - start,
+                       "args": args})
 
     def launch(call, cat, name, ns, scaled):
         """Launches work; returns its end. The device is idle, or done at `free`."""
@@ -85,7 +88,8 @@ def trace(revision, kernels):
     for number in STEPS:
         begin = free = now
         loading = (400 * MS if number == STEPS[0] else 4 * MS) + noise.randrange(300) * US
-        event("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", now + 10 * US, now + loading)
+        event("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", now + 10 * US,
+              now + loading)
         now += loading + 20 * US
         at = now
         now += 3 * US
@@ -117,7 +121,8 @@ def document(events, start, device, by):
     """A file as Kineto writes it, but for the order of its keys."""
     for event in events:
         event["ts"], event["dur"] = event["ts"] / US, event["dur"] / US
-    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": device}], "generated_by": f"tests/{by} (not a recording)",
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": device}],
+                       "generated_by": f"tests/{by} (not a recording)",
                        "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1}, "baseTimeNanoseconds": start,
                        "displayTimeUnit": "ms", "traceEvents": events}, indent=1).encode()
 
@@ -144,12 +149,14 @@ def samples(start):
 def generate():
     """The name in the folder, and the bytes, of each file."""
     yield "runs.csv", table([["revision", "date", "cluster", "path"],
-                             *([revision, date, cluster, f"examples/joins/runs/{revision}"] for revision, date, cluster, _ in RUNS)])
+                             *([revision, date, cluster, f"examples/joins/runs/{revision}"]
+                               for revision, date, cluster, _ in RUNS)])
     dates = {revision: date for revision, date, *_ in RUNS}
     yield "gpu.csv", table([HEADER, *samples(base(dates[MEASURED]))], ", ")
     for revision, date, cluster, changes in RUNS:
         yield f"runs/{revision}/rank0.pt.trace.json.gz", document(
-            trace(revision, {**KERNELS, **changes}), base(date), H100 if cluster == "beta" else A100, "generate_joins.py")
+            trace(revision, {**KERNELS, **changes}), base(date), H100 if cluster == "beta" else A100,
+            "generate_joins.py")
 
 
 def write(path, data):

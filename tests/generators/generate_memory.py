@@ -1,8 +1,9 @@
 """Random snapshots of PyTorch's allocator, made by a small allocator that keeps segments and blocks, so that the blocks
-at the end are what is open: several devices, rings cut anywhere, addresses used again, maps and unmaps, segments that were
-not recorded, blocks without frames, old layouts.
+at the end are what is open: several devices, rings cut anywhere, addresses used again, maps and unmaps, segments that
+were not recorded, blocks without frames, old layouts.
 
-    generate_memory.py FILE EVENTS FRAMES    writes a large one: FRAMES shared frames each, in lists of their own; prints its peak
+    generate_memory.py FILE EVENTS FRAMES writes a large one: FRAMES shared frames each, in lists of their own; prints
+    its peak
 """
 import gzip
 import json
@@ -88,11 +89,13 @@ class Device:
     def alloc(self):
         asked = self.rng.choice([0, 1, 100, 512, 1000, 3000, self.rng.randrange(1, 9000)])
         size = (asked + 511) // 512 * 512 or 512
-        places = [(s, i) for s in self.segments for i, b in enumerate(s["blocks"]) if b["state"] == "inactive" and b["size"] >= size]
+        places = [(s, i) for s in self.segments for i, b in enumerate(s["blocks"]) if b["state"] == "inactive"
+                  and b["size"] >= size]
         segment, i = self.rng.choice(places) if places and self.rng.random() < 0.9 else (self.segment(size), 0)
         block = segment["blocks"][i]
         if block["size"] > size:
-            segment["blocks"].insert(i + 1, {"address": block["address"] + size, "size": block["size"] - size, "state": "inactive",
+            segment["blocks"].insert(i + 1, {"address": block["address"] + size, "size": block["size"] - size,
+                                             "state": "inactive",
                                              "asked": 0, "frames": None})
             block["size"] = size
         self.event("alloc", block["address"], asked)
@@ -123,7 +126,8 @@ class Device:
             self.segments.remove(segment)
             self.free_addresses.append((segment["address"], segment["size"]))
             if self.recorded:
-                self.event("segment_unmap" if segment["expandable"] else "segment_free", segment["address"], segment["size"])
+                self.event("segment_unmap" if segment["expandable"] else "segment_free", segment["address"],
+                           segment["size"])
 
     def run(self, steps):
         for _ in range(steps):
@@ -144,7 +148,8 @@ class Device:
                 blocks.append(shown)
             active = [b for b in segment["blocks"] if b["state"].startswith("active")]
             made.append({"device": self.number, "address": segment["address"], "total_size": segment["size"],
-                         "allocated_size": sum(b["size"] for b in active), "active_size": sum(b["size"] for b in active),
+                         "allocated_size": sum(b["size"] for b in active),
+                         "active_size": sum(b["size"] for b in active),
                          "requested_size": sum(b["asked"] for b in active), "stream": 0, "segment_type": "small",
                          "segment_pool_id": (0, 0), "is_expandable": segment["expandable"], "blocks": blocks})
         return made
@@ -162,11 +167,13 @@ def snapshot(seed):
         for _ in range(rng.randrange(1, 5)):
             device.run(rng.randrange(0, 60))
             if open_ones and rng.random() < 0.5:
-                annotations.append({"stage": "END", "name": open_ones.pop(rng.randrange(len(open_ones))), "device": device.number,
+                annotations.append({"stage": "END", "name": open_ones.pop(rng.randrange(len(open_ones))),
+                                    "device": device.number,
                                     "time_us": device.now})
             else:
                 open_ones.append(rng.choice(["a", "b", "c"]))
-                annotations.append({"stage": "START", "name": open_ones[-1], "device": device.number, "time_us": device.now})
+                annotations.append({"stage": "START", "name": open_ones[-1], "device": device.number,
+                                    "time_us": device.now})
     made = {"segments": [s for d in devices for s in d.described(old)],
             "device_traces": [d.events[rng.choice([0, 0, rng.randrange(len(d.events) + 1)]):] for d in devices]}
     rng.shuffle(made["segments"])
@@ -183,9 +190,11 @@ def write(path, made, rng):
 
 
 def write_large(path, count, depth):
-    """Events with lists of frames of their own; the frames are shared. As Python's pickler writes them. Returns the peak."""
+    """Events with lists of frames of their own; the frames are shared. As Python's pickler writes them. Returns the
+    peak."""
     rng = random.Random(1)
-    frames = [{"name": f"at::_ops::op{i}::call(long)" if i % 3 else f"f{i}", "filename": "??" if i % 3 else f"/src/f{i % 50}.py", "line": i}
+    frames = [{"name": f"at::_ops::op{i}::call(long)" if i % 3 else f"f{i}", "filename": "??" if i % 3
+               else f"/src/f{i % 50}.py", "line": i}
               for i in range(3000)]
     events, alive, free, last, now, peak = [], [], [], 1 << 40, 0, 0
     for i in range(count):
@@ -201,7 +210,8 @@ def write_large(path, count, depth):
             alive.append((address, size))
             now += size
             peak = max(peak, now)
-        events.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1_700_000_000_000_000 + i,
+        events.append({"action": action, "addr": address, "size": size, "stream": 0,
+                       "time_us": 1_700_000_000_000_000 + i,
                        "frames": rng.choices(frames, k=depth)})
     with open(path, "wb") as file:
         pickle.dump({"segments": [], "device_traces": [events], "external_annotations": []}, file, protocol=4)

@@ -4,13 +4,14 @@
     generate_memory_pair.py [OUTDIR]            write OUTDIR/{control,test}/rank{0,1}.pickle.gz
     generate_memory_pair.py --check [OUTDIR]    exit 1 if the files there are not these
 
-OUTDIR is examples/memory/gpu by default. The files are no recordings. Each operator of a trace in examples/gpu that makes a
-tensor allocates it while it runs: activations until backward has used them, gradients until zero_grad. Parameters, the
-state of AdamW and the buckets of DistributedDataParallel were there before. In step 13 the program keeps what log_softmax gave
-for its log, so the peak is in that step.
+OUTDIR is examples/memory/gpu by default. The files are no recordings. Each operator of a trace in examples/gpu that
+makes a tensor allocates it while it runs: activations until backward has used them, gradients until zero_grad.
+Parameters, the state of AdamW and the buckets of DistributedDataParallel were there before. In step 13 the program
+keeps what log_softmax gave for its log, so the peak is in that step.
 
-Planted in test: the model keeps the first of the two clones of each layer until backward is done, +4 activations of 16.8 MB at
-the peak, which is at the beginning of backward; and the fused AdamW has no temporary square roots, which are not at the peak.
+Planted in test: the model keeps the first of the two clones of each layer until backward is done, +4 activations of
+16.8 MB at the peak, which is at the beginning of backward; and the fused AdamW has no temporary square roots, which are
+not at the peak.
 """
 import argparse
 import collections
@@ -35,20 +36,27 @@ STEP = Frame("step", "/usr/lib/python3.11/site-packages/torch/optim/adamw.py", 2
 ENGINE = Frame("torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)", "??", 0)
 
 # Bytes that an operator allocates: each has a name, by which it is freed.
-MAKES = {"aten::_to_copy": {"ids": 8 * 8 * 512}, "aten::index_select": {"embedded": X}, "aten::addmm": {"linear": X}, "aten::gelu": {"gelu": X},
-         "aten::clone": {"clone": X}, "aten::native_layer_norm": {"normal": X, "mean": 4 * 8 * 512, "rstd": 4 * 8 * 512},
+MAKES = {"aten::_to_copy": {"ids": 8 * 8 * 512}, "aten::index_select": {"embedded": X}, "aten::addmm": {"linear": X},
+         "aten::gelu": {"gelu": X},
+         "aten::clone": {"clone": X},
+         "aten::native_layer_norm": {"normal": X, "mean": 4 * 8 * 512, "rstd": 4 * 8 * 512},
          "aten::_log_softmax": {"logits": X}, "aten::_log_softmax_backward_data": {"grad": X},
-         "aten::native_layer_norm_backward": {"grad": X, "weights": 4096, "biases": 4096}, "aten::gelu_backward": {"grad": X},
-         "aten::sum": {"biases": 4096}, "aten::embedding_dense_backward": {"table": 4 * 4096 * 1024}, "aten::_foreach_sqrt": {"roots": PARAMETERS}}
+         "aten::native_layer_norm_backward": {"grad": X, "weights": 4096, "biases": 4096},
+         "aten::gelu_backward": {"grad": X},
+         "aten::sum": {"biases": 4096}, "aten::embedding_dense_backward": {"table": 4 * 4096 * 1024},
+         "aten::_foreach_sqrt": {"roots": PARAMETERS}}
 # What backward has used after an operator, of the latest layer: the gradient before this one, too.
-USES = {"aten::_log_softmax_backward_data": ["logits"], "aten::native_layer_norm_backward": ["grad", "clone", "mean", "rstd"],
-        "aten::gelu_backward": ["grad", "linear"], "aten::sum": ["grad", "normal"], "aten::embedding_dense_backward": ["grad", "embedded"]}
+USES = {"aten::_log_softmax_backward_data": ["logits"],
+        "aten::native_layer_norm_backward": ["grad", "clone", "mean", "rstd"],
+        "aten::gelu_backward": ["grad", "linear"], "aten::sum": ["grad", "normal"],
+        "aten::embedding_dense_backward": ["grad", "embedded"]}
 UNTIL_ZERO_GRAD = ("weights", "biases", "table", "logits")
 LOGGED = "ProfilerStep#13"
 
 
 class Allocator:
-    """Blocks of the size that is asked for, rounded; a free one of that size is taken again, else a segment is made for one."""
+    """Blocks of the size that is asked for, rounded; a free one of that size is taken again, else a segment is made for
+    one."""
 
     def __init__(self, rank):
         self.rank, self.events, self.annotations, self.segments, self.now = rank, [], [], [], 0
@@ -59,17 +67,21 @@ class Allocator:
         return [self.frames.setdefault(frame, dict(frame._asdict())) for frame in frames]
 
     def event(self, action, address, size, frames):
-        self.events.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.now, "frames": self.stack(frames)})
+        self.events.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.now,
+                            "frames": self.stack(frames)})
 
     def alloc(self, size, frames, recorded=True):
         rounded = -(-size // ROUND) * ROUND
         if not self.free[rounded]:
             total = -(-rounded // SEGMENT) * SEGMENT
-            self.segments.append({"device": self.rank, "address": self.base, "total_size": total, "stream": 0, "segment_type": "large",
+            self.segments.append({"device": self.rank, "address": self.base, "total_size": total, "stream": 0,
+                                  "segment_type": "large",
                                   "segment_pool_id": (0, 0), "is_expandable": False,
-                                  "blocks": [{"address": self.base, "size": rounded, "requested_size": 0, "state": "inactive", "frames": []}]})
+                                  "blocks": [{"address": self.base, "size": rounded, "requested_size": 0,
+                                              "state": "inactive", "frames": []}]})
             if rounded < total:
-                self.segments[-1]["blocks"].append({"address": self.base + rounded, "size": total - rounded, "requested_size": 0, "state": "inactive",
+                self.segments[-1]["blocks"].append({"address": self.base + rounded, "size": total - rounded,
+                                                    "requested_size": 0, "state": "inactive",
                                                     "frames": []})
             if recorded:
                 self.event("segment_alloc", self.base, total, frames)
@@ -93,7 +105,8 @@ class Allocator:
             active = [block for block in segment["blocks"] if block["state"] == "active_allocated"]
             segment["allocated_size"] = segment["active_size"] = sum(block["size"] for block in active)
             segment["requested_size"] = sum(block["requested_size"] for block in active)
-        return {"segments": self.segments, "device_traces": [[]] * self.rank + [self.events], "external_annotations": self.annotations}
+        return {"segments": self.segments, "device_traces": [[]] * self.rank + [self.events],
+                "external_annotations": self.annotations}
 
 
 def operators(trace):
@@ -110,8 +123,10 @@ def stack_of(open_ones, event):
     """The frames of an operator: those of the operators around it on its thread, innermost first, and Python."""
     around = [one for one in reversed(open_ones) if one["tid"] == event["tid"] and one["cat"] == "cpu_op"]
     names = [one["name"] for one in around]
-    frames = [Frame(f"at::_ops::{name[6:]}::call(at::Tensor const&)", "??", 0) for name in names if name.startswith("aten::")]
-    nodes = [Frame(f"torch::autograd::generated::{name}::apply(std::vector<at::Tensor>&&)", "??", 0) for name in names if name.endswith("Backward0")
+    frames = [Frame(f"at::_ops::{name[6:]}::call(at::Tensor const&)", "??", 0) for name in names
+              if name.startswith("aten::")]
+    nodes = [Frame(f"torch::autograd::generated::{name}::apply(std::vector<at::Tensor>&&)", "??", 0) for name in names
+             if name.endswith("Backward0")
              and "::" not in name]
     if nodes:
         return (*frames, *nodes, ENGINE)
@@ -129,7 +144,8 @@ def simulate(run, rank):
     for ns, ends, event in operators(trace):
         name, allocator.now = event["name"], max(allocator.now, ns // 1000)
         if event["cat"] == "user_annotation":
-            allocator.annotations.append({"stage": "END" if ends else "START", "name": name, "device": rank, "time_us": ns // 1000})
+            allocator.annotations.append({"stage": "END" if ends else "START", "name": name, "device": rank,
+                                          "time_us": ns // 1000})
         if not ends:
             open_ones.append(event)
             frames = stack_of(open_ones, event)

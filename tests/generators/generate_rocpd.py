@@ -39,13 +39,16 @@ KEPT = {"start", "timestamp", "pid", "id"}  # without them a file is another sch
 CALLS = {"HIP_RUNTIME_API_EXT": ("hipLaunchKernel", "hipMemcpyAsync", "hipGraphLaunch"),
          "HIP_COMPILER_API_EXT": ("__hipPushCallConfiguration",),
          "HSA_CORE_API": ("hsa_signal_wait_scacquire", "hsa_queue_create"), "HSA_AMD_EXT_API": ("hsa_amd_memory_copy",)}
-OTHERS = ("RCCL_API", "OMPT", "MARKER_CONTROL_API", "MARKER_NAME_API", "KFD_EVENT_QUEUE", "KFD_PAGE_FAULT", "ROCDECODE_API",
+OTHERS = ("RCCL_API", "OMPT", "MARKER_CONTROL_API", "MARKER_NAME_API", "KFD_EVENT_QUEUE", "KFD_PAGE_FAULT",
+          "ROCDECODE_API",
           "Mixed_Case", "caf\u00c9_API", "HIP", "", "MARKER", "KFD")
-COPIES = tuple(f"MEMORY_COPY_{a}_TO_{b}" for a in ("HOST", "DEVICE") for b in ("HOST", "DEVICE")) + ("MEMORY_COPY_NONE", "")
+COPIES = tuple(f"MEMORY_COPY_{a}_TO_{b}" for a in ("HOST", "DEVICE")
+               for b in ("HOST", "DEVICE")) + ("MEMORY_COPY_NONE", "")
 KERNELS = (("_Z4gemmPf.kd", "gemm(float*)"), ("_Z1f.kd", None), ("k.kd", ""), (None, None),
            ("_Z20ncclDevKernel_Genericv.kd", "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"))
 ENVIRONMENTS = ({"RANK": "3"}, {"RANK": 2}, {"RANK": "-1", "PMI_RANK": "4"}, {"RANK": "x", "PMIX_RANK": "1"}, {},
-                {"OMPI_COMM_WORLD_RANK": "6", "PMI_RANK": "5"}, {"HOME": "/root", "rank": "9"}, {"RANK": None}, {"RANK": True},
+                {"OMPI_COMM_WORLD_RANK": "6", "PMI_RANK": "5"}, {"HOME": "/root", "rank": "9"}, {"RANK": None},
+                {"RANK": True},
                 {"RANK": [1]}, {"RANK": 1.5}, {"RANK": " 1"}, {"R\u00c4NK": "1", "RANK": "8"}, [], "RANK")
 
 
@@ -77,7 +80,8 @@ class Process:
         return self.strings[text]
 
     def event(self, category, correlation, extdata=None):
-        return self.add("rocpd_event", category_id=self.string(category), stack_id=correlation, parent_stack_id=correlation,
+        return self.add("rocpd_event", category_id=self.string(category), stack_id=correlation,
+                        parent_stack_id=correlation,
                         correlation_id=0, extdata="{}" if extdata is None else extdata)
 
     def region(self, at, length, category, name, correlation=None, extdata=None):
@@ -87,7 +91,8 @@ class Process:
     def marker(self, at, length, message):
         extdata = json.dumps({"message": message}, ensure_ascii=self.chance(0.5))
         if not self.tidy and self.chance(0.05):
-            extdata = self.rng.choice((extdata[:-1], "{}", "[]", "null", '{"message": 5}', '{"a": {"message": "b"}}', "",
+            extdata = self.rng.choice((extdata[:-1], "{}", "[]", "null", '{"message": 5}', '{"a": {"message": "b"}}',
+                                       "",
                                        '{"a":[1,{"b":"}"}],"message":"last"}'))
         self.region(at, length, self.rng.choice(("MARKER_CORE_RANGE_API", "MARKER_CORE_API")), "roctxThreadRangeA",
                     self.rng.randrange(1, 9), extdata)
@@ -104,7 +109,8 @@ class Process:
             self.add("rocpd_kernel_dispatch", **common, **sizes, agent_id=rng.choice(self.agents),
                      kernel_id=rng.choice(self.kernels), event_id=self.event("KERNEL_DISPATCH", correlation))
         else:
-            self.add("rocpd_memory_copy", **common, name_id=self.string(rng.choice(COPIES)), size=rng.choice((0, 7, 65536)),
+            self.add("rocpd_memory_copy", **common, name_id=self.string(rng.choice(COPIES)),
+                     size=rng.choice((0, 7, 65536)),
                      dst_agent_id=rng.choice((*self.agents, None)), src_agent_id=rng.choice((*self.agents, None)),
                      event_id=self.event("MEMORY_COPY", correlation))
 
@@ -112,7 +118,8 @@ class Process:
         rng = self.rng
         self.pid = self.add("rocpd_info_process", id=rng.choice((4242, 1)), pid=rng.choice((4242, 4243)), nid=1,
                             environment=json.dumps(rng.choice(ENVIRONMENTS)))
-        self.tids = [self.add("rocpd_info_thread", id=tid, pid=self.pid, tid=tid + rng.choice((0, 7))) for tid in (4242, 4300)]
+        self.tids = [self.add("rocpd_info_thread", id=tid, pid=self.pid, tid=tid + rng.choice((0, 7)))
+                     for tid in (4242, 4300)]
         self.agents = [self.add("rocpd_info_agent", id=number, type=type_, type_index=index, pid=self.pid)
                        for number, type_, index in ((0, "CPU", 0), (2, "GPU", 0), (3, "GPU", 1))]
         self.kernels = [self.add("rocpd_info_kernel_symbol", kernel_name=mangled, display_name=name, pid=self.pid)
@@ -140,7 +147,8 @@ class Process:
                 self.region(rng.randrange(4000), 5, category, "other", rng.choice((None, 3)))
             track = self.add("rocpd_track", pid=self.pid, tid=self.tids[0], name_id=self.string("GPU busy"))
             for category in rng.choices((*OTHERS, "COUNTER"), k=rng.randrange(4)):
-                self.add("rocpd_sample", track_id=track, timestamp=rng.randrange(4000), event_id=self.event(category, None))
+                self.add("rocpd_sample", track_id=track, timestamp=rng.randrange(4000),
+                         event_id=self.event(category, None))
 
     def alter(self, table):
         """Odd values, other declared types, missing columns."""
@@ -185,7 +193,8 @@ def generate(rng, processes=None, **settings):
 def views(tables):
     """The plain names, as rocprofv3 makes them (R1); that of dispatches tells something else."""
     plain = {name[:-37]: name for name in tables}
-    return [f'CREATE VIEW "{view}" AS SELECT ' + ("1 AS id, 0 AS start" if view == "rocpd_kernel_dispatch" else f'* FROM "{table}"')
+    return [f'CREATE VIEW "{view}" AS SELECT ' + ("1 AS id, 0 AS start" if view == "rocpd_kernel_dispatch"
+                                                  else f'* FROM "{table}"')
             for view, table in plain.items()]
 
 

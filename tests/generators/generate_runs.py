@@ -30,7 +30,8 @@ def run(side, luck):
     """What its kernels are: each time a function of the step."""
     noise = {}
     for name, (operators, ns) in KERNELS.items():
-        factor = luck.lognormvariate(0, WIDE if name == ADAM else RUN) * (SLOWER if name == LAYER_NORM and side == "test" else 1)
+        factor = luck.lognormvariate(0, WIDE if name == ADAM
+                                     else RUN) * (SLOWER if name == LAYER_NORM and side == "test" else 1)
         noise[name] = (operators, lambda number, ns=ns * factor: round(ns * luck.lognormvariate(0, STEP)))
     return noise
 

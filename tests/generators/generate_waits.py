@@ -13,7 +13,8 @@ from made import document, event, kernel, step, write
 STREAMS = (7, 20)
 RUNTIME, DRIVER = "cuda_runtime", "cuda_driver"
 OPERATORS = ("aten::mm", "aten::add", "aten::linear", "mine::fused", "MulBackward0")
-WAITS = ("item", "item", "copy", "to", "stream", "stream", "device", "event", "malloc", "backward", "annotated", "nothing",
+WAITS = ("item", "item", "copy", "to", "stream", "stream", "device", "event", "malloc", "backward", "annotated",
+         "nothing",
          "unlike", "thread", "overlap")
 
 
@@ -47,7 +48,8 @@ class Host:
         length, ran = self.span(800), self.span(int(most * self.load))
         start = max(self.free[stream], self.now + length + self.span(500))
         self.free[stream] = start + ran
-        self.events += [event(call, us(self.now), us(length), cat=RUNTIME, tid=self.thread, args={"correlation": self.correlation}),
+        self.events += [event(call, us(self.now), us(length), cat=RUNTIME, tid=self.thread,
+                              args={"correlation": self.correlation}),
                         kernel(name, us(start), us(ran), self.correlation, stream)]
         self.now += length
 
@@ -71,7 +73,8 @@ class Host:
             self.within("aten::copy_", "cpu_op", self.wait, "cudaMemcpy", RUNTIME, STREAMS[:1],
                         self.rng.choice((None, "cuStreamSynchronize")))
         elif kind == "to":
-            self.within("mine::outer", "cpu_op", self.within, "aten::to", "cpu_op", self.within, "mine::inner", "cpu_op", self.item)
+            self.within("mine::outer", "cpu_op", self.within, "aten::to", "cpu_op", self.within, "mine::inner",
+                        "cpu_op", self.item)
         elif kind == "device":
             self.wait("cudaDeviceSynchronize", RUNTIME, STREAMS, self.rng.choice((None, None, "cuCtxSynchronize")))
         elif kind == "event":
@@ -83,7 +86,8 @@ class Host:
         elif kind == "annotated":
             self.within("loss", "user_annotation", self.wait)
         elif kind == "nothing":
-            self.events.append(event("cudaStreamSynchronize", us(self.now), self.rng.choice((0, us(self.grid))), cat=RUNTIME))
+            self.events.append(event("cudaStreamSynchronize", us(self.now), self.rng.choice((0, us(self.grid))),
+                                     cat=RUNTIME))
             self.now += self.grid
         elif kind == "unlike":  # no waits, though they may take long
             self.wait(self.rng.choice(("cudaMemcpyAsync", "cudaEventQuery", "synchronize")))
@@ -93,7 +97,8 @@ class Host:
             start, inner = self.now, self.now + self.span(300)
             self.now = inner + self.span(300)
             self.wait()
-            names, ends = self.rng.sample(("aten::to", "aten::copy_", "mine::event", "cudaDeviceSynchronize"), 2), (start, inner)
+            names, ends = self.rng.sample(("aten::to", "aten::copy_", "mine::event", "cudaDeviceSynchronize"),
+                                          2), (start, inner)
             for name, begin in zip(names, ends):
                 end = self.rng.choice((begin, self.now)) + self.span(400)
                 self.events.append(event(name, us(begin), us(end - begin), cat="cpu_op" if ":" in name else RUNTIME))
@@ -153,7 +158,8 @@ def write_pair(control, test, seed):
     for path, numbers, waits in zip((control, test), ranks, more):
         mark = rng.choices((None, "profiler", "operator"), (1, 7, 2))[0]
         for rank in numbers:
-            events = run(rng, program, waits if rank == 0 or rng.random() < 0.5 else [], rng.choice((1, 2, 3, 4)), mark, grid, load)
+            events = run(rng, program, waits if rank == 0 or rng.random() < 0.5 else [], rng.choice((1, 2, 3, 4)), mark,
+                         grid, load)
             if path == hip:
                 for each in events:
                     each["name"] = each["name"].replace("cuda", "hip")

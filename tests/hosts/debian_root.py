@@ -1,4 +1,5 @@
-"""A Debian of its own, made without network: a folder with the packages that every Debian has, as they are on this machine."""
+"""A Debian of its own, made without network: a folder with the packages that every Debian has, as they are on this
+machine."""
 import os
 import re
 import subprocess
@@ -8,7 +9,8 @@ INFO = "var/lib/dpkg/info"
 
 def paragraphs():
     """{name: fields} of the packages of this processor that are installed, as dpkg's own list has them."""
-    native = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    native = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.strip()
     with open("/var/lib/dpkg/status", encoding="utf-8") as file:
         for text in file.read().split("\n\n"):
             fields = dict(re.findall(r"(?m)^([\w-]+): ?(.*(?:\n[ \t].*)*)", text))
@@ -43,7 +45,8 @@ def make(folder, *names):
                     files.update(line[1:] for line in file.read().splitlines() if os.path.lexists(line))
                 files.update(f"{INFO}/{own}.{kind}" for kind in ("list", "triggers", "postinst", "conffiles", "shlibs")
                              if os.path.exists(f"/{INFO}/{own}.{kind}"))
-    files = {name for name in files if name and not name.startswith(("usr/share/doc/", "usr/share/man/", "usr/share/locale/"))}
+    files = {name for name in files if name
+             and not name.startswith(("usr/share/doc/", "usr/share/man/", "usr/share/locale/"))}
     merged = {name for name in ("bin", "sbin", "lib", "lib64") if os.path.islink(f"/{name}")}  # with those in /usr
     for name in merged:
         os.makedirs(os.path.join(folder, "usr", name))
@@ -56,7 +59,8 @@ def make(folder, *names):
     pack.stdin.close()
     if unpack.wait() or pack.wait():
         raise OSError(f"cannot copy the files of {', '.join(packages)}")
-    for path in ("dev", "tmp", "var/lib/dpkg/updates", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/log/apt"):
+    for path in ("dev", "tmp", "var/lib/dpkg/updates", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial",
+                 "var/log/apt"):
         os.makedirs(os.path.join(folder, path), exist_ok=True)
     with open(os.path.join(folder, "var/lib/dpkg/status"), "w", encoding="utf-8") as file:
         file.write("".join(fields["text"] + "\n\n" for fields in packages.values()))

@@ -1,5 +1,6 @@
 """examples/cluster: ranks that are summarised one by one and merged give the rows of one process that reads them all,
-also where a worker is killed, a run is stopped and goes on, or a file is damaged. On Dask, and on Slurm where it starts.
+also where a worker is killed, a run is stopped and goes on, or a file is damaged. On Dask, and on Slurm where it
+starts.
 """
 import collections
 import contextlib
@@ -45,18 +46,21 @@ SAME = {
         "SELECT * FROM trace_step_time('{trace}', 'all', 'all')",
     "SELECT rank, iteration, class, name, time, time_ns, stratum FROM step_time WHERE side = '{side}' AND is_steady":
         "SELECT * FROM trace_step_time('{trace}', 'all')",
-    "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum FROM steps WHERE side = '{side}'":
+    "SELECT rank, iteration, ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum"
+    " FROM steps WHERE side = '{side}'":
         "SELECT * FROM trace_steps('{trace}')",
     "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
     " FROM collectives WHERE side = '{side}'":
         "SELECT * FROM trace_collectives('{trace}', 'all', 'all')",
-    "SELECT iteration, seq, rank, ts, dur, waiting_rank, collective, process_group, queued, ts_ns, dur_ns, not_matched, not_tied"
+    "SELECT iteration, seq, rank, ts, dur, waiting_rank, collective, process_group, queued, ts_ns, dur_ns,"
+    " not_matched, not_tied"
     " FROM job_path WHERE side = '{side}'": "SELECT * FROM trace_job_path('{trace}', NULL, 'all')",
     "SELECT iteration, seq, rank, ts_ns FROM job_path WHERE side = '{side}' AND is_steady":
         "SELECT iteration, seq, rank, ts_ns FROM trace_job_path('{trace}')",
     "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}'":
         "SELECT * FROM trace_step_time('{trace}', 'job', 'all')",
-    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time WHERE side = '{side}' AND is_steady":
+    "SELECT rank, iteration, class, name, time, time_ns, stratum FROM job_step_time"
+    " WHERE side = '{side}' AND is_steady":
         "SELECT * FROM trace_step_time('{trace}', 'job')",
     "SELECT * FROM job_step_diff": "SELECT * FROM trace_step_diff('{control}', '{test}', 'job', 'job')",
     "SELECT * FROM diff": "SELECT * FROM trace_diff('{control}', '{test}', 'all', 'all', 'steady', 'steady', 'ALL', 0)",
@@ -84,7 +88,8 @@ def rank_trace(chance, rank, ranks, steps=4, first=0, slower=0):
             work["args"]["Process Group Name"] = ("all", f"pair{rank // 2}")[index % 2]
             events += [launch(begin, 4, correlation), work]
         at += 1000 + chance.choice((0, 0, 0, 0, 50))  # clocks that are not aligned
-    events += [event("outside", at + 10, 7), launch(at + 11, 2, 9999), kernel("ncclDevKernel_Broadcast", at + 20, 5, 9999, 20)]
+    events += [event("outside", at + 10, 7), launch(at + 11, 2, 9999),
+               kernel("ncclDevKernel_Broadcast", at + 20, 5, 9999, 20)]
     return document(*events, baseTimeNanoseconds=10 ** 18 + rank // 2,
                     distributedInfo={"rank": rank, "world_size": ranks, "backend": "nccl"})
 
@@ -93,7 +98,8 @@ def write_runs(folder, ranks, seed=1):
     chance = random.Random(seed)
     for side in ("control", "test"):
         for rank in range(ranks):
-            write(os.path.join(folder, side, f"rank{rank}.json"), rank_trace(chance, rank, ranks, slower=5 * (side == "test")))
+            write(os.path.join(folder, side, f"rank{rank}.json"),
+                  rank_trace(chance, rank, ranks, slower=5 * (side == "test")))
 
 
 def environment(**more):
@@ -139,7 +145,8 @@ class InRuns(unittest.TestCase):
                 for side in shards.SIDES}
 
     def assert_same(self, control=None, test=None, database="merged.db", may_be_empty=False):
-        """The merged database has the rows of one process, also of the path of the job, of which it asks the files on it."""
+        """The merged database has the rows of one process, also of the path of the job, of which it asks the files on
+        it."""
         for file, in self.query("SELECT DISTINCT file FROM job_asked", database):
             shards.ask(self.path(database), file, self.path("answers", str(random.randrange(3))))
         shards.add(self.path(database), [self.path("answers")])
@@ -189,7 +196,8 @@ class Merged(InRuns):
         for side in ("control", "test"):
             for rank in range(3):
                 made = rank_trace(random.Random(rank), rank, 3, slower=len(side))
-                made["traceEvents"] = [each for each in made["traceEvents"] if not each["name"].startswith("ProfilerStep")]
+                made["traceEvents"] = [each for each in made["traceEvents"]
+                                       if not each["name"].startswith("ProfilerStep")]
                 write(self.path(side, f"{rank}.json"), made)
         self.make_both()
         self.assertEqual(self.merge()[1], "")
@@ -222,11 +230,13 @@ class Merged(InRuns):
 
 
 def without_steps(trace):
-    return {**trace, "traceEvents": [each for each in trace["traceEvents"] if not each["name"].startswith("ProfilerStep")]}
+    return {**trace, "traceEvents": [each for each in trace["traceEvents"]
+                                     if not each["name"].startswith("ProfilerStep")]}
 
 
 class Random(InRuns):
-    """Random jobs, whose files are in shards of random folders: the rows of one process, or both refuse and name the files."""
+    """Random jobs, whose files are in shards of random folders: the rows of one process, or both refuse and name the
+    files."""
 
     COUNT = series(20, 100)
 
@@ -268,8 +278,10 @@ class Random(InRuns):
         """Why one process refuses the job, or None."""
         with contextlib.closing(connect()) as db:
             try:
-                for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady', 'ALL', 0)", "trace_step_diff('{0}', '{1}', 'all', 'all')"):
-                    db.execute("SELECT count(*) FROM " + call.format(self.path("control"), self.path("test"))).fetchall()
+                for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady', 'ALL', 0)",
+                             "trace_step_diff('{0}', '{1}', 'all', 'all')"):
+                    db.execute("SELECT count(*) FROM "
+                               + call.format(self.path("control"), self.path("test"))).fetchall()
             except sqlite3.OperationalError as error:
                 return str(error)
         return None
@@ -324,7 +336,8 @@ class Jobs(InRuns):
             with self.subTest(seed), tempfile.TemporaryDirectory() as place:
                 self.folder, chance = os.path.realpath(place), random.Random(seed)
                 for number, side in enumerate(shards.SIDES):
-                    write_job(self.path(side), 1000 * seed + number, most=16 if seed % 4 == 0 else 5, on_host=seed % 4 == 3)
+                    write_job(self.path(side), 1000 * seed + number, most=16 if seed % 4 == 0 else 5,
+                              on_host=seed % 4 == 3)
                 self.make_here(chance)
                 self.assert_same(**self.files_merged(), may_be_empty=True)
                 waits += self.query("SELECT count(waiting_rank) FROM job_path")[0][0]
@@ -351,7 +364,8 @@ class Jobs(InRuns):
         whole = self.content("merged.db")
 
         def refused(said):
-            self.assertEqual(self.run_shards("add", "merged.db", "shards", status=1)[1].replace(self.folder + "/", ""), said)
+            self.assertEqual(self.run_shards("add", "merged.db", "shards", status=1)[1].replace(self.folder + "/", ""),
+                             said)
             self.assertEqual(self.content("merged.db"), whole)
 
         first, second = (file.replace(self.folder + "/", "") for _, file, _ in asked[:2])
@@ -368,8 +382,10 @@ class Jobs(InRuns):
                 db.commit()
             refused(f"shards/{first}.answer: not what merged.db asks of {first}: ask it again\n")
             self.run_shards("ask", "merged.db", "shards", asked[0][1])
-        self.assertEqual(self.run_shards("add", "merged.db", "shards"), (f"added {len(asked)} answers to merged.db\n", ""))
-        self.assertEqual(self.run_shards("add", "merged.db", "shards"), (f"added {len(asked)} answers to merged.db\n", ""))
+        self.assertEqual(self.run_shards("add", "merged.db", "shards"),
+                         (f"added {len(asked)} answers to merged.db\n", ""))
+        self.assertEqual(self.run_shards("add", "merged.db", "shards"),
+                         (f"added {len(asked)} answers to merged.db\n", ""))
         self.assert_same()
         for answer in answers:
             os.unlink(answer)
@@ -377,7 +393,8 @@ class Jobs(InRuns):
         os.unlink(asked[1][1])
         printed = self.run_shards("ask", "merged.db", "shards", *(file for _, file, _ in asked), status=1)[0]
         wrong = "not as merged.db knows it: make its shard and merge again: "
-        self.assertEqual(printed.splitlines(), [wrong + asked[0][1], wrong + asked[1][1], *(f"made: {file}" for _, file, _ in asked[2:])])
+        self.assertEqual(printed.splitlines(),
+                         [wrong + asked[0][1], wrong + asked[1][1], *(f"made: {file}" for _, file, _ in asked[2:])])
 
     def test_a_database_of_another_version(self):
         write_runs(self.folder, 1)
@@ -391,7 +408,8 @@ class Jobs(InRuns):
 
     def test_without_a_merged_database(self):
         for arguments in (("ask", "merged.db", "shards", "a.json"), ("add", "merged.db", "shards")):
-            self.assertEqual(self.run_shards(*arguments, status=1)[1], "merged.db is not a merged database: 'shards.py merge' writes it\n")
+            self.assertEqual(self.run_shards(*arguments, status=1)[1],
+                             "merged.db is not a merged database: 'shards.py merge' writes it\n")
             self.assertFalse(os.path.exists(self.path("merged.db")))
 
 
@@ -404,7 +422,8 @@ class Page(InRuns):
         blocks = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", read("examples", "cluster", "README.md"), re.S)
         self.assertGreater(len(blocks), 0)
         for commands, expected in blocks:
-            done = subprocess.run(["sh", "-euc", commands.replace("/usr/bin/python3", sys.executable)], env=environment(), cwd=self.folder,
+            done = subprocess.run(["sh", "-euc", commands.replace("/usr/bin/python3", sys.executable)],
+                                  env=environment(), cwd=self.folder,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
             self.assertEqual(done.stdout, expected)
 
@@ -423,7 +442,8 @@ class Missing(InRuns):
             pass
         write(self.path("test", "nobody.json"), document(event("op", 1, 2)))
         lines = self.make("test", self.path("test", "rank2.json"), self.path("test", "nobody.json"))
-        self.assertEqual(lines[0], f"its rank is neither in the file nor in its name: {self.path('test', 'nobody.json')}")
+        self.assertEqual(lines[0], f"its rank is neither in the file nor in its name:"
+                                   f" {self.path('test', 'nobody.json')}")
         os.remove(self.path("test", "rank2.json"))
         self.make("test", self.path("test", "rank2.json"))
         self.make_both()
@@ -487,7 +507,8 @@ test: test/rank3.json: it has no steps, but other files of its side have
             db.commit()
         said = self.merge(missing=True)[1].replace(self.folder + "/", "")
         self.assertRegex(said, r"^shards/control/rank2.json.db: made by tracediff v0, not v[0-9.]+: make it again\n"
-                               r"shards/test/rank0.json.db: not a whole shard \(no such table: inputs\): make it again\n"
+                               r"shards/test/rank0.json.db: not a whole shard \(no such table: inputs\): make it"
+                               r" again\n"
                                r"shards/test/rank1.json.db: not a whole shard \(.+\): make it again\n"
                                r"control: no rows of ranks 2\ntest: no rows of ranks 0-1\n$")
         self.assertEqual(collections.Counter(line.split(":")[0] for line in self.make_both()), {"kept": 3, "made": 3})
@@ -514,8 +535,8 @@ test: test/more.json: it has no steps, and test/1.json is also of rank 1
         write(self.path("control", "rank1.json"), rank_trace(random.Random(7), 1, 4, slower=50))
         said = self.merge(missing=True)[1].replace(self.folder + "/", "")
         self.assertEqual(said, """shards/control/rank1.json.db: control/rank1.json has changed: make it again
-shards/test/rank3.json.db: test/rank3.json, of which it was made, is gone: delete the shard, or merge with --elsewhere if the \
-file lies on another machine
+shards/test/rank3.json.db: test/rank3.json, of which it was made, is gone: delete the shard, or merge with \
+--elsewhere if the file lies on another machine
 control: no rows of ranks 1
 test: no rows of ranks 3
 """)
@@ -536,8 +557,10 @@ test: no rows of ranks 3
         self.make_both()
         write(self.path("test", "rank1.json"), rank_trace(random.Random(7), 1, 2, first=30))
         self.make("test", self.path("test", "rank1.json"), into="later")
-        said = self.run_shards("merge", "--elsewhere", "merged.db", "shards", "later", status=3)[1].replace(self.folder + "/", "")
-        self.assertEqual(said, "shards/test/rank1.json.db: test/rank1.json was not the same for later/test/rank1.json.db: delete the"
+        said = self.run_shards("merge", "--elsewhere", "merged.db", "shards", "later",
+                               status=3)[1].replace(self.folder + "/", "")
+        self.assertEqual(said, "shards/test/rank1.json.db: test/rank1.json was not the same for"
+                               " later/test/rank1.json.db: delete the"
                                " older shard\n")
 
     def test_files_of_one_name_need_folders_of_their_own(self):
@@ -578,11 +601,14 @@ test: no rows of ranks 3
         write(self.path("merged.db-wal"), "frames")
         for target, said in ((".", ". is a directory: name the database to write, then the folders of shards\n"),
                              ("notes", "notes exists and is not a database: it stays as it is\n"),
-                             ("merged.db", "merged.db-wal says that a program is writing to merged.db: close it first\n")):
+                             ("merged.db",
+                              "merged.db-wal says that a program is writing to merged.db: close it first\n")):
             self.assertEqual(self.run_shards("merge", target, "shards", status=1)[1], said)
 
     def test_wrong_arguments(self):
-        for arguments in ((), ("merge",), ("merge", "a.db"), ("merge", "--elsewhere", "a.db"), ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("ask", "a.db", "shards"), ("add", "a.db"), ("-h",)):
+        for arguments in ((), ("merge",), ("merge", "a.db"), ("merge", "--elsewhere", "a.db"),
+                          ("make", "left", "shards", "a.json"), ("make", "test", "shards"), ("ask", "a.db", "shards"),
+                          ("add", "a.db"), ("-h",)):
             self.assertIn("usage: shards.py", self.run_shards(*arguments, status=1)[1])
 
 
@@ -603,7 +629,8 @@ shards.main(*sys.argv[1:])
 """
 
     def kill(self, moment, after, *arguments):
-        done = subprocess.run([sys.executable, "-c", self.AT.format(after), CLUSTER, moment, *arguments], env=environment(),
+        done = subprocess.run([sys.executable, "-c", self.AT.format(after), CLUSTER, moment, *arguments],
+                              env=environment(),
                               cwd=self.folder, capture_output=True, check=False)
         self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
 
@@ -612,7 +639,8 @@ shards.main(*sys.argv[1:])
         write_runs(self.folder, 2)
         self.make_both()
         self.merge()
-        trace, shard, merged = self.path("test", "rank1.json"), self.path("shards", "test", "rank1.json.db"), self.path("merged.db")
+        trace, shard, merged = self.path("test", "rank1.json"), self.path("shards", "test",
+                                                                          "rank1.json.db"), self.path("merged.db")
         write(trace, rank_trace(random.Random(7), 1, 2, slower=50))
         old, old_merged = self.content(shard), self.content(merged)
         for moment, after in (("json.dumps", True), ("os.fsync", False), ("os.fsync", True), ("os.replace", False)):
@@ -635,7 +663,8 @@ shards.main(*sys.argv[1:])
         chance, ended = random.Random(4), collections.Counter()
         for turn in range(24):
             write(trace, rank_trace(chance, 1, 2, slower=turn))
-            running = subprocess.Popen([sys.executable, SHARDS, "make", "test", "shards", trace], env=environment(), cwd=self.folder,
+            running = subprocess.Popen([sys.executable, SHARDS, "make", "test", "shards", trace], env=environment(),
+                                       cwd=self.folder,
                                        stdout=subprocess.DEVNULL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 running.wait(chance.uniform(0.03, 0.25))
@@ -643,7 +672,8 @@ shards.main(*sys.argv[1:])
             ended[running.wait()] += 1
             if os.path.exists(shard):
                 self.assertEqual(self.query("PRAGMA integrity_check", shard), [("ok",)])
-                self.assertEqual(self.query("SELECT count(*), (SELECT count(*) FROM inputs) FROM files", shard), [(1, 1)])
+                self.assertEqual(self.query("SELECT count(*), (SELECT count(*) FROM inputs) FROM files", shard),
+                                 [(1, 1)])
         self.make_both()
         self.merge()
         self.assert_same()
@@ -667,7 +697,8 @@ def children(pid):
 class Dask(InRuns):
     def start(self):
         return subprocess.Popen([*DASK, "control", "test", "shards", "merged.db", "2"],
-                                env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True,
                                 start_new_session=True)
 
     def wait_for(self, running, count):
@@ -700,10 +731,12 @@ class Dask(InRuns):
                 os.killpg(second.pid, signal.SIGKILL)
         self.assertEqual(second.returncode, 0, printed)
         self.assertIn(f"merged {2 * RANKS} shards into merged.db\n", printed)
-        kept, = re.findall(rf"\nmake: {2 * RANKS} of {2 * RANKS} files: [0-9]+ made, ([0-9]+) kept, (?=0 left out\n)", printed)
+        kept, = re.findall(rf"\nmake: {2 * RANKS} of {2 * RANKS} files: [0-9]+ made, ([0-9]+) kept, (?=0 left out\n)",
+                           printed)
         self.assertGreaterEqual(int(kept), made)
         asked, = self.query("SELECT count(*) FROM job_asked")[0]
-        self.assertIn(f"\nask: {asked} of {asked} files: {asked} made, 0 kept, 0 left out\nadded {asked} answers to ", printed)
+        self.assertIn(f"\nask: {asked} of {asked} files: {asked} made, 0 kept, 0 left out\nadded {asked} answers to ",
+                      printed)
         self.assertGreater(self.query("SELECT count(*) FROM job_step_diff")[0][0], 0)
         self.assert_same()
 
@@ -765,13 +798,15 @@ class Slurm(InRuns):
         for name in ("state", "spool"):
             os.mkdir(os.path.join(self.slurm, name))
         conf, key = (os.path.join(self.slurm, name) for name in ("slurm.conf", "munge.key"))
-        write(conf, SLURM_CONF.format(folder=self.slurm, host=socket.gethostname().split(".")[0], user=getpass.getuser(),
+        write(conf, SLURM_CONF.format(folder=self.slurm, host=socket.gethostname().split(".")[0],
+                                      user=getpass.getuser(),
                                       ports=free_ports(2)))
         write(key, os.urandom(1024))
         os.chmod(key, 0o600)
         self.environment = environment(SLURM_CONF=conf, PYTHON=sys.executable)
         self.run_daemon("munged", "--foreground", "--force", "--num-threads=2", f"--key-file={key}",
-                        *(f"--{what}={self.slurm}/munge.{what.split('-')[0]}" for what in ("socket", "pid-file", "log-file", "seed-file")))
+                        *(f"--{what}={self.slurm}/munge.{what.split('-')[0]}"
+                          for what in ("socket", "pid-file", "log-file", "seed-file")))
         self.wait_for(lambda: os.path.exists(os.path.join(self.slurm, "munge.socket")))
         self.run_daemon("slurmctld", "-D")
         self.run_daemon("slurmd", "-D")
@@ -780,12 +815,14 @@ class Slurm(InRuns):
     def run_daemon(self, *command):
         """It ends with the test, also if that is killed."""
         with open(os.path.join(self.slurm, command[0]), "wb") as file:
-            running = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], env=self.environment, stdout=file, stderr=file)
+            running = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], env=self.environment, stdout=file,
+                                       stderr=file)
         self.addCleanup(running.wait)
         self.addCleanup(running.terminate)
 
     def ask(self, *command):
-        return subprocess.run(command, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False).stdout
+        return subprocess.run(command, env=self.environment, cwd=self.folder, capture_output=True, text=True,
+                              check=False).stdout
 
     def wait_for(self, ready, seconds=15):
         end = time.monotonic() + seconds
@@ -805,13 +842,15 @@ class Slurm(InRuns):
         """What the merge and the last job print, once no job is left; and what the first array printed."""
         printed = self.ask(os.path.join(CLUSTER, "slurm_array.sh"), "control", "test", "shards", "merged.db", "4")
         log = self.path("shards", "log")
-        jobs = re.fullmatch(rf"jobs (\d+) to (\d+): job (\d+) writes {self.path('merged.db')}, job (\d+) adds the path of the job: "
+        jobs = re.fullmatch(rf"jobs (\d+) to (\d+): job (\d+) writes {self.path('merged.db')}, job (\d+) adds the path"
+                            rf" of the job: "
                             rf"see {log}/\3.txt and \4.txt\n", printed).groups()
         end = time.monotonic() + 90
         while self.ask("squeue", "-h").strip() or not os.path.exists(f"{log}/{jobs[3]}.txt"):
             self.assertLess(time.monotonic(), end, self.ask("squeue"))
             time.sleep(0.1)
-        merged, added, *made = map(shards.read, (f"{log}/{jobs[2]}.txt", f"{log}/{jobs[3]}.txt", *glob.glob(f"{log}/{jobs[0]}_*")))
+        merged, added, *made = map(shards.read,
+                                   (f"{log}/{jobs[2]}.txt", f"{log}/{jobs[3]}.txt", *glob.glob(f"{log}/{jobs[0]}_*")))
         return merged, added, "".join(made)
 
     @staticmethod
@@ -820,7 +859,8 @@ class Slurm(InRuns):
 
     def test_an_array_of_which_a_task_is_killed_and_the_same_line_again(self):
         write_runs(self.folder, 32)
-        killed = write(self.path("killed"), f'#!/bin/sh\n[ "${{SLURM_ARRAY_TASK_ID:-}}" != 1 ] || kill -9 $$\nexec {sys.executable} "$@"\n')
+        killed = write(self.path("killed"), f'#!/bin/sh\n[ "${{SLURM_ARRAY_TASK_ID:-}}" != 1 ] || kill -9 $$\nexec'
+                                            f' {sys.executable} "$@"\n')
         os.chmod(killed, 0o755)
         self.environment["PYTHON"] = killed
         merged, added, made = self.submit()

@@ -23,8 +23,10 @@ PATIENCE = 60
 
 def make_database(folder):
     path = os.path.join(folder, "perf.db")
-    subprocess.run(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), os.path.join(EXAMPLES, "gpu", "control"),
-                    os.path.join(EXAMPLES, "gpu", "test"), path], check=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+    subprocess.run(["sh", os.path.join(ROOT, "sql", "database", "database.sh"),
+                    os.path.join(EXAMPLES, "gpu", "control"),
+                    os.path.join(EXAMPLES, "gpu", "test"), path], check=True,
+                    env={**os.environ, "TRACEDIFF": EXTENSION})
     return path
 
 

@@ -1,5 +1,5 @@
-"""The database that `make db` writes (sql/database/to_database.sql): its rows are those of the functions, any SQLite reads it
-without the extension, and whatever happens while it is written, there is the old file or the new one.
+"""The database that `make db` writes (sql/database/to_database.sql): its rows are those of the functions, any SQLite
+reads it without the extension, and whatever happens while it is written, there is the old file or the new one.
 """
 import datetime
 import glob
@@ -22,7 +22,8 @@ from support import EXAMPLES, EXTENSION, ROOT, connect, corpus, series, slow, sl
 from test_documents import RUNS
 
 GPU, CPU = ([os.path.join(ROOT, "examples", name, side) for side in ("control", "test")] for name in ("gpu", "cpu"))
-FILES = ("database/tables.sql", "database/summaries.sql", "database/to_database.sql", "database/diffs.sql", "database/views.sql")
+FILES = ("database/tables.sql", "database/summaries.sql", "database/to_database.sql", "database/diffs.sql",
+         "database/views.sql")
 
 # Tables and views with rows of both sides, and the call that gives those of a side.
 OF_A_SIDE = {
@@ -126,7 +127,8 @@ class Rows(InFolder):
         for table, call in OF_A_SIDE.items():
             for side, path in paths.items():
                 if path:
-                    self.compare(db, functions, table, f"WHERE side = '{side}'", call, {"trace": path, "control": paths["control"]}, args)
+                    self.compare(db, functions, table, f"WHERE side = '{side}'", call,
+                                 {"trace": path, "control": paths["control"]}, args)
         for side, path in paths.items():
             if path:
                 self.compare_ops(db, functions, side, path)
@@ -140,7 +142,8 @@ class Rows(InFolder):
                 f"CAST({name} AS INTEGER)" if name == "world_size" else quoted(name) for name in names]
         expected = functions.execute(f"SELECT {', '.join(kept)} FROM {call}", given).fetchall()
         order = "ORDER BY rowid" if table in listed(db, "table") else ""
-        found = db.execute(f"SELECT {', '.join(quoted(name) for name in names)} FROM {table} {of_side} {order}").fetchall()
+        found = db.execute(f"SELECT {', '.join(quoted(name) for name in names)}"
+                           f" FROM {table} {of_side} {order}").fetchall()
         with self.subTest(table, given=given):
             self.assertEqual(len(found), len(expected))
             if found != expected:
@@ -148,13 +151,16 @@ class Rows(InFolder):
 
     def compare_ops(self, db, functions, side, path):
         """Sums in ns are those in us."""
-        found = db.execute("SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns / 1000.0,"
+        found = db.execute("SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns"
+                           " / 1000.0,"
                            " total_ns / (1000.0 * counts), min_ns / 1000.0, max_ns / 1000.0 FROM ops WHERE side = ?"
                            " ORDER BY rowid", (side,)).fetchall()
         self.assertEqual(found, functions.execute("SELECT * FROM trace_ops(?, 'all', 'all')", (path,)).fetchall())
-        steady = db.execute("SELECT rank, iteration, device, cat, name, sum(counts) FROM ops WHERE side = ? AND is_steady"
+        steady = db.execute("SELECT rank, iteration, device, cat, name, sum(counts) FROM ops WHERE side = ?"
+                            " AND is_steady"
                             " GROUP BY 1, 2, 3, 4, 5 ORDER BY rowid", (side,)).fetchall()
-        expected = functions.execute("SELECT rank, iteration, device, cat, name, counts FROM trace_ops(?, 'all', 'steady')",
+        expected = functions.execute("SELECT rank, iteration, device, cat, name, counts"
+                                     " FROM trace_ops(?, 'all', 'steady')",
                                      (path,)).fetchall()
         self.assertEqual(sorted(steady, key=repr), sorted(expected, key=repr))
 
@@ -251,21 +257,25 @@ class Rows(InFolder):
     def test_of_few_steps(self):
         for steps in range(4):
             with self.subTest(steps):
-                db = self.check(self.made(f"control{steps}", made.run(steps)), self.made(f"test{steps}", made.run(3, 2)))
-                self.assertEqual(db.execute("SELECT count(*) FROM steps WHERE side = 'control' AND is_steady").fetchone(),
+                db = self.check(self.made(f"control{steps}", made.run(steps)),
+                                self.made(f"test{steps}", made.run(3, 2)))
+                self.assertEqual(db.execute("SELECT count(*) FROM steps"
+                                            " WHERE side = 'control' AND is_steady").fetchone(),
                                  ({3: 1}.get(steps, steps),))
                 os.remove(self.path)
 
     def test_of_several_files_of_a_rank_and_files_without_events(self):
         def later(event):
-            number = {"name": f"ProfilerStep#{int(event['name'][13:]) + 7}"} if event["name"].startswith("Profiler") else {}
+            number = ({"name": f"ProfilerStep#{int(event['name'][13:]) + 7}"} if event["name"].startswith("Profiler")
+                      else {})
             return {**event, "ts": event["ts"] + 1e6, **number}
         first, rank = made.run(), {"distributedInfo": {"rank": 0}}
         second = made.document(*map(later, first["traceEvents"]))
         empty = {**made.document(), "distributedInfo": {"rank": 1}}
         self.check(self.made("cycles", {**first, **rank}, {**second, **rank}),
                    self.made("whole", made.document(made.event("a", 1, 2)), empty))
-        self.assertEqual(self.plain().execute("SELECT count(*), max(origin_ns) FROM files WHERE side = 'control'").fetchone(),
+        self.assertEqual(self.plain().execute("SELECT count(*), max(origin_ns)"
+                                              " FROM files WHERE side = 'control'").fetchone(),
                          (2, 0))
 
     def test_of_processes_as_numbers_and_text_and_of_copies_that_meet(self):
@@ -273,20 +283,25 @@ class Rows(InFolder):
             [(1, 1), ("1", "1"), ("stream 7", ""), (1.5, made.ABSENT), (2 ** 70, -1)])]
         for i, (at, length, speed) in enumerate([(10, 5, 1.5), (15, 5, 2.5), (15, 7, 4), (22, 1, 8)], 1):
             copy = made.kernel("Memcpy HtoD", at, length, i)
-            events += [made.launch(1, 1, i), {**copy, "cat": "gpu_memcpy", "args": {**copy["args"], "memory bandwidth (GB/s)": speed}}]
+            events += [made.launch(1, 1, i),
+                       {**copy, "cat": "gpu_memcpy", "args": {**copy["args"], "memory bandwidth (GB/s)": speed}}]
         db = self.check(self.made("odd", made.document(*events)), None)
-        self.assertEqual(db.execute("SELECT count(*), count(DISTINCT pid || ',' || tid) FROM threads").fetchone(), (5, 4))
+        self.assertEqual(db.execute("SELECT count(*), count(DISTINCT pid || ',' || tid) FROM threads").fetchone(),
+                         (5, 4))
 
     def test_of_events_with_gaps(self):
-        """An operator, a launch, its work and annotations: without a time, duration or name, with a begin alone, and as instants."""
+        """An operator, a launch, its work and annotations: without a time, duration or name, with a begin alone, and as
+        instants."""
         gaps = [{}, {"dur": made.ABSENT}, {"dur": -1}, {"ts": made.ABSENT}, {"name": 5}, {"ph": "B"}, {"ph": "i"}]
         events = [made.step(number, 50_000 * number, 50_000) for number in range(3)]
         for number, (place, gap) in enumerate(itertools.product(range(5), gaps)):
             at = 1000 * (number + 1)
-            group = [made.event("aten::op", at, 90), made.launch(at + 5, 20, number + 1), made.kernel("k", at + 30, 40, number + 1),
+            group = [made.event("aten::op", at, 90), made.launch(at + 5, 20, number + 1),
+                     made.kernel("k", at + 30, 40, number + 1),
                      made.event("## part ##", at, 90, cat="user_annotation"),
                      made.event("## part ##", at + 30, 50, cat="gpu_user_annotation", pid=0, tid=7)]
-            tid = 100 + number if place in (0, 3) else group[place]["tid"]  # else an open operator holds all that follow
+            # else an open operator holds all that follow
+            tid = 100 + number if place in (0, 3) else group[place]["tid"]
             group[place] = made.event(**{**group[place], "tid": tid, **gap})
             events += group
         db = self.check(self.made("gaps", made.document(*events)), None)
@@ -294,7 +309,8 @@ class Rows(InFolder):
         self.assertEqual(launches, 5 * len(gaps) - 2 * (len(gaps) - 1))
 
     def test_of_a_side_without_events(self):
-        phases = made.document(*(made.event(f"step[DECODE bs={size}]", 100 * size, 90, cat="user_annotation") for size in (1, 2, 4, 8)))
+        phases = made.document(*(made.event(f"step[DECODE bs={size}]", 100 * size, 90, cat="user_annotation")
+                                 for size in (1, 2, 4, 8)))
         paths = self.made("control", phases), self.made("test", made.document())
         for sides in (paths, paths[::-1]):
             self.check(*sides)
@@ -338,7 +354,8 @@ class Rows(InFolder):
             tzinfo=datetime.timezone.utc)
         self.assertLessEqual(before, created)
         db = connect()
-        self.assertEqual(about, {"content": "PyTorch profiler traces, written by tracediff", "layout": "1", "control": GPU[0],
+        self.assertEqual(about, {"content": "PyTorch profiler traces, written by tracediff", "layout": "1",
+                                 "control": GPU[0],
                                  "test": GPU[1], "tracediff": db.execute("SELECT tracediff_version()").fetchone()[0],
                                  "sqlite": sqlite3.sqlite_version})
 
@@ -351,7 +368,8 @@ class Rows(InFolder):
         self.assertIn("temporal_breakdown", functions)
         self.assertEqual(functions & set(listed(db, "table") + listed(db, "view")), set())
         self.assertEqual(db.execute("SELECT * FROM diff").fetchall(),
-                         db.execute("SELECT * FROM trace_diff(?, ?, 'all', 'all', 'steady', 'steady', 'ALL', 0)", GPU).fetchall())
+                         db.execute("SELECT * FROM trace_diff(?, ?, 'all', 'all', 'steady', 'steady', 'ALL', 0)",
+                                    GPU).fetchall())
 
 
 def tables_of(path):
@@ -375,7 +393,8 @@ class Make(InFolder):
     def make(self, **given):
         """Exit status and what is printed."""
         done = subprocess.run(["make", "--no-print-directory", "-o", "all", "-o", "needed", "db",
-                               f"DIST={os.path.dirname(EXTENSION)}", *(f"{name}={value}" for name, value in given.items())],
+                               f"DIST={os.path.dirname(EXTENSION)}",
+                               *(f"{name}={value}" for name, value in given.items())],
                               cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                               env={name: value for name, value in os.environ.items()
                                    if name not in ("MAKEFLAGS", "MAKELEVEL", "CONTROL", "TEST", "OUT", "ARGS")})
@@ -390,7 +409,8 @@ class Make(InFolder):
         self.assertLessEqual({"diff", "events", "summary"}, set(shown.stdout.split()))
 
     def start(self, *given):
-        return subprocess.Popen(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), *given], stdout=subprocess.DEVNULL,
+        return subprocess.Popen(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), *given],
+                                stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, start_new_session=True,
                                 env={**os.environ, "TRACEDIFF": EXTENSION})
 
@@ -443,11 +463,13 @@ class Make(InFolder):
         self.assertEqual(self.plain().execute("SELECT * FROM memory_parts ORDER BY rowid").fetchall(), parts)
         self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs").fetchall(), [])
         self.assert_made(CONTROL=GPU[0], CONTROL_MEMORY=one, TEST_MEMORY=other, OUT=self.path)
-        diff = connect().execute("SELECT rank, device, phase, function, op, control_bytes, test_bytes, diff_bytes, control_blocks, test_blocks,"
+        diff = connect().execute("SELECT rank, device, phase, function, op, control_bytes, test_bytes, diff_bytes,"
+                                 " control_blocks, test_blocks,"
                                  " diff_from_blocks, diff_from_size FROM memory_diff(?, ?)", (one, other)).fetchall()
         self.assertEqual(self.plain().execute("SELECT * FROM memory_part_diffs ORDER BY rowid").fetchall(), diff)
         self.assert_made(CONTROL=GPU[0], OUT=self.path)
-        self.assertEqual(self.plain().execute("SELECT name FROM sqlite_schema WHERE name LIKE 'memory%'").fetchall(), [])
+        self.assertEqual(self.plain().execute("SELECT name FROM sqlite_schema WHERE name LIKE 'memory%'").fetchall(),
+                         [])
         before = self.content()
         status, printed = self.make(CONTROL=GPU[0], TEST_MEMORY=GPU[0], OUT=self.path)
         self.assertNotEqual(status, 0)
@@ -470,7 +492,8 @@ class Make(InFolder):
     def test_a_failure_says_why_and_leaves_the_old_file(self):
         control = made.write(os.path.join(self.folder, "control.json"), made.run())
         write(self.path, control, control)
-        broken = made.write(os.path.join(self.folder, "broken.json"), '{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "a"}')
+        broken = made.write(os.path.join(self.folder, "broken.json"),
+                            '{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1, "name": "a"}')
         for test, message in (("nowhere", "trace_files: cannot read 'nowhere': No such file or directory"),
                               (broken, f"'{broken}'")):
             before = self.content()
@@ -482,7 +505,8 @@ class Make(InFolder):
 
     def test_does_not_replace_what_is_not_a_database(self):
         trace = shutil.copy(os.path.join(GPU[0], "rank0.pt.trace.json.gz"), self.folder)
-        self.assert_refused(f"OUT='{trace}' exists and is not a database: it stays as it is\n", CONTROL=GPU[0], OUT=trace)
+        self.assert_refused(f"OUT='{trace}' exists and is not a database: it stays as it is\n", CONTROL=GPU[0],
+                            OUT=trace)
 
     def test_does_not_replace_what_is_being_written(self):
         for mode, ending in (("wal", "-wal"), ("persist", "-journal")):
@@ -493,14 +517,16 @@ class Make(InFolder):
             if mode == "wal":
                 db.execute("COMMIT")
             with self.subTest(mode):
-                self.assert_refused(f"'{self.path}{ending}' says that a program is writing to '{self.path}': close it first\n",
+                self.assert_refused(f"'{self.path}{ending}' says that a program is writing to '{self.path}': close it"
+                                    f" first\n",
                                     CONTROL=GPU[0], OUT=self.path)
             db.close()
             os.remove(self.path)
 
     @slow
     def test_hostile_paths(self):
-        names = ["it's", 'say "x"', "a b", "$HOME $(id) `id`", "-rf", "new\nline", ";.quit", "caf\u00e9 \U0001f600", "a*b[c]", "%s%n",
+        names = ["it's", 'say "x"', "a b", "$HOME $(id) `id`", "-rf", "new\nline", ";.quit", "caf\u00e9 \U0001f600",
+                 "a*b[c]", "%s%n",
                  "back\\slash", "#x", "x'); DROP TABLE about; --"]
         for name in names:
             folder = os.path.join(self.folder, name)
@@ -517,7 +543,8 @@ class Make(InFolder):
     def test_names_of_files_in_the_current_directory(self):
         control = made.write(os.path.join(self.folder, "control", "rank0.json"), made.run())
         for name in ("-x.db", "x y.db", "file:x?mode=memory", ":memory:"):
-            done = subprocess.run(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), control, "", name], cwd=self.folder, check=False,
+            done = subprocess.run(["sh", os.path.join(ROOT, "sql", "database", "database.sh"), control, "", name],
+                                  cwd=self.folder, check=False,
                                   env={**os.environ, "TRACEDIFF": EXTENSION}, capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(name, os.listdir(self.folder))

@@ -21,8 +21,8 @@ class Processors(unittest.TestCase):
         db.enable_load_extension(True)
         db.execute("SELECT load_extension(?)", (extension,))
         most, done = 0, threading.Event()
-        query = threading.Thread(target=lambda: (db.execute("SELECT count(*) FROM trace_events(?)", (folder,)).fetchall(),
-                                                 done.set()))
+        sql = "SELECT count(*) FROM trace_events(?)"
+        query = threading.Thread(target=lambda: (db.execute(sql, (folder,)).fetchall(), done.set()))
         before = len(os.listdir("/proc/self/task")) + 1
         query.start()
         while not done.wait(0.001):
@@ -84,9 +84,12 @@ class Embedding(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "made.sql")
             with open(path, "w", encoding="ascii") as file:
-                file.write("\n".join(["-- made: it.", *known, "-- Parameters", *lines, "-- Columns", "--   x TEXT text", "SELECT 1;", ""]))
-            environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # awk is not under test
-            ran = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], env=environment, capture_output=True,
+                file.write("\n".join(["-- made: it.", *known, "-- Parameters", *lines, "-- Columns", "--   x TEXT text",
+                                      "SELECT 1;", ""]))
+            # awk is not under test
+            environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+            ran = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], env=environment,
+                                 capture_output=True,
                                  text=True, check=False)
             return ran.returncode, ran.stderr.replace(path, "made.sql")
 
@@ -94,7 +97,8 @@ class Embedding(unittest.TestCase):
         four = [(name, True) for name in "abcd"]
         self.assertEqual(self.embed(*four), (0, ""))
         self.assertEqual(self.embed(*four, ("e", False)), (0, ""))
-        self.assertEqual(self.embed(*four, ("e", True)), (1, "made.sql:9: a required argument is not among the first 4\n"))
+        self.assertEqual(self.embed(*four, ("e", True)),
+                         (1, "made.sql:9: a required argument is not among the first 4\n"))
         self.assertEqual(self.embed(("a", False), ("b", True)), (0, ""))
         letters = [(chr(ord("a") + i), False) for i in range(31)]
         self.assertEqual(self.embed(*letters[:30]), (0, ""))
@@ -119,7 +123,8 @@ class Commit(unittest.TestCase):
                 run("cp", "-r", os.path.join(ROOT, name), ".")
             shows, other = "build/ext/functions/aggregates/scalars.o", "build/ext/file/tracks.o"
             for number in range(2):
-                run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", str(number))
+                run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m",
+                    str(number))
                 compiled = run("make", "OPTIMIZE=-O0", shows, other)
                 commit = run("git", "rev-parse", "--short", "HEAD").strip().encode()
                 with open(os.path.join(place, shows), "rb") as file:

@@ -87,7 +87,8 @@ class Files(unittest.TestCase):
                     self.assertLessEqual(max(map(len, text.splitlines())), 120)
 
     def test_are_all_run_and_name_their_trap(self):
-        sources = {name: text for name, text in self.files() if not name.endswith((".md", ".mod", ".sum", ".toml", ".xml"))}
+        sources = {name: text for name, text in self.files()
+                   if not name.endswith((".md", ".mod", ".sum", ".toml", ".xml"))}
         self.assertEqual(set(sources), set(EXAMPLE))
         for name, text in sources.items():
             with self.subTest(name):
@@ -103,7 +104,8 @@ class Files(unittest.TestCase):
             with open(os.path.join(ROOT, "tests", "hosts", name), encoding="utf-8") as file:
                 texts[name] = file.read()
         for name, pattern in (("hosts.txt", "(?m)^(?:apsw|pandas|datasette|sqlite-utils)==(.*)$"),
-                              ("hosts.sh", "(?m)^[A-Z0-9_]+=.*@(.*)$"), ("go/go.mod", "go-sqlite3 v(.*)"), ("rust/Cargo.toml", '"=(.*?)"'),
+                              ("hosts.sh", "(?m)^[A-Z0-9_]+=.*@(.*)$"), ("go/go.mod", "go-sqlite3 v(.*)"),
+                              ("rust/Cargo.toml", '"=(.*?)"'),
                               ("jdbc/pom.xml", "sqlite-jdbc</artifactId>\\s*<version>(.*)<")):
             versions = re.findall(pattern, texts[name])
             self.assertGreater(len(versions), 0, name)
@@ -119,12 +121,14 @@ class Setup(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             tools, folder = os.path.join(place, "tools"), os.path.join(place, "hosts")
             os.mkdir(tools)
-            for tool in ("sh", "mkdir", "dirname", "cat", "rm", "cp", "cmp", "cut", "head", "tail", "grep", "basename", "xargs"):
+            for tool in ("sh", "mkdir", "dirname", "cat", "rm", "cp", "cmp", "cut", "head", "tail", "grep", "basename",
+                         "xargs"):
                 os.symlink(shutil.which(tool), os.path.join(tools, tool))
             with open(os.path.join(tools, "tclsh"), "w", encoding="ascii") as file:
                 file.write("#!/bin/sh\necho Tcl 9\n")
             os.chmod(file.name, 0o755)
-            ran = subprocess.run(["sh", os.path.join(ROOT, "tests", "hosts", "hosts.sh"), folder], text=True, capture_output=True, check=True,
+            ran = subprocess.run(["sh", os.path.join(ROOT, "tests", "hosts", "hosts.sh"), folder], text=True,
+                                 capture_output=True, check=True,
                                  env={"PATH": tools, "PYTHON": "/nowhere/python3"})
             self.assertIn("  tcl: Tcl 9\n", ran.stdout)
             self.assertEqual(os.listdir(os.path.join(folder, "ready")), ["tcl"])
@@ -132,7 +136,8 @@ class Setup(unittest.TestCase):
             self.assertEqual(set(os.listdir(os.path.join(folder, "missing"))), hosts - {"tcl"})
             for host, reason in (("php", "php: not found"), ("venv", "/nowhere/python3: not found")):
                 self.assertRegex(ran.stdout, f"(?m)^  {host} is missing: .*{reason} \\(see {folder}/log/{host}\\)$")
-                with self.assertRaisesRegex(unittest.SkipTest, f"^no {host}: `make setup-hosts` could not have it: .*{reason}$"):
+                with self.assertRaisesRegex(unittest.SkipTest,
+                                            f"^no {host}: `make setup-hosts` could not have it: .*{reason}$"):
                     needs(host, folder)
         with self.assertRaisesRegex(unittest.SkipTest, "^no php: run `make setup-hosts`$"):
             needs("php", folder)
@@ -148,7 +153,8 @@ class Prints(unittest.TestCase):
         for link, side in ((self.control, "control"), (self.test, "test")):
             os.symlink(os.path.join(EXAMPLES, "gpu", side), link)
         db = connect()
-        rows = db.execute("SELECT format('%+.1f|%s|%s', diff_time, class, trace_short_name(name)) FROM trace_step_diff(?, ?)"
+        rows = db.execute("SELECT format('%+.1f|%s|%s', diff_time, class, trace_short_name(name))"
+                          " FROM trace_step_diff(?, ?)"
                           " LIMIT 3", (self.control, self.test)).fetchall()
         start, = db.execute("SELECT min(ts_ns) FROM trace_events(?)", (self.test,)).fetchone()
         self.assertEqual(rows[0], ("+300.0|idle_host|enumerate#_MultiProcessingDataLoaderIter.__next__",))
@@ -265,10 +271,12 @@ for name, in set(db.execute(names).fetchall()) - set(others):
         """R writes 1,5, and tracediff reads and writes as ever."""
         needs("locale")
         with tempfile.NamedTemporaryFile("w", suffix=".R", encoding="ascii") as profile:
-            profile.write('invisible(suppressWarnings(Sys.setlocale("LC_NUMERIC", "de_DE.UTF-8")))\nmessage(sprintf("%.1f", 1.5))\n')
+            profile.write('invisible(suppressWarnings(Sys.setlocale("LC_NUMERIC",'
+                          ' "de_DE.UTF-8")))\nmessage(sprintf("%.1f", 1.5))\n')
             profile.flush()
             pair = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
-            plain, german = (example("rsqlite.R", EXTENSION, *pair, **more) for more in ({}, {"R_PROFILE_USER": profile.name}))
+            plain, german = (example("rsqlite.R", EXTENSION, *pair, **more)
+                             for more in ({}, {"R_PROFILE_USER": profile.name}))
         self.assertEqual(german.stderr, "1,5\n")
         self.assertEqual((german.stdout, german.returncode), (plain.stdout, 0))
 
@@ -281,10 +289,12 @@ for name, in set(db.execute(names).fetchall()) - set(others):
                     path = os.path.join(folder, side, str(number), "rank0.json")
                     os.makedirs(os.path.dirname(path))
                     with open(path, "w", encoding="ascii") as file:
-                        json.dump({"traceEvents": [one for place, dur in enumerate([5, 100, 100, last, 100 + number, 5]) for one in (
+                        json.dump({"traceEvents": [one for place, dur in enumerate([5, 100, 100, last, 100 + number, 5])
+                                                   for one in (
                             {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{place}", "pid": 1, "tid": 1,
                              "ts": 10000 * place, "dur": 9000},
-                            {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 10000 * place + 10, "dur": dur})]}, file)
+                            {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 10000 * place + 10,
+                             "dur": dur})]}, file)
             said = run(sys.executable, "-c", f"""
 import locale, os, sqlite3
 os.chdir({folder!r})
@@ -337,8 +347,10 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
         load = "<?php $db = new SQLite3(':memory:'); $db->enableExceptions(true); $db->loadExtension($argv[1]);"
         self.assertRegex(self.say("php", "php", script=load), "SQLite Extensions? are disabled")
         folder = os.path.dirname(EXTENSION)
-        self.assertIn("outside the defined directory", self.say("php", "php", "-d", "sqlite3.extension_dir=.", script=load))
-        self.assertIn("Unable to load extension", self.say("php", "php", "-d", f"sqlite3.extension_dir={folder}", script=load))
+        self.assertIn("outside the defined directory",
+                      self.say("php", "php", "-d", "sqlite3.extension_dir=.", script=load))
+        self.assertIn("Unable to load extension",
+                      self.say("php", "php", "-d", f"sqlite3.extension_dir={folder}", script=load))
 
     def test_pdo_loads_nothing(self):
         said = self.say("php", "php", script="<?php (new PDO('sqlite::memory:'))->query('SELECT load_extension(1)');")
@@ -346,7 +358,8 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
 
     def ask_odbc(self, settings, sql):
         needs("odbc")
-        ran = subprocess.run(["isql", "-v", "-b", "-k", f"Driver=SQLite3;Database=:memory:;{settings}"], input=f"{sql}\n",
+        ran = subprocess.run(["isql", "-v", "-b", "-k", f"Driver=SQLite3;Database=:memory:;{settings}"],
+                             input=f"{sql}\n",
                              capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0)  # whatever went wrong
         return ran.stdout + ran.stderr
@@ -373,7 +386,8 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
                     for (String enabled : new String[] {"true", "false"}) {
                         var properties = new java.util.Properties();
                         properties.setProperty("enable_load_extension", enabled);
-                        var query = java.sql.DriverManager.getConnection("jdbc:sqlite::memory:", properties).createStatement();
+                        var db = java.sql.DriverManager.getConnection("jdbc:sqlite::memory:", properties);
+                        var query = db.createStatement();
                         query.executeQuery("SELECT load_extension('" + given[0] + "')").close();
                         var row = query.executeQuery("SELECT min(ts_ns) FROM trace_events('" + given[1] + "')");
                         System.out.println(row.getInt(1) + " " + row.getLong(1));
@@ -397,7 +411,8 @@ class Datasette(unittest.TestCase):
         self.trace = os.path.join(EXAMPLES, "gpu", "test")
         database = os.path.join(place.name, "perf.db")
         db = connect(database)
-        db.execute("CREATE TABLE kernels AS SELECT name, ts_ns, dur_ns FROM trace_events(?) WHERE cat = 'kernel'", (self.trace,))
+        db.execute("CREATE TABLE kernels AS SELECT name, ts_ns, dur_ns FROM trace_events(?) WHERE cat = 'kernel'",
+                   (self.trace,))
         self.busy = db.execute("SELECT trace_busy_time(ts_ns, dur_ns) FROM kernels").fetchone()[0]
         db.commit()
         db.close()
@@ -436,7 +451,8 @@ class Datasette(unittest.TestCase):
         self.assertEqual(self.ask("SELECT DISTINCT trace_short_name(name) FROM kernels WHERE name LIKE '%AllReduce%'"),
                          [["ncclDevKernel_AllReduce_Sum_f32_RING_LL"]])
         for function in ("trace_events", "trace_files", "trace_diff"):
-            self.assertRegex(self.ask(f"SELECT * FROM {function}('{self.trace}')"), f"no such (table|function): {function}")
+            self.assertRegex(self.ask(f"SELECT * FROM {function}('{self.trace}')"),
+                             f"no such (table|function): {function}")
         self.assertEqual(self.ask(f"SELECT load_extension('{EXTENSION}')"), "not authorized")
 
 

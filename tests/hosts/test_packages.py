@@ -35,12 +35,14 @@ NOT_OURS = {"x86_64": ("aarch64", 183), "aarch64": ("x86_64", 62)}[MACHINE]  # a
 
 
 def needs(path):
-    return unittest.skipUnless(os.path.exists(path), f"there is no {os.path.relpath(path, ROOT)}: run `make setup-hosts`")
+    return unittest.skipUnless(os.path.exists(path), f"there is no {os.path.relpath(path, ROOT)}: run `make"
+                                                     f" setup-hosts`")
 
 
 def run(*command, cwd="/", status=0, **environment):
     """What a command prints, with nothing of this environment but the PATH."""
-    done = subprocess.run(command, cwd=cwd, env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", **environment},
+    done = subprocess.run(command, cwd=cwd,
+                          env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", **environment},
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode != status:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
@@ -130,7 +132,8 @@ class Wheel(Packed):
         """A folder with nothing but the wheel, installed."""
         folder = tempfile.mkdtemp()
         wheel, = glob.glob(f"{packages()}/packages/*.whl")
-        run(VENV, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", "--root-user-action=ignore",
+        run(VENV, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check",
+            "--root-user-action=ignore",
             "--target", folder, wheel)
         return folder
 
@@ -141,7 +144,8 @@ class Wheel(Packed):
         venv = self.empty()
         run(sys.executable, "-m", "venv", venv)
         path = f"{venv}/bin:{os.environ['PATH']}"
-        run("sh", "-c", self.line("pip install"), cwd=self.place(), PATH=path, PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+        run("sh", "-c", self.line("pip install"), cwd=self.place(), PATH=path, PIP_NO_INDEX="1",
+            PIP_DISABLE_PIP_VERSION_CHECK="1")
         self.assertEqual(run(f"{venv}/bin/python", "-c", self.DIFF, QUERY), ANSWER + "\n")
         self.assert_within_a_minute()
         self.assertEqual(run(f"{venv}/bin/pip", "check"), "No broken requirements found.\n")
@@ -182,12 +186,14 @@ class Wheel(Packed):
                 except Exception as error:
                     print(error)
             """)
-        self.assertRegex(self.python(self.LOAD + code, folder=folder), r"\A.*tracediff.so.*cannot open.*\nnot authorized\n\Z")
+        self.assertRegex(self.python(self.LOAD + code, folder=folder),
+                         r"\A.*tracediff.so.*cannot open.*\nnot authorized\n\Z")
 
     def test_nofs_reads_no_files(self):
         code = textwrap.dedent("""
             tracediff.load(db, nofs=True)
-            print(*db.execute("SELECT tracediff_version(), count(*) FROM pragma_module_list WHERE name LIKE 'trace!_%' ESCAPE '!'"))
+            print(*db.execute("SELECT tracediff_version(), count(*) FROM pragma_module_list"
+                              " WHERE name LIKE 'trace!_%' ESCAPE '!'"))
             """)
         self.assertEqual(self.python(self.LOAD + code), f"('v{VERSION}', 0)\n")
 
@@ -231,7 +237,8 @@ class Wheel(Packed):
 
     def test_another_processor_is_refused(self):
         self.assertIn("is not a supported wheel on this platform",
-                      run(VENV, "-m", "pip", "install", "--no-index", "--target", self.empty(), self.other_processor("wheel"), status=1))
+                      run(VENV, "-m", "pip", "install", "--no-index", "--target", self.empty(),
+                          self.other_processor("wheel"), status=1))
 
 
 @slowest
@@ -240,7 +247,8 @@ class Npm(Packed):
     def installed(self):
         """A folder with nothing but the package, installed."""
         folder = self.place()
-        run("sh", "-c", self.line("npm install"), cwd=folder, HOME=folder, npm_config_offline="true", npm_config_audit="false")
+        run("sh", "-c", self.line("npm install"), cwd=folder, HOME=folder, npm_config_offline="true",
+            npm_config_audit="false")
         return folder
 
     def node(self, folder, name, text, **environment):
@@ -252,8 +260,10 @@ class Npm(Packed):
         folder = self.installed()
         ask = ("const db = new DatabaseSync(':memory:', { allowExtension: true }); load(db);"
                f"console.log(db.prepare(`{QUERY}`).get().text);")
-        for name, text in (("x.mjs", "import { DatabaseSync } from 'node:sqlite'; import { load } from 'sqlite-tracediff';"),
-                           ("x.cjs", "const { DatabaseSync } = require('node:sqlite'); const { load } = require('sqlite-tracediff');")):
+        for name, text in (("x.mjs", "import { DatabaseSync } from 'node:sqlite'; import { load } from"
+                                     " 'sqlite-tracediff';"),
+                           ("x.cjs", "const { DatabaseSync } = require('node:sqlite'); const { load } ="
+                                     " require('sqlite-tracediff');")):
             with self.subTest(name):
                 self.assertEqual(self.node(folder, name, text + ask), ANSWER + "\n")
         self.assert_within_a_minute()
@@ -261,10 +271,12 @@ class Npm(Packed):
     def test_better_sqlite3_diffs(self):
         text = ("const db = require('better-sqlite3')(':memory:'); require('sqlite-tracediff').load(db);"
                 f"console.log(db.prepare(`{QUERY}`).get().text);")
-        self.assertEqual(self.node(self.installed(), "x.cjs", text, NODE_PATH=os.path.join(HOSTS, "node", "node_modules")), ANSWER + "\n")
+        self.assertEqual(self.node(self.installed(), "x.cjs", text,
+                                   NODE_PATH=os.path.join(HOSTS, "node", "node_modules")), ANSWER + "\n")
 
     def test_gives_the_path_to_a_shell(self):
-        path = self.node(self.installed(), "x.cjs", "console.log(require('sqlite-tracediff').getLoadablePath())").strip()
+        path = self.node(self.installed(), "x.cjs",
+                         "console.log(require('sqlite-tracediff').getLoadablePath())").strip()
         self.assertEqual(run("sqlite3", "-cmd", f".load {path}", ":memory:", QUERY), ANSWER + "\n")
 
     def test_another_processor_is_refused(self):
@@ -285,10 +297,12 @@ class Tarball(Packed):
         folder, prefix = self.place(), os.path.join(self.empty(), "a prefix")
         said = run("sh", "-c", f"{self.line('tar xzf')} '{prefix}'", cwd=folder).splitlines()[1:]
         self.assertEqual(said, [f'In sqlite3: .load "{prefix}/lib/tracediff"',
-                                f"In each sqlite3 that you start: echo '.load \"{prefix}/lib/tracediff\"' >> ~/.sqliterc"])
+                                f"In each sqlite3 that you start: echo '.load \"{prefix}/lib/tracediff\"' >>"
+                                f" ~/.sqliterc"])
         self.assertEqual(set(os.listdir(folder)), {"dist", f"tracediff-v{VERSION}-loadable-linux-{MACHINE}"})
         self.assertEqual(run("sqlite3", "-cmd", said[0].split(": ", 1)[1], ":memory:", QUERY), ANSWER + "\n")
-        self.assertEqual(run("sqlite3", "-cmd", ".load tracediff", ":memory:", QUERY, LD_LIBRARY_PATH=f"{prefix}/lib"), ANSWER + "\n")
+        self.assertEqual(run("sqlite3", "-cmd", ".load tracediff", ":memory:", QUERY, LD_LIBRARY_PATH=f"{prefix}/lib"),
+                         ANSWER + "\n")
         self.assert_within_a_minute()
 
     @staticmethod
@@ -298,7 +312,8 @@ class Tarball(Packed):
         for folder, _, names in os.walk(prefix):
             for name in names:
                 path = os.path.join(folder, name)
-                found[os.path.relpath(path, prefix)] = os.readlink(path) if os.path.islink(path) else oct(os.stat(path).st_mode)
+                linked = os.path.islink(path)
+                found[os.path.relpath(path, prefix)] = os.readlink(path) if linked else oct(os.stat(path).st_mode)
         return found
 
     def test_installs_what_make_install_does(self):
@@ -309,21 +324,25 @@ class Tarball(Packed):
 
     def test_says_what_it_cannot_do(self):
         folder = self.unpacked()
-        for arguments, said in ((("--prefix=/x",), "install.sh: unknown option '--prefix=/x'; usage: ./install.sh [PREFIX]\n"),
+        for arguments, said in ((("--prefix=/x",), "install.sh: unknown option '--prefix=/x'; usage: ./install.sh"
+                                                   " [PREFIX]\n"),
                                 (("a", "b"), "install.sh: expected one PREFIX, got 2; usage: ./install.sh [PREFIX]\n"),
                                 (("here",), "install.sh: PREFIX must be an absolute path, not 'here'\n"),
                                 (("",), "install.sh: PREFIX must be an absolute path, not ''\n"),
-                                (("/proc/nobody",), "Cannot install into /proc/nobody. For you alone: ./install.sh $HOME/.local\n"
+                                (("/proc/nobody",), "Cannot install into /proc/nobody. For you alone: ./install.sh"
+                                                    " $HOME/.local\n"
                                                     "For everyone on this machine, as root: ./install.sh\n")):
             with self.subTest(arguments):
                 self.assertEqual(run(f"{folder}/install.sh", *arguments, status=1), said)
         stubs = self.empty()
-        for name, text, said in (("getconf", "exit 1", f"this package needs glibc {GLIBC} or newer; this system has another C library"),
+        for name, text, said in (("getconf", "exit 1", f"this package needs glibc {GLIBC} or newer; this system has"
+                                                       f" another C library"),
                                  ("getconf", "echo glibc 2.9", f"this package needs glibc {GLIBC} or newer, not 2.9")):
             with open(f"{stubs}/{name}", "w", encoding="ascii") as file:
                 file.write(f"#!/bin/sh\n{text}\n")
             os.chmod(f"{stubs}/{name}", 0o755)
-            self.assertEqual(run(f"{folder}/install.sh", self.empty(), status=1, PATH=f"{stubs}:{os.environ['PATH']}"), f"install.sh: {said}\n")
+            self.assertEqual(run(f"{folder}/install.sh", self.empty(), status=1, PATH=f"{stubs}:{os.environ['PATH']}"),
+                             f"install.sh: {said}\n")
         os.remove(f"{folder}/tracediff.so")
         prefix = self.empty()
         self.assertEqual(run(f"{folder}/install.sh", prefix, status=1),
@@ -339,7 +358,8 @@ class Tarball(Packed):
 @unittest.skipUnless(shutil.which("dpkg-deb"), "there is no dpkg-deb")
 class Deb(Packed):
     FILES = [f"/usr/lib/{MACHINE}-linux-gnu/libtracediff.so", f"/usr/lib/{MACHINE}-linux-gnu/tracediff.so",
-             "/usr/share/doc/tracediff/CHANGELOG.md.gz", "/usr/share/doc/tracediff/changelog.gz", "/usr/share/doc/tracediff/copyright"]
+             "/usr/share/doc/tracediff/CHANGELOG.md.gz", "/usr/share/doc/tracediff/changelog.gz",
+             "/usr/share/doc/tracediff/copyright"]
 
     def debian(self):
         """A new Debian with a shell for SQLite, and the examples and packages in /root."""
@@ -359,13 +379,15 @@ class Deb(Packed):
     @unittest.skipUnless(os.getuid() == 0, "only root can use chroot")
     def test_in_a_new_debian_it_diffs_and_is_removed(self):
         root = self.debian()
-        run("chroot", root, "sh", "-c", f"cd root && {self.line('apt install')}", APT_CONFIG="/root/yes", DEBIAN_FRONTEND="noninteractive")
+        run("chroot", root, "sh", "-c", f"cd root && {self.line('apt install')}", APT_CONFIG="/root/yes",
+            DEBIAN_FRONTEND="noninteractive")
         answer, debug = self.ask(root).splitlines()
         self.assertEqual(answer, ANSWER)
         self.assertIn(", gzip by zlib 1.", debug)  # there is no ISA-L in a new Debian
         self.assert_within_a_minute()
         files = run("chroot", root, "dpkg", "-L", "tracediff").splitlines()
-        self.assertEqual(sorted(name for name in files if os.path.isfile(f"{root}/{name}") and not name.endswith(".sql")), self.FILES)
+        self.assertEqual(sorted(name for name in files if os.path.isfile(f"{root}/{name}")
+                                and not name.endswith(".sql")), self.FILES)
         self.assertEqual(run("chroot", root, "dpkg", "-V", "tracediff"), "")
         run("chroot", root, "apt-get", "remove", "-y", "tracediff")
         self.assertEqual(run("find", f"{root}/usr", "-name", "*tracediff*"), "")
@@ -375,17 +397,20 @@ class Deb(Packed):
     def test_the_tarball_is_found_everywhere_in_a_new_debian(self):
         root = self.debian()
         self.assertEqual(run("chroot", root, "sh", "-c", f"cd root && {self.line('tar xzf')}"),
-                         "Installed /usr/local/lib/tracediff.so and /usr/local/share/tracediff\nIn sqlite3: .load tracediff\n")
+                         "Installed /usr/local/lib/tracediff.so and /usr/local/share/tracediff\nIn sqlite3: .load"
+                         " tracediff\n")
         self.assertEqual(self.ask(root).splitlines()[0], ANSWER)
 
     @unittest.skipUnless(os.getuid() == 0, "only root can use chroot")
     def test_another_processor_is_refused(self):
         root = self.debian()
         shutil.copy(self.other_processor("deb"), f"{root}/root/other.deb")
-        self.assertRegex(run("chroot", root, "apt-get", "install", "-y", "/root/other.deb", status=100), "tracediff:(arm64|amd64)")
+        self.assertRegex(run("chroot", root, "apt-get", "install", "-y", "/root/other.deb", status=100),
+                         "tracediff:(arm64|amd64)")
 
     def test_depends_on_what_the_library_needs(self):
-        self.assertEqual(run("dpkg-deb", "-f", self.package(".deb"), "Depends").strip(), f"libc6 (>= {GLIBC}), zlib1g (>= 1:1.1.4)")
+        self.assertEqual(run("dpkg-deb", "-f", self.package(".deb"), "Depends").strip(),
+                         f"libc6 (>= {GLIBC}), zlib1g (>= 1:1.1.4)")
         # Symbols of zlib without a version have been there since 1.1.4.
         self.assertNotIn("ZLIB_", run("readelf", "-W", "--version-info", f"{self.dist}/portable/tracediff.so"))
 
@@ -405,12 +430,14 @@ class Dist(Packed):
     def test_the_sums_are_right_and_of_every_package(self):
         run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=f"{self.dist}/packages")
         with open(f"{self.dist}/packages/SHA256SUMS", encoding="ascii") as file:
-            self.assertEqual({line.split()[1] for line in file} | {"SHA256SUMS"}, set(os.listdir(f"{self.dist}/packages")))
+            self.assertEqual({line.split()[1] for line in file} | {"SHA256SUMS"},
+                             set(os.listdir(f"{self.dist}/packages")))
 
     def refused(self, library, said, *kinds):
         for kind in kinds or ("wheel",):
             out = self.empty()
-            self.assertEqual(run(sys.executable, PACK, kind, library, out, status=1), f"pack.py: cannot pack {library}: {said}\n")
+            self.assertEqual(run(sys.executable, PACK, kind, library, out, status=1),
+                             f"pack.py: cannot pack {library}: {said}\n")
             self.assertEqual(os.listdir(out), [])
 
     def test_a_library_that_is_not_whole_or_not_ours_is_refused(self):
@@ -419,16 +446,20 @@ class Dist(Packed):
                 (lambda data: b"", "it is not a library of a 64-bit Linux"),
                 (lambda data: data[:len(data) // 2], "it is not whole"),
                 (lambda data: data[:18] + b"\xf3\0" + data[20:], "its processor is not one of x86_64, aarch64"),
-                (lambda data: data.replace(f"v{VERSION}\0".encode(), b"v0.0.0\0"), f"it is not of version {VERSION}, which ext/version.h has"),
-                (lambda data: data.replace(b"_nofs_init", b"_nofs_exit"), "it does not have the entry point sqlite3_tracediff_nofs_init"),
-                (lambda data: data.replace(b"libz.so.1", b"libx.so.1"), "it needs libraries that not every system has: libx.so.1")):
+                (lambda data: data.replace(f"v{VERSION}\0".encode(), b"v0.0.0\0"),
+                 f"it is not of version {VERSION}, which ext/version.h has"),
+                (lambda data: data.replace(b"_nofs_init", b"_nofs_exit"),
+                 "it does not have the entry point sqlite3_tracediff_nofs_init"),
+                (lambda data: data.replace(b"libz.so.1", b"libx.so.1"),
+                 "it needs libraries that not every system has: libx.so.1")):
             self.refused(self.library(change), said)
 
     def test_a_library_that_needs_a_newer_glibc_is_refused(self):
         """The one that `make` gives, of the same code."""
         library = os.environ.get("TRACEDIFF") or "dist/tracediff.so"
         needs = re.findall(r"UND (\S+)@GLIBC_([\d.]+)", run("readelf", "-W", "--dyn-syms", os.path.join(ROOT, library)))
-        newer = [f"{name} ({of})" for name, of in sorted(set(needs)) if [*map(int, of.split("."))] > [*map(int, GLIBC.split("."))]]
+        newer = [f"{name} ({of})" for name, of in sorted(set(needs))
+                 if [*map(int, of.split("."))] > [*map(int, GLIBC.split("."))]]
         if not newer:
             self.skipTest("this system's glibc has no newer symbols")
         self.assertIn(f": it needs a glibc newer than {GLIBC}: {', '.join(newer)}. ",

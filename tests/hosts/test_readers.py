@@ -49,12 +49,13 @@ class Readers(InFolder):
     DUCKDB = """
 import glob, json, os, sys, duckdb, duckdb_extension_sqlite_scanner
 db = duckdb.connect()
-library, = glob.glob(os.path.join(duckdb_extension_sqlite_scanner.__path__[0], "**", "*.duckdb_extension"), recursive=True)
+folder = duckdb_extension_sqlite_scanner.__path__[0]
+library, = glob.glob(os.path.join(folder, "**", "*.duckdb_extension"), recursive=True)
 db.execute(f"LOAD '{library}'")
 db.execute(f"ATTACH '{sys.argv[1]}' AS perf (TYPE sqlite, READ_ONLY)")
 db.execute("USE perf")
-json.dump([(db.execute(sql).fetchall(), [column[1] for column in db.description]) for sql in json.loads(sys.argv[2])], sys.stdout,
-          default=str)
+json.dump([(db.execute(sql).fetchall(), [column[1] for column in db.description])
+           for sql in json.loads(sys.argv[2])], sys.stdout, default=str)
 """
 
     def duckdb(self, *queries):
@@ -72,7 +73,9 @@ json.dump([(db.execute(sql).fetchall(), [column[1] for column in db.description]
     def test_duckdb_reads_dates_as_text(self):
         (rows, types), = self.duckdb("SELECT ts_utc, id FROM events_utc ORDER BY CAST(id AS BIGINT)")
         self.assertEqual(types, ["VARCHAR", "VARCHAR"])
-        self.assertEqual(rows, [list(row) for row in self.db.execute("SELECT ts_utc, CAST(id AS TEXT) FROM events_utc ORDER BY id")])
+        self.assertEqual(rows, [list(row)
+                                for row in self.db.execute("SELECT ts_utc, CAST(id AS TEXT)"
+                                                           " FROM events_utc ORDER BY id")])
 
     def test_duckdb_joins_what_the_view_joins(self):
         joined = """SELECT n.name, count(*), CAST(sum(e.dur_ns) AS BIGINT)
@@ -115,14 +118,16 @@ json.dump(asyncio.run(get()), sys.stdout)
 """, *tables)
         pages, rows = found
         self.assertEqual(pages, [200] * len(tables))
-        self.assertEqual([row[1:] for row in rows], [list(row) for row in self.db.execute("SELECT * FROM diff ORDER BY rowid LIMIT 5")])
+        self.assertEqual([row[1:] for row in rows],
+                         [list(row) for row in self.db.execute("SELECT * FROM diff ORDER BY rowid LIMIT 5")])
 
     JDBC = """
 import java.sql.*;
 
 class Readers {
     public static void main(String[] arguments) throws SQLException {
-        try (Connection db = DriverManager.getConnection("jdbc:sqlite:" + arguments[0]); Statement statement = db.createStatement()) {
+        try (Connection db = DriverManager.getConnection("jdbc:sqlite:" + arguments[0]);
+             Statement statement = db.createStatement()) {
             for (int i = 1; i < arguments.length; i++) {
                 ResultSet listed = db.getMetaData().getColumns(null, null, arguments[i], null);
                 StringBuilder types = new StringBuilder();
@@ -151,7 +156,8 @@ class Readers {
         for table, line in zip(tables, printed.splitlines()):
             name, count, *types = line.split()
             with self.subTest(table):
-                self.assertEqual((name, int(count)), (table, self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]))
+                self.assertEqual((name, int(count)),
+                                 (table, self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]))
                 self.assertEqual(len(types), len(columns(self.db, table)))
                 self.assertLessEqual(set(types), {"TEXT", "INTEGER", "INT", "REAL"})
 
@@ -159,8 +165,10 @@ class Readers {
         for table in listed(self.db, "table") + listed(self.db, "view"):
             names = [name for name, _ in columns(self.db, table)]
             # isql reads lines, and prints no more than a count
-            printed = self.run_in("odbc", "isql", "-b", "-c", "-d\x1f", "-k", f"Driver=SQLite3;Database={self.database}",
-                                  script=f"SELECT count(*), {', '.join(f'max({quoted(name)})' for name in names[:5])} FROM {table}\n")
+            printed = self.run_in("odbc", "isql", "-b", "-c", "-d\x1f", "-k",
+                                  f"Driver=SQLite3;Database={self.database}",
+                                  script=f"SELECT count(*), {', '.join(f'max({quoted(name)})' for name in names[:5])}"
+                                         f" FROM {table}\n")
             with self.subTest(table):
                 expected = self.db.execute(f"SELECT count(*) FROM {table}").fetchone()
                 self.assertEqual(printed.splitlines()[1].split("\x1f")[0], str(expected[0]))

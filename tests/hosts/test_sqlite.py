@@ -226,7 +226,8 @@ class Joins(Pair):
                 self.forget("c/rank0.json")
                 self.assertEqual(self.value(f"SELECT count(*) FROM {inner} AS x CROSS JOIN {inner} AS y ON forget()"),
                                  count ** 2)
-                self.assert_error(f"{inner.split('(')[0]}: no trace in 'c': there is no *.json, *.gz, *.sqlite, *.sqlite3 or *.db file",
+                self.assert_error(f"{inner.split('(')[0]}: no trace in 'c': there is no *.json, *.gz, *.sqlite,"
+                                  f" *.sqlite3 or *.db file",
                                   f"SELECT * FROM {inner}")
 
     def test_s10_correlated_subqueries_compute_rows_once(self):
@@ -445,7 +446,8 @@ class Names(Pair):
                            f"DELETE FROM {name}"):
                 self.assert_error(f"table {name} may not be modified", change)
             if arguments:
-                self.assert_error(f"{name}: first argument ({'trace' if arguments == repr('a') else 'control'}) is missing",
+                self.assert_error(f"{name}: first argument ({'trace' if arguments == repr('a') else 'control'}) is"
+                                  f" missing",
                                   f"SELECT * FROM {name}")
         self.db.execute("CREATE TABLE kept AS SELECT * FROM trace_ops('a')")
         self.assertEqual([row[2] for row in self.rows("PRAGMA table_info(kept)")],

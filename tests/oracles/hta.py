@@ -17,7 +17,8 @@ from fractions import Fraction
 
 import oracle
 import oracle_names
-from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, is_hta_device, key, load  # noqa: F401, load is for those who import this
+# noqa: F401, load is for those who import this
+from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, is_hta_device, key, load
 from hta_stacks import Tree
 
 COMPUTATION, COMMUNICATION, MEMORY, OTHER = "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"
@@ -210,7 +211,8 @@ def idle_interval_stats(trace, ranks=None, consecutive_kernel_delay=30):
         described = describe([Fraction(gap, MICROSECOND) for gap in gaps])
         if "D25" not in trace.right:
             described = {name: rounded(value, 2, trace.right) for name, value in described.items()}
-        result.append({"idle_category": row["idle_category"], "rank": row["rank"], "stream": row["stream"], **described})
+        result.append({"idle_category": row["idle_category"], "rank": row["rank"], "stream": row["stream"],
+                       **described})
     return result
 
 
@@ -353,7 +355,8 @@ def annotations_anywhere(kernels, annotations):
     for thread in threads:
         for annotation in ordered:
             if (annotation.pid, annotation.tid) == thread:
-                names.update(((row.ts_ns, row.end_ns), annotation.name) for row in kernels if (row.pid, row.tid) == thread
+                names.update(((row.ts_ns, row.end_ns), annotation.name) for row in kernels
+                             if (row.pid, row.tid) == thread
                              and annotation.ts_ns < row.end_ns and row.ts_ns < annotation.end_ns)
     return [names.get((row.ts_ns, row.end_ns)) for row in kernels]
 
@@ -531,7 +534,8 @@ def cupti_counters(trace, ranks=None):
             stack = [rows[place].name for place in path if rows[place].cat in ("cpu_op", "Operator")]
             if "D42" not in right or key(launch or row) in rank.kept:
                 result.append({"rank": rank.rank, "name": row.name, "op_stack": None if launch is None else stack,
-                               "top_op": stack[0] if stack or "D42" not in right else None, "op": stack[-1] if stack else None})
+                               "top_op": stack[0] if stack or "D42" not in right else None, "op": stack[-1] if stack
+                               else None})
     return result
 
 
@@ -596,14 +600,17 @@ def potential_stragglers(trace, num_candidates=2):
     for rank in trace.ranks.values():
         iterations = iterations_of(rank)
         rows[rank.rank] = [(row, iterations[key(row)]) for row in rank.rows if key(row) in iterations]
-    steps = {iteration for of_rank in rows.values() for row, iteration in of_rank if row.name.startswith("ProfilerStep")}
+    steps = {iteration for of_rank in rows.values() for row, iteration in of_rank
+             if row.name.startswith("ProfilerStep")}
     if not steps:
         raise ValueError("there are no steps")
-    rows = {rank: [(row, iteration) for row, iteration in of_rank if iteration in steps] for rank, of_rank in rows.items()}
+    rows = {rank: [(row, iteration) for row, iteration in of_rank if iteration in steps]
+            for rank, of_rank in rows.items()}
     every = [row for of_rank in rows.values() for row, _ in of_rank]
     first = min(row.ts_ns for row in every)
     mean = (max(row.ts_ns + row.dur_ns for row in every) - first) / len(steps)
-    kernels = {(row.stream, row.name, iteration, rank): row for rank, of_rank in rows.items() for row, iteration in of_rank
+    kernels = {(row.stream, row.name, iteration, rank): row for rank, of_rank in rows.items()
+               for row, iteration in of_rank
                if row.name.startswith("ncclKernel") and row.stream is not None and row.stream > 0 and iteration > 0
                and row.dur_ns >= 0.01 * mean}
     spreads = defaultdict(list)
@@ -632,7 +639,8 @@ def aten_op_kernels_and_delay(trace, ranks=None, include_memory_events=False):
             found = {}
         launches = (rule_operators if "D32" in right else hta_operators)(rank, right, include_memory_events)
         for place, (operator, call, row) in enumerate(launches):
-            instance = (operator.file, operator.event) if "D32" in right else (operator.tid, operator.name, operator.ts_ns)
+            instance = (operator.file,
+                        operator.event) if "D32" in right else (operator.tid, operator.name, operator.ts_ns)
             found.setdefault(instance, []).append((operator, call, row))
         if not found and "D32" not in right:
             raise KeyError("thread_id")

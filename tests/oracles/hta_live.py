@@ -123,9 +123,12 @@ def one(folder, **options):
 
 
 def pair(control, test):
-    return {device.name: {"compare_traces": asked(lambda: rows(TraceDiff.compare_traces(control, test, device_type=device), True)),
-                          "ops_diff": asked(lambda: TraceDiff.ops_diff(control, test, device_type=device))}
-            for device in DeviceType}
+    def of(device):
+        return {"compare_traces": asked(
+                    lambda: rows(TraceDiff.compare_traces(control, test, device_type=device), True)),
+                "ops_diff": asked(lambda: TraceDiff.ops_diff(control, test, device_type=device))}
+
+    return {device.name: of(device) for device in DeviceType}
 
 
 def changed_by_passing(folder):
@@ -158,7 +161,8 @@ def others(folder):
         return TraceAnalysis(trace_dir=at(name))
 
     shown = {
-        "D18": lambda: sorted({int(rank) for rank in LabeledTrace("t", trace_dir=at("three")).extract_ops(rank=[1, 2])["rank"]}),
+        "D18": lambda: sorted({int(rank)
+                               for rank in LabeledTrace("t", trace_dir=at("three")).extract_ops(rank=[1, 2])["rank"]}),
         "D19": lambda: changed_by_passing(at("three")),
         "D20": lambda: rows(TraceDiff.compare_traces(at("same_name"), at("same_name")), True),
         "D21": lambda: rows(TraceDiff.compare_traces(at("stepless"), at("stepless")), True),
@@ -171,7 +175,8 @@ def others(folder):
         "D35": lambda: [sorted(row["name"] for row in rows(analysis("annotated").get_gpu_user_annotation_breakdown(
             visualize=False, num_kernels=1, allowlist_patterns=patterns))) for patterns in (["out.*"], ["outer"])],
         "D37": lambda: changed_by_analysing(at("three")),
-        "D38": lambda: rows(analysis("rank3").get_temporal_breakdown()) and rows(analysis("rank3").get_gpu_kernel_breakdown()[0]),
+        "D38": lambda: rows(analysis("rank3").get_temporal_breakdown())
+        and rows(analysis("rank3").get_gpu_kernel_breakdown()[0]),
     }
     return {name: asked(call) for name, call in shown.items()}
 

@@ -584,7 +584,8 @@ def of_phase(files, steady, phase):
 
 def first_of(file):
     """{number: the step that tells what it ran}: of several events the one that starts first."""
-    return {step.iteration: step for step in sorted(file.steps, key=lambda step: (step.ts_ns, step.event), reverse=True)}
+    return {step.iteration: step for step in sorted(file.steps, key=lambda step: (step.ts_ns, step.event),
+                                                    reverse=True)}
 
 
 def of_device(device_type):  # T9

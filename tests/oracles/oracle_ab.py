@@ -25,7 +25,8 @@ import oracle_marks
 import oracle_names
 import oracle_stacks
 
-Row = namedtuple("Row", "name device unit control_n test_n control_steps test_steps control_mean test_mean diff diff_pct "
+Row = namedtuple("Row", "name device unit control_n test_n control_steps test_steps control_mean test_mean diff"
+                        " diff_pct "
                         "ci_low ci_high detectable p_value q_value verdict gate runs_needed note")
 SIDES = ("control", "test")
 STEP = ("step", "step")  # device and name of the row of the steps
@@ -37,7 +38,8 @@ ASK_BY_RUN = "steps of one run are not independent: ask by run"
 MOST_RUNS = 1000
 
 
-# ---- distributions ----------------------------------------------------------------------------------------------------
+# ---- distributions
+# ----------------------------------------------------------------------------------------------------
 
 def beta_fraction(a, b, x):
     """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz."""
@@ -90,8 +92,8 @@ def exceeded(p, df):
 
 @functools.lru_cache(maxsize=None)
 def nodes(df):
-    """[(s, weight)] of s = sqrt(chi squared / df). In log(s) the density is smooth and falls fast on both sides, so that
-    the trapezoidal rule is exact to the last digits."""
+    """[(s, weight)] of s = sqrt(chi squared / df). In log(s) the density is smooth and falls fast on both sides, so
+    that the trapezoidal rule is exact to the last digits."""
     constant = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
     step = 1 / 64 / math.sqrt(max(1, df / 8))
     made = [(math.exp(u), step * math.exp(constant + df * u - df * math.exp(2 * u) / 2))
@@ -130,7 +132,8 @@ def holm(ps, level):
     return result
 
 
-# ---- two samples of steps ---------------------------------------------------------------------------------------------
+# ---- two samples of steps
+# ---------------------------------------------------------------------------------------------
 
 @functools.lru_cache(maxsize=None)
 def orders(n, m):
@@ -184,7 +187,8 @@ def crossing(control, test, differences, sign):
 def standard_u(control, test):
     """U less its mean, by its standard deviation, corrected for ties and continuity."""
     n, m = len(control), len(test)
-    u = sum(bisect.bisect_left(control, y) + Fraction(bisect.bisect_right(control, y) - bisect.bisect_left(control, y), 2)
+    u = sum(bisect.bisect_left(control, y) + Fraction(bisect.bisect_right(control, y) - bisect.bisect_left(control, y),
+                                                      2)
             for y in test)
     off = u - Fraction(n * m, 2)
     off -= Fraction((off > 0) - (off < 0), 2)
@@ -212,7 +216,8 @@ def autocorrelation(runs):
     return above / below if below else Fraction(0)
 
 
-# ---- a run --------------------------------------------------------------------------------------------------------------
+# ---- a run
+# --------------------------------------------------------------------------------------------------------------
 
 @dataclass
 class Run:
@@ -292,7 +297,8 @@ def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_na
     return Run(len(numbers), values, min(starts) if len(starts) == len(files) else None, files)
 
 
-# ---- what a row says --------------------------------------------------------------------------------------------------
+# ---- what a row says
+# --------------------------------------------------------------------------------------------------
 
 @dataclass
 class Tested:
@@ -352,7 +358,8 @@ def judge(control, test, by_unit="auto", measure="self", min_effect=0.05, names=
     sides = (control, test)
     counts = tuple(map(len, sides))
     by_run = by_unit == "run" or (by_unit == "auto" and sum(counts) - 2 >= 3)
-    keys = [key for key in sorted({key for side in sides for run in side for key in run.values}) if matching(key, names)]
+    keys = [key for key in sorted({key for side in sides for run in side for key in run.values})
+            if matching(key, names)]
     made = []
     for key in keys:
         row = {"name": key[1], "device": key[0], "unit": "run" if by_run else "step",
@@ -428,13 +435,15 @@ def of_runs(key, sides, row, min_effect, min_diff, measure):
         return None
     found = tested(*values)
     found.sd = max(found.sd, rounding(key, values, measure))
-    averages = [geometric([sum(map(Fraction, run.values[key])) / len(run.values[key]) for run in side]) for side in sides]
+    averages = [geometric([sum(map(Fraction, run.values[key])) / len(run.values[key]) for run in side])
+                for side in sides]
     row["mean_pct"] = 100 * (averages[1] / averages[0] - 1)
     if disagree(row, row["mean_pct"], min_effect):
         notes.append(f"means over steps differ by {row['mean_pct']:+.1f} %")
     for name, side in zip(SIDES, sides):
         if len(side) < 3:
-            notes.append(f"{len(side)} {'run' if len(side) == 1 else 'runs'} of {name}: if its runs differ more than the others,"
+            notes.append(f"{len(side)} {'run' if len(side) == 1 else 'runs'} of {name}: if its runs differ more than"
+                         f" the others,"
                          " p is too small")
     if found.sd == 0:
         row["p_value"] = float(found.difference == 0)
@@ -500,7 +509,8 @@ def multiple(made, min_effect, min_diff, measure):
         return math.log1p(max(min_effect, min_diff / row["control_mean"]))
 
     slower = holm([found.tail(floor(row)) for row, found in with_p], 0.025)
-    faster = [1 - found.tail(floor(row)) <= 0.025 and not (disagree(row, row["mean_pct"], min_effect) and row["mean_pct"] > 0)
+    faster = [1 - found.tail(floor(row)) <= 0.025
+              and not (disagree(row, row["mean_pct"], min_effect) and row["mean_pct"] > 0)
               for row, found in with_p]
     gates = {id(row): "slower" if up else "not slower" if down else "inconclusive"
              for (row, _), up, down in zip(with_p, slower, faster)}
@@ -578,7 +588,8 @@ def came_first(sides):
 def ab(control, test, ranks=None, iterations="steady", device_type="ALL", use_short_name=2, runs="auto", by_unit="auto",
        measure="self", min_effect=0.05, names=None, min_diff=0.0, steps=None):
     """The rows of trace_ab(control, test, ...)."""
-    sides = [[read(files, ranks, iterations, device_type, use_short_name, measure, steps) for files in runs_of(text, runs)]
+    sides = [[read(files, ranks, iterations, device_type, use_short_name, measure, steps)
+              for files in runs_of(text, runs)]
              for text in (control, test)]
     if len({frozenset(file.rank for file in run.files) for side in sides for run in side}) > 1:
         raise oracle.Refused("ranks differ")  # V10

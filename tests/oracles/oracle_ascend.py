@@ -92,7 +92,8 @@ class Profile:
             if table == STEPS:
                 self.has_steps = any(row.device == "CPU" and oracle.step_number(row) is not None for row in part.rows)
             self.db.require(table, ("startNs",))
-            make = {API: self.api, CANN: self.cann, TASK: self.task, COLLECTIVE: self.collective, STEPS: self.step}[table]
+            make = {API: self.api, CANN: self.cann, TASK: self.task, COLLECTIVE: self.collective,
+                    STEPS: self.step}[table]
             for values in self.db.read(table, COLUMNS[table]):
                 row = Row(part.path, number, "X", None, None, None, None, None, None, None, None)
                 number += 1
@@ -167,7 +168,8 @@ class Profile:
                 continue
             end = launch.ts_ns + (launch.dur_ns or 0)
             within = [(row.ts_ns, -row.dur_ns, row.event, number) for row, number in self.dequeues
-                      if (row.pid, row.tid) == (launch.pid, launch.tid) != (None, None) and row.ts_ns is not None and row.dur_ns is not None
+                      if (row.pid, row.tid) == (launch.pid, launch.tid) != (None, None) and row.ts_ns is not None
+                      and row.dur_ns is not None
                       and row.ts_ns <= launch.ts_ns and end <= row.ts_ns + row.dur_ns]
             if within and max(within)[3] is not None:
                 self.correlations[connection] = max(within)[3]

@@ -58,7 +58,8 @@ class File:
         """The waits and the windows; `chosen` are numbers of steps, None: all. A file without steps is one step."""
         numbers = {step.iteration for step in self.file.steps} or {None}
         self.chosen = numbers if chosen is None or numbers == {None} else chosen
-        self.windows = [window for window in oracle_steps.windows_of(self.file, clock) if window.iteration in self.chosen]
+        self.windows = [window for window in oracle_steps.windows_of(self.file, clock)
+                        if window.iteration in self.chosen]
         waits = [row for row in self.file.rows if is_wait(row)]
         self.waits = [(row, self.operator(row)) for row in waits if not any(around(other, row) for other in waits)]
 
@@ -130,7 +131,8 @@ def more_often(side, other):
 
 def runtimes(side):
     """Which of HIP and CUDA a side calls."""
-    found = (re.match("(hip|cuda)[A-Z]", row.name or "") for each in side.files for row in each.file.rows if oracle.is_call(row))
+    found = (re.match("(hip|cuda)[A-Z]", row.name or "") for each in side.files for row in each.file.rows
+             if oracle.is_call(row))
     return {match[1] for match in found if match}
 
 

@@ -85,7 +85,8 @@ class Rank:
                             (self.collectives_of if self.attributed[id(file)].work else self.host_collectives)(file)]
         self.pieces = list(self.all_pieces())
         self.ends = [piece.end for piece in self.pieces]
-        self.parts = self.joined(lambda a, b: (a.class_, a.owner, a.window, a.waits) == (b.class_, b.owner, b.window, b.waits))
+        self.parts = self.joined(lambda a,
+                                 b: (a.class_, a.owner, a.window, a.waits) == (b.class_, b.owner, b.window, b.waits))
         self.runs = self.joined(lambda a, b: True, [piece for piece in self.pieces if piece.class_ == "comm"])
         self.waits = self.joined(lambda a, b: a.window == b.window, [piece for piece in self.pieces if piece.waits])
 
@@ -97,7 +98,8 @@ class Rank:
                     and kind(row) == "COMMUNICATION"):
                 continue
             group = group_of(args(row)) or (stable(row.name), None)
-            found[row.event] = Collective(self.number, file, row, row.iteration, group, stable(row.name), is_for_all(row.name))
+            found[row.event] = Collective(self.number, file, row, row.iteration, group, stable(row.name),
+                                          is_for_all(row.name))
         for each in found.values():
             earlier = [row for row in work if thread_of(row) == thread_of(each.row) and end(row) <= each.start]
             last = max(earlier, default=None, key=lambda row: (end(row), row.ts_ns, row.event))
@@ -148,7 +150,8 @@ class Rank:
             inside = sorted(at for at in changes[id(file)] | {start, until} if start <= at <= until)
             for a, b in zip(inside, inside[1:]):
                 class_ = attributed.at(window, a, "op")[0]
-                owner = min((row for row in attributed.work if row.ts_ns <= a < end(row) and kind(row) == "COMMUNICATION"),
+                owner = min((row for row in attributed.work if row.ts_ns <= a < end(row)
+                             and kind(row) == "COMMUNICATION"),
                             key=lambda row: (row.ts_ns, row.event)).event if class_ == "comm" else None
                 yield Piece(a, b, window, file, class_, owner, self.may_wait(attributed, window.thread, a))
 
@@ -376,7 +379,8 @@ class Job:
 
 
 def only_rank(whole, own):
-    """The rank of Q8 of a difference, by the own differences of the ranks: `?` if it is decided by less than rounding."""
+    """The rank of Q8 of a difference, by the own differences of the ranks: `?` if it is decided by less than
+    rounding."""
     if len(own) < 2 or whole == 0:
         return None
     signed = {rank: each if whole > 0 else -each for rank, each in own.items()}
@@ -389,7 +393,8 @@ def only_rank(whole, own):
 
 def only_ranks(control, test, level):
     shared = control.ranks.keys() & test.ranks.keys()
-    means, owns = (control.mean(level), test.mean(level)), {rank: (control.own(rank, level), test.own(rank, level)) for rank in shared}
+    means, owns = (control.mean(level), test.mean(level)), {rank: (control.own(rank, level), test.own(rank, level))
+                                                            for rank in shared}
 
     def difference(sides, part):
         return sides[1].get(part, 0) - sides[0].get(part, 0)

@@ -1,4 +1,5 @@
-"""The rules M read a second time: from a snapshot's dict to allocations, peaks and their parts. Slow and plain on purpose."""
+"""The rules M read a second time: from a snapshot's dict to allocations, peaks and their parts. Slow and plain on
+purpose."""
 import io
 import pickle
 import re
@@ -26,7 +27,8 @@ def labels(frames):
         return None, None, None, None, None, "unknown"
     ops = [m[1] for f in frames for m in [re.search(r"at::_ops::(\w+)::(?:call|redispatch)\(", f["name"])] if m]
     major = [op for op in ops if not MINOR.fullmatch(op)]
-    nodes = [m[1] for f in frames for m in [re.search(r"torch::autograd::(?:generated::)?(\w+)::apply\(", f["name"])] if m]
+    nodes = [m[1] for f in frames for m in [re.search(r"torch::autograd::(?:generated::)?(\w+)::apply\(", f["name"])]
+             if m]
     python = [f for f in frames if f["filename"].endswith(".py") or f["filename"].startswith("<")]
     users = [f for f in python if not f["filename"].startswith("<")
              and not re.search(r"/site-packages/|/dist-packages/|/lib/python[\d.]+/|(^|/)torch/", f["filename"])]
@@ -41,7 +43,8 @@ def labels(frames):
         phase = "optimizer"
     else:
         phase = "forward"
-    return ("aten::" + (major or ops)[0] if ops else None, "aten::" + ops[-1] if ops else None, nodes[0] if nodes else None,
+    return ("aten::" + (major or ops)[0] if ops else None, "aten::" + ops[-1] if ops else None, nodes[0] if nodes
+            else None,
             function, place, phase)
 
 
@@ -136,7 +139,8 @@ class Device:
         return deltas
 
     def reserved(self, event):
-        since = sum(e["size"] * {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}.get(e["action"], 0)
+        since = sum(e["size"] * {"segment_alloc": 1, "segment_map": 1, "segment_free": -1,
+                                 "segment_unmap": -1}.get(e["action"], 0)
                     for e in self.events[event + 1:])
         return sum(s["total_size"] for s in self.segments) - since
 
@@ -153,7 +157,8 @@ class Device:
             phase = "before"
         elif "time_us" in self.events[a["begin"]]:
             name = annotation(self.spans, self.events[a["begin"]]["time_us"])
-        return {"op": op, "top_op": top_op, "node": node, "function": function, "place": place, "phase": phase, "annotation": name}
+        return {"op": op, "top_op": top_op, "node": node, "function": function, "place": place, "phase": phase,
+                "annotation": name}
 
     def parts(self, by):
         """Bytes and blocks at the peak by the values of keys."""

@@ -81,7 +81,8 @@ class Process:
             self.rank = rank_of(row["environment"]) if self.rank is None else self.rank
         self.tids = {key: whole(row["tid"]) for key, row in self.by_id("info_thread", "tid")}
         self.agents = dict(self.by_id("info_agent", "type", "type_index"))
-        self.kernels = {key: text(row["kernel_name"]) if text(row["display_name"]) is None else text(row["display_name"])
+        self.kernels = {key: text(row["kernel_name"]) if text(row["display_name"]) is None
+                        else text(row["display_name"])
                         for key, row in self.by_id("info_kernel_symbol", "display_name", "kernel_name")}
         self.events = dict(self.by_id("event", "category_id", "stack_id", "extdata"))
         self.tracks = dict(self.by_id("track", "pid", "tid", "name_id"))

@@ -48,7 +48,8 @@ def kind(work):
 # ---- A2 -------------------------------------------------------------------
 
 def backlog(rows):
-    """Device work launched before the recording: without a link, and before the first work of its (pid, tid) with one."""
+    """Device work launched before the recording: without a link, and before the first work of its (pid, tid) with
+    one."""
     linked = defaultdict(list)
     for row in rows:
         if oracle.is_device_work(row) and row.link is not None and row.ts_ns is not None:
@@ -136,7 +137,8 @@ def is_frame(row):
 def is_own_frame(row):
     """Whether a frame is of neither PyTorch nor the standard library, told by its path as the test's names have it."""
     path = re.match(r"([^<(][^(]*)\([0-9]+\): .", row.name)
-    return is_frame(row) and path is not None and re.split(r"[/.]", path[1])[0] not in ("torch", "threading", "contextlib")
+    return is_frame(row) and path is not None and re.split(r"[/.]",
+                                                           path[1])[0] not in ("torch", "threading", "contextlib")
 
 
 # ---- A3 to A9 -------------------------------------------------------------
@@ -191,7 +193,8 @@ class Attributed:
         return f"before {stable(after.name)}" if after else f"after {stable(before.name)}" if before else None
 
     def host(self, threads, instant, level):
-        """A5: the first of the threads in which something is recorded says what; the last is that of the host's step."""
+        """A5: the first of the threads in which something is recorded says what; the last is that of the host's
+        step."""
         classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
         for thread in threads:
             holding = self.holding(thread, instant)

@@ -45,13 +45,16 @@ ATTENTION = {
     "_efficient_attention_backward": "gradient q k v bias out lengths"}
 SEQUENCE_FIRST = ("_flash_attention_forward", "_efficient_attention_forward", "_flash_attention_backward",
                   "_efficient_attention_backward")
-UNARY = ("abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan tanh sigmoid logit erf erfc ceil"
+UNARY = ("abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan tanh sigmoid logit erf erfc"
+         " ceil"
          " floor round trunc sign relu gelu silu mish elu leaky_relu hardtanh hardswish hardsigmoid softplus threshold"
          " bitwise_not _softmax _log_softmax logical_not isnan isinf isfinite").split()
-BINARY = ("add sub rsub mul div pow maximum minimum fmod remainder floor_divide atan2 bitwise_and bitwise_or bitwise_xor"
+BINARY = ("add sub rsub mul div pow maximum minimum fmod remainder floor_divide atan2 bitwise_and bitwise_or"
+          " bitwise_xor"
           " masked_fill clamp_min clamp_max threshold_backward gelu_backward silu_backward mish_backward tanh_backward"
           " sigmoid_backward leaky_relu_backward hardtanh_backward hardswish_backward hardsigmoid_backward"
-          " softplus_backward _softmax_backward_data _log_softmax_backward_data eq ne lt le gt ge logical_and logical_or"
+          " softplus_backward _softmax_backward_data _log_softmax_backward_data eq ne lt le gt ge logical_and"
+          " logical_or"
           " logical_xor").split()
 TERNARY = "addcmul addcdiv lerp where clamp".split()
 OPERANDS = {**dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(TERNARY, 3)}
@@ -188,7 +191,8 @@ def work(name, args):
 def matrices(base, call):
     at = call.named(MATRICES[base])
     a, b = call[at["a"]], call[at["b"]]
-    if len(a.dims) not in (2, 3) or len(a.dims) != len(b.dims) or a.dims[:-2] != b.dims[:-2] or a.dims[-1] != b.dims[-2]:
+    like = len(a.dims) == len(b.dims) and a.dims[:-2] == b.dims[:-2] and a.dims[-1] == b.dims[-2]
+    if len(a.dims) not in (2, 3) or not like:
         raise Unknown
     *out, k = a.dims
     out.append(b.dims[-1])
@@ -272,7 +276,8 @@ def attention(base, call):
     q, k, v = (call[at[name]] for name in "qkv")
     if not len(q.dims) == len(k.dims) == len(v.dims) == 4:
         raise Unknown
-    if "lengths" in at and at["lengths"] < len(call.inputs) and (call[at["lengths"]].dims or call[at["lengths"]].nested):
+    if "lengths" in at and at["lengths"] < len(call.inputs) and (call[at["lengths"]].dims
+                                                                 or call[at["lengths"]].nested):
         raise Unknown
 
     def shape(each):
@@ -368,7 +373,8 @@ class Work:
 
 def divide(total, rows):
     """F3"""
-    rows = sorted(rows, key=lambda row: (row.ts_ns is not None, row.ts_ns, row.dur_ns, (row.name or "").encode(), row.event))
+    rows = sorted(rows, key=lambda row: (row.ts_ns is not None, row.ts_ns, row.dur_ns, (row.name or "").encode(),
+                                         row.event))
     lengths = [row.dur_ns for row in rows]
     if not any(lengths):
         lengths[0] = 1

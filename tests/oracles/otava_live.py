@@ -1,7 +1,7 @@
 """Runs Apache Otava itself, for test_changes.py, by the Python of build/hosts/otava.
 
-Reads JSON: a list of [series, window, significance, min_pct, right], where `right` are the letters of the differences of
-ext/analysis/samples/changes.h that are put right. Prints for each the list of [index, before, after, p].
+Reads JSON: a list of [series, window, significance, min_pct, right], where `right` are the letters of the differences
+of ext/analysis/samples/changes.h that are put right. Prints for each the list of [index, before, after, p].
 """
 import json
 import os
@@ -18,7 +18,8 @@ from scipy.stats import ttest_ind_from_stats  # noqa: E402
 
 RIGHT = set()
 STRICT = [False]                # rule 3 is of the second pass alone
-Tester, Detector, Calculator = analysis.TTestSignificanceTester, detector.ChangePointDetector, calculator.PairDistanceCalculator
+Tester, Detector, Calculator = (analysis.TTestSignificanceTester, detector.ChangePointDetector,
+                                calculator.PairDistanceCalculator)
 COMPARE, DETECT, ENERGIES, MERGE = Tester.compare, Detector.get_change_points, Calculator._get_Q_vals, analysis.merge
 
 
@@ -100,5 +101,6 @@ for values, window, level, percent, right in json.load(sys.stdin):
     RIGHT.clear()
     RIGHT.update(right)
     changes = analysis.compute_change_points(values, window, level, percent / 100)[0]
-    answers.append([[int(change.index), change.stats.mean_1, change.stats.mean_2, float(change.stats.pvalue)] for change in changes])
+    answers.append([[int(change.index), change.stats.mean_1, change.stats.mean_2, float(change.stats.pvalue)]
+                    for change in changes])
 json.dump(answers, sys.stdout)

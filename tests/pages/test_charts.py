@@ -24,7 +24,8 @@ HOSTILE = [
     "</script><img src=x onerror=alert(1)>", "<!--<script>", "</style></title><script>alert(1)</script>",
     "<b>bold</b> &lt;i&gt; &amp; &#60;", "%{x} %{customdata} {{a}} ${b} `c`", "'\"><svg onload=alert(1)>",
     "]]>\\u003c\\\"", "a\u2028b\u2029c", "line\nbreak\ttab\x01", "$\\alpha$ _x_ *y*", "javascript:alert(1)",
-    "void f<int, (lambda at /x.cpp:1:2)>(T*) [clone .1] const", "", " ", "ünïcödé 中文 🙂", "<a href='javascript:alert(1)'>x</a>",
+    "void f<int, (lambda at /x.cpp:1:2)>(T*) [clone .1] const", "", " ", "ünïcödé 中文 🙂",
+    "<a href='javascript:alert(1)'>x</a>",
     "x" * 5000, "🙂" * 600,
 ]
 
@@ -39,7 +40,8 @@ ANALYSES = {
     "visualize_temporal_breakdown": f"SELECT rank, idle_time, compute_time, non_compute_time | side FROM {SIDES}",
     "visualize_idle_time_breakdown": f"SELECT rank, stream, idle_category, idle_time | busy_time"
                                      f" FROM idle_time_breakdown('{TEST}')",
-    "visualize_critical_path": f"SELECT rank, iteration, kind, sum(dur) FROM critical_path('{TEST}', 'all') GROUP BY 1, 2, 3",
+    "visualize_critical_path": f"SELECT rank, iteration, kind, sum(dur) FROM critical_path('{TEST}', 'all')"
+                               f" GROUP BY 1, 2, 3",
     "visualize_gpu_kernel_type_breakdown": f"SELECT kernel_type, sum FROM gpu_kernel_type_breakdown('{TEST}')",
     "visualize_gpu_kernel_breakdown": f"SELECT name, sum, max, min, mean FROM gpu_kernel_breakdown('{TEST}')",
     "visualize_comm_comp_overlap": f"SELECT rank, comp_comm_overlap_pctg | hidden_time, exposed_time"
@@ -55,8 +57,10 @@ ANALYSES = {
     "visualize_step_diff": f"SELECT class, name, control_time, test_time FROM trace_step_diff('{CONTROL}', '{TEST}')",
     "visualize_memory_diff": f"SELECT phase, op, control_bytes, test_bytes FROM memory_diff({SNAPSHOTS}, 'phase,op')"
                              " WHERE phase <> 'cached and rounded'",
-    "visualize_memory": f"SELECT rank, device, phase, bytes, alloc_event, free_event FROM memory_allocations({SNAPSHOT})",
-    "visualize_counts_diff": f"SELECT name, control_counts, test_counts FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
+    "visualize_memory": f"SELECT rank, device, phase, bytes, alloc_event, free_event"
+                        f" FROM memory_allocations({SNAPSHOT})",
+    "visualize_counts_diff": f"SELECT name, control_counts, test_counts"
+                             f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
     "visualize_duration_diff": f"SELECT name, control_total_duration, test_total_duration"
                                f" FROM trace_diff('{CONTROL}', '{TEST}') LIMIT 10",
 }
@@ -153,7 +157,8 @@ class Figures(unittest.TestCase):
     def test_a_wait_is_drawn_once(self):
         """The statement in the help draws self times: of a wait and the events around it, the innermost has a bar."""
         example, = self.db.execute("SELECT text FROM tracediff_help('visualize_duration_diff')").fetchone()
-        statement = re.sub(r"(?s).*(SELECT )writefile\('build/page.html', (visualize_duration_diff\([^)]*)\)\) > 0 AS written",
+        statement = re.sub(r"(?s).*(SELECT )writefile\('build/page.html', (visualize_duration_diff\([^)]*)\)\) > 0 AS"
+                           r" written",
                            r"\1\2, NULL, 'plotly')", example)
         figure = json.loads(self.db.execute(statement.replace("examples/", EXAMPLES + "/")).fetchone()[0])
         nested = {"aten::item", "aten::_local_scalar_dense", "cudaStreamSynchronize", "Stream Sync"}
@@ -225,13 +230,15 @@ class Figures(unittest.TestCase):
         apply = "void at::native::(anonymous namespace)::apply<List<4>, {}<float> >(int)"
         names = {apply.format("FunctorOfAdd"): "(anonymous namespace)::apply · FunctorOfAdd<float> >(int)",
                  apply.format("X"): "(anonymous namespace)::apply · X<float> >(int)",
-                 "void gemm<1>(int)": "gemm · 1>(int)", "void gemm<23>(int)": "gemm · 23>(int)", "aten::add": "aten::add",
+                 "void gemm<1>(int)": "gemm · 1>(int)", "void gemm<23>(int)": "gemm · 23>(int)",
+                 "aten::add": "aten::add",
                  "CloneBackward0": "CloneBackward0",
                  "autograd::engine::evaluate_function: CloneBackward0":
                  "CloneBackward0 · autograd::engine::evaluate_function:",
                  "torch::autograd::CppNode<Lookup>": "Lookup", "## forward ##": "forward", "nn.Module: Net": "Net",
                  "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": "DataLoader next batch, from workers",
-                 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__": "DataLoader next batch, in this process"}
+                 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__":
+                 "DataLoader next batch, in this process"}
         figure = self.figure([(name, 1, 2) for name in [*names, "same<1>(int)", "same<1>(int)"]])
         ticks = figure["layout"]["yaxis"]["ticktext"]
         self.assertEqual([hover_text(tick) for tick in ticks], [*names.values(), "same", "same #2"])
@@ -246,7 +253,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(len(json.loads(text)["data"][0]["x"]), len(HOSTILE))
 
     def test_no_utf8(self):
-        text = self.db.execute("SELECT visualize_counts_diff(CAST(x'61ff80c0afeda080f4908080e28241' AS TEXT), 1, 2, NULL,"
+        text = self.db.execute("SELECT visualize_counts_diff(CAST(x'61ff80c0afeda080f4908080e28241' AS TEXT), 1, 2,"
+                               " NULL,"
                                " 'plotly')").fetchone()[0]
         self.assertEqual(names_of(json.loads(text)["data"][0]), ["a" + "\ufffd" * 13 + "A"])
 
@@ -265,9 +273,11 @@ class Figures(unittest.TestCase):
         self.assertEqual(diff(self.db, [("a", 1, 2)], None), page)
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, None), page)
         self.assertEqual(diff(self.db, [("a", 1, 2)], None, "html"), page)
-        self.error("visualize_counts_diff: format must be 'html' or 'plotly'", "SELECT visualize_counts_diff(1, 1, 1, 1, 'png')")
+        self.error("visualize_counts_diff: format must be 'html' or 'plotly'",
+                   "SELECT visualize_counts_diff(1, 1, 1, 1, 'png')")
         self.error("visualize_counts_diff: test_counts must be a number", "SELECT visualize_counts_diff(1, 1, 'x')")
-        self.error("wrong number of arguments to function visualize_counts_diff()", "SELECT visualize_counts_diff(1, 1)")
+        self.error("wrong number of arguments to function visualize_counts_diff()",
+                   "SELECT visualize_counts_diff(1, 1)")
 
     @slow
     def test_too_many_rows(self):
@@ -279,7 +289,8 @@ class Figures(unittest.TestCase):
                          f"Durations of control and test (the first {kept:,} of 20,000 rows)")
         for names in ("<" * 300, "x" * 3000, "\x01" * 100, "é" * 200):
             with self.subTest(names[0]):
-                self.assertLess(len(diff(self.db, [(names + str(i), i, 1 / (i + 3)) for i in range(20000)]).encode()), 1.5e6)
+                self.assertLess(len(diff(self.db, [(names + str(i), i, 1 / (i + 3)) for i in range(20000)]).encode()),
+                                1.5e6)
 
     def rows(self, function):
         return rows_of(self.db, ANALYSES[function])
@@ -318,7 +329,8 @@ class Figures(unittest.TestCase):
             self.assertAlmostEqual(bars[f"rank {rank}, stream {stream}", "busy"], busy / 1000)
             windows[rank, stream] = windows.get((rank, stream), busy) + idle
         for rank, stream, window in self.db.execute(
-                f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', 'all', 0) WHERE stream IS NOT NULL"
+                f"SELECT rank, stream, max(ts + dur) - min(ts) FROM trace_events('{TEST}', 'all', 0)"
+                f" WHERE stream IS NOT NULL"
                 " AND device = 'GPU' AND trace_kernel_type(name, cat) IS NOT NULL GROUP BY 1, 2"):
             self.assertAlmostEqual(windows[rank, stream], window, places=2)
         self.assertEqual(names_of(figure["data"][0]),
@@ -410,7 +422,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time (ms)")
 
     def areas(self, rows):
-        """What is stacked at each event, the sum of all, and where the peak is, counted anew from rows of key, bytes, from, to."""
+        """What is stacked at each event, the sum of all, and where the peak is, counted anew from rows of key, bytes,
+        from, to."""
         places = sorted({at for _, _, *ends in rows for at in ends if at is not None})
         if any(begin is None for _, _, begin, _ in rows):
             places.insert(0, places[0] - 1 if places else -1)
@@ -434,7 +447,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(at, sorted(set(at)))
         self.assertTrue({min(whole), max(whole), peak} <= set(at) <= set(whole))
         for x, *values, of_all in zip(at, *(area["y"] for area in areas), line["y"]):
-            wanted = [sums[x][key] for key in named] + ([whole[x] - sum(sums[x][key] for key in named)] if len(keys) > 8 else [])
+            wanted = [sums[x][key] for key in named] + ([whole[x] - sum(sums[x][key] for key in named)] if len(keys) > 8
+                                                        else [])
             self.assertEqual([round(value * unit) for value in (*values, of_all)], [*wanted, whole[x]])
         self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [peak])
         self.assertEqual({area["stackgroup"] for area in areas}, {"areas"})
@@ -442,15 +456,19 @@ class Figures(unittest.TestCase):
         return figure
 
     def test_memory(self):
-        """Areas by event, the largest at the peak first; before all is a place of its own; the earliest of equal peaks is marked."""
-        figure = self.check_areas([("a", 300_000, None, 7), ("b", 700_000, 2, 5), ("b", 100_000, 2, None), ("a", 800_000, 5, 9), (None, 0, 9, None)])
+        """Areas by event, the largest at the peak first; before all is a place of its own; the earliest of equal peaks
+        is marked."""
+        figure = self.check_areas([("a", 300_000, None, 7), ("b", 700_000, 2, 5), ("b", 100_000, 2, None),
+                                   ("a", 800_000, 5, 9), (None, 0, 9, None)])
         self.assertEqual([(area["name"], area["x"], area["y"]) for area in figure["data"]], [
-            ("a", [1, 2, 5, 7, 9], [0.3, 0.3, 1.1, 0.8, 0]), ("b", [1, 2, 5, 7, 9], [0, 0.8, 0.1, 0.1, 0.1]), ("(none)", [1, 2, 5, 7, 9], [0] * 5),
+            ("a", [1, 2, 5, 7, 9], [0.3, 0.3, 1.1, 0.8, 0]), ("b", [1, 2, 5, 7, 9], [0, 0.8, 0.1, 0.1, 0.1]),
+            ("(none)", [1, 2, 5, 7, 9], [0] * 5),
             ("all, 1.200 MB at the peak", [1, 2, 5, 7, 9], [0.3, 1.1, 1.2, 0.9, 0.1])])
         self.check_areas([("a", 5, None, None)])
         self.check_areas([("a", 5, None, 0), ("b", 5, 0, None)])
         self.check_areas([(f"key {i % 11}", 10 ** 6 + i, i, i + 30) for i in range(200)])
-        self.assertEqual([area["name"] for area in figure_of(self.db, "visualize_memory", [(0, 0, "", 5, 1, 2)])["data"]],
+        self.assertEqual([area["name"]
+                          for area in figure_of(self.db, "visualize_memory", [(0, 0, "", 5, 1, 2)])["data"]],
                          ["(empty)", "all, 0.005 kB at the peak"])
         figure = figure_of(self.db, "visualize_memory", [(0, 0, "a", 5, 7, 3), (0, 0, "a", None, 1, 2)])
         self.assertEqual((figure["data"], figure["layout"]["shapes"]), ([], []))
@@ -459,21 +477,25 @@ class Figures(unittest.TestCase):
         chance = random.Random(5)
         for _ in range(40):
             begins = [chance.choice([None, chance.randrange(40)]) for _ in range(chance.randrange(1, 60))]
-            self.check_areas([(chance.choice(["a", "b", None, f"key {chance.randrange(12)}"]), chance.randrange(10 ** chance.randrange(1, 13)), begin,
+            self.check_areas([(chance.choice(["a", "b", None, f"key {chance.randrange(12)}"]),
+                               chance.randrange(10 ** chance.randrange(1, 13)), begin,
                                chance.choice([None, (begin or 0) + chance.randrange(9)])) for begin in begins])
 
     def test_the_peak_of_a_snapshot(self):
-        """It is that of memory_files, and its areas are the parts of memory_peak, in bytes, also of many events and keys."""
+        """It is that of memory_files, and its areas are the parts of memory_peak, in bytes, also of many events and
+        keys."""
         peak, event = self.db.execute(f"SELECT peak_bytes, peak_event FROM memory_files({SNAPSHOT})").fetchone()
         for key in ("phase", "place", "top_op"):
             figure = json.loads(draw(self.db, "visualize_memory", self.db.execute(
-                f"SELECT rank, device, {key}, bytes, alloc_event, free_event FROM memory_allocations({SNAPSHOT})").fetchall(), None, "plotly"))
+                f"SELECT rank, device, {key}, bytes, alloc_event, free_event"
+                f" FROM memory_allocations({SNAPSHOT})").fetchall(), None, "plotly"))
             *areas, line = figure["data"]
             self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [event])
             at = line["x"].index(event)
             self.assertEqual(round(line["y"][at] * 1e9), peak)
             self.assertEqual(max(line["y"]), line["y"][at])
-            parts = dict(self.db.execute(f"SELECT coalesce({key}, '(none)'), sum(bytes) FROM memory_allocations({SNAPSHOT}) WHERE at_peak GROUP BY 1"))
+            parts = dict(self.db.execute(f"SELECT coalesce({key}, '(none)'), sum(bytes)"
+                                         f" FROM memory_allocations({SNAPSHOT}) WHERE at_peak GROUP BY 1"))
             for area in areas:
                 if "others" not in area["name"]:
                     self.assertEqual(round(area["y"][at] * 1e9), parts.get(hover_text(area["name"]), 0))
@@ -488,7 +510,8 @@ class Figures(unittest.TestCase):
 
     def test_memory_of_several_devices(self):
         for name, one, other in ("rank", (0, 0), (1, 0)), ("device", (0, 0), (0, 1)), ("device", (0, None), (0, 0)):
-            with self.assertRaisesRegex(sqlite3.OperationalError, f"^visualize_memory: {name} must be the same in every row: select one$"):
+            with self.assertRaisesRegex(sqlite3.OperationalError,
+                                        f"^visualize_memory: {name} must be the same in every row: select one$"):
                 figure_of(self.db, "visualize_memory", [(*one, "a", 1, 2, 3), (*other, "a", 1, 2, 3)])
 
     def test_memory_bandwidth(self):
@@ -533,7 +556,8 @@ class Figures(unittest.TestCase):
 
     def test_what_is_not_on_the_path_is_pale(self):
         """Its text is dark, so that it can be read; without a path all bars are as they were."""
-        rows = [(0, 7, "gemm", 2000, 500, None, 1), (1, 7, "gemm", 2000, 400, None, 0), (1, 7, "wait", 2400, 100, None, None)]
+        rows = [(0, 7, "gemm", 2000, 500, None, 1), (1, 7, "gemm", 2000, 400, None, 0),
+                (1, 7, "wait", 2400, 100, None, None)]
         figure = figure_of(self.db, "visualize_timeline", rows, optional=2)
         on, off = figure["data"]
         self.assertEqual((on["marker"]["opacity"], off["marker"]["opacity"]), ([1], [0.25, 1]))
@@ -551,7 +575,8 @@ class Figures(unittest.TestCase):
                 (0, 7, "end", 90, 10), (0, 7, "point", 20, 0), (0, 8, "other", 1, 500)]
         for order in (rows, rows[::-1], sorted(rows, key=lambda row: row[2])):
             lane = figure_of(self.db, "visualize_timeline", order)["data"][order[0][1] == 8]
-            self.assertEqual([name for name, _ in lane["customdata"]], ["before", "outer", "first", "inner", "point", "end"])
+            self.assertEqual([name for name, _ in lane["customdata"]],
+                             ["before", "outer", "first", "inner", "point", "end"])
 
     def test_a_long_timeline_says_so(self):
         many = [(0, 7, f"kernel {i % 50}", i, 1) for i in range(20000)]
@@ -638,7 +663,8 @@ class Bars(unittest.TestCase):
         ((5, 10, 4), "    │██  "), ((-5, 10, 4), "  ██│    "), ((10, 10, 4), "    │████"), ((-10, 10, 4), "████│    "),
         ((11, 10, 4), "    │███>"), ((-11, 10, 4), "<███│    "), ((0, 10, 4), "    │    "), ((0, 0, 4), "    │    "),
         ((1, 0, 2), "  │█>"), ((1e-9, 10, 4), "    │▏   "), ((-1e-9, 10, 4), "   ▐│    "), ((1.25, 10, 4), "    │▌   "),
-        ((9.99, 10, 4), "    │████"), ((-3.75, 10, 4), "  ▐█│    "), ((5, 10, 4, 1), "    |##  "), ((-5, 10, 4, 1), "  ##|    "),
+        ((9.99, 10, 4), "    │████"), ((-3.75, 10, 4), "  ▐█│    "), ((5, 10, 4, 1), "    |##  "),
+        ((-5, 10, 4, 1), "  ##|    "),
         ((99, 10, 4, 1), "    |###>"), ((-99, 10, 4, 1), "<###|    "), ((1, 10, 1), " │▏"), ((99, 10, 1), " │>"),
         ((math.inf, 10, 4), "    │███>"), ((-math.inf, 10, 4), "<███│    "), ((1, math.inf, 2), "  │▏ "),
         ((None, 1, 1), None), ((1, None, 1), None), ((1, 1, None), " " * 10 + "│" + "█" * 10),
@@ -664,9 +690,12 @@ class Bars(unittest.TestCase):
 
     def test_errors(self):
         db = connect()
-        for call, text in (("1, -1", "max must not be negative"), ("'x', 1", "value must be a number"), ("1, 'x'", "max must be a number"),
-                           ("1, 1, 0", "width must be an integer from 1 to 500"), ("1, 1, 501", "width must be an integer from 1 to 500"),
-                           ("1, 1, 1.5", "width must be an integer from 1 to 500"), ("1, 1, 1, 2", "ascii must be 0 or 1")):
+        for call, text in (("1, -1", "max must not be negative"), ("'x', 1", "value must be a number"),
+                           ("1, 'x'", "max must be a number"),
+                           ("1, 1, 0", "width must be an integer from 1 to 500"),
+                           ("1, 1, 501", "width must be an integer from 1 to 500"),
+                           ("1, 1, 1.5", "width must be an integer from 1 to 500"),
+                           ("1, 1, 1, 2", "ascii must be 0 or 1")):
             with self.assertRaises(Exception) as caught:
                 db.execute(f"SELECT trace_bar({call})")
             self.assertEqual(str(caught.exception), f"trace_bar: {text}")
@@ -691,7 +720,8 @@ class Waterfall(unittest.TestCase):
     def test_from_control_to_test(self):
         """A bar for each step, from 0; the bar of a part begins where the one before ends."""
         rows = [("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]
-        self.assertEqual(self.bars(rows), [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
+        self.assertEqual(self.bars(rows),
+                         [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
                                            ("a [compute]", 16, 2, "longer"), ("step of test", 0, 18, "test")])
         figure = self.figure(rows)
         self.assertEqual(figure["layout"]["yaxis"]["ticktext"],
@@ -704,10 +734,12 @@ class Waterfall(unittest.TestCase):
         self.assertEqual(figure["layout"]["title"]["text"], "Difference of a step: from control to test, part by part")
 
     def test_the_axis_says_where_it_begins(self):
-        """At 0, if the bars of the parts then have a third of the width; else shortly before the parts, and it says so."""
+        """At 0, if the bars of the parts then have a third of the width; else shortly before the parts, and it says
+        so."""
         def axis(control, *changes):
             layout = self.figure([("compute", "rest", control, control)] + [
-                ("compute", str(i), max(-change, 0), max(change, 0)) for i, change in enumerate(changes)])["layout"]["xaxis"]
+                ("compute", str(i), max(-change, 0), max(change, 0))
+                for i, change in enumerate(changes)])["layout"]["xaxis"]
             return layout["range"][0], layout["title"]["text"]
         self.assertEqual(axis(100, 51), (0, "time of a step (µs)"))
         self.assertEqual(axis(100, 20), (90, "time of a step (µs), not from 0"))
@@ -716,7 +748,8 @@ class Waterfall(unittest.TestCase):
         self.assertEqual(axis(100), (0, "time of a step (µs)"))
         for seed in range(50):
             chance = random.Random(seed)
-            rows = [("compute", str(i), chance.randrange(10**chance.randrange(1, 6)), chance.randrange(1000)) for i in range(5)]
+            rows = [("compute", str(i), chance.randrange(10**chance.randrange(1, 6)), chance.randrange(1000))
+                    for i in range(5)]
             first, last = self.figure(rows)["layout"]["xaxis"]["range"]
             ends = [end for trace in self.figure(rows)["data"][:4] for base, x in zip(trace["base"], trace["x"])
                     for end in ((base, base + x) if trace["name"] in ("longer", "shorter") else (x,))]
@@ -751,9 +784,11 @@ class Waterfall(unittest.TestCase):
 
     def test_odd_rows(self):
         self.assertEqual(self.bars([("compute", "a", None, 3), ("comm", "b", 2, None)]),
-                         [("step of control", 0, 2, "control"), ("a [compute]", 2, 3, "longer"), ("b [comm]", 5, -2, "shorter"),
+                         [("step of control", 0, 2, "control"), ("a [compute]", 2, 3, "longer"),
+                          ("b [comm]", 5, -2, "shorter"),
                           ("step of test", 0, 3, "test")])
-        self.assertEqual(self.bars([("compute", "a", 0, 0)]), [("step of control", 0, 0, "control"), ("step of test", 0, 0, "test")])
+        self.assertEqual(self.bars([("compute", "a", 0, 0)]),
+                         [("step of control", 0, 0, "control"), ("step of test", 0, 0, "test")])
         self.assertEqual(self.figure([("compute", "a", 5, 5)])["data"][-1]["text"], ["", "0 µs (0 %)"])
         self.assertEqual(self.bars([(None, "a", 1, 3), (None, None, 1, 9)])[1:-1], [("a", 1, 2, "longer")])
         self.assertIsNone(connect().execute("SELECT visualize_step_diff(1, 2, 3, 4) WHERE 0").fetchone()[0])
@@ -795,7 +830,8 @@ class Pages(unittest.TestCase):
         return page
 
     def press(self, page, text):
-        page.value("[...document.querySelectorAll('button')].find(it => it.textContent === %s).click()" % json.dumps(text))
+        page.value("[...document.querySelectorAll('button')].find(it => it.textContent === %s).click()"
+                   % json.dumps(text))
 
     # What is cut, or lies upon something else: texts of the figure outside of it, labels upon each other.
     COLLISIONS = """(() => {
@@ -825,7 +861,8 @@ class Pages(unittest.TestCase):
                     for a, b in zip(drawn, source):
                         for key in ("x", "y", "text"):
                             self.assertEqual(a.get(key), b.get(key))
-                    marks = page.value("[document.querySelectorAll('.bars .point').length, document.querySelectorAll('.scatterlayer"
+                    marks = page.value("[document.querySelectorAll('.bars .point').length,"
+                                       " document.querySelectorAll('.scatterlayer"
                                        " .point').length]")
                     seen = [trace for trace in source if trace.get("visible") != "legendonly"]
                     self.assertEqual(marks, [sum(len(trace["y"]) for trace in seen if trace["type"] == "bar"),
@@ -835,7 +872,8 @@ class Pages(unittest.TestCase):
                     self.assertEqual(page.value("getComputedStyle(document.body).backgroundColor"),
                                      "rgb(21, 24, 28)" if dark else "rgb(255, 255, 255)")
                     rows = page.value("[...document.querySelectorAll('tbody tr')].length")
-                    self.assertEqual(rows, sum(len(trace["y"]) for trace in source) if function == "visualize_timeline" else
+                    self.assertEqual(rows, sum(len(trace["y"]) for trace in source) if function == "visualize_timeline"
+                                     else
                                      len(source[-1]["y"]) if "base" in source[0] else
                                      len(source[0]["y"]) if source[0]["type"] == "bar" else
                                      sum(len(trace["x"]) for trace in source))
@@ -878,7 +916,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(labels, [row[0] for row in rows])
         self.assertEqual(page.value(self.COLLISIONS), [])
         self.assertEqual(page.value("document.querySelectorAll('.ytick').length"), 0)
-        widest = page.value("Math.max(...[...document.querySelectorAll('.bars path')].map(it => it.getBoundingClientRect().width))")
+        widest = page.value("Math.max(...[...document.querySelectorAll('.bars path')].map(it =>"
+                            " it.getBoundingClientRect().width))")
         self.assertGreater(widest, 200)
 
     def test_the_axis_of_a_phone_follows_the_legend(self):
@@ -932,7 +971,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(shown, [re.sub(r"\x01", "\ufffd", name) for name in HOSTILE])
         self.assertEqual(page.value("document.querySelectorAll('img, .figure a, main script:not([type])').length"), 0)
         for i in range(len(rows)):
-            page.value("document.querySelector('.tracediff-chart').plotly.Fx.hover(document.querySelector('.figure'), [{curveNumber: 0, pointNumber: %d}])" % i)
+            page.value("document.querySelector('.tracediff-chart').plotly.Fx.hover("
+                       "document.querySelector('.figure'), [{curveNumber: 0, pointNumber: %d}])" % i)
             name = re.sub(r"[\x00-\x1f]", " ", HOSTILE[i])
             if len(name) < 480:
                 page.wait("document.querySelector('.hoverlayer').textContent.replace(/\\s/g, ' ') === %s" %
@@ -969,7 +1009,8 @@ class Pages(unittest.TestCase):
         reached = []
         for _ in range(14):
             page.key("Tab", 9)
-            reached.append(page.value("document.activeElement.tagName + ' ' + document.activeElement.textContent.slice(0, 20)"))
+            reached.append(page.value("document.activeElement.tagName + ' ' +"
+                                      " document.activeElement.textContent.slice(0, 20)"))
         for name in ("SELECT", "BUTTON Save SVG", "BUTTON control", "DIV", "SUMMARY The figures as a "):
             self.assertTrue(any(it.startswith(name[:24]) for it in reached), (name, reached))
 
@@ -1058,7 +1099,8 @@ class Bare(unittest.TestCase):
                     self.assertTrue(page.value("document.querySelector('tbody tr').checkVisibility()"))
                     at = 1 + (function == "visualize_timeline")  # after lane and name
                     page.value(f"document.querySelectorAll('thead button')[{at}].click()")
-                    values = page.value(f"[...document.querySelectorAll('tbody tr')].map(row => +row.cells[{at}].textContent"
+                    values = page.value(f"[...document.querySelectorAll('tbody tr')].map(row =>"
+                                        f" +row.cells[{at}].textContent"
                                         ".replace(/,/g, '').replace('−', '-'))")
                     self.assertEqual(values, sorted(values, reverse=True))
                     self.assertEqual(page.problems(), [])

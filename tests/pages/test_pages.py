@@ -19,13 +19,17 @@ HOST = """<!DOCTYPE html>
 </style></head><body>
 <main><h1 class="lead">One</h1><h2 id="map">Two</h2><h3>Three</h3><nav class="top"><a href="#map">link</a></nav>
 <p class="note more less flat state soft missing">Text <b>bold</b> <code>code</code></p>
-<table class="cmp fall kinds ranks"><caption>Caption</caption><thead><tr class="sum"><th class="n">a<th aria-sort="ascending">
-<button>b</button></thead><tbody><tr><th>c<td class="n b">d</tbody></table>
-<ul class="checks"><li>item</ul><ol class="causes"><li><small>item</small></ol><dl class="two"><dt>t<dd class="bar"><i>d</i></dl>
-<div class="tools legend figure callout app scroll table head"><button aria-pressed="true">button</button><select><option>o</select>
-<input type="search"><label>label</label></div><div class="icicle said lane axis vh"><div class="gone">box</div><span>x</span></div>
+<table class="cmp fall kinds ranks"><caption>Caption</caption>
+<thead><tr class="sum"><th class="n">a<th aria-sort="ascending"><button>b</button></thead>
+<tbody><tr><th>c<td class="n b">d</tbody></table>
+<ul class="checks"><li>item</ul><ol class="causes"><li><small>item</small></ol>
+<dl class="two"><dt>t<dd class="bar"><i>d</i></dl>
+<div class="tools legend figure callout app scroll table head"><button aria-pressed="true">button</button>
+<select><option>o</select><input type="search"><label>label</label></div>
+<div class="icicle said lane axis vh"><div class="gone">box</div><span>x</span></div>
 <section><details class="sql"><summary>more</summary><pre>pre</pre></details></section>
-<svg class="steps" width="9" height="9"><text class="test">t</text><path class="grid mean control" d="M 0 0"/></svg></main>
+<svg class="steps" width="9" height="9"><text class="test">t</text><path class="grid mean control" d="M 0 0"/></svg>
+</main>
 <footer>Footer</footer><div id="cells" style="height: 400px; overflow: auto"></div></body></html>"""
 
 HELPERS = """
@@ -75,7 +79,8 @@ class Inside(unittest.TestCase):
         db = connect()
         cls.charts = "charts by Plotly" in db.execute("SELECT tracediff_debug()").fetchone()[0]
         cls.report, = db.execute("SELECT html FROM trace_diff_report(?, ?)", GPU).fetchone()
-        cls.chart, = db.execute("SELECT visualize_step_diff(text, NULL, control_time, test_time) FROM trace_step_causes(?, ?)",
+        cls.chart, = db.execute("SELECT visualize_step_diff(text, NULL, control_time, test_time)"
+                                " FROM trace_step_causes(?, ?)",
                                 GPU).fetchone()
 
     def open(self, **how):
@@ -146,13 +151,17 @@ class Inside(unittest.TestCase):
                 self.assertEqual(page.value("charts[0].querySelectorAll('.bars .point').length"), 9)
             self.assertEqual(page.value("[...charts].map(it => it.querySelectorAll('thead button').length)"), [4, 4])
             page.value("[...reports[1].querySelectorAll('[data-mode]')][1].click()")
-            self.assertEqual(page.value("[...reports].map(it => [...it.querySelectorAll('[data-mode]')].map(it => it.ariaPressed))"),
+            self.assertEqual(page.value("[...reports].map(it => [...it.querySelectorAll('[data-mode]')].map(it =>"
+                                        " it.ariaPressed))"),
                              [["true", "false", "false"], ["false", "true", "false"]])
-            self.assertGreater(page.value("Math.min(...[...reports].map(it => it.querySelectorAll('[role=treeitem]').length))"), 20)
-            self.assertEqual(page.value("[...reports].map(it => it.querySelectorAll('details.app .tools').length)"), [3, 3])
+            self.assertGreater(page.value("Math.min(...[...reports].map(it =>"
+                                          " it.querySelectorAll('[role=treeitem]').length))"), 20)
+            self.assertEqual(page.value("[...reports].map(it => it.querySelectorAll('details.app .tools').length)"),
+                             [3, 3])
             page.value("reports[1].querySelector('nav a:nth-of-type(3)').click()")
-            self.assertLess(page.value("Math.abs(reports[1].querySelector('#tracediff-causes').getBoundingClientRect().top"
-                                       " - document.getElementById('cells').getBoundingClientRect().top)"), 30)
+            self.assertLess(page.value(
+                "Math.abs(reports[1].querySelector('#tracediff-causes').getBoundingClientRect().top"
+                " - document.getElementById('cells').getBoundingClientRect().top)"), 30)
             self.assertEqual(page.value("location.hash"), "")
             self.assert_no_problems(page)
 
@@ -178,7 +187,8 @@ class Inside(unittest.TestCase):
             found = []
             for hidden in (False, True):
                 page = self.open(width=1280)
-                page.value(f"document.getElementById('cells').style = 'width: {width}px; display: {'none' if hidden else 'block'}'")
+                page.value(f"document.getElementById('cells').style = 'width: {width}px; display:"
+                           f" {'none' if hidden else 'block'}'")
                 self.insert(page, self.chart)
                 self.drawn(page, 1)
                 page.value("document.getElementById('cells').style.display = 'block'")

@@ -38,7 +38,8 @@ class Node:
         for child in self.children:
             if isinstance(child, Node):
                 classes = (child.attributes.get("class") or "").split()
-                if child.tag == tag and all(value in classes if name == "class_" else child.attributes.get(name) == value
+                if child.tag == tag and all(value in classes if name == "class_"
+                                            else child.attributes.get(name) == value
                                             for name, value in attributes.items()):
                     yield child
                 yield from child.all(tag, **attributes)
@@ -87,7 +88,8 @@ def number(text):
 def section(page, name):
     """The elements after a heading, up to the next one, below one element."""
     main = page.one("main")
-    at = next(i for i, child in enumerate(main.children) if isinstance(child, Node) and child.attributes.get("id") == "tracediff-" + name)
+    at = next(i for i, child in enumerate(main.children) if isinstance(child, Node)
+              and child.attributes.get("id") == "tracediff-" + name)
     found = Node("section")
     for child in main.children[at + 1:]:
         if isinstance(child, Node) and child.tag == "h2":
@@ -144,9 +146,12 @@ class OnPage(InFolder):
         return len(rest)
 
     def check_kinds(self, table, statement, half):
-        names = {"idle_host": "host late", "idle_call": "host in a call", "idle_launch": "launching", "idle_wait": "queued",
-                 "idle_unrecorded": "not recorded", "unrecorded": "host not recorded", "comm": "communication", "memory": "copies"}
-        expected = {names.get(class_, class_): [it / self.unit for it in times] for class_, *times in self.rows(statement)}
+        names = {"idle_host": "host late", "idle_call": "host in a call", "idle_launch": "launching",
+                 "idle_wait": "queued",
+                 "idle_unrecorded": "not recorded", "unrecorded": "host not recorded", "comm": "communication",
+                 "memory": "copies"}
+        expected = {names.get(class_, class_): [it / self.unit for it in times]
+                    for class_, *times in self.rows(statement)}
         rows = cells(table)[:-1]
         self.assertEqual(len(rows), len(expected))
         for row in rows:
@@ -169,8 +174,10 @@ class OnPage(InFolder):
 
 class Read(OnPage):
     def test_numbers_are_those_of_the_queries(self):
-        for arguments in (GPU, CPU, (*GPU, "all", "all", "all", "all"), (*GPU, None, None, None, None, "module", "host"), GPU[::-1],
-                          (*GPU, 1, 1), (*GPU, 0, 1, "[11, 12]", 13), (*GPU, None, None, None, None, "kernel"))[:series(4, 8)]:
+        for arguments in (GPU, CPU, (*GPU, "all", "all", "all", "all"),
+                          (*GPU, None, None, None, None, "module", "host"), GPU[::-1],
+                          (*GPU, 1, 1), (*GPU, 0, 1, "[11, 12]", 13),
+                          (*GPU, None, None, None, None, "kernel"))[:series(4, 8)]:
             with self.subTest(arguments):
                 self.check(self.page(*arguments), *arguments)
 
@@ -191,9 +198,11 @@ class Read(OnPage):
                          "against it, aten::_fused_adamw_ takes over from 5 operators (AdamW.step) −0.168 ms."):
             self.assertIn(expected, text)
         causes = [item for item in page.one("ol", class_="causes").children if isinstance(item, Node)]
-        self.assertEqual([number(next(item.all("div")).text) for item in causes], [0.3, 0.18, -0.168, 0.16, 0.12, 0.096])
+        self.assertEqual([number(next(item.all("div")).text) for item in causes],
+                         [0.3, 0.18, -0.168, 0.16, 0.12, 0.096])
         self.assertIn("Kernels a step: 10 → 2; their mean goes 33.6 µs → 83.8 µs.", causes[2].text)
-        self.assertIn("As many kernels as before: 4 a step; their mean goes 22.2 µs → 62.2 µs (+180 %).", causes[3].text)
+        self.assertIn("As many kernels as before: 4 a step; their mean goes 22.2 µs → 62.2 µs (+180 %).",
+                      causes[3].text)
         self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
         self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
         self.assertTrue(all(list(item.all("pre")) for item in causes))
@@ -213,9 +222,11 @@ class Read(OnPage):
         """visualize_step_diff of the causes has the parts of the report, in the same order, and its steps."""
         for sides in (GPU, GPU[::-1], CPU):
             rows = cells(next(section(self.page(*sides), "where").all("table")))
-            shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text) or 0)
+            shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text)
+                      or 0)
                      for row in rows[1:-2]]
-            figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL, 'plotly')"
+            figure = json.loads(self.value("SELECT visualize_step_diff(text, NULL, control_time, test_time, NULL,"
+                                           " 'plotly')"
                                            " FROM trace_step_causes(?, ?)", *sides))
             labels = [html.unescape(label.replace("<br>", "")) for label in figure["layout"]["yaxis"]["ticktext"]]
             drawn = [(label, number(end)) for label, end in zip(labels, figure["data"][-1]["text"])]
@@ -226,14 +237,16 @@ class Read(OnPage):
             self.assertIn("smaller part", labels[-2])
 
     def test_says_what_the_summary_says(self):
-        """Verdict, causes and rest are those of trace_summary, of jobs and of layers; the picture is the waterfall of the page."""
+        """Verdict, causes and rest are those of trace_summary, of jobs and of layers; the picture is the waterfall of
+        the page."""
         layers = [glob.glob(corpus("tracelens", side, "facebook*"))[0] for side in ("h100", "mi300")]
         for sides in (GPU, GPU[::-1], layers):
             page = self.page(*sides)
             verdict, *causes = self.rows("SELECT kind, diff_ms, trim(substr(text, 36)) FROM trace_summary(?, ?)"
                                          " WHERE kind IN ('verdict', 'cause')", *sides)
             self.assertAlmostEqual(number(page.one("h1").text), verdict[1], delta=0.006)
-            shown = {item.one("h3").text: number(next(item.all("div")).text) for item in page.one("ol", class_="causes").all("li")}
+            shown = {item.one("h3").text: number(next(item.all("div")).text)
+                     for item in page.one("ol", class_="causes").all("li")}
             for _, diff, text in causes:
                 self.assertAlmostEqual(shown[text], diff, delta=0.006, msg=text)
 
@@ -241,7 +254,8 @@ class Read(OnPage):
         """Who is on it and when, by trace_job_path; the waits that are not in it, by trace_collectives."""
         trace = corpus("param")
         page = self.page(trace, trace)
-        rows = self.rows("SELECT 'rank ' || rank, dur, 'rank ' || waiting_rank FROM trace_job_path(?) ORDER BY seq", trace)
+        rows = self.rows("SELECT 'rank ' || rank, dur, 'rank ' || waiting_rank FROM trace_job_path(?) ORDER BY seq",
+                         trace)
         whole = sum(dur for _, dur, _ in rows)
         merged = []
         for rank, dur, waits in rows:
@@ -260,8 +274,10 @@ class Read(OnPage):
                 self.assertEqual("waits for it" in part.attributes["title"], waits is not None)
                 self.assertIn(waits or rank, part.attributes["title"])
                 at += dur
-        waited = {row[0].text: number(row[1].text) for row in cells(list(section(page, "ranks").all("table", class_="ranks"))[1])}
-        for rank, name, ms in self.rows("SELECT last_rank, trace_label(name), sum(max_wait) / 1000 FROM trace_collectives(?)"
+        waited = {row[0].text: number(row[1].text)
+                  for row in cells(list(section(page, "ranks").all("table", class_="ranks"))[1])}
+        for rank, name, ms in self.rows("SELECT last_rank, trace_label(name), sum(max_wait) / 1000"
+                                        " FROM trace_collectives(?)"
                                         " WHERE last_rank IS NOT NULL GROUP BY 1, 2", trace):
             self.assertAlmostEqual(waited.get(f"rank {1 - rank} waits for rank {rank} in {name}", 0), ms, delta=0.051)
 
@@ -269,10 +285,12 @@ class Read(OnPage):
         """It is named, though both ranks of examples/gpu are last equally often."""
         ranks = section(self.page(*GPU), "ranks")
         for word, trace in zip(("Control", "Test"), GPU):
-            waits = self.db.execute("SELECT sum(max_wait) / 4000, last_rank, count(*) FROM trace_collectives(?, 'all', 'steady')"
+            waits = self.db.execute("SELECT sum(max_wait) / 4000, last_rank, count(*)"
+                                    " FROM trace_collectives(?, 'all', 'steady')"
                                     " GROUP BY last_rank ORDER BY 1 DESC", (trace,)).fetchall()
             self.assertEqual([times for _, _, times in waits], [4, 4])
-            self.assertIn(f"{word}: of 8 collectives, rank {waits[0][1]} starts last in 4. Waiting for the last rank takes"
+            self.assertIn(f"{word}: of 8 collectives, rank {waits[0][1]} starts last in 4. Waiting for the last rank"
+                          f" takes"
                           f" {sum(wait for wait, _, _ in waits):.3f} ms a step, {waits[0][0]:.3f} ms of it for rank"
                           f" {waits[0][1]};", ranks.text)
 
@@ -280,7 +298,8 @@ class Read(OnPage):
         page = self.page(*GPU)
         frame = page.one("div", class_="tracediff-report")
         self.assertEqual([child.tag for child in frame.up.children if isinstance(child, Node)], ["div"])
-        self.assertEqual([child.tag for child in frame.children if isinstance(child, Node)], ["main", "footer", "script"])
+        self.assertEqual([child.tag for child in frame.children if isinstance(child, Node)],
+                         ["main", "footer", "script"])
         self.assertEqual({cell.attributes.get("scope") for cell in page.all("th")}, {"col", "row"})
         self.assertEqual(len({node.attributes["id"] for node in page.all("h2")}), 7)
         links = [link.attributes["href"] for link in page.one("nav").all("a")]
@@ -314,7 +333,8 @@ class Read(OnPage):
         self.check(page, control, test)
         plain = self.page(*GPU)
         tags = {"img", "svg", "b", "script"}
-        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in tags for node in page.all(tag)},
+        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in tags
+                          for node in page.all(tag)},
                          {None})
         self.assertEqual(len(list(page.all("script"))), len(list(plain.all("script"))))
         titles = {row[0].attributes.get("title", row[0].text) for table in page.all("details", class_="app")
@@ -327,7 +347,8 @@ class Read(OnPage):
         write("t.json", run(5))
         ask = "SELECT * FROM trace_diff_report('t.json', 't.json'"
         for given, message in ((", 7)", "trace_diff_report: 't.json' has no rank 7 (ranks: 0)"),
-                               (") WHERE level = 'x'", "trace_diff_report: level must be 'op', 'top_op', 'module', 'annotation' or "
+                               (") WHERE level = 'x'", "trace_diff_report: level must be 'op', 'top_op', 'module',"
+                                                       " 'annotation' or "
                                                        "'kernel', not 'x'"),
                                (") WHERE clock = 'x'", "trace_diff_report: clock must be 'device' or 'host', not 'x'")):
             self.assert_error(message, ask + given)
@@ -350,7 +371,8 @@ class States(OnPage):
     def test_steps_of_several_sizes(self):
         page = self.page(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
         self.assertIn("No clear difference over all sizes: \u22120.002 ms per step", page.one("h1").text)
-        leads = [" ".join(lead.text.split()) for lead in page.one("main").all("p") if lead.attributes.get("class") == "lead"]
+        leads = [" ".join(lead.text.split()) for lead in page.one("main").all("p")
+                 if lead.attributes.get("class") == "lead"]
         self.assertEqual(leads[:2], ["At like sizes: +0.013 ms; from another mix of requests: \u22120.016 ms.",
                                      "Largest at like sizes: graph: flash::flash_fwd_splitkv_kernel +0.013 ms."])
 
@@ -384,11 +406,14 @@ class States(OnPage):
         self.assertIn("No steps are marked", page.one("div", class_="callout").text)
         self.assertIn("profiler.step()", section(page, "steps").text)
         page = self.state(run(5), trace(300))
-        self.assertIn("Test has no steps: its whole trace is compared with a step.", page.one("div", class_="callout").text)
+        self.assertIn("Test has no steps: its whole trace is compared with a step.",
+                      page.one("div", class_="callout").text)
 
     def test_no_device_work(self):
-        page = self.state(document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 100))]),
-                          document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
+        page = self.state(document(*[it for n in range(5)
+                                     for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 100))]),
+                          document(*[it for n in range(5)
+                                     for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
         self.assertIn("host clock", section(page, "compared").text)
         self.assertNotIn("device clock", section(page, "compared").text)
         self.assertEqual([folded.one("summary").text.split(":")[0] for folded in page.all("details", class_="app")],
@@ -400,7 +425,8 @@ class States(OnPage):
             return document(*[it for n in range(6) for it in [step(n, 10000 * n, 9000)] + [
                 made for i in range(runs if n else 50) for made in
                 (event("aten::abs", 10000 * n + 100 * i, length), event("aten::abs", 10000 * n + 100 * i + 1, 5),
-                 event("aten::linear", 10000 * n + 5000 + 50 * i, 20 * (1 + (runs == 3))), event("aten::abs", 10000 * n + 5001 + 50 * i, 4))]])
+                 event("aten::linear", 10000 * n + 5000 + 50 * i, 20 * (1 + (runs == 3))),
+                 event("aten::abs", 10000 * n + 5001 + 50 * i, 4))]])
         page = self.state(trace(2, 10), trace(3, 60))
         causes = {item.one("h3").text: item.text for item in page.one("ol", class_="causes").all("li")}
         self.assertIn("Runs a step: 2 → 3; their mean goes 10.0 µs → 60.0 µs.", causes["aten::abs"])
@@ -411,7 +437,8 @@ class States(OnPage):
         self.assertIn("Runs a step: 0 → 2; their mean is 60.0 µs.", page.text)
         write("whole.json", document(event("aten::abs", 0, 30), event("aten::abs", 50, 10)))
         write("other.json", document(event("aten::abs", 0, 100), event("aten::abs", 200, 100)))
-        self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs", self.page("whole.json", "other.json").text)
+        self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs",
+                      self.page("whole.json", "other.json").text)
 
     @staticmethod
     def runs_of(side):
@@ -420,7 +447,8 @@ class States(OnPage):
         for path in glob.glob(os.path.join(side, "rank*")):
             with gzip.open(path) as file:
                 events = [it for it in json.load(file)["traceEvents"] if it.get("ph") == "X"]
-            steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events if it["name"].startswith("ProfilerStep#"))[1:-1]
+            steps = sorted((it["ts"], it["ts"] + it["dur"]) for it in events
+                           if it["name"].startswith("ProfilerStep#"))[1:-1]
             windows += len(steps)
             for it in sorted((it for it in events if it.get("cat") == "cpu_op"), key=lambda it: (it["ts"], -it["dur"])):
                 thread = path, it["tid"]
@@ -431,7 +459,8 @@ class States(OnPage):
 
     def test_runs_are_those_in_the_files(self):
         """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
-        for sides, least in ((CPU, 3), ([corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")], 4)):
+        for sides, least in ((CPU, 3),
+                             ([corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")], 4)):
             counted = []
             for side in sides:
                 counted.append(self.runs_of(side))
@@ -443,14 +472,16 @@ class States(OnPage):
                 found += 1
                 (c, c_mean), (t, t_mean) = (side.get(name, (0, None)) for side in counted)
                 shown = [f"{runs:.0f}" if runs == int(runs) else f"{runs:.1f}" for runs in (c, t)]
-                self.assertIn(f"As many runs as before: {shown[0]} a step" if c == t else f"Runs a step: {shown[0]} → {shown[1]};", text)
+                self.assertIn(f"As many runs as before: {shown[0]} a step" if c == t
+                              else f"Runs a step: {shown[0]} → {shown[1]};", text)
                 for mean in (c_mean, t_mean):
                     if mean:
                         self.assertIn(f"{mean / 1000:.2f} ms" if mean >= 1000 else f"{mean:.1f} µs", text)
             self.assertGreaterEqual(found, least)
 
     def test_one_side_without_device_work(self):
-        page = self.state(run(5), document(*[it for n in range(5) for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
+        page = self.state(run(5), document(*[it for n in range(5)
+                                             for it in (step(n, 1000 * n, 900), event("op", 1000 * n + 10, 300))]))
         self.assertIn("test has no device work", page.one("div", class_="callout").text)
 
     def test_nothing_to_compare(self):
@@ -469,7 +500,8 @@ class States(OnPage):
             name = "void ns::kernel<" + "x" * 900
             return document(*[it for n in range(5) for it in [step(n, 20000 * n, 19000)] + [
                 made for i in range(series(150, 300)) for made in
-                (event(f"op {i} " + "y" * 900, 20000 * n + 60 * i, 20), launch(20000 * n + 60 * i + 1, 1, 1000 * n + i + 1),
+                (event(f"op {i} " + "y" * 900, 20000 * n + 60 * i, 20),
+                 launch(20000 * n + 60 * i + 1, 1, 1000 * n + i + 1),
                  kernel(f"{name}{i}>(int)", 20000 * n + 60 * i + 10, 20 * length, 1000 * n + i + 1))]])
         page = self.state(trace(1), trace(2))
         data = json.loads(page.one("script", class_="map-data").text)
@@ -489,7 +521,8 @@ class States(OnPage):
                 begin = at
                 for layer in range(counts):
                     number, took = 1000 * n + layer + 1, length(layer)
-                    events += [event(f"nn.Module: Attention_{layer}", at, 190, cat="python_function"), event("aten::softmax", at + 10, 100),
+                    events += [event(f"nn.Module: Attention_{layer}", at, 190, cat="python_function"),
+                               event("aten::softmax", at + 10, 100),
                                launch(at + 20, 5, number), kernel("softmax_kernel", at + 100, took, number)]
                     at += took + 200
                 events.append(step(n, begin, at - begin - 10))
@@ -504,11 +537,14 @@ class States(OnPage):
         self.assertIn("As many kernels as before: 30 a step; their mean goes 1.00 ms → 1.31 ms (+31 %).", item.text)
         instances = [text.split(" ") for text in item.one("details").one("p").text.split(", ")]
         self.assertEqual([name for name, _ in instances], [f"Attention_{29 - n}" for n in range(30)])
-        self.assertAlmostEqual(sum(float(diff) for _, diff in instances), number(next(item.all("div")).text), delta=0.02)
+        self.assertAlmostEqual(sum(float(diff) for _, diff in instances), number(next(item.all("div")).text),
+                               delta=0.02)
         (path, *times), *below = self.rows(item.one("pre").text)
-        self.assertEqual((path, [round(it, 3) for it in times]), ("step;nn.Module: Attention;aten::softmax", [30.0, 39.435, 9.435, 30.0, 30.0]))
+        self.assertEqual((path, [round(it, 3) for it in times]),
+                         ("step;nn.Module: Attention;aten::softmax", [30.0, 39.435, 9.435, 30.0, 30.0]))
         self.assertEqual(sum(";nn.Module: Attention_" in row[0] and row[0].count(";") == 3 for row in below), 30)
-        names = [name[0] if isinstance(name, list) else name for name in json.loads(page.one("script", class_="map-data").text)["names"]]
+        names = [name[0] if isinstance(name, list) else name
+                 for name in json.loads(page.one("script", class_="map-data").text)["names"]]
         self.assertEqual({name for name in names if re.fullmatch(r"Attention(_\d+)?", name)}, {"Attention"})
         page = self.state(*self.layers(30, lambda layer: 1500 if layer == 7 else 1000))
         self.assertIn("aten::softmax in 30 Attention, only in Attention_7", page.text)
@@ -520,7 +556,8 @@ class States(OnPage):
         def trace(lengths):
             return document(*[it for n, length in enumerate(lengths) for it in
                               (step(n, 1e6 * n, 900000), event("op", 1e6 * n, 10), launch(1e6 * n + 1, 1, n + 1),
-                               kernel("k", 1e6 * n + 20, 1000, n + 1), event("compile", 1e6 * n + 1050, 10), launch(1e6 * n + 1051, 1, 50 + n),
+                               kernel("k", 1e6 * n + 20, 1000, n + 1), event("compile", 1e6 * n + 1050, 10),
+                               launch(1e6 * n + 1051, 1, 50 + n),
                                kernel("k2", 1e6 * n + 1100, length, n + 50))])
         page = self.state(trace([10] * 8), trace([10, 300, 310, 300, 800000, 300, 310, 10]))
         self.assertIn("A step left out. Step 4 of test takes", page.one("div", class_="callout").text)
@@ -532,17 +569,21 @@ class States(OnPage):
         """Where all operators are slower by one factor, there is no clear difference, as trace_summary says."""
         def trace(factor):
             return document(*[it for n in range(6) for it in [step(n, 1e5 * n, 9e4 * factor)] + [
-                event(f"aten::op{i}", 1e5 * n + 3000 * factor * i, 2500 * factor * (1 + i % 3 / 10), args={"Input Dims": [[i]]}) for i in range(20)]])
+                event(f"aten::op{i}", 1e5 * n + 3000 * factor * i, 2500 * factor * (1 + i % 3 / 10),
+                      args={"Input Dims": [[i]]}) for i in range(20)]])
         page = self.state(trace(0.5), trace(0.9))
         self.assertTrue(page.one("h1").text.startswith("No clear difference: +"), page.one("h1").text)
-        self.assertIn("Load of the host. The host is 1.8 times as slow throughout: machine load?", page.one("div", class_="callout").text)
+        self.assertIn("Load of the host. The host is 1.8 times as slow throughout: machine load?",
+                      page.one("div", class_="callout").text)
         self.assertIn("no clear difference", self.value("SELECT text FROM trace_summary('control', 'test')"))
 
     def test_more_than_ten_times_is_no_percentage(self):
         page = self.state(run(5), run(5, slower=2))
         self.assertNotIn("×", page.one("h1").text)
-        page = self.state(document(*[it for n in range(5) for it in (step(n, 1e6 * n, 900), event("op", 1e6 * n, 500))]),
-                          document(*[it for n in range(5) for it in (step(n, 1e6 * n, 99000), event("op", 1e6 * n, 90000))]))
+        page = self.state(document(*[it for n in range(5)
+                                     for it in (step(n, 1e6 * n, 900), event("op", 1e6 * n, 500))]),
+                          document(*[it for n in range(5)
+                                     for it in (step(n, 1e6 * n, 99000), event("op", 1e6 * n, 90000))]))
         self.assertIn("ms per step (× 110): test is slower here", page.one("h1").text)
 
     def ranks(self, folder, numbers, world, slower=1):
@@ -555,8 +596,10 @@ class States(OnPage):
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (0, 1), 2, slower=2)
         page = self.page("control", "test")
-        self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table", class_="ranks"))], ["rank 0", "rank 1"])
-        lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
+        self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table", class_="ranks"))],
+                         ["rank 0", "rank 1"])
+        lanes = [(row[0].text, [part.text for part in row[1].all("i")])
+                 for row in cells(section(page, "ranks").one("table", class_="path"))]
         self.assertEqual(lanes, [("control, all 2 steps", ["rank 0"]), ("test, all 2 steps", ["rank 0"])])
         self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
 
@@ -564,8 +607,10 @@ class States(OnPage):
         self.ranks("control", (0, 1, 2), 3)
         self.ranks("test", (1, 2), 3, slower=2)
         page = self.page("control", "test")
-        self.assertIn("Ranks left out. Left out of the job: rank 0 (only in control).", page.one("div", class_="callout").text)
-        lanes = [(row[0].text, [part.text for part in row[1].all("i")]) for row in cells(section(page, "ranks").one("table", class_="path"))]
+        self.assertIn("Ranks left out. Left out of the job: rank 0 (only in control).",
+                      page.one("div", class_="callout").text)
+        lanes = [(row[0].text, [part.text for part in row[1].all("i")])
+                 for row in cells(section(page, "ranks").one("table", class_="path"))]
         self.assertEqual(lanes, [("control, all 2 steps", ["rank 1"]), ("test, all 2 steps", ["rank 1"])])
         path = {row[0].text: row[4].text for row in cells(section(page, "ranks").one("table", class_="ranks"))}
         self.assertRegex(path["rank 1"], "→")
@@ -583,7 +628,9 @@ class States(OnPage):
     def test_ranks_of_one_side_only(self):
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (1, 2), 2, slower=2)
-        self.assertEqual([row[0].text for row in cells(section(self.page("control", "test", 1, 1), "ranks").one("table", class_="ranks"))],
+        self.assertEqual([row[0].text
+                          for row in cells(section(self.page("control", "test", 1, 1),
+                                                   "ranks").one("table", class_="ranks"))],
                          ["rank 0 (only in control)", "rank 1", "rank 2 (only in test)"])
 
     @slow
@@ -598,12 +645,15 @@ class States(OnPage):
         def trace(length):
             return document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, length))])
         self.assertEqual(self.state(trace(1e7), trace(2e7)).one("h1").text, "No clear difference: 0 s per step")
-        page = self.state(document(*[it for n in range(4) for it in (step(n, 4e7 * n, 1e7), event("op", 4e7 * n, 1e6))]),
-                          document(*[it for n in range(4) for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, 1e6))]))
+        page = self.state(document(*[it for n in range(4)
+                                     for it in (step(n, 4e7 * n, 1e7), event("op", 4e7 * n, 1e6))]),
+                          document(*[it for n in range(4)
+                                     for it in (step(n, 4e7 * n, 3e7), event("op", 4e7 * n, 1e6))]))
         self.assertEqual(page.one("h1").text, "+20.0 s per step (+200\u00a0%): test is slower here")
 
     def compared(self, page):
-        return {row[0].text: tuple(cell.text for cell in row[1:3]) for row in cells(section(page, "compared").one("table"))}
+        return {row[0].text: tuple(cell.text for cell in row[1:3])
+                for row in cells(section(page, "compared").one("table"))}
 
     def test_what_the_files_say_of_a_recording(self):
         """The day by UTC, host and PyTorch, of all files of a side; what neither side has is left out."""
@@ -613,11 +663,14 @@ class States(OnPage):
         write("test/rank0.json", {"pip": ["numpy==2.1.0", "torch==2.8.0", "torchvision==0.21"], **run(5)})
         page = self.page("control", "test")
         found = self.compared(page)
-        self.assertEqual(list(found), ["trace", "recorded on", "host", "PyTorch", "rank shown", "steps used", "device clock",
+        self.assertEqual(list(found),
+                         ["trace", "recorded on", "host", "PyTorch", "rank shown", "steps used", "device clock",
                                        "host clock", "recorded"])
         self.assertEqual([found[name] for name in list(found)[:4]],
-                         [("control", "test"), ("2023-11-14 22:11 UTC", "not known"), ("a, b", "not known"), ("2.7.1", "2.8.0")])
-        self.assertEqual([row[0].text for row in cells(section(page, "compared").one("table")) if row[0].up.attributes.get("class") == "d"],
+                         [("control", "test"), ("2023-11-14 22:11 UTC", "not known"), ("a, b", "not known"),
+                          ("2.7.1", "2.8.0")])
+        self.assertEqual([row[0].text for row in cells(section(page, "compared").one("table"))
+                          if row[0].up.attributes.get("class") == "d"],
                          ["PyTorch"])
         write("t.json", run(5))
         self.assertEqual(list(self.compared(self.page("t.json", "t.json")))[:2], ["trace", "rank shown"])
@@ -640,7 +693,8 @@ class States(OnPage):
             names = ("void k<1, A>(int)", "void k<2, A>(int)", "k", "ns::k<float>(x)", "ns::k<float>(y)")
             return document(*[it for n in range(4) for it in [step(n, 10000 * n, 9000)] + [
                 made for i, name in enumerate(names) for made in
-                (launch(10000 * n + 10 + i, 1, 10 * n + i + 1), kernel(name, 10000 * n + 100 + 500 * i, 100 * (i + 1) * length, 10 * n + i + 1))]])
+                (launch(10000 * n + 10 + i, 1, 10 * n + i + 1),
+                 kernel(name, 10000 * n + 100 + 500 * i, 100 * (i + 1) * length, 10 * n + i + 1))]])
         page = self.state(trace(1), trace(2))
         table = [folded for folded in page.all("details", class_="app")][1]
         labels = {row[0].attributes.get("title", row[0].text): row[0].text for row in cells(table.one("table"))}
@@ -661,7 +715,8 @@ class Memory(OnPage):
         return write(path, pickle.dumps(made))
 
     def sized(self, size, device=0, **more):
-        return {"segments": [], "device_traces": [[]] * device + [[{"action": "alloc", "addr": 1, "size": size, **more}]]}
+        return {"segments": [], "device_traces": [[]] * device
+                + [[{"action": "alloc", "addr": 1, "size": size, **more}]]}
 
     @staticmethod
     def told(text):
@@ -671,7 +726,8 @@ class Memory(OnPage):
         memory = section(page, "memory")
         for pre in memory.all("pre"):
             self.db.execute(pre.text).fetchall()
-        lines = self.rows("SELECT kind, text, control_bytes, test_bytes, diff_bytes FROM memory_summary(?, ?, 'worst', 10)", control, test)
+        lines = self.rows("SELECT kind, text, control_bytes, test_bytes, diff_bytes"
+                          " FROM memory_summary(?, ?, 'worst', 10)", control, test)
         words = " ".join(memory.text.split())
         for kind, text, *_ in lines:
             if kind in ("verdict", "peak", "reserved"):
@@ -679,7 +735,8 @@ class Memory(OnPage):
             elif kind == "caution":
                 self.assertIn(self.told(text[9:]), memory.one("div", class_="callout").text)
         self.assertIn("Memory: " + lines[0][1].split(":")[0], page.text)
-        unit, digits = [number_ for number_ in next(memory.one("dl", class_="two").all("b")).text.split()][1], self.decimals(memory)
+        unit, digits = [number_ for number_
+                        in next(memory.one("dl", class_="two").all("b")).text.split()][1], self.decimals(memory)
         size = {"GB": 1e9, "MB": 1e6, "kB": 1e3}[unit]
         half = 0.5000001 * 10 ** -digits
         fall, phases = memory.all("table")
@@ -692,14 +749,17 @@ class Memory(OnPage):
         for row, line in zip(shown, wanted):
             for one, other in zip(row, line):
                 self.assertLessEqual(abs(one - other), half, (row, line))
-        edges = [[float(at) for at in re.findall(r"(?:left|width):([\d.]+)%", bar.attributes["style"])] for bar in fall.all("i")]
+        edges = [[float(at) for at in re.findall(r"(?:left|width):([\d.]+)%", bar.attributes["style"])]
+                 for bar in fall.all("i")]
         for (left, width), (after, more) in zip(edges, edges[1:-1]):
             self.assertTrue(any(abs(a - b) < 0.03 for a in (left, left + width) for b in (after, after + more)), edges)
         sides = []
         for path in (control, test):
-            device, = self.rows("SELECT device FROM memory_files(?, 'worst') WHERE device IS NOT NULL ORDER BY peak_bytes DESC, device LIMIT 1",
+            device, = self.rows("SELECT device FROM memory_files(?, 'worst') WHERE device IS NOT NULL"
+                                " ORDER BY peak_bytes DESC, device LIMIT 1",
                                 path) or [(None,)]
-            sides.append(dict(self.rows("SELECT phase, bytes FROM memory_peak(?, 'phase', 'worst') WHERE device = ?", path, *device)))
+            sides.append(dict(self.rows("SELECT phase, bytes FROM memory_peak(?, 'phase', 'worst') WHERE device = ?",
+                                        path, *device)))
         for row in cells(phases):
             name = row[0].text.strip()
             both = [sum(n for phase, n in side.items() if phase != "cached and rounded" or name != "peak")
@@ -710,7 +770,8 @@ class Memory(OnPage):
 
     def test_says_what_the_summary_says(self):
         training = [os.path.join(EXAMPLES, "memory", f"training_{tokens}.pickle.gz") for tokens in (128, 512)]
-        for sides in (SNAPSHOTS, SNAPSHOTS[::-1], training, training[::-1], (SNAPSHOTS[0], training[1]), (training[0], training[0])):
+        for sides in (SNAPSHOTS, SNAPSHOTS[::-1], training, training[::-1], (SNAPSHOTS[0], training[1]),
+                      (training[0], training[0])):
             page = self.page(*sides)
             self.check(page, *sides)
             self.assertEqual(page.one("nav").text.split()[-2:], ["Memory", "Tables"])
@@ -725,16 +786,19 @@ class Memory(OnPage):
 
     def test_when_the_peak_is(self):
         """By the clock of the trace of the rank; of another run, nothing is said."""
-        self.assertIn("By the clock of the traces that is in step 13 of control and in step 13 of test.", section(self.page(*SNAPSHOTS), "memory").text)
+        self.assertIn("By the clock of the traces that is in step 13 of control and in step 13 of test.",
+                      section(self.page(*SNAPSHOTS), "memory").text)
         for other in (os.path.join(EXAMPLES, "memory", "training_128.pickle.gz"), SNAPSHOTS[1]):
-            self.assertIn("By the clock of the traces that is in step 13 of test.", section(self.page(other, SNAPSHOTS[1]), "memory").text)
+            self.assertIn("By the clock of the traces that is in step 13 of test.",
+                          section(self.page(other, SNAPSHOTS[1]), "memory").text)
         step, = self.rows("SELECT ts_ns / 1000 FROM trace_steps(?) WHERE rank = 1 AND iteration = 12", GPU[0])
         self.dump("a/rank1.pickle", self.sized(5, time_us=step[0]))
         self.assertIn("that is in step 12 of control.", section(self.page("a", "a"), "memory").text)
         self.dump("c/rank7.pickle", self.sized(5, time_us=step[0]))
         self.assertNotIn("By the clock", section(self.page("c", "c"), "memory").text)
         one = os.path.join(GPU[0], "rank0.pt.trace.json.gz")
-        self.assertIn("step 12 of control and in step 12 of test", section(self.page("c", "c", one, one), "memory").text)
+        self.assertIn("step 12 of control and in step 12 of test",
+                      section(self.page("c", "c", one, one), "memory").text)
 
     def test_the_rank_with_the_highest_peak(self):
         for side, sizes in (("a", (5, 9000)), ("b", (7, 3))):
@@ -753,10 +817,12 @@ class Memory(OnPage):
     def test_names_stay_text(self):
         for path, size in (("a.pickle", 5), ("b.pickle", 9)):
             self.dump(path, {"segments": [], "device_traces": [[
-                {"action": "alloc", "addr": i, "size": size * (20 - i), "frames": [{"name": name, "filename": f"{name}.py", "line": 1}]}
+                {"action": "alloc", "addr": i, "size": size * (20 - i),
+                 "frames": [{"name": name, "filename": f"{name}.py", "line": 1}]}
                 for i, name in enumerate(HOSTILE)]]})
         page = self.page("a.pickle", "b.pickle")
-        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in ("img", "svg") for node in page.all(tag)},
+        self.assertEqual({node.attributes.get("onload") or node.attributes.get("onerror") for tag in ("img", "svg")
+                          for node in page.all(tag)},
                          {None})
         names = [row[0].text for row in cells(next(section(page, "memory").all("table")))]
         self.assertTrue(any(name.startswith(HOSTILE[0] + ".py ") for name in names), names)
@@ -764,13 +830,17 @@ class Memory(OnPage):
 
     def test_arguments(self):
         for given, missing in (("control_memory", "test_memory"), ("test_memory", "control_memory")):
-            self.assert_error(f"trace_diff_report: {given} is given and {missing} is not: name the snapshots of both sides, or of neither",
+            self.assert_error(f"trace_diff_report: {given} is given and {missing} is not: name the snapshots of both"
+                              f" sides, or of neither",
                               f"SELECT * FROM trace_diff_report(?, ?) WHERE {given} = ?", *GPU, SNAPSHOTS[0])
         self.assert_error("trace_diff_report: cannot read 'nowhere': No such file or directory",
-                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = 'nowhere' AND test_memory = ?", *GPU, SNAPSHOTS[0])
-        self.assert_error(f"trace_diff_report: no snapshot in '{GPU[0]}': there is no *.pickle, *.pickle.gz or *.pkl file, as"
+                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = 'nowhere' AND test_memory = ?",
+                          *GPU, SNAPSHOTS[0])
+        self.assert_error(f"trace_diff_report: no snapshot in '{GPU[0]}': there is no *.pickle, *.pickle.gz or *.pkl"
+                          f" file, as"
                           " torch.cuda.memory._dump_snapshot() writes",
-                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?", *GPU, *GPU)
+                          "SELECT * FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?", *GPU,
+                          *GPU)
         self.assertNotIn("Memory", self.value("SELECT html FROM trace_diff_report(?, ?)", *GPU))
 
 
@@ -811,7 +881,8 @@ class Cost(unittest.TestCase):
                 events = [step(n, 1e6 * n, 9e5) for n in range(5)]
                 for i in range(count):
                     at = 5e6 * i / count
-                    events += [event(f"op{i % 50}", at, 5), launch(at + 1, 1, i + 1), kernel(f"k{i % 30}", at + 2, 4, i + 1)]
+                    events += [event(f"op{i % 50}", at, 5), launch(at + 1, 1, i + 1),
+                               kernel(f"k{i % 30}", at + 2, 4, i + 1)]
                 path = write(os.path.join(folder, f"{count}.json"), document(*events))
                 db = connect()
                 began = time.process_time()
@@ -822,7 +893,8 @@ class Cost(unittest.TestCase):
 
 
 def luminance(colour):
-    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)] if len(colour) == 7 else [int(c * 2, 16) / 255 for c in colour[1:]]
+    parts = [int(colour[i:i + 2], 16) / 255
+             for i in (1, 3, 5)] if len(colour) == 7 else [int(c * 2, 16) / 255 for c in colour[1:]]
     r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
@@ -837,11 +909,13 @@ class Style(unittest.TestCase):
         """Text has 4.5:1 at least on what it is written on, light, dark and printed; also on the colours of the map."""
         with open(os.path.join(ROOT, "ext", "report", "report.css"), encoding="utf-8") as file:
             css = file.read()
-        schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block)) for block in re.findall(r"-page,\.tracediff-report\{([^}]*)\}", css)]
+        schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block))
+                   for block in re.findall(r"-page,\.tracediff-report\{([^}]*)\}", css)]
         self.assertEqual(len(schemes), 3)
         for scheme in schemes:
             for text, grounds in (("ink", ("paper", "raised", "track", "warned", "map-more", "map-less")),
-                                  ("soft", ("paper", "raised")), ("more", ("paper", "raised")), ("less", ("paper", "raised")),
+                                  ("soft", ("paper", "raised")), ("more", ("paper", "raised")),
+                                  ("less", ("paper", "raised")),
                                   ("warn", ("warned", "paper"))):
                 for ground in grounds:
                     self.assertGreaterEqual(contrast(scheme[text], scheme[ground]), 4.5, (text, ground, scheme))
@@ -863,7 +937,8 @@ class Browsed(unittest.TestCase):
         cls.addClassCleanup(place.cleanup)
         cls.path = os.path.join(place.name, "report.html")
         with open(cls.path, "w", encoding="utf-8") as file:
-            file.write(connect().execute("SELECT html FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?",
+            file.write(connect().execute("SELECT html FROM trace_diff_report(?, ?) WHERE control_memory = ?"
+                                         " AND test_memory = ?",
                                          (*GPU, *SNAPSHOTS)).fetchone()[0])
 
     def open(self, **how):
@@ -877,7 +952,8 @@ class Browsed(unittest.TestCase):
         with open(self.path, encoding="utf-8") as file:
             written = [[[" ".join(cell.text.split()) for cell in row] for row in cells(table)]
                        for table in Tree(file.read()).root.all("table")]
-        shown = self.open().value("[...document.querySelectorAll('table')].map(table => [...table.tBodies[0].rows].map(row => "
+        shown = self.open().value("[...document.querySelectorAll('table')].map(table =>"
+                                  " [...table.tBodies[0].rows].map(row => "
                                   "[...row.cells].map(cell => cell.textContent.trim().split(/\\s+/).join(' '))))")
         self.assertEqual(shown, written)
         self.assertGreater(sum(map(len, written)), 100)
@@ -914,7 +990,8 @@ class Browsed(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(html)
                 page = self.browser.open(path)
-                verdict, said = page.value("[document.querySelector('h1').textContent, document.querySelector('.said').textContent]")
+                verdict, said = page.value("[document.querySelector('h1').textContent,"
+                                           " document.querySelector('.said').textContent]")
                 self.assertIn(re.search(r"\(.* %\)", verdict.replace("\u00a0", " "))[0], said)
                 page.close()
 
@@ -923,7 +1000,8 @@ class Browsed(unittest.TestCase):
         said = "document.querySelector('.said').textContent"
         page.value("document.querySelector('.icicle [tabindex=\"0\"]').focus()")
         self.assertIn("step: 3.052 → 3.735 ms, +0.684 ms (+22 %)", page.value(said))
-        for key, code, expected in (("ArrowDown", 40, "backward: "), ("ArrowRight", 39, "DistributedDataParallel.forward"),
+        for key, code, expected in (("ArrowDown", 40, "backward: "),
+                                    ("ArrowRight", 39, "DistributedDataParallel.forward"),
                                     ("ArrowUp", 38, "step: ")):
             page.key(key, code)
             page.wait(f"{said}.includes({expected!r})")
@@ -943,24 +1021,29 @@ class Browsed(unittest.TestCase):
 
     def test_map_adds_up(self):
         page = self.open()
-        tree = dict(connect().execute("SELECT name, round(control_time) || ' ' || round(test_time) FROM trace_tree_diff(?, ?)"
+        tree = dict(connect().execute("SELECT name, round(control_time) || ' ' || round(test_time)"
+                                      " FROM trace_tree_diff(?, ?)"
                                       " WHERE depth = 1", GPU))
         shown = dict(page.value("[...document.querySelectorAll('.icicle [aria-level=\"2\"]')].map(it => ["
-                                "it.node.full || it.node.name, (it.node.c / 1000).toFixed(1).replace(/\\..*/, '.0') + ' ']) "))
+                                "it.node.full || it.node.name, (it.node.c / 1000).toFixed(1).replace(/\\..*/, '.0') +"
+                                " ' ']) "))
         self.assertLessEqual({name.split(" · ")[0] for name in shown}, set(tree))
         folded = page.value("(() => { let text; navigator.clipboard.writeText = async it => { text = it; }; "
                             "document.querySelector('.folded').click(); return text; })()")
         sums = [sum(int(line.split()[-2 + i]) for line in folded.splitlines()) / 1e6 for i in range(2)]
-        expected = connect().execute("SELECT sum(control_time) / 1000, sum(test_time) / 1000 FROM trace_step_diff(?, ?)",
+        expected = connect().execute("SELECT sum(control_time) / 1000, sum(test_time) / 1000"
+                                     " FROM trace_step_diff(?, ?)",
                                      GPU).fetchone()
         for one, other in zip(sums, expected):
             self.assertAlmostEqual(one, other, places=4)
 
     def test_labels_of_the_map(self):
-        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and none is written as no change."""
+        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and none is written as no
+        change."""
         for width in (390, 1280):
             page = self.open(width=width, mobile=width < 500)
-            labels = page.value("[...document.querySelectorAll('.icicle [role=treeitem]')].map(it => [it.node.name, it.node.t - it.node.c,"
+            labels = page.value("[...document.querySelectorAll('.icicle [role=treeitem]')].map(it => [it.node.name,"
+                                " it.node.t - it.node.c,"
                                 " [...it.children].map(part => [part.textContent, part.scrollWidth > part.clientWidth,"
                                 " getComputedStyle(part).textOverflow])])")
             changes = 0
@@ -989,25 +1072,30 @@ class Browsed(unittest.TestCase):
     def test_tables(self):
         page = self.open()
         page.value("document.querySelectorAll('details').forEach(it => it.open = true)")
-        column = "[...document.querySelectorAll('details.app tbody')[1].rows].filter(it => !it.hidden).map(it => +it.cells[%d].textContent.replace('−', '-').replace(/[^-.\\d]/g, ''))"
+        column = ("[...document.querySelectorAll('details.app tbody')[1].rows].filter(it => !it.hidden).map(it =>"
+                  " +it.cells[%d].textContent.replace('−', '-').replace(/[^-.\\d]/g, ''))")
         page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].querySelector('button').click()")
         values = page.value(column % 4)
         self.assertEqual(values, sorted(values, reverse=True))
         page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].querySelector('button').click()")
         self.assertEqual(page.value(column % 4), sorted(values))
-        self.assertEqual(page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].ariaSort"), "ascending")
+        self.assertEqual(page.value("document.querySelectorAll('details.app thead')[1].rows[0].cells[4].ariaSort"),
+                         "ascending")
         page.value("(it => { it.value = 'adamw'; it.oninput(); })(document.querySelectorAll('.tools input')[2])")
         self.assertEqual(len(page.value(column % 1)), 1)
         csv = page.value("(() => { let text; navigator.clipboard.writeText = async it => { text = it; }; "
                          "document.querySelectorAll('details.app .tools button')[1].click(); return text; })()")
         self.assertEqual(len(csv.splitlines()), 2)
-        self.assertIn('"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>, FusedAdamwFunctor', csv)
+        self.assertIn('"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>,'
+                      ' FusedAdamwFunctor', csv)
         self.assertIn(",0.168,", csv)
 
     def test_copies_sql(self):
         page = self.open()
-        texts = page.value("(() => { const texts = []; navigator.clipboard.writeText = async it => { texts.push(it); }; "
-                           "document.querySelectorAll('details.sql button').forEach(it => it.click()); return texts; })()")
+        texts = page.value("(() => { const texts = []; navigator.clipboard.writeText = async it => { texts.push(it);"
+                           " }; "
+                           "document.querySelectorAll('details.sql button').forEach(it => it.click()); return texts;"
+                           " })()")
         self.assertEqual(texts, page.value("[...document.querySelectorAll('pre')].map(it => it.textContent)"))
 
     def test_keyboard_reaches_everything(self):

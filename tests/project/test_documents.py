@@ -26,7 +26,8 @@ def shell(script, folder=ROOT):
 
 def sh(line):
     """Runs a line of a document in a shell; the extension is the one under test."""
-    return subprocess.run(["sh", "-c", line.replace("./dist/tracediff", EXTENSION)], cwd=ROOT, text=True, capture_output=True)
+    return subprocess.run(["sh", "-c", line.replace("./dist/tracediff", EXTENSION)], cwd=ROOT, text=True,
+                          capture_output=True)
 
 
 def read(*parts):
@@ -67,7 +68,8 @@ class Documents(unittest.TestCase):
                         self.assertEqual(found, expected)
                     else:
                         self.assertNotRegex(found, r"(?m)^(Parse|Runtime)? ?[Ee]rror")
-                        self.assertEqual(len(re.findall("┌.*┐\n│.*│\n├.*┤\n│", found)), len(re.findall(r";\n", sql)), found)
+                        self.assertEqual(len(re.findall("┌.*┐\n│.*│\n├.*┤\n│", found)), len(re.findall(r";\n", sql)),
+                                         found)
         self.assertGreaterEqual(sessions, 3)
 
     def test_queries_are_shown_with_their_output_but_for_those_of_hta(self):
@@ -107,7 +109,8 @@ class Documents(unittest.TestCase):
     @RUNS
     def test_safe_shell_cannot_write_run_or_load(self):
         line, = re.findall(r"(?m)^    (sqlite3 -cmd .* -safe :memory:) ", read("examples", "README.md"))
-        for asked in ("SELECT writefile('x', '')", ".shell true", ".output x", "ATTACH 'x' AS x", "SELECT load_extension('x')", ".load x"):
+        for asked in ("SELECT writefile('x', '')", ".shell true", ".output x", "ATTACH 'x' AS x",
+                      "SELECT load_extension('x')", ".load x"):
             done = sh(f'{line} "{asked}"')
             self.assertIn(" in safe mode", done.stdout + done.stderr, asked)
 
@@ -275,13 +278,16 @@ class Queries(unittest.TestCase):
             part = None
             for line in head[1:]:
                 part = {"-- Parameters": "argument", "-- Columns": "column"}.get(line, part)
-                entry = re.fullmatch(r"--   :?(\w+) +(TEXT|INTEGER|REAL|any|0[|]1|INTEGER>=0|REAL>=0|REAL0[.][.]1|TEXT\[\]) +(required )?(.*)", line)
+                entry = re.fullmatch(r"--   :?(\w+)"
+                                     r" +(TEXT|INTEGER|REAL|any|0[|]1|INTEGER>=0|REAL>=0|REAL0[.][.]1|TEXT\[\])"
+                                     r" +(required )?(.*)", line)
                 part = part if entry or line in ("--", "-- Parameters", "-- Columns") else None
                 if part and entry:
                     found[part].append((entry[1], entry[2], entry[4].strip()))
             listed = {"argument": [], "column": []}
             for part, column, type_, text_ in self.db.execute(
-                    "SELECT kind, name, coalesce(type, 'any'), description || coalesce('; default ' || default_value, '')"
+                    "SELECT kind, name, coalesce(type, 'any'), description || coalesce('; default ' || default_value,"
+                    " '')"
                     " FROM tracediff_columns(?)", (name,)):
                 listed[part].append((column, type_, text_))
             with self.subTest(name):
@@ -318,7 +324,8 @@ class Stories(unittest.TestCase):
         sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
         for name in self.NAMES:
             with self.subTest(name):
-                told, exchanged = ([line for line in self.tell(name, *pair).splitlines() if "│" not in line and "─" not in line]
+                told, exchanged = ([line for line in self.tell(name, *pair).splitlines() if "│" not in line
+                                    and "─" not in line]
                                    for pair in (sides, sides[::-1]))
                 first, mirrored = (re.findall(r"[+-]?\d+\.\d", lines[0]) for lines in (told, exchanged))
                 self.assertEqual(len(first), 3)
@@ -329,8 +336,10 @@ class Stories(unittest.TestCase):
     @DRAWS
     def test_torch_compile(self):
         self.tell("torch_compile", corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"),
-                  r"compute +│ 47.3 +│ 85.9 +│ 38.5 ", r"memory +│ 3.3 +│ 16.3 +│ 13.0 ", r"idle_host +│ 7.5 +│ 0.1 +│ -7.4 ",
-                  r"CompiledFunctionBackward +│ 0.0 +│ 28.3 ", r"aten::copy_ +│ 67.0 +│ 865.0 +│ 17.1 +│ 74.0 +│ -56.8 ")
+                  r"compute +│ 47.3 +│ 85.9 +│ 38.5 ", r"memory +│ 3.3 +│ 16.3 +│ 13.0 ",
+                  r"idle_host +│ 7.5 +│ 0.1 +│ -7.4 ",
+                  r"CompiledFunctionBackward +│ 0.0 +│ 28.3 ",
+                  r"aten::copy_ +│ 67.0 +│ 865.0 +│ 17.1 +│ 74.0 +│ -56.8 ")
 
     @DRAWS
     def test_dataloader_workers(self):
@@ -341,7 +350,8 @@ class Stories(unittest.TestCase):
     def test_other_hardware(self):
         folder = corpus("tracelens")
         self.tell("other_hardware", f"{folder}/h100/facebook_timesformer*", f"{folder}/mi300/facebook_timesformer*",
-                  r"takes 382.5 ms in control and 390.7 ms in test, \+8.1 ms", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ", r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
+                  r"takes 382.5 ms in control and 390.7 ms in test, \+8.1 ms", r"compute +│ 154.9 +│ 118.8 +│ -36.1 ",
+                  r"37632,64,8\]\] +│ 12.0 +│ 12.0 +│ 13.2 ")
 
 
 class Hosts(unittest.TestCase):
@@ -362,7 +372,8 @@ class Hosts(unittest.TestCase):
         parts = [float(number) for number in re.findall(r"(?m)^ +([+-][\d.]+) ms", printed)]
         self.assertEqual(len(parts), 7)
         self.assertAlmostEqual(sum(parts), difference, delta=0.0005 * len(parts))
-        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "_fused_adamw_ takes over", "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
+        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "_fused_adamw_ takes over",
+                        "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
             self.assertIn(planted, printed)
 
     @RUNS
@@ -377,5 +388,6 @@ class Hosts(unittest.TestCase):
 
     def test_generated_examples_are_current(self):
         for name in ("generate_gpu_pair.py", "generate_memory_pair.py"):
-            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", name), "--check"], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "generators", name), "--check"],
+                                  capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

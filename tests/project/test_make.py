@@ -27,7 +27,8 @@ class Make(unittest.TestCase):
         self.stubs = os.path.join(self.folder, "stubs")
         os.mkdir(self.stubs)
         self.asked = os.path.join(self.folder, "asked")
-        for name, text in (("apt-get", ASKED), ("sudo", ASKED), ("id", "#!/bin/sh\necho 0\n"), ("npm", ASKED + "exit 1\n"),
+        for name, text in (("apt-get", ASKED), ("sudo", ASKED), ("id", "#!/bin/sh\necho 0\n"),
+                           ("npm", ASKED + "exit 1\n"),
                            ("cc-without-headers", NO_HEADER)):
             self.stub(name, text)
 
@@ -39,7 +40,8 @@ class Make(unittest.TestCase):
 
     def make(self, *arguments, path=None):
         """Exit status, what is printed, and what the stubs were asked."""
-        environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "SETUP", "SLOW")}
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("MAKEFLAGS", "MAKELEVEL", "SETUP", "SLOW")}
         environment.update(PATH=f"{self.stubs}:{path or os.environ['PATH']}", ASKED=self.asked, LD_PRELOAD="")
         done = subprocess.run(["make", "--no-print-directory", f"BUILD={self.folder}/build", f"DIST={self.folder}/dist",
                                f"FETCHED={self.folder}/fetched", *arguments], cwd=ROOT, env=environment, text=True,
@@ -108,8 +110,10 @@ class Needs(Make):
     def test_the_compiler_that_is_missing_is_named(self):
         """And not the headers, which gcc finds."""
         path = self.links("sh", "make", "gcc", "id", "git")
-        for compiler, said in (("clang", "Missing: clang. Run: apt-get update"), ("clang-7 -m32", "Missing: clang-7. Run: apt-get update"),
-                               ("/opt/gcc", "CC=/opt/gcc: there is no program /opt/gcc\n"), ("zig cc", "CC=zig cc: there is no program zig\n")):
+        for compiler, said in (("clang", "Missing: clang. Run: apt-get update"),
+                               ("clang-7 -m32", "Missing: clang-7. Run: apt-get update"),
+                               ("/opt/gcc", "CC=/opt/gcc: there is no program /opt/gcc\n"),
+                               ("zig cc", "CC=zig cc: there is no program zig\n")):
             status, printed, asked = self.make("needed", f"CC={compiler}", path=path)
             with self.subTest(compiler):
                 self.assertTrue(printed.startswith(said), printed)
@@ -128,7 +132,8 @@ class Needs(Make):
 
 class Install(Make):
     def test_without_rights_a_prefix_is_suggested(self):
-        status, printed, _ = self.make("-o", "all", "install", "PREFIX=/proc/nobody")  # where root has no rights, either
+        # where root has no rights, either
+        status, printed, _ = self.make("-o", "all", "install", "PREFIX=/proc/nobody")
         self.assertTrue(printed.endswith(
             "Cannot install into /proc/nobody. For you alone: make install PREFIX=$HOME/.local\n"
             "For everyone on this machine, as root: make install\n" + printed.splitlines(True)[-1]), printed)
@@ -141,7 +146,8 @@ class Install(Make):
                 for prefix in ("~/.local", "local", "./local", "../a /b"):
                     status, printed, _ = self.make("-o", "all", target, f"PREFIX={prefix}", f"DESTDIR={self.folder}/")
                     with self.subTest(target=target, prefix=prefix):
-                        self.assertRegex(printed, rf"^Makefile:\d+: \*\*\* PREFIX must be an absolute path, not '{re.escape(prefix)}'\. "
+                        self.assertRegex(printed, rf"^Makefile:\d+: \*\*\* PREFIX must be an absolute path, not"
+                                                  rf" '{re.escape(prefix)}'\. "
                                                   r"For you alone: make install PREFIX=\$HOME/\.local\.  Stop\.\n$")
                         self.assertEqual((status, sorted(os.listdir(self.folder))), (2, ["stubs"]))
 
@@ -149,7 +155,8 @@ class Install(Make):
         """The folder of the library, what is printed after the line that names it, and what ldconfig was asked."""
         self.stub("id", f"#!/bin/sh\necho {user}\n")
         prefix = tempfile.mkdtemp(prefix="a prefix", dir=self.folder)
-        self.stub("ldconfig", ASKED + f'[ "$*" != -p ] || echo "\ttracediff.so (libc6,x86-64) => {known or prefix}/lib/tracediff.so"\n')
+        self.stub("ldconfig", ASKED
+                  + f'[ "$*" != -p ] || echo "\ttracediff.so (libc6,x86-64) => {known or prefix}/lib/tracediff.so"\n')
         _, printed, asked = self.make("-o", "all", "install", f"PREFIX={prefix}", f"DIST={os.path.dirname(EXTENSION)}")
         first, *rest = printed.splitlines()
         self.assertEqual(first, f"Installed {prefix}/lib/tracediff.so and {prefix}/share/tracediff")
@@ -163,13 +170,15 @@ class Install(Make):
         for user in (0, 1000):
             folder, said, _ = self.install(user, known="/elsewhere")
             self.assertEqual(said, [f'In sqlite3: .load "{folder}/tracediff"',
-                                    f"In each sqlite3 that you start: echo '.load \"{folder}/tracediff\"' >> ~/.sqliterc"])
+                                    f"In each sqlite3 that you start: echo '.load \"{folder}/tracediff\"' >>"
+                                    f" ~/.sqliterc"])
             environment = {"PATH": os.environ["PATH"], "HOME": tempfile.mkdtemp(dir=self.folder)}
             load, write = (line.split(": ", 1)[1] for line in said)
             subprocess.run(["sh", "-c", write], env=environment, cwd="/", check=True)
             # the shell takes the home of the user from the system, not from HOME
             for given in ("-cmd", load), ("-init", os.path.join(environment["HOME"], ".sqliterc")):
-                done = subprocess.run(["sqlite3", "-batch", *given, ":memory:", "SELECT tracediff_version()"], env=environment,
+                done = subprocess.run(["sqlite3", "-batch", *given, ":memory:", "SELECT tracediff_version()"],
+                                      env=environment,
                                       cwd="/", stdout=subprocess.PIPE, text=True, check=True)
                 self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", (user, given))
 
@@ -177,7 +186,9 @@ class Install(Make):
         """A shell with -bail stops at it."""
         prefix = f"{self.folder}/prefix"
         with unittest.mock.patch.dict(os.environ, HOME=self.folder):
-            for text, said in (('.mode box\n', ""), (f'.load "{prefix}/lib/tracediff"\n', f"Remove from ~/.sqliterc: .load \"{prefix}/lib/tracediff\"\n")):
+            for text, said in (('.mode box\n', ""),
+                               (f'.load "{prefix}/lib/tracediff"\n',
+                                f"Remove from ~/.sqliterc: .load \"{prefix}/lib/tracediff\"\n")):
                 with open(f"{self.folder}/.sqliterc", "w", encoding="utf-8") as file:
                     file.write(text)
                 status, printed, _ = self.make("-s", "uninstall", f"PREFIX={prefix}")
@@ -185,7 +196,8 @@ class Install(Make):
 
 
 class Library(Make):
-    TOOLS = ("sh", "mkdir", "test", "timeout", "grep", "head", "sed", "touch", "git", "cat", "sha256sum", "tar", "rm", "basename")
+    TOOLS = ("sh", "mkdir", "test", "timeout", "grep", "head", "sed", "touch", "git", "cat", "sha256sum", "tar", "rm",
+             "basename")
 
     def fetched(self, *arguments, **options):
         return self.make("-o", "needed", f"{self.folder}/fetched/plotly", *arguments, **options)
@@ -202,7 +214,8 @@ class Library(Make):
             0, "  built without charts: there is no npm; 'make charts' installs it and fetches the library\n", []))
 
     def test_what_npm_says_is_printed_and_it_is_asked_once(self):
-        self.stub("npm", ASKED + 'echo "npm error code ENOTFOUND" >&2\necho "npm error     at x (y.js:1)" >&2\nexit 1\n')
+        self.stub("npm", ASKED + 'echo "npm error code ENOTFOUND" >&2\n'
+                  'echo "npm error     at x (y.js:1)" >&2\nexit 1\n')
         said = ("  built without charts: npm could not give plotly.js-basic-dist-min; 'make charts' tries again\n"
                 "  npm error code ENOTFOUND\n")
         for turn in range(2):
@@ -245,9 +258,12 @@ class Parts(unittest.TestCase):
             for name in ("run.py", "support.py"):
                 shutil.copy(os.path.join(ROOT, "tests", name), folder)
             with open(os.path.join(folder, "answers", "test_some.py"), "w", encoding="utf-8") as file:
-                file.write("import os\nimport unittest\nfrom support import corpus, slow, slowest\n\nclass Some(unittest.TestCase):\n" + text)
-            environment = {name: value for name, value in os.environ.items() if name not in ("SLOW", "CORPUS", "TMPDIR", "TEMP", "TMP")}
-            done = subprocess.run([sys.executable, os.path.join("tests", "run.py")], capture_output=True, text=True, check=False,
+                file.write("import os\nimport unittest\nfrom support import corpus, slow, slowest\n\nclass"
+                           " Some(unittest.TestCase):\n" + text)
+            environment = {name: value for name, value in os.environ.items()
+                           if name not in ("SLOW", "CORPUS", "TMPDIR", "TEMP", "TMP")}
+            done = subprocess.run([sys.executable, os.path.join("tests", "run.py")], capture_output=True, text=True,
+                                  check=False,
                                   cwd=root, env={**environment, "SLOW": slow, **variables})
             with open(os.path.join(root, "build", "skipped.txt"), encoding="utf-8") as file:
                 return done.stdout, done.returncode, file.read()
@@ -265,11 +281,13 @@ class Parts(unittest.TestCase):
 
     def test_a_file_names_what_is_left_out_and_why(self):
         others = "CORPUS is not set: 1\n  test_some.Some.test_d\n", "no Chromium: 1\n  test_some.Some.test_e\n"
-        for slow, left_out, last in (("skip", "bc", "1 passed, 0 failed, 4 skipped"), ("some", "c", "2 passed, 0 failed, 3 skipped"),
+        for slow, left_out, last in (("skip", "bc", "1 passed, 0 failed, 4 skipped"),
+                                     ("some", "c", "2 passed, 0 failed, 3 skipped"),
                                      ("run", "", "3 passed, 0 failed, 2 skipped")):
             printed, status, skipped = self.run_tests(self.TESTS, slow)
             with self.subTest(slow):
-                by_slowness = f"it is slow: {len(left_out)}\n" + "".join(f"  test_some.Some.test_{name}\n" for name in left_out)
+                by_slowness = f"it is slow: {len(left_out)}\n" + "".join(f"  test_some.Some.test_{name}\n"
+                                                                         for name in left_out)
                 self.assertEqual(skipped, others[0] + (by_slowness if left_out else "") + others[1])
                 said = f", {len(left_out)} of them slow; `make check` runs these" if left_out else ""
                 self.assertEqual(printed.splitlines()[-2:],
@@ -334,7 +352,8 @@ class Parts(unittest.TestCase):
     @slow
     def test_b(self): pass
 """, "skip")
-        self.assertRegex(printed, r"(?s)FAILED: test_a .*AssertionError: 1 != 2\nbuild/skipped.txt [^\n]*\n0 passed, 1 failed, 1 skipped\n$")
+        self.assertRegex(printed, r"(?s)FAILED: test_a .*AssertionError: 1 != 2\nbuild/skipped.txt [^\n]*\n0 passed, 1"
+                                  r" failed, 1 skipped\n$")
 
     def test_files_are_in_memory_where_there_is_room_unless_all_tests_run(self):
         text = """
@@ -354,7 +373,8 @@ class Parts(unittest.TestCase):
 """
         for slow, failed in (("skip", 1), ("some", 1), ("run", 0)):
             printed, _, skipped = self.run_tests(text, slow)
-            self.assertEqual(skipped, "Random series that `make check` runs at full length: test_some\n" if failed else "")
+            self.assertEqual(skipped, "Random series that `make check` runs at full length: test_some\n" if failed
+                             else "")
             self.assertTrue(printed.endswith(f"{1 - failed} passed, {failed} failed, 0 skipped\n"), printed)
 
     def test_slow_is_marked_in_one_place(self):

@@ -39,7 +39,8 @@ class Made(made.InFolder):
     def parts(self, *events):
         """{(class, name): us} of all steps of a trace."""
         return {row[:2]: row[2] for row in self.rows(
-            "SELECT class, name, sum(time) FROM trace_step_time(?) WHERE iterations = 'all' GROUP BY 1, 2", self.trace(*events))}
+            "SELECT class, name, sum(time) FROM trace_step_time(?) WHERE iterations = 'all' GROUP BY 1, 2",
+            self.trace(*events))}
 
     def path(self, *events, off_path=0):
         return self.rows("SELECT kind, name, ts, ts + dur, slack FROM critical_path(?)"
@@ -56,11 +57,13 @@ class Files(Made):
             write(f"t/{name}.json", document(event("x", 0, 1)))
         self.assertEqual(self.rows("SELECT substr(file, 3), rank FROM trace_files('t') ORDER BY 2"),
                          [("a.json", 0), ("rank1.json", 1), ("b.json", 2)])
-        self.assertEqual(self.value("SELECT rank FROM trace_files(?)", write("frank3.json", document(event("x", 0, 1)))), 0)
+        self.assertEqual(self.value("SELECT rank FROM trace_files(?)",
+                                    write("frank3.json", document(event("x", 0, 1)))), 0)
 
     def test_t8(self):
         for name, first in (("a", 5), ("b", 20)):
-            write(f"t/rank0_{name}.json", document(*[step(number, 100 * number, 90) for number in range(first, first + 6)]))
+            write(f"t/rank0_{name}.json",
+                  document(*[step(number, 100 * number, 90) for number in range(first, first + 6)]))
         self.assertEqual(self.value("SELECT count(*) FROM trace_steps('t') WHERE rank = 0"), 12)
 
     def test_t14(self):
@@ -79,7 +82,8 @@ class Files(Made):
 
     def test_t18(self):
         path = write("t.json", '{"schemaVersion": 1, "with_flops": true, "x": NaN, "traceEvents": []}')
-        self.assertEqual(self.rows("SELECT key, value FROM trace_metadata(?)", path), [("schemaVersion", 1), ("with_flops", 1)])
+        self.assertEqual(self.rows("SELECT key, value FROM trace_metadata(?)", path),
+                         [("schemaVersion", 1), ("with_flops", 1)])
         self.assertEqual(len(self.problems(path)), 1)
 
     def test_t19(self):
@@ -104,7 +108,8 @@ class Events(Made):
     def test_t3(self):
         path = self.trace(*[{"ph": phase, "pid": 1, "tid": 1, "ts": ts, **({"name": name} if name else {})}
                             for phase, name, ts in (("B", "a", 10), ("B", "b", 20), ("E", "a", 30), ("E", None, 40))])
-        self.assertEqual(self.rows("SELECT name, ts_ns / 1000, dur FROM trace_events(?)", path), [("a", 10, 20), ("b", 20, 20)])
+        self.assertEqual(self.rows("SELECT name, ts_ns / 1000, dur FROM trace_events(?)", path),
+                         [("a", 10, 20), ("b", 20, 20)])
 
     def test_t4(self):
         path = self.trace({"ph": "X", "name": "mm", "ts": 5})
@@ -126,9 +131,11 @@ class Events(Made):
         self.assertEqual(self.rows("SELECT name, ts_ns FROM trace_events(?)", path), [("a", 5000)])
 
     def test_t9(self):
-        names = [{"ph": "M", "name": f"{what}_name", "pid": 9, "tid": tid, "args": {"name": name}} for what, tid, name in (
+        names = [{"ph": "M", "name": f"{what}_name", "pid": 9, "tid": tid, "args": {"name": name}}
+                 for what, tid, name in (
             ("process", 0, "/device:TPU:0"), ("thread", 1, "XLA Modules"), ("thread", 2, "XLA Ops"))]
-        path = self.trace(*names, *[event(name, 0, 9, pid=9, tid=tid, cat=ABSENT) for name, tid in (("module", 1), ("op", 2))],
+        path = self.trace(*names, *[event(name, 0, 9, pid=9, tid=tid, cat=ABSENT)
+                                    for name, tid in (("module", 1), ("op", 2))],
                           event("kernel", 0, 9, cat="kernel", args={"stream": 0}),
                           event("call", 0, 9, cat="cuda_runtime", args={"stream": 3}))
         self.assertEqual(self.rows("SELECT name, device, cat FROM trace_events(?)", path), [
@@ -143,7 +150,8 @@ class Events(Made):
 
 class Steps(Made):
     def test_t11(self):
-        path = self.trace(step(3, 0, 100), step(4, 100, 100), launch(95, 3, 1), kernel("k", 130, 20, 1), event("h", 100, 5))
+        path = self.trace(step(3, 0, 100), step(4, 100, 100), launch(95, 3, 1), kernel("k", 130, 20, 1),
+                          event("h", 100, 5))
         self.assertEqual(dict(self.rows("SELECT name, iteration FROM trace_events(?) WHERE name IN ('k', 'h')", path)),
                          {"k": 3, "h": 4})
 
@@ -154,15 +162,20 @@ class Steps(Made):
                                    " AND device = 'GPU'", path), [("yes",)])
 
     def test_t20(self):
-        path = self.trace(*[event(f"execute_new_{i}", ts, dur, cat="user_annotation") for i, ts, dur in ((1, 0, 40), (2, 100, 50))],
+        path = self.trace(*[event(f"execute_new_{i}", ts, dur, cat="user_annotation")
+                            for i, ts, dur in ((1, 0, 40), (2, 100, 50))],
                           launch(60, 3, 1), kernel("k", 70, 20, 1))
-        self.assertEqual(self.value("SELECT iteration FROM trace_events(?) WHERE name = 'k' AND steps = 'execute_%'", path), 0)
+        self.assertEqual(self.value("SELECT iteration FROM trace_events(?) WHERE name = 'k' AND steps = 'execute_%'",
+                                    path), 0)
 
     def test_t22_and_t23(self):
-        path = self.trace(*[event("step[EXTEND bs=1 toks=9]" if i % 2 else "step[DECODE bs=33]", 100 * i, 50, cat="user_annotation")
+        path = self.trace(*[event("step[EXTEND bs=1 toks=9]" if i % 2 else "step[DECODE bs=33]", 100 * i, 50,
+                                  cat="user_annotation")
                             for i in range(10)])
-        self.assertEqual(self.rows("SELECT phase, batch_size, stratum FROM trace_steps(?) LIMIT 1", path), [("decode", 33, "decode 40")])
-        self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time(?) WHERE iterations = 'decode'", path),
+        self.assertEqual(self.rows("SELECT phase, batch_size, stratum FROM trace_steps(?) LIMIT 1", path),
+                         [("decode", 33, "decode 40")])
+        self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time(?) WHERE iterations = 'decode'",
+                                   path),
                          [(2,), (4,), (6,), (8,)])
 
     def test_k(self):
@@ -176,12 +189,14 @@ class Steps(Made):
 
 class Attribution(Made):
     def test_a2(self):
-        path = self.trace(step(1, 0, 100), step(2, 100, 100), launch(50, 3, 1), kernel("k", 60, 70, 1), launch(150, 3, 2),
+        path = self.trace(step(1, 0, 100), step(2, 100, 100), launch(50, 3, 1), kernel("k", 60, 70, 1),
+                          launch(150, 3, 2),
                           kernel("k", 200, 40, 2))
         self.assertEqual(self.value("SELECT sum(time) FROM trace_step_time(?) WHERE iterations = 2", path), 110)
 
     def test_a3(self):
-        self.assertEqual(self.parts(step(1, 0, 99), launch(0, 0, 1), kernel("all_reduce", 0, 100, 1, 20), event("aten::mm", 2, 5),
+        self.assertEqual(self.parts(step(1, 0, 99), launch(0, 0, 1), kernel("all_reduce", 0, 100, 1, 20),
+                                    event("aten::mm", 2, 5),
                                     launch(3, 1, 2), kernel("gemm", 30, 30, 2)),
                          {("comm", "all_reduce"): 70, ("compute", "aten::mm"): 30})
 
@@ -210,15 +225,18 @@ class Attribution(Made):
         self.assertEqual(self.value("SELECT trace_stable_name('aten::mm, seq = 5')"), "aten::mm")
 
     def test_a11_and_a12(self):
-        path = self.trace(step(1, 0, 100), event("forward", 0, 90, cat="user_annotation"), event("aten::linear", 10, 60),
+        path = self.trace(step(1, 0, 100), event("forward", 0, 90, cat="user_annotation"),
+                          event("aten::linear", 10, 60),
                           event("aten::addmm", 20, 40), launch(30, 5, 1), kernel("ampere_sgemm_128x64_nt", 40, 60, 1))
         self.assertEqual(self.rows("SELECT annotation, module, top_op, op, kernel, area FROM trace_step_path(?)"
                                    " WHERE iterations = 'all' AND class = 'compute'", path),
-                         [("forward", "aten::linear", "aten::linear", "aten::addmm", "ampere_sgemm_128x64_nt", "forward")])
+                         [("forward", "aten::linear", "aten::linear", "aten::addmm", "ampere_sgemm_128x64_nt",
+                           "forward")])
 
     def test_a14(self):
         path = write("t.json", replayed("a", "b", "a"))
-        self.assertEqual(self.rows("SELECT op, graph_position FROM trace_kernel_owners(?) WHERE iterations = 'all'", path),
+        self.assertEqual(self.rows("SELECT op, graph_position FROM trace_kernel_owners(?) WHERE iterations = 'all'",
+                                   path),
                          [("graph: a", 0), ("graph: b", 1), ("graph: a", 2)])
 
     def test_a16(self):
@@ -240,17 +258,20 @@ class Attribution(Made):
 
 class Path(Made):
     def test_p1(self):
-        self.assertEqual([row[:2] for row in self.path(step(1, 1000, 100), event("aten::mm", 1000, 30), launch(1030, 5, 1),
+        self.assertEqual([row[:2] for row in self.path(step(1, 1000, 100), event("aten::mm", 1000, 30),
+                                                       launch(1030, 5, 1),
                                                        kernel("k", 1040, 60, 1))],
                          [("host", "aten::mm"), ("launch", "cudaLaunchKernel"), ("queue", "k"), ("kernel", "k")])
 
     def test_p3(self):
-        self.assertEqual(self.path(step(1, 1000, 50), launch(1000, 5, 1), kernel("a", 1040, 60, 1, 7), launch(1010, 5, 2),
+        self.assertEqual(self.path(step(1, 1000, 50), launch(1000, 5, 1), kernel("a", 1040, 60, 1, 7),
+                                   launch(1010, 5, 2),
                                    kernel("b", 1060, 40, 2, 8))[-1][:2], ("kernel", "b"))
 
     def test_p4(self):
         for end, before in ((90, "cudaLaunchKernel"), (95, "a")):
-            path = self.path(step(1, 0, 97), launch(0, 5, 1), kernel("a", 10, end - 10, 1), launch(90, 5, 2), kernel("x", 100, 50, 2))
+            path = self.path(step(1, 0, 97), launch(0, 5, 1), kernel("a", 10, end - 10, 1), launch(90, 5, 2),
+                             kernel("x", 100, 50, 2))
             self.assertEqual([name for _, name, *_ in path[-3:]], [before, "x", "x"])
 
     def test_p5(self):
@@ -259,7 +280,8 @@ class Path(Made):
 
     def test_p6(self):
         told = {"correlation": 6, "stream": 8, "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 5}
-        path = self.path(step(1, 0, 40), launch(0, 2, 1), kernel("before", 5, 60, 1, 7), call("cudaEventRecord", 10, 2, 5),
+        path = self.path(step(1, 0, 40), launch(0, 2, 1), kernel("before", 5, 60, 1, 7),
+                         call("cudaEventRecord", 10, 2, 5),
                          launch(13, 2, 3), kernel("after", 66, 3, 3, 7), call("cudaStreamWaitEvent", 20, 2, 6),
                          event("Stream Wait Event", 22, 0, cat="cuda_sync", pid=0, tid=8, args=told), launch(30, 3, 7),
                          kernel("x", 70, 100, 7, 8))
@@ -267,7 +289,8 @@ class Path(Made):
 
     def test_p7(self):
         for end, start in ((180, 180), (40, 50)):
-            path = self.path(step(1, 0, 220), launch(0, 2, 1), kernel("k", 10, end - 10, 1), call("cudaStreamSynchronize", 50, 150, 2),
+            path = self.path(step(1, 0, 220), launch(0, 2, 1), kernel("k", 10, end - 10, 1),
+                             call("cudaStreamSynchronize", 50, 150, 2),
                              launch(205, 2, 3), kernel("z", 210, 10, 3))
             self.assertIn(("sync", "cudaStreamSynchronize", start, 200, 0), path)
 
@@ -277,8 +300,10 @@ class Path(Made):
         self.assertEqual([row[:4] for row in path[3:5]], [("host", "bw", 28, 95), ("wait", "backward", 95, 100)])
 
     def test_p9(self):
-        path = self.path(step(1, 0, 110), launch(0, 2, 1), kernel("a", 10, 80, 1, 7), launch(4, 2, 2), kernel("b", 10, 90, 2, 8),
-                         call("cudaStreamWaitEvent", 20, 2, 6), launch(30, 2, 3), kernel("x", 105, 20, 3, 8), off_path=1)
+        path = self.path(step(1, 0, 110), launch(0, 2, 1), kernel("a", 10, 80, 1, 7), launch(4, 2, 2),
+                         kernel("b", 10, 90, 2, 8),
+                         call("cudaStreamWaitEvent", 20, 2, 6), launch(30, 2, 3), kernel("x", 105, 20, 3, 8),
+                         off_path=1)
         self.assertIn(("kernel", "a", 10, 90, 10), path)
 
 
@@ -286,7 +311,8 @@ class Jobs(Made):
     def collectives(self, folder, *ranks):
         """A trace in which each rank is a list of (start, end) of all-reduces."""
         for rank, spans in enumerate(ranks):
-            write(f"{folder}/rank{rank}.json", document(step(1, 0, 2000), *[made for i, (start, end) in enumerate(spans) for made in (
+            write(f"{folder}/rank{rank}.json",
+                  document(step(1, 0, 2000), *[made for i, (start, end) in enumerate(spans) for made in (
                 launch(1 + i, 1, i + 1), reduce(start, end - start, i + 1))]))
         return folder
 
@@ -299,14 +325,17 @@ class Jobs(Made):
         self.assertEqual(self.rows(sql, apart)[0][::2], (10, None))
 
     def test_q3(self):
-        trace = self.collectives("t", *[[(end - 20, end) for end in ends] for ends in ((100, 200, 300), (1102, 1201, 1309))])
-        self.assertEqual(self.rows("SELECT offset FROM trace_job_clocks(?) WHERE iterations = 1", trace), [(0,), (1002,)])
+        trace = self.collectives("t", *[[(end - 20, end) for end in ends]
+                                        for ends in ((100, 200, 300), (1102, 1201, 1309))])
+        self.assertEqual(self.rows("SELECT offset FROM trace_job_clocks(?) WHERE iterations = 1", trace),
+                         [(0,), (1002,)])
 
     def test_q5(self):
         write("t/rank0.json", document(step(1, 0, 100), launch(10, 2, 1), reduce(100, 80, 1)))
         write("t/rank1.json", document(step(1, 0, 100), event("aten::mm", 0, 40), launch(5, 2, 2), launch(10, 2, 1),
                                        kernel("gemm", 10, 140, 2), reduce(150, 30, 1)))
-        self.assertEqual(self.rows("SELECT rank, ts, ts + dur, waiting_rank FROM trace_job_path(?) WHERE iterations = 'all'", "t"),
+        self.assertEqual(self.rows("SELECT rank, ts, ts + dur, waiting_rank FROM trace_job_path(?)"
+                                   " WHERE iterations = 'all'", "t"),
                          [(1, 0, 150, 0), (0, 150, 180, None)])
 
 
@@ -318,7 +347,8 @@ class Keys(Made):
             " AND test_iteration = 'all'", path)}
 
     def test_b3(self):
-        sums = self.by("op", "control_events, control_self_time, control_host_time", step(1, 0, 100), event("aten::mm", 0, 50),
+        sums = self.by("op", "control_events, control_self_time, control_host_time", step(1, 0, 100),
+                       event("aten::mm", 0, 50),
                        launch(20, 10, 1), kernel("k", 60, 5, 1))
         self.assertEqual(sums["aten::mm"], (2, 50, 50))
 
@@ -327,7 +357,8 @@ class Keys(Made):
         for i in range(2):
             events.append(event("aten::addmm", 50 * i, 40))
             for j, name in enumerate("abc"):
-                events += [launch(50 * i + 1 + 10 * j, 5, 3 * i + j + 1), kernel(name, 60 + 10 * (3 * i + j), 5, 3 * i + j + 1)]
+                events += [launch(50 * i + 1 + 10 * j, 5, 3 * i + j + 1),
+                           kernel(name, 60 + 10 * (3 * i + j), 5, 3 * i + j + 1)]
         columns = "control_counts, control_kernels"
         self.assertEqual(self.by("op", columns, *events)["aten::addmm"], (2, 6))
         self.assertEqual(self.by("op,kernel", columns, *events)["aten::addmm | a"], (2, 2))
@@ -352,12 +383,14 @@ class Keys(Made):
         self.assertEqual(self.work(
             self.operator("aten::linear", 0, 50, [[64, 32], [16, 32], []], ["float", "float", ""]),
             self.operator("aten::addmm", 5, 20, [[64, 16], [64, 32], [32, 16]], ["float"] * 3),
-            launch(10, 2, 1), kernel("a", 30, 10, 1), launch(40, 2, 2), kernel("b", 60, 10, 2)), [(65536, 18432), (None, None)])
+            launch(10, 2, 1), kernel("a", 30, 10, 1), launch(40, 2, 2), kernel("b", 60, 10, 2)),
+            [(65536, 18432), (None, None)])
 
     def test_f3(self):
         self.assertEqual([flops for flops, _ in self.work(
             self.operator("aten::mm", 0, 20, [[5, 10], [10, 1]], ["float", "float"]),
-            *[launch(3 * i, 2, i) for i in (1, 2, 3)], *[kernel("k", 30 + 10 * i, 10, i) for i in (1, 2, 3)])], [33, 33, 34])
+            *[launch(3 * i, 2, i) for i in (1, 2, 3)], *[kernel("k", 30 + 10 * i, 10, i) for i in (1, 2, 3)])],
+            [33, 33, 34])
 
     def test_f5(self):
         self.assertEqual(self.work(self.operator("aten::add", 0, 20, [[8, 1], [1, 4]], ["float", "c10::BFloat16"]),

@@ -106,7 +106,8 @@ class Texts(Args):
 
     def test_an_escape_of_what_needs_none_is_undone(self):
         """SQLite before 3.42 finds no key that has an escape; some writers escape every slash."""
-        self.assert_args(rb'{"graph\u0020\u0069d": "\u007e\u0022\\u0041\u001f"}', r'{"graph id": "~\u0022\\u0041\u001f"}')
+        self.assert_args(rb'{"graph\u0020\u0069d": "\u007e\u0022\\u0041\u001f"}',
+                         r'{"graph id": "~\u0022\\u0041\u001f"}')
         self.assert_args(rb'{"memory bandwidth (GB\/s)": "\\/\/\\\/"}', r'{"memory bandwidth (GB/s)": "\\//\\/"}')
 
     def test_mended(self):
@@ -518,7 +519,8 @@ class Changed(Args):
                     self.assertEqual(len(rows), count)
                     self.assertTrue(after == 1 or how in ("replaced", "removed"), "it goes unnoticed")
                 elif how != "removed" or error != f"trace_events: cannot read '{path}': No such file or directory":
-                    self.assertEqual(error, f"trace_events: '{path}' has changed while it was read: run the query again")
+                    self.assertEqual(error, f"trace_events: '{path}' has changed while it was"
+                                            f" read: run the query again")
                 texts = self.fill(path, "after", 5)
                 self.assertEqual(self.value("SELECT args FROM trace_events(?) WHERE event = 3", path), texts[3])
 

@@ -1,5 +1,5 @@
-"""Databases of torch_npu's profiler (H): against the rows that come with one, and the oracle (oracle_ascend.py) on random
-ones (generate_ascend.py).
+"""Databases of torch_npu's profiler (H): against the rows that come with one, and the oracle (oracle_ascend.py) on
+random ones (generate_ascend.py).
 
 SEED    begins another series of databases (default 1)
 """
@@ -55,7 +55,8 @@ class Random(InFolder, AgainstOracle):
         rows = linked = 0
         for seed in range(SEED * 10_000, SEED * 10_000 + series(25, 200)):
             rng = random.Random(seed)
-            path = write(rng.choice(("ascend_pytorch_profiler_3.db", "rank2.db", "msprof_20250101123045.db", "7.ascend")),
+            path = write(rng.choice(("ascend_pytorch_profiler_3.db", "rank2.db", "msprof_20250101123045.db",
+                                     "7.ascend")),
                          generate_ascend.generate(rng))
             trace = oracle_ascend.read_trace(path)
             with self.subTest(seed=seed):
@@ -72,7 +73,8 @@ class Rules(InFolder):
         made = generate_ascend.Made(random.Random(1), tidy=True)
         for table, rows in tables.items():
             for row in rows:
-                made.add(table, **{column: made.string(value) if isinstance(value, str) and not column.endswith("Ns") else value
+                made.add(table, **{column: made.string(value) if isinstance(value, str) and not column.endswith("Ns")
+                                   else value
                                    for column, value in row.items()})
         return write(name, {table: made.tables[table] for table in ("STRING_IDS", "PYTORCH_API", *tables)})
 
@@ -80,7 +82,8 @@ class Rules(InFolder):
         return self.value("SELECT rank FROM trace_files(?)", path)
 
     def args(self, shapes, dtypes=None):
-        path = self.made(PYTORCH_API=[{"startNs": "1", "endNs": "2", "type": 50001, "inputShapes": shapes, "inputDtypes": dtypes}])
+        path = self.made(PYTORCH_API=[{"startNs": "1", "endNs": "2", "type": 50001, "inputShapes": shapes,
+                                       "inputDtypes": dtypes}])
         args = self.value("SELECT args FROM trace_events(?)", path)
         return args and json.loads(args)
 
@@ -101,25 +104,29 @@ class Rules(InFolder):
         for shapes in ("a", "1,", "[[1]]", "1;x", "-1", "1, 2"):
             with self.subTest(shapes):
                 self.assertEqual(self.args(shapes), None)
-        self.assertEqual(self.args(None, 'float;\r\nc10::Half;\r\n;a "b"'), {"Input type": ["float", "c10::Half", "", 'a "b"']})
+        self.assertEqual(self.args(None, 'float;\r\nc10::Half;\r\n;a "b"'),
+                         {"Input type": ["float", "c10::Half", "", 'a "b"']})
 
     def test_mixed_kernels_count_once(self):
         """H5: the row of TASK without one of COMPUTE_TASK_INFO is of the same kernel."""
         task = {"startNs": 10, "endNs": 20, "deviceId": 0, "streamId": 2, "connectionId": 7}
-        path = self.made(TASK=[{**task, "globalTaskId": 1, "taskType": "MIX_AIV"}, {**task, "globalTaskId": 2, "taskType": "AI_CORE"},
+        path = self.made(TASK=[{**task, "globalTaskId": 1, "taskType": "MIX_AIV"},
+                               {**task, "globalTaskId": 2, "taskType": "AI_CORE"},
                                {**task, "globalTaskId": 3, "taskType": "MEMCPY_ASYNC"}],
                          COMPUTE_TASK_INFO=[{"globalTaskId": 1, "name": "mixed"}])
         self.assertEqual(self.rows("SELECT event, cat, name, trace_kernel_type(name, cat) FROM trace_events(?)", path),
                          [(0, "kernel", "mixed", "COMPUTATION"), (2, "gpu_memcpy", "MEMCPY_ASYNC", "MEMORY")])
 
     def linked(self, dequeues, launch=(100, 110), thread=8):
-        """The event that a kernel links to; its launch is event 0 after those that are put on the queue and taken off."""
+        """The event that a kernel links to; its launch is event 0 after those that are put on the queue and taken
+        off."""
         api = [{"startNs": str(number), "endNs": str(number + 1), "globalTid": 5, "connectionId": number, "type": 50002,
                 "name": "Enqueue"} for number in range(len(dequeues))]
         api += [{"startNs": str(start), "endNs": str(end), "globalTid": 8, "connectionId": number, "type": 50002,
                  "name": "Dequeue@f"} for number, (start, end) in enumerate(dequeues)]
         path = self.made(
-            PYTORCH_API=api, CONNECTION_IDS=[{"id": number, "connectionId": 900 + number} for number in range(len(dequeues))],
+            PYTORCH_API=api, CONNECTION_IDS=[{"id": number, "connectionId": 900 + number}
+                                             for number in range(len(dequeues))],
             CANN_API=[{"startNs": launch[0], "endNs": launch[1], "type": 10000, "globalTid": thread, "connectionId": 7,
                        "name": "launch"}],
             TASK=[{"startNs": 500, "endNs": 600, "connectionId": 7, "globalTaskId": 1}],
@@ -142,21 +149,25 @@ class Rules(InFolder):
     def test_numbers_of_the_queue_are_not_those_of_launches(self):
         """H6: what counts its calls by itself comes to the same numbers."""
         path = self.made(
-            PYTORCH_API=[{"startNs": "10", "endNs": "20", "globalTid": 5, "connectionId": 1, "type": 50002, "name": "Enqueue"},
-                         {"startNs": "90", "endNs": "120", "globalTid": 8, "connectionId": 1, "type": 50002, "name": "Dequeue@f"}],
+            PYTORCH_API=[{"startNs": "10", "endNs": "20", "globalTid": 5, "connectionId": 1, "type": 50002,
+                          "name": "Enqueue"},
+                         {"startNs": "90", "endNs": "120", "globalTid": 8, "connectionId": 1, "type": 50002,
+                          "name": "Dequeue@f"}],
             CONNECTION_IDS=[{"id": 1, "connectionId": 900}],
             CANN_API=[{"startNs": start, "endNs": start + 5, "type": 10000, "globalTid": 8, "connectionId": number,
                        "name": "launch"} for start, number in ((100, 7), (130, 900))],
             TASK=[{"startNs": 500, "endNs": 600, "connectionId": 7, "globalTaskId": 1}],
             COMPUTE_TASK_INFO=[{"globalTaskId": 1, "name": "kernel"}])
-        self.assertEqual(self.rows("SELECT event, link FROM trace_events(?) WHERE link IS NOT NULL", path), [(0, 4), (4, 0)])
+        self.assertEqual(self.rows("SELECT event, link FROM trace_events(?) WHERE link IS NOT NULL", path),
+                         [(0, 4), (4, 0)])
 
     def test_steps_of_the_table(self):
         """H7: only if no operator is a step."""
         operator = {"startNs": "5", "endNs": "6", "globalTid": 8, "type": 50001}
         steps = [{"id": number, "startNs": 100 * number, "endNs": 100 * number + 90} for number in (3, 4)]
         path = self.made(PYTORCH_API=[{**operator, "name": "aten::mm"}], STEP_TIME=steps)
-        self.assertEqual(self.rows("SELECT iteration, ts_ns, dur_ns FROM trace_steps(?)", path), [(3, 300, 90), (4, 400, 90)])
+        self.assertEqual(self.rows("SELECT iteration, ts_ns, dur_ns FROM trace_steps(?)", path),
+                         [(3, 300, 90), (4, 400, 90)])
         path = self.made(PYTORCH_API=[{**operator, "name": "ProfilerStep#9"}], STEP_TIME=steps)
         self.assertEqual(self.rows("SELECT iteration FROM trace_steps(?)", path), [(9,)])
 
@@ -166,7 +177,8 @@ class Rules(InFolder):
             tables = generate_ascend.generate(random.Random(1), tidy=True, events=8)
             del tables[table].columns["startNs"]
             path = write("x.db", tables)
-            with self.subTest(table), self.assertRaisesRegex(sqlite3.Error, f"'x.db': table {table} has no column startNs"):
+            with self.subTest(table), self.assertRaisesRegex(sqlite3.Error,
+                                                             f"'x.db': table {table} has no column startNs"):
                 self.rows("SELECT * FROM trace_diff(?1, ?1)", path)
 
 

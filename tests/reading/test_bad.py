@@ -124,7 +124,8 @@ class Bad(InFolder):
         found = [problem for _, _, problems in files for problem in json.loads(problems)]
         expected = json.loads(row["problems"] or "[]")
         if row["message"] and len(files) == 1:
-            what, byte = re.fullmatch(r"(?:'.*'(?:: | is ))?(.*?)(?: at byte (\d+|\*))?", row["message"], re.DOTALL).groups()
+            what, byte = re.fullmatch(r"(?:'.*'(?:: | is ))?(.*?)(?: at byte (\d+|\*))?", row["message"],
+                                      re.DOTALL).groups()
             if byte == "*":
                 byte = found[0]["first_byte"]
                 self.assertIsInstance(byte, int)

@@ -72,7 +72,8 @@ class Decoders(InFolder):
                 with open(f"{part}.json.gz", "rb") as member:
                     several.write(member.read())
             several.write(bytes(1000))
-        for number, tail in enumerate((b"x", b"\x1fmore", b"\x1f\x8b", b"\x1f\x8b\x09more", whole[:15], bytes(9) + b"x")):
+        for number, tail in enumerate((b"x", b"\x1fmore", b"\x1f\x8b", b"\x1f\x8b\x09more", whole[:15],
+                                       bytes(9) + b"x")):
             write_bytes(f"tail{number}.json.gz", whole + tail)
         said = self.assert_alike(sorted(glob.glob("*.gz")))
         self.assertTrue("op7919" in "".join(said))
@@ -83,7 +84,8 @@ class Decoders(InFolder):
         write("whole.json.gz", run(extra=("gone",)))
         with open("whole.json.gz", "rb") as file:
             whole = file.read()
-        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)), *rng.sample(range(96, 8 * len(whole)), SAMPLE)}):
+        for bit in sorted({*range(16, 96), *range(8 * len(whole) - 64, 8 * len(whole)),
+                           *rng.sample(range(96, 8 * len(whole)), SAMPLE)}):
             broken = bytearray(whole)
             broken[bit // 8] ^= 1 << bit % 8
             write_bytes(f"bit{bit}.json.gz", broken)

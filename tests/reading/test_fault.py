@@ -40,7 +40,8 @@ def rank(number, slower=1, extra=()):
         event("## forward ##", 1250, 90, cat="gpu_user_annotation", pid=0, tid=7, args={"External id": 7}),
         event("## backward ##", 2250, 90, cat="gpu_user_annotation", pid=0, tid=7),
         event("cudaGraphLaunch", 1600, 5, cat="cuda_runtime", args={"correlation": 99}),
-        *(event("cudaDeviceSynchronize", 1000 * at + 700, 100, cat="cuda_runtime") for at in range(4 if slower > 1 else 0)),
+        *(event("cudaDeviceSynchronize", 1000 * at + 700, 100, cat="cuda_runtime")
+          for at in range(4 if slower > 1 else 0)),
         {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "GPU 0"}},
         {"ph": "B", "name": "span", "cat": "x", "pid": "p", "tid": "t", "ts": 1},
         {"ph": "B", "name": "span", "pid": "p", "tid": "t", "ts": 2},
@@ -129,7 +130,8 @@ def write_traces(folder):
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
         write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
     nodes = [{"id": at, "name": 'a "name" ' * at, "ctrl_deps": 1, "inputs": {"values": [at], "shapes": [[at]]},
-              "attrs": [{"name": "rf_id", "value": at}, {"name": "op_schema", "value": "x\n" * at}]} for at in range(1, 20)]
+              "attrs": [{"name": "rf_id", "value": at}, {"name": "op_schema", "value": "x\n" * at}]}
+              for at in range(1, 20)]
     write(place("lists/et.json"), {"schema": "1.1.1", "nodes": nodes})
     write(place("lists/bad.json"), {"nodes": [*nodes[:3], {}]})
     write(place("lists/cut.json"), "[[1, 2, 3, 4], [")
@@ -162,7 +164,8 @@ def write_traces(folder):
 def replayed(at, number, kernels):
     """A graph launch and the work of its replay."""
     return [event("cudaGraphLaunch", at, 2, cat="cuda_runtime", args={"correlation": number}),
-            *({**kernel(name, at + 5 + 3 * i, 2, number), "args": {"correlation": number, "stream": 7, "graph node id": 9 - i}}
+            *({**kernel(name, at + 5 + 3 * i, 2, number),
+               "args": {"correlation": number, "stream": 7, "graph node id": 9 - i}}
               for i, name in enumerate(kernels))]
 
 

@@ -108,26 +108,31 @@ class NotUtf8(InFolder):
         super().setUp()
         for number, name in enumerate(self.NAMES):
             path = os.path.join(b"d", name)
-            write("d/made", document(step(0, 0, 50), event("op", 1, 20), launch(2, 3, 1), kernel(f"k{number}", 30, 5, 1)))
+            write("d/made", document(step(0, 0, 50), event("op", 1, 20), launch(2, 3, 1),
+                                     kernel(f"k{number}", 30, 5, 1)))
             os.rename(b"d/made", path)
         os.symlink(b"nowhere", b"d/gone \xfe.json")
 
     def test_every_column_of_a_file(self):
         shown = sorted(os.path.join(b"d", name).decode(errors="replace") for name in self.NAMES)
-        for sql in ("SELECT DISTINCT file FROM trace_steps('d')", "SELECT DISTINCT file FROM trace_kernel_owners('d', 'all')",
+        for sql in ("SELECT DISTINCT file FROM trace_steps('d')",
+                    "SELECT DISTINCT file FROM trace_kernel_owners('d', 'all')",
                     "SELECT DISTINCT file FROM trace_metadata('d')", "SELECT DISTINCT file FROM trace_events('d')"):
             self.assertLessEqual({file for file, in self.rows(sql.replace("'d'", "'d/rank*'"))}, set(shown), sql)
         self.assertEqual(sorted(file for file, in self.rows("SELECT file FROM trace_files('d')")),
                          sorted(shown + ["d/gone \ufffd.json"]))
 
     def test_joins(self):
-        joined = self.rows("SELECT work.name, work.file FROM trace_events('d/rank*') AS work JOIN trace_events('d/rank*') AS call"
+        joined = self.rows("SELECT work.name, work.file FROM trace_events('d/rank*') AS work"
+                           " JOIN trace_events('d/rank*') AS call"
                            " ON call.file = work.file AND call.event = work.link WHERE work.device = 'GPU' ORDER BY 1")
         self.assertEqual([name for name, _ in joined], ["k0", "k1", "k2", "k3"])
         for name, file in joined:
-            self.assertEqual(self.rows("SELECT name FROM trace_events('d/rank*') WHERE file = ? AND device = 'GPU'", file),
+            self.assertEqual(self.rows("SELECT name FROM trace_events('d/rank*') WHERE file = ? AND device = 'GPU'",
+                                       file),
                              [(name,)])
-        self.assertEqual(self.value("SELECT count(*) FROM trace_files('d') AS f JOIN trace_events('d/rank*') AS e USING (file)"),
+        self.assertEqual(self.value("SELECT count(*) FROM trace_files('d') AS f"
+                                    " JOIN trace_events('d/rank*') AS e USING (file)"),
                          16)
         self.assertEqual(self.value("SELECT count(*) FROM trace_kernel_owners('d/rank*', 'all', 'all') AS o"
                                     " JOIN trace_events('d/rank*') AS e USING (file, event)"), 4)
@@ -166,7 +171,8 @@ class Metadata(InFolder):
         self.assertEqual(self.rows("SELECT * FROM trace_metadata('d')"), [
             ("d/rank3.json", 3, "schemaVersion", 1),
             ("d/x.json.gz", 5, "distributedInfo", '{"rank":5}'), ("d/x.json.gz", 5, "traceName", "x")])
-        self.assert_error("trace_metadata: cannot read 'none': No such file or directory", "SELECT * FROM trace_metadata('none')")
+        self.assert_error("trace_metadata: cannot read 'none': No such file or directory",
+                          "SELECT * FROM trace_metadata('none')")
         self.assert_error("trace_metadata: 'd/notes.json': not a trace: it has no list traceEvents",
                           "SELECT * FROM trace_metadata('d/notes.json')")
         os.symlink("nowhere", "d/gone.json")

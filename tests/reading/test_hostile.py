@@ -20,7 +20,8 @@ FUNCTIONS = [re.search(r"FROM (\w+)", sql)[1] for sql in SQL]
 def calls_of_every_function(db):
     """{table function: (statement, values)} for the examples; every one gives rows."""
     pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
-    values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1, "changes": "[]",
+    values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1,
+              "changes": "[]",
               "max_queue_length": 2, "num_kernels": 1, "allowlist_patterns": '["*forward*", "nccl*"]',
               "schedule": '[{"rank": 0, "iteration": 12, "own_iteration": 12, "own_ts_ns": 0, "dur_ns": 0}]'}
     others = {"cupti_counters": {"trace": os.path.join(EXAMPLES, "counters")},
@@ -161,8 +162,10 @@ class Schemas(Hostile):
         names |= {"json_each", "json_tree", "generate_series", "pragma_module_list"}
         calls = calls_of_every_function(self.db)
         expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
-        self.assertEqual([name for name in expected if not expected[name]], ["trace_graph_diff"])  # no graph is replayed
-        kinds = ("TABLE {}(name, rank, event, file)", "TEMP VIEW {} AS SELECT 1 AS x", "TABLE {}(x)", "TEMP TABLE {}(x)",
+        # no graph is replayed
+        self.assertEqual([name for name in expected if not expected[name]], ["trace_graph_diff"])
+        kinds = ("TABLE {}(name, rank, event, file)", "TEMP VIEW {} AS SELECT 1 AS x", "TABLE {}(x)",
+                 "TEMP TABLE {}(x)",
                  "VIEW {} AS SELECT 1 AS x")
         for kind in kinds[:series(1, 5)]:
             db = connect()
@@ -187,7 +190,8 @@ class Schemas(Hostile):
                 with self.subTest(name, function=function):
                     self.assertEqual(db.execute(*calls[name]).fetchall(), expected[name])
             db.close()
-        for function in ("round", "substr", "replace", "coalesce", "nullif", "json_array_length", "->>", "glob", "like"):
+        for function in ("round", "substr", "replace", "coalesce", "nullif", "json_array_length", "->>", "glob",
+                         "like"):
             db = connect()
             for arguments in (1, 2, 3):
                 db.create_function(function, arguments, lambda *_: 1 / 0)

@@ -423,7 +423,8 @@ class Values(Databases):
         with opened(shutil.copyfile("clean.db", "x.db")) as db:
             db.execute("UPDATE NVTX_EVENTS SET domainId = 5 WHERE rowid = 1")
             db.execute("INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId)"
-                       " SELECT 0, 75, CAST(? AS TEXT), globalTid, 5 FROM NVTX_EVENTS WHERE rowid = 1", (b"\1" * 3_000_000,))
+                       " SELECT 0, 75, CAST(? AS TEXT), globalTid, 5 FROM NVTX_EVENTS WHERE rowid = 1",
+                       (b"\1" * 3_000_000,))
         args = [row[-1] for row in self.read("x.db")]
         self.assertEqual(args, [None] + [row[-1] for row in self.clean[1:]])
 

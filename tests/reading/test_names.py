@@ -58,7 +58,8 @@ class Names(unittest.TestCase):
         "void at::native::f<4, X<float> >(int)": "at::native::f",
         "std::enable_if<(x>3), int>::type f(int)": "f",
         "void (anonymous namespace)::k<int>(int)": "(anonymous namespace)::k",
-        "at::native::(anonymous namespace)::k<a::(anonymous namespace)::X>(int)": "at::native::(anonymous namespace)::k",
+        "at::native::(anonymous"
+        " namespace)::k<a::(anonymous namespace)::X>(int)": "at::native::(anonymous namespace)::k",
         "operator()(int)": "operator()", "operator<(int)": "operator<", "X::operator->(int)": "X::operator->",
         "void f<&X::operator()>(int)": "f", "void f<(a)->b>(int)": "f",
         "myoperator<int>(x)": "myoperator", "bool operator< <int>(X, Y)": "operator<",
@@ -83,7 +84,8 @@ class Names(unittest.TestCase):
         "X::operator c10::complex<float>() const": "X::operator c10::complex",
         "X::operator std::function<void (int)>()": "X::operator std::function",
         "operator delete(void*)": "operator delete", "void* operator new[](unsigned long)": "operator new[]",
-        "operator delete[](void*, unsigned long)": "operator delete[]", "operator co_await(X<int>)": "operator co_await",
+        "operator delete[](void*, unsigned long)": "operator delete[]",
+        "operator co_await(X<int>)": "operator co_await",
         'X operator"" _kg(long double)': 'operator"" _kg', 'X operator""_kg(long double)': 'operator""_kg',
         "bool operator&&(X, Y)": "operator&&", "void operator_kernel<int>(x)": "operator_kernel",
         "void X::{unnamed type#1}::f(int)": "X::{unnamed type#1}::f", "void f\0g(int)": "f\0g",
@@ -116,8 +118,10 @@ class Names(unittest.TestCase):
         "a of pybind11_builtins.pybind11_detail_function_record_v1-x object>": None,
         # 10
         "step[EXTEND]": "step: prefill", "step[Q_1]": "step: q_1", "step[decode]": None, "step[DECODE ]": None,
-        "step[DECODE bs=1": None, "step[DECODE bs=]": None, " step[DECODE]": None, "dummy_prefill[bs=1 tok=1]": "step: idle",
-        "decode[bs=1 tok=2 p=0]": "step: decode", "prefill[bs=1 tok=2 p=3]": "step: prefill", "decode[tok=1 bs=1]": None,
+        "step[DECODE bs=1": None, "step[DECODE bs=]": None, " step[DECODE]": None,
+        "dummy_prefill[bs=1 tok=1]": "step: idle",
+        "decode[bs=1 tok=2 p=0]": "step: decode", "prefill[bs=1 tok=2 p=3]": "step: prefill",
+        "decode[tok=1 bs=1]": None,
         "execute_context_1(2_3)_generation_00(0)": "step: prefill", "execute_context_1(2)_generation_1": None,
     }
 
@@ -142,12 +146,14 @@ class Names(unittest.TestCase):
                          .fetchone(), (None, None, "5"))
 
     PIECES = ["<", ">", "(", ")", " ", "::", "->", "operator", "const", " const", " &&", " [clone .x]", " [with T = x]",
-              "a", "\N{LATIN SMALL LETTER E WITH ACUTE}", ": ", "(anonymous namespace)", "(12)", " at 0x1", "f<int>", "#",
+              "a", "\N{LATIN SMALL LETTER E WITH ACUTE}", ": ", "(anonymous namespace)", "(12)", " at 0x1", "f<int>",
+              "#",
               "{", "}", ",", "\0", "(1): ", "ProfilerStep#", "1", ", seq = ", ", sizes = ", "triton_poi_fused", "_2",
               "graph_3_", "cpp_fused", "## Call CompiledFxGraph f", "a2z" * 17, " ##", "Torch-Compiled Region: ", "/4",
               "/ab/c", ".py(5): ", ".py: ", " of pybind11_builtins.pybind11_detail_function_record_v1", " object",
               "step[", "EXTEND", "DECODE", " bs=6", "]", "decode[bs=7 tok=8", "dummy_", " p=9", " ctx=[1, 2]...+3",
-              "execute_context_0(0)_generation_", "execute_diffusion_1_2x", "[Executor] _forward_step", ": 3 ctx reqs, ",
+              "execute_context_0(0)_generation_", "execute_diffusion_1_2x", "[Executor] _forward_step",
+              ": 3 ctx reqs, ",
               "0 gen reqs"]
 
     def stable(self, name):
@@ -169,7 +175,8 @@ class Names(unittest.TestCase):
 
     STEPS = ["execute_context_1(888_788544)_generation_0(0)", "execute_context_2(6144)_generation_3(3)",
              "execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(sq64sk131072sqsq64sqsk131072)",
-             "execute_new_2_cached_30", "step[EXTEND bs=2 toks=14721]", "step[DRAFT_EXTEND_V2]", "step[X_1 a=[1, 2]...+3]",
+             "execute_new_2_cached_30", "step[EXTEND bs=2 toks=14721]", "step[DRAFT_EXTEND_V2]",
+             "step[X_1 a=[1, 2]...+3]",
              "prefill[bs=6 tok=17408 ctx=[4096, 4096]...+3]", "decode[bs=117/128 tok=384 p=2 d=126]",
              "eager_decode[bs=1 tok=1]", "dummy_prefill[bs=1 tok=1 d=1]", "execute_diffusion_1_1024x768",
              "[Executor] _forward_step 7: 3 ctx reqs, 12 ctx tokens, 5 gen reqs",
@@ -239,7 +246,8 @@ class Names(unittest.TestCase):
     def test_long_names_take_time_in_proportion(self):
         """Sixteen times the bytes: about sixteen times the time, not 256 times."""
         units = ("f<", "<>", "x>(", " const", " &", "[clone ", " [with ]", " operator", "operator<", "{ ", ": ", "(1",
-                 "ep::internode", "ep1", "_all", "warp_", "ccl", "a", ", seq", " of pybind11_builtins", " at 0x", "/ab/c",
+                 "ep::internode", "ep1", "_all", "warp_", "ccl", "a", ", seq", " of pybind11_builtins", " at 0x",
+                 "/ab/c",
                  ".py", "triton_a", "_1", "step[A b=", " a=[", "(anonymous namespace)", "->", ")->")
         query = "SELECT length(trace_short_name(?1)), length(trace_stable_name(?1)), trace_kernel_type(?1)"
 
@@ -268,7 +276,8 @@ class Goldens(unittest.TestCase):
 
     PAIRS = {"pair_trace_diff": ("hta/trace_diff/control", "hta/trace_diff/test", {}),
              "pair_trace_compare": ("hta/trace_compare/base", "hta/trace_compare/test", {}),
-             "pair_filter_rank0_vs_rank1": ("hta/trace_filter", "hta/trace_filter", {"control_rank": 0, "test_rank": 1}),
+             "pair_filter_rank0_vs_rank1": ("hta/trace_filter", "hta/trace_filter",
+                                            {"control_rank": 0, "test_rank": 1}),
              "pair_own_torch": ("own/torch/control", "own/torch/test", {})}
     SIDES = ("control_counts", "control_total_duration", "test_counts", "test_total_duration")
 

@@ -30,7 +30,8 @@ SEED = int(os.environ.get("SEED") or 1)
 SAMPLES = ("nsys_rules_one", "nsys_rules_two", "nsys_rules_mpi")
 COLUMNS = "event, rank, iteration, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
 ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY event"
-STACKS = "SELECT {}, parent, depth, args, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'all') ORDER BY file, event"
+STACKS = ("SELECT {}, parent, depth, args, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'all')"
+          " ORDER BY file, event")
 FILES = "SELECT file, rank, rows, steps, first_step, last_step, start_ns, end_ns FROM trace_files(?)"
 STEPS = "SELECT rank, iteration, file, ts_ns, dur_ns, ts, dur FROM trace_steps(?)"
 OF_STRINGS = {"nameId", "textId", "demangledName", "shortName", "mangledName"}  # columns with ids of StringIds
@@ -289,7 +290,8 @@ def as_kineto(file):
 class AgainstJson(InFolder):
     """A database and its rows as Kineto writes them are one trace: whatever is asked."""
 
-    SAME = (f"SELECT {COLUMNS}, parent, depth, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'XBi') ORDER BY rank, event",
+    SAME = (f"SELECT {COLUMNS}, parent, depth, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'XBi')"
+            f" ORDER BY rank, event",
             "SELECT rank, event, operator FROM trace_events(?, NULL, NULL, NULL, 'aten::') ORDER BY rank, event",
             "SELECT rank, iteration, ts_ns, dur_ns FROM trace_steps(?) ORDER BY 1, 2, 3",
             *(f"SELECT * FROM trace_step_time(?, 'all', 'all', '{level}') ORDER BY 1, 2, 3, 4" for level in LEVELS),

@@ -102,7 +102,8 @@ class Ascend(InFolder):
                 self.assertEqual(self.rows(question, "b.json"), expected)
         write("b.json.gz", json.dumps(events)[:-1])  # killed before the last bracket
         self.assertEqual(self.rows(question, "b.json.gz"), expected)
-        self.assertEqual(self.value("SELECT count(*) FROM trace_diff('a.json', 'b.json.gz') WHERE diff_duration <> 0"), 0)
+        self.assertEqual(self.value("SELECT count(*) FROM trace_diff('a.json', 'b.json.gz') WHERE diff_duration <> 0"),
+                         0)
 
     def test_owners_are_operators(self):
         write("t.json", ascend())
@@ -114,7 +115,8 @@ class Ascend(InFolder):
                 ("aclnnRelu_Relu", "COMPUTATION", "aten::relu", "aten::relu"),
                 ("aclnnSum", "COMPUTATION", None, None), ("hcom_allReduce__1", "COMMUNICATION", None, None)])
         self.assertEqual(
-            self.rows("SELECT key, control_counts, control_kernels, control_device_time FROM trace_diff_by('t.json', 't.json', 'op')"
+            self.rows("SELECT key, control_counts, control_kernels, control_device_time"
+                      " FROM trace_diff_by('t.json', 't.json', 'op')"
                       " WHERE control_kernels > 0 AND key IS NOT NULL AND control_iteration = 'all' ORDER BY key"),
             [("aten::addmm", 1, 2, 55.0), ("aten::relu", 1, 1, 15.0)])
 
@@ -125,7 +127,8 @@ class Ascend(InFolder):
             self.rows("SELECT class, name, sum(time) FROM trace_step_time('t.json', 0, 'all')"
                       " GROUP BY class, name ORDER BY class, name"), [
                 ("compute", "aten::addmm", 55.0), ("compute", "aten::relu", 15.0), ("idle_host", "aten::linear", 10.0),
-                ("idle_host", "aten::t", 10.0), ("idle_launch", "aten::addmm", 30.0), ("idle_unrecorded", "before aten::linear", 1.0),
+                ("idle_host", "aten::t", 10.0), ("idle_launch", "aten::addmm", 30.0),
+                ("idle_unrecorded", "before aten::linear", 1.0),
                 ("idle_wait", "aten::addmm", 30.0)])
 
     def test_types_count_once(self):
@@ -152,7 +155,8 @@ class Ascend(InFolder):
                 (flow(1, 77, 30) + flow(2, 10, 30), "later"), (flow(1, 77, 30) + flow(1, 20, 30), "other"),
                 (flow(1, 20, 30)[1:] + flow(2, 10, 30) + flow(1, 20, 31)[:1], "other"), (flow(1, 20, 30, tid=2), None),
                 (flow(1, 20, 30)[:1] + flow(2, 10, 30)[1:], None), (flow([1], 20, 30), None),
-                (flow(None, 20, 30), None), (flow(True, 20, 30), None), (flow(1, "20", 30.0), "other"), (flow(1, "x", 30), None)):
+                (flow(None, 20, 30), None), (flow(True, 20, 30), None), (flow(1, "20", 30.0), "other"),
+                (flow(1, "x", 30), None)):
             write("t.json", events + flows)
             with self.subTest(flows):
                 self.assertEqual(self.rows("SELECT (SELECT name FROM trace_events(e.file) AS l WHERE l.event = e.link)"
@@ -167,7 +171,8 @@ class Ascend(InFolder):
     def test_correlations_come_first(self):
         """A file may have both: a call with its correlation, and a flow."""
         write("t.json", [named(NPU, "Ascend Hardware"), operator("op", 10, 9), launch(12, 1, 4),
-                         bare("a", 30, 1, NPU, 3, correlation_id=4), task("b", 40, 1), *flow(1, 10, 30), *flow(2, 10, 40)])
+                         bare("a", 30, 1, NPU, 3, correlation_id=4), task("b", 40, 1), *flow(1, 10, 30),
+                         *flow(2, 10, 40)])
         self.assertEqual(self.rows("SELECT name, link FROM trace_events('t.json') ORDER BY event"),
                          [("op", 4), ("cudaLaunchKernel", 3), ("a", 2), ("b", 1)])
 
@@ -193,7 +198,8 @@ def xla(*events, closed=True):
 def jax():
     return xla(
         named(1, "Stream #13(Compute)", 13), named(1, "Stream #14(MemcpyD2D)", 14), named(1, "Steps", 1),
-        named(1, "XLA Modules", 2), named(1, "XLA Ops", 3), named(1, "Framework Name Scope", 4), named(701, "python", 5),
+        named(1, "XLA Modules", 2), named(1, "XLA Ops", 3), named(1, "Framework Name Scope", 4),
+        named(701, "python", 5),
         bare("PjitFunction(f)", 10, 90, 701, 5), bare("hipModuleLaunchKernel", 20, 5, 701, 5, correlation_id="18"),
         bare("cuMemcpyDtoDAsync", 30, 5, 701, 5, correlation_id="19"),
         bare("cuGraphLaunch", 40, 5, 701, 5, correlation_id="20"),
@@ -208,12 +214,14 @@ class Xla(InFolder):
     def test_rows_of_jax(self):
         write("host.trace.json.gz", jax())
         self.assertEqual(self.rows(
-            "SELECT name, device, cat, stream, correlation, link FROM trace_events('host.trace.json.gz') ORDER BY event"), [
+            "SELECT name, device, cat, stream, correlation, link"
+            " FROM trace_events('host.trace.json.gz') ORDER BY event"), [
                 ("PjitFunction(f)", "CPU", None, None, None, None),
                 ("hipModuleLaunchKernel", "CPU", None, None, 18, 13), ("cuMemcpyDtoDAsync", "CPU", None, None, 19, 14),
                 ("cuGraphLaunch", "CPU", None, None, 20, 15), ("loop_fusion", "GPU", None, 13, 18, 10),
                 ("CopyDeviceToDevice", "GPU", None, 14, 19, 11), ("ncclDevKernel_AllReduce", "GPU", None, 13, 20, 12),
-                ("7", "GPU", "gpu_user_annotation", 1, None, None), ("jit_f", "GPU", "gpu_user_annotation", 2, None, None),
+                ("7", "GPU", "gpu_user_annotation", 1, None, None),
+                ("jit_f", "GPU", "gpu_user_annotation", 2, None, None),
                 ("loop_fusion", "GPU", "gpu_user_annotation", 3, None, None),
                 ("jit(f)", "GPU", "gpu_user_annotation", 4, None, None)])
 
@@ -223,7 +231,8 @@ class Xla(InFolder):
             ("COMMUNICATION", 10.0), ("COMPUTATION", 10.0), ("COMPUTATION overlapping MEMORY", 10.0), ("MEMORY", 10.0)])
         self.assertEqual(
             self.rows("SELECT name, kernel_type, op, launch FROM trace_kernel_owners('t.json')"),
-            [("loop_fusion", "COMPUTATION", "PjitFunction(f)", 10), ("CopyDeviceToDevice", "MEMORY", "PjitFunction(f)", 11),
+            [("loop_fusion", "COMPUTATION", "PjitFunction(f)", 10),
+             ("CopyDeviceToDevice", "MEMORY", "PjitFunction(f)", 11),
              ("ncclDevKernel_AllReduce", "COMMUNICATION", "PjitFunction(f)", 12)])
         self.assertEqual(self.rows("SELECT stream, max FROM queue_length_summary('t.json') ORDER BY stream"),
                          [(13, 2), (14, 1)])
@@ -233,7 +242,8 @@ class Xla(InFolder):
         write("t.json", jax())
         found = dict(self.rows("SELECT class || ' ' || coalesce(name, ''), time FROM trace_step_time('t.json')"))
         self.assertEqual(found, {
-            "idle_host PjitFunction(f)": 10.0, "idle_launch hipModuleLaunchKernel": 5.0, "idle_wait PjitFunction(f)": 25.0,
+            "idle_host PjitFunction(f)": 10.0, "idle_launch hipModuleLaunchKernel": 5.0,
+            "idle_wait PjitFunction(f)": 25.0,
             "compute PjitFunction(f)": 20.0, "memory PjitFunction(f)": 10.0, "comm ncclDevKernel_AllReduce": 10.0,
             "idle_unrecorded ": 10.0})
 
@@ -242,7 +252,8 @@ class Xla(InFolder):
         some = [bare("a", 1, 1, 701, 5)]
         for text, events, skipped in (
                 (json.dumps(xla(*some)), 4, 0), (json.dumps(xla(*some, {}, *some)), 6, 1),
-                (json.dumps(xla(*some, {})), 5, 1), (json.dumps([*some, {}]), 2, 0), (json.dumps([*some, {}])[:-1], 2, 0),
+                (json.dumps(xla(*some, {})), 5, 1), (json.dumps([*some, {}]), 2, 0),
+                (json.dumps([*some, {}])[:-1], 2, 0),
                 (json.dumps([*some, {}, 5]), 3, 2), (json.dumps([*some, {"a": 1}]), 2, 1), ("[{}]", 1, 0),
                 ('[{"ph": "X", "name": "a", "ts": 1, "dur": 1}, { \n} ]', 2, 0), (json.dumps([{}, {"name": 1}]), 2, 2)):
             write("t.json", text)
@@ -276,17 +287,21 @@ class Xla(InFolder):
         work, other = "work", "gpu_user_annotation"
         xla_threads = {1: "Steps", 2: "XLA Modules", 3: "XLA Ops", 4: "Source code", 5: "Async XLA Ops", 6: None}
         for process, threads, expected in (
-                ("/device:GPU:0", {**xla_threads, 9: "Stream #2(Compute)"}, {**dict.fromkeys(xla_threads, other), 9: work}),
+                ("/device:GPU:0", {**xla_threads, 9: "Stream #2(Compute)"},
+                 {**dict.fromkeys(xla_threads, other), 9: work}),
                 ("/device:GPU:0", xla_threads, {**dict.fromkeys(xla_threads, other), 3: work}),
                 ("/device:TPU:0", xla_threads, {**dict.fromkeys(xla_threads, other), 3: work}),
                 ("/device:TPU:0 SparseCore 1", {1: "Sparse Core Ops", 2: "Steps"}, {1: work, 2: other}),
                 ("/device:CUSTOM:x", {1: "Stream #1", 2: None}, {1: work, 2: other}),
                 ("/device:TPU:0", {1: "Steps", 2: None}, {1: other, 2: other}),
-                ("/device:GPU:0/stream:all Compute", {0: None, 1: None}, {0: work, 1: work}),  # TensorFlow's old timeline
+                # TensorFlow's old timeline
+                ("/device:GPU:0/stream:all Compute", {0: None, 1: None}, {0: work, 1: work}),
                 ("GPU 0", {7: "stream 7 ", 20: None}, {7: work, 20: work}), ("GPU 0", {7: "Stream #7"}, {7: work}),
-                ("/device:CPU:0", {1: "Stream #1"}, {}), ("/host:CPU", {1: "XLA Ops"}, {}), ("python", {1: "Stream #1"}, {}),
+                ("/device:CPU:0", {1: "Stream #1"}, {}), ("/host:CPU", {1: "XLA Ops"}, {}),
+                ("python", {1: "Stream #1"}, {}),
                 ("HCCL", {1: "Group 0 Communication", 2: "Plane 0", 3: None}, {1: work, 2: other, 3: other}),
-                ("Communication", {1: "Communication"}, {1: work}), ("Overlap Analysis", {1: "Communication"}, {1: other}),
+                ("Communication", {1: "Communication"}, {1: work}),
+                ("Overlap Analysis", {1: "Communication"}, {1: other}),
                 ("Ascend Hardware", {1: "Stream 1", 2: None}, {1: work, 2: work}), ("CANN", {1: "Communication"}, {})):
             for at_end in (False, True):
                 with self.subTest(process, threads=threads, at_end=at_end):
@@ -295,7 +310,8 @@ class Xla(InFolder):
     def test_streams(self):
         """T9.8"""
         write("t.json", [named(5, "/device:GPU:0"), bare("a", 1, 1, 5, 3), bare("b", 1, 1, 5, "x"),
-                         bare("c", 1, 1, 5, 3, **{"Stream Id": "9"}), bare("d", 1, 1, 5, 3, **{"Stream Id": 8, "stream": 2}),
+                         bare("c", 1, 1, 5, 3, **{"Stream Id": "9"}),
+                         bare("d", 1, 1, 5, 3, **{"Stream Id": 8, "stream": 2}),
                          bare("e", 1, 1, 6, 3), bare("f", 1, 1, 6, 3, **{"Stream Id": 4}),
                          event("g", 1, 1, cat="kernel", pid=5, tid=3), event("h", 1, 1, pid=6, args={"Stream Id": 4})])
         self.assertEqual(self.rows("SELECT name, stream FROM trace_events('t.json') ORDER BY event"), [
@@ -304,16 +320,20 @@ class Xla(InFolder):
 
     def test_metadata(self):
         """T9.9"""
-        write("t.json", [named(5, "Overlap Analysis"), named(6, "/device:GPU:0"), named(7, "CANN"), bare("a", 1, 1, 5, 3)])
-        self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', NULL, NULL, 'all') ORDER BY event"), [
-            ("process_name", "GPU", None, None), ("process_name", "GPU", None, None), ("process_name", "CPU", None, None),
+        write("t.json", [named(5, "Overlap Analysis"), named(6, "/device:GPU:0"), named(7, "CANN"),
+                         bare("a", 1, 1, 5, 3)])
+        self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', NULL, NULL, 'all')"
+                                   " ORDER BY event"), [
+            ("process_name", "GPU", None, None), ("process_name", "GPU", None, None),
+            ("process_name", "CPU", None, None),
             ("a", "GPU", "gpu_user_annotation", 3)])
 
     def test_names_of_collectives(self):
         for name, expected in (("all-reduce.3", "COMMUNICATION"), ("all-gather-start", "COMMUNICATION"),
                                ("ragged-all-to-all", "COMMUNICATION"), ("reduce-scatter.1", "COMMUNICATION"),
                                ("collective-permute-done", "COMMUNICATION"), ("hcom_allGather__2", "COMMUNICATION"),
-                               ("small-reduce", "COMPUTATION"), ("wall-reduce", "COMPUTATION"), ("reduce.7", "COMPUTATION"),
+                               ("small-reduce", "COMPUTATION"), ("wall-reduce", "COMPUTATION"),
+                               ("reduce.7", "COMPUTATION"),
                                ("MemcpyD2D", "MEMORY"), ("CopyHostToDevice", "MEMORY"), ("Copy", "COMPUTATION")):
             self.assertEqual(self.value("SELECT trace_kernel_type(?)", name), expected, name)
 
@@ -323,12 +343,14 @@ class Made(Comparing):
 
     PROCESSES = ("/device:GPU:0", "/device:TPU:1", "/device:CUSTOM:x", "GPU 0", "/host:CPU", "Ascend Hardware",
                  "Overlap Analysis", "Communication", "HCCL", "CANN", "python")
-    THREADS = ("Stream #1(Kernel)", "Stream 1", "XLA Ops", "Sparse Core Ops", "Steps", "Group 0 Communication", "Plane 0")
+    THREADS = ("Stream #1(Kernel)", "Stream 1", "XLA Ops", "Sparse Core Ops", "Steps", "Group 0 Communication",
+               "Plane 0")
 
     def document(self, rng):
         pids, tids = rng.sample(range(6), rng.randint(2, 4)), (1, 2, 3, "t")
         events = [named(pid, rng.choice(self.PROCESSES)) for pid in pids for _ in range(rng.choice((1, 1, 1, 2)))]
-        events += [named(rng.choice(pids), rng.choice(self.THREADS), rng.choice(tids)) for _ in range(rng.randint(0, 8))]
+        events += [named(rng.choice(pids), rng.choice(self.THREADS), rng.choice(tids))
+                   for _ in range(rng.randint(0, 8))]
         for _ in range(rng.randint(5, 50)):
             pid, tid, ts, dur = rng.choice(pids), rng.choice(tids), rng.randint(0, 30), rng.randint(0, 20)
             kind = rng.randrange(8)
@@ -391,7 +413,8 @@ class Made(Comparing):
             for number in range(rng.randint(3, 12)):
                 begin, end = rng.randint(0, 350), rng.randint(0, 400)
                 events += [operator(f"op{number % 3}", begin, rng.randint(0, 40), tid=rng.randint(1, 2)),
-                           task(rng.choice(("a", "hcom_b", "MEMCPY_ASYNC")), end, rng.randint(0, 30), rng.randint(3, 4))]
+                           task(rng.choice(("a", "hcom_b", "MEMCPY_ASYNC")), end, rng.randint(0, 30),
+                                rng.randint(3, 4))]
                 events += flow(number, begin, end, tid=events[-2]["tid"], stream=events[-1]["tid"])
             path = write("t.json", events)
             expected = oracle_steps.attribute(oracle.read_trace(path).files[0], "device", None)["op"]
@@ -412,7 +435,8 @@ class Real(unittest.TestCase):
 
     def test_ascend(self):
         path = corpus("ascend", "trace_view.json")
-        self.assertEqual(self.count(f"SELECT count(*), count(link) FROM trace_events(?) WHERE {WORK}", path), (276, 274))
+        self.assertEqual(self.count(f"SELECT count(*), count(link) FROM trace_events(?) WHERE {WORK}", path),
+                         (276, 274))
         self.assertEqual(self.count("SELECT count(*), count(launch) FROM trace_kernel_owners(?, 0, 'all')", path),
                          (276, 274))
         self.assertEqual(
@@ -428,7 +452,8 @@ class Real(unittest.TestCase):
         """The profiler's own analysis of overlap, on a thread of its own, has the same sum."""
         path = corpus("ascend", "trace_view.json")
         computing, = self.count("SELECT sum(dur_ns) FROM trace_events(?) WHERE name = 'Computing'", path)
-        found, = self.count("SELECT sum * 1000 FROM gpu_kernel_type_breakdown(?) WHERE kernel_type = 'COMPUTATION'", path)
+        found, = self.count("SELECT sum * 1000 FROM gpu_kernel_type_breakdown(?) WHERE kernel_type = 'COMPUTATION'",
+                            path)
         self.assertAlmostEqual(found, computing, delta=274)  # each of them is rounded
 
     def test_jax(self):
@@ -436,7 +461,8 @@ class Real(unittest.TestCase):
             path = corpus("jax", f"{name}.trace.json.gz")
             with self.subTest(name):
                 self.assertEqual(self.count(
-                    f"SELECT count(*), count(link), count(stream), sum(stream = tid) FROM trace_events(?) WHERE {WORK}", path),
+                    f"SELECT count(*), count(link), count(stream), sum(stream = tid) FROM trace_events(?) WHERE {WORK}",
+                    path),
                     (count, count, count, count))
                 self.assertEqual(self.count("SELECT skipped, problems FROM trace_files(?)", path), (0, "[]"))
                 self.assertEqual(self.count(
@@ -446,7 +472,8 @@ class Real(unittest.TestCase):
     def test_against_the_rules(self):
         compare = Made()
         for path in (corpus("ascend", "trace_view.json"), *(
-                os.path.join(corpus("jax"), name) for name in sorted(os.listdir(corpus("jax"))) if name.endswith(".json.gz"))):
+                os.path.join(corpus("jax"), name) for name in sorted(os.listdir(corpus("jax")))
+                if name.endswith(".json.gz"))):
             with self.subTest(path):
                 compare.compare_events(self.db, path)
                 compare.compare_steps(self.db, path)

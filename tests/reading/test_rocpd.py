@@ -68,14 +68,17 @@ class Sample(unittest.TestCase):
     def test_answers(self):
         """What is made of rows is made of these, too."""
         db = connect()
-        owners = db.execute("SELECT op, name, count(*) FROM trace_kernel_owners(?, 'all', 'all') GROUP BY 1, 2 ORDER BY 1, 2",
+        owners = db.execute("SELECT op, name, count(*) FROM trace_kernel_owners(?, 'all', 'all') GROUP BY 1, 2"
+                            " ORDER BY 1, 2",
                             (SAMPLE + ".db",)).fetchall()
         self.assertEqual(owners, [
             (None, "Memcpy HtoD (Host -> Device)", 2), (None, "gemm(float*)", 1), ("aten::mm", "gemm(float*)", 4),
             ("aten::mm", "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", 2)])
-        for step, length in db.execute("SELECT iteration, sum(time_ns) FROM trace_step_time(?, 'all', 'all') GROUP BY 1",
+        for step, length in db.execute("SELECT iteration, sum(time_ns)"
+                                       " FROM trace_step_time(?, 'all', 'all') GROUP BY 1",
                                        (SAMPLE + ".db",)):
-            window, = db.execute("SELECT sum(dur_ns) FROM trace_steps(?) WHERE iteration = ?", (SAMPLE + ".db", step)).fetchone()
+            window, = db.execute("SELECT sum(dur_ns) FROM trace_steps(?) WHERE iteration = ?",
+                                 (SAMPLE + ".db", step)).fetchone()
             self.assertGreater(length, window / 4)
         self.assertEqual(db.execute("SELECT class, sum(time_ns) FROM trace_step_time(?, 'all', 'all') GROUP BY 1 HAVING"
                                     " class IN ('comm', 'memory')", (SAMPLE + ".db",)).fetchall(),
@@ -113,7 +116,8 @@ class Rules(InFolder):
 
     def with_environments(self, *environments, name="results.db"):
         tables = generate_rocpd.generate(random.Random(1), processes=len(environments), tidy=True, events=6)
-        processes = [table for table_name, table in sorted(tables.items()) if table_name.startswith("rocpd_info_process_")]
+        processes = [table for table_name, table in sorted(tables.items())
+                     if table_name.startswith("rocpd_info_process_")]
         for table, environment in zip(processes, environments):
             table.rows[0][1]["environment"] = environment
         return write(name, tables)
@@ -126,7 +130,8 @@ class Rules(InFolder):
         for environment, rank in (('{"RANK": "3", "PMI_RANK": "4"}', 3), ('{"PMI_RANK": "4", "PMIX_RANK": "5"}', 5),
                                   ('{"PMIX_RANK": "5", "OMPI_COMM_WORLD_RANK": "6"}', 6), ('{"RANK": 7}', 7),
                                   ('{"RANK": "-1", "PMI_RANK": "4"}', 4), ('{"LOCAL_RANK": "2"}', 0), ("{}", 0),
-                                  ('{"A": {"RANK": "9"}, "B": ["RANK", "8"], "RANK": "1"}', 1), ("not JSON", 0), (None, 0)):
+                                  ('{"A": {"RANK": "9"}, "B": ["RANK", "8"], "RANK": "1"}', 1), ("not JSON", 0),
+                                  (None, 0)):
             with self.subTest(environment):
                 self.assertEqual(self.ranks(self.with_environments(environment)), [rank])
         self.assertEqual(self.ranks(self.with_environments("{}", name="x_rank7.db")), [7])
@@ -155,7 +160,8 @@ class Rules(InFolder):
 
         for value in ("3", "3.0.0", "3.0.5", "3.1"):
             self.assertEqual(len(self.ranks(self.made(change=version(value)))), 1)
-        for change, number in ((version("4"), 4), (version("4.0.1"), 4), (version("30"), 30), (version("2"), 2), (without_pid, 4)):
+        for change, number in ((version("4"), 4), (version("4.0.1"), 4), (version("30"), 30), (version("2"), 2),
+                               (without_pid, 4)):
             path = self.made(change=change)
             with self.subTest(number=number):
                 self.assert_error(f"trace_events: '{path}': rocpd schema {number} is not known",

@@ -263,7 +263,8 @@ class Maker:
         shape = self.rng.choice(("({0})", "({0})", "({0} AND {1})", "({0} OR {1})", "(({0} OR {1}) AND {2})",
                                  "(NOT ({0}))", "({0} AND {1} AND {2})", "(({0} AND {1}) OR {2})"))
         if "{0} OR {1}" in shape:
-            # SQLite makes `a COLLATE NOCASE = x OR a = y` a BINARY IN: a plain table with an index on it loses rows, too.
+            # SQLite makes `a COLLATE NOCASE = x OR a = y` a BINARY IN: a plain table with an index on it loses rows,
+            # too.
             terms[:2] = [re.sub(r" COLLATE \w+", "", each) for each in terms[:2]]
         return shape.format(*terms)
 

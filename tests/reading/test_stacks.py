@@ -249,7 +249,8 @@ class ByHand(InFolder):
 
     def check(self, events, *expected, phases=None, **keys):
         path = write("t.json", document(*events, **keys))
-        found = self.rows("SELECT event, parent, depth, self_dur FROM trace_events(?, NULL, NULL, ?) ORDER BY event", path, phases)
+        found = self.rows("SELECT event, parent, depth, self_dur FROM trace_events(?, NULL, NULL, ?) ORDER BY event",
+                          path, phases)
         self.assertEqual([(*row[:3], ns(row[3])) for row in found], list(expected))
         if phases is None:
             places = oracle_stacks.stacks(oracle.read_trace(path).rows)
@@ -605,7 +606,8 @@ class Asked(InFolder):
         self.assertEqual(self.rows("SELECT name, total_duration, self_duration FROM trace_ops('a', 0, 1)"),
                          [("gone", 10, 10), ("op1", 100, 95), ("op2", 51, 51), ("cudaLaunchKernel", 5, 5),
                           ("ProfilerStep#1", 900, 739), ("gemm", 200, 200)])
-        self.assertEqual(self.rows("SELECT name, diff_self_duration FROM trace_diff('a', 'b', 0, 0, 1, 1) WHERE use_short_name = 0 ORDER BY 1"),
+        self.assertEqual(self.rows("SELECT name, diff_self_duration FROM trace_diff('a', 'b', 0, 0, 1, 1)"
+                                   " WHERE use_short_name = 0 ORDER BY 1"),
                          [("ProfilerStep#1", -100), ("cudaLaunchKernel", 0), ("gemm", 200), ("gone", -10), ("new", 0),
                           ("op1", 110), ("op2", 0)])
         self.assertEqual(self.rows("SELECT e.name, p.name, e.depth FROM trace_events('a') AS e LEFT JOIN"

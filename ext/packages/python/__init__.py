@@ -34,8 +34,10 @@ def load(connection: Connection, *, nofs: bool = False) -> None:
     if not hasattr(connection, "enable_load_extension"):
         if isinstance(connection, sqlite3.Connection):
             raise RuntimeError(
-                "tracediff.load: the sqlite3 of this Python was built without enable_load_extension. Ways out: a connection"
-                " of apsw (pip install apsw), which has its own SQLite; the Python of a Linux distribution (/usr/bin/python3);"
+                "tracediff.load: the sqlite3 of this Python was built without enable_load_extension. Ways out: a"
+                " connection"
+                " of apsw (pip install apsw), which has its own SQLite; the Python of a Linux distribution"
+                " (/usr/bin/python3);"
                 " a Python built with --enable-loadable-sqlite-extensions")
         raise TypeError(f"tracediff.load: expected a connection of sqlite3 or apsw, not {type(connection).__name__}")
     try:
