@@ -29,7 +29,8 @@
 -- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was full; no
 --    frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
 -- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
--- 6. What is reserved is at least the peak, also where segments were not recorded (M7).
+-- 6. A cause that is too long ends in '...', where a word ends.
+-- 7. What is reserved is at least the peak, also where segments were not recorded (M7).
 WITH
 -- NULL: the side has no device
 rank AS MATERIALIZED (
@@ -171,12 +172,20 @@ line AS (
 sized AS (
   SELECT *, CASE WHEN amount = 0 OR abs(amount) >= 0.005 * top THEN top WHEN abs(amount) >= 5000 THEN 1e6
                  WHEN abs(amount) >= 5 THEN 1e3 ELSE 1.0 END AS size
-  FROM line)
-SELECT row_number() OVER (ORDER BY place, number) AS line, kind,
-       substr(before || CASE WHEN amount IS NULL THEN ''
-                             ELSE printf('%+*.*f %s', 9 * (before = ''), 2 * (size > 1), amount / size,
-                                         CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END)
-                                  || coalesce(after, '') END, 1, CASE kind WHEN 'cause' THEN 100 ELSE 1000 END) AS text,
-       control_bytes, test_bytes, diff_bytes, phase, function, op, cn AS control_blocks, tn AS test_blocks
-FROM sized
+  FROM line),
+worded AS (
+  SELECT *, before || CASE WHEN amount IS NULL THEN ''
+                           ELSE printf('%+*.*f %s', 9 * (before = ''), 2 * (size > 1), amount / size,
+                                       CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END)
+                                || coalesce(after, '') END AS body
+  FROM sized),
+cut AS (
+  SELECT *, CASE WHEN kind <> 'cause' OR length(body) <= 100 THEN body
+                 WHEN length(words) > 70 THEN rtrim(words, ' .,;:(<_#-/') || '...'
+                 ELSE substr(body, 1, 97) || '...' END AS text
+  FROM (SELECT *, rtrim(substr(body, 1, 97), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
+        FROM worded))
+SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes, phase, function, op,
+       cn AS control_blocks, tn AS test_blocks
+FROM cut
 ORDER BY 1;

@@ -194,6 +194,17 @@ class Summary(Memory):
         return self.rows(f"SELECT control_bytes, test_bytes, diff_bytes FROM memory_summary('a', 'b', {ranks})"
                          f" WHERE kind = 'verdict'")
 
+    def test_a_long_cause_ends_where_a_word_ends(self):
+        for name, end in (("run_" * 40, "run..."), ("word " * 40, "word..."), ("x" * 200, "xxx...")):
+            trace = self.sized(50_000)
+            trace["device_traces"][0][0]["frames"] = [{"filename": "model.py", "line": 1, "name": name}]
+            self.dump("b/rank0.pickle", trace)
+            self.dump("a/rank0.pickle", self.sized(0))
+            (text,), = self.rows("SELECT text FROM memory_summary('a', 'b') WHERE kind = 'cause'")
+            with self.subTest(name=name):
+                self.assertLessEqual(len(text), 100)
+                self.assertTrue(text.endswith(end), text)
+
     def test_a_side_without_a_device(self):
         self.dump("a/rank0.pickle", {"segments": [], "device_traces": [[], []]})
         self.dump("b/rank0.pickle", self.sized(50_000))
