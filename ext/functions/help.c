@@ -259,7 +259,7 @@ static int columns_produce(struct call *call, struct rows **rows)
 const struct table_function tracediff_help_function = {
     .name = "tracediff_help",
     .family = FAMILY_HELPERS,
-    .question = "Which function answers my question, and how is it called?",
+    .question = "Which function answers, and (in `text`) how is it called?",
     .text = "every function with the question that it answers, and its page",
     COLUMNS(columns_of_help),
     ARGUMENTS(arguments_of_help),

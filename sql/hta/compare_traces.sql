@@ -1,6 +1,6 @@
 -- compare_traces: operators and kernels of two traces side by side, as HTA has them.
 -- Family: analyses of HTA
--- Question: What does TraceDiff.compare_traces give?
+-- Question: How do counts and durations by name compare, as in HTA?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace

@@ -1,6 +1,6 @@
 -- cuda_kernel_launch_stats: how long launches take, kernels wait after their launch, and kernels run.
 -- Family: analyses of HTA
--- Question: How long do launches take, and kernels wait after them?
+-- Question: How long does each launch take, and its kernel then wait?
 --
 -- Parameters
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these

@@ -1,6 +1,6 @@
 -- ops_diff: operators and kernels added, deleted, or run more or less often.
 -- Family: analyses of HTA
--- Question: What does TraceDiff.ops_diff give: names added and deleted?
+-- Question: Which operators were added or deleted (HTA's ops_diff)?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace

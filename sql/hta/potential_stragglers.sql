@@ -1,6 +1,6 @@
 -- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks longer.
 -- Family: ranks and the job
--- Question: Which ranks are late, and what takes them longer?
+-- Question: Which slow ranks are late to collectives, and why?
 --
 -- Parameters
 --   :trace               TEXT required  directory, file, pattern or JSON array of these

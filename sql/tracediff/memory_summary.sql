@@ -1,6 +1,6 @@
 -- memory_summary: why a run takes more memory than another, in at most twelve lines.
 -- Family: memory
--- Question: Why does a run take more memory, in a few lines?
+-- Question: Why does a run take more memory, by allocator snapshots?
 --
 -- Parameters
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these

@@ -1,6 +1,6 @@
 -- trace_tree_diff: the parts of a step in two traces as one tree: area, operators, kernel.
 -- Family: time of a step
--- Question: Which part of the program is slower, as a tree?
+-- Question: Which part of the program is slower: tree, flame graph?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace

@@ -1,6 +1,6 @@
 -- trace_verdict: whether a step is slower or faster in another trace, beside how much steps vary.
 -- Family: the answer
--- Question: Is a step slower, or do steps just vary that much?
+-- Question: One run a side: is a step slower, or do steps just vary?
 --
 -- Parameters
 --   :control            TEXT required  baseline trace

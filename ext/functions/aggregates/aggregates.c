@@ -333,7 +333,7 @@ const struct function aggregates[] = {
      .final = stddevFinal},
     {.name = only_rank,
      .family = FAMILY_RANKS_AND_THE_JOB,
-     .question = "Is it only one rank that differs, and which?",
+     .question = "Of differences by rank: which one rank explains them?",
      .text = "the only rank of a job whose own steps differ as the path does; NULL: several or "
              "none",
      .arguments = {{"rank", "INTEGER", true, "rank"},
@@ -399,7 +399,7 @@ const struct function aggregates[] = {
      .final = changePointsFinal},
     {.name = job_schedule_name,
      .family = FAMILY_RANKS_AND_THE_JOB,
-     .question = "Files on many machines: on which rank is the job's path?",
+     .question = "Merged rows of many machines: who held up the job, and when?",
      .text =
          "the path of a job by rows of trace_job_ranks, which may come from many machines: a JSON "
          "array of an object for each of its stretches on one rank in one of the rank's steps, by "
@@ -412,7 +412,7 @@ const struct function aggregates[] = {
      .final = jobScheduleFinal},
     {.name = job_offsets_name,
      .family = FAMILY_RANKS_AND_THE_JOB,
-     .question = "Files on many machines: how far are clocks apart?",
+     .question = "Merged rows of many machines: how far are clocks apart?",
      .text =
          "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which "
          "the 'exposed' and 'host_wait' are not needed: a JSON array of an object for each step "

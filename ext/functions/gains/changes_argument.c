@@ -114,8 +114,8 @@ static bool refuse_key(const struct changes_element *element)
     }
     return failure_set(&element->call->failure, FAILURE_REQUEST,
                        nearest.name ? "changes[%lld] has an unknown key '%.*s'; did you mean '%s'?"
-                                    : "changes[%lld] has an unknown key '%.*s'",
-                       number, (int)length, key, nearest.name);
+                                    : "changes[%lld] has an unknown key '%.*s'; keys are %s",
+                       number, (int)length, key, nearest.name ? nearest.name : CHANGE_KEYS_TEXT);
 }
 
 static bool take_word(const struct changes_element *element, int member, const char *const *words,

@@ -7,6 +7,11 @@
 #include "analysis/gains/sim_changes.h"
 #include "sqlite/table_function.h"
 
+/* The keys of a change: what is changed and how, and of which work. */
+#define CHANGE_KEYS_TEXT                                                                          \
+    "what, factor, set_us, add_us, remove; of which work: rank, step, class, op, top_op, "        \
+    "module, annotation, name"
+
 struct changes_argument {
     struct sim_change *items; /* in their order; owned, like their labels */
     size_t count, capacity;

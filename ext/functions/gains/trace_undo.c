@@ -149,7 +149,7 @@ static int undo_produce(struct call *call, struct rows **rows)
 const struct table_function trace_undo_function = {
     .name = "trace_undo",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
-    .question = "How long would a step take without this cause?",
+    .question = "How long would a step take if a cause were undone?",
     .text = "what a step would take if the causes of a difference were undone, one by one",
     COLUMNS(columns_of_undo),
     ARGUMENTS(arguments_of_undo),

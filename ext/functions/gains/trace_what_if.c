@@ -21,7 +21,7 @@ enum { WHAT_IF_CHANGES = 1 };
 
 static const struct argument arguments_of_what_if[] = {
     {TRACE_ARGUMENT},
-    {"changes", "TEXT", true, "JSON array of objects, each of which is a change; [] for none"},
+    {"changes", "TEXT", true, "JSON array of changes, or []; an object each, of " CHANGE_KEYS_TEXT},
     {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
     {"iterations", "", false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
@@ -91,7 +91,7 @@ static int what_if_produce(struct call *call, struct rows **rows)
 const struct table_function trace_what_if_function = {
     .name = "trace_what_if",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
-    .question = "How long would a step take if this were faster?",
+    .question = "How long would a step take if chosen work were faster?",
     .text = "how long steps would take if some work took longer or shorter, by simulation",
     COLUMNS(columns_of_what_if),
     ARGUMENTS(arguments_of_what_if),

@@ -233,7 +233,7 @@ static int path_produce(struct call *call, struct rows **rows)
 const struct table_function critical_path_function = {
     .name = "critical_path",
     .family = FAMILY_CRITICAL_PATH,
-    .question = "What does each step wait for, from its start to its end?",
+    .question = "What is the critical path of each step, its longest chain?",
     .text =
         "what each step waited for, from its start to its end: host, launches, queues and kernels",
     COLUMNS(columns_of_path),

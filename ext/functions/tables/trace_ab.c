@@ -475,7 +475,7 @@ static int ab_produce(struct call *call, struct rows **rows)
 const struct table_function trace_ab_function = {
     .name = "trace_ab",
     .family = FAMILY_IS_IT_REAL,
-    .question = "Is the difference real, or noise? Did CI get slower?",
+    .question = "Several runs a side: is the difference real, or noise?",
     .text = "whether operators differ between runs of two programs, and whether so many runs "
             "could tell",
     COLUMNS(columns_of_ab),

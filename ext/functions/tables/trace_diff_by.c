@@ -446,7 +446,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
 const struct table_function trace_diff_by_function = {
     .name = "trace_diff_by",
     .family = FAMILY_OPERATORS_AND_KERNELS,
-    .question = "Executed more often, more FLOPs, or a lower rate, by shapes?",
+    .question = "Do operators run more often, do more, or slower, by shapes?",
     .text = "device work and host time of two traces side by side, by keys such as op and shapes",
     COLUMNS(columns_of_diff_by),
     ARGUMENTS(arguments_of_diff_by),

@@ -263,7 +263,7 @@ static int job_parts_produce(struct call *call, struct rows **rows)
 const struct table_function trace_job_parts_function = {
     .name = "trace_job_parts",
     .family = FAMILY_RANKS_AND_THE_JOB,
-    .question = "Files on many machines: where did the path's time go?",
+    .question = "Files on many machines: where did the job's time go?",
     .text = "what the time of a job's path went to, stretch by stretch of trace_job_schedule",
     COLUMNS(columns_of_job_parts),
     ARGUMENTS(arguments_of_job_parts),

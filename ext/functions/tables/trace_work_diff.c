@@ -141,7 +141,7 @@ static int work_diff_produce(struct call *call, struct rows **rows)
 const struct table_function trace_work_diff_function = {
     .name = "trace_work_diff",
     .family = FAMILY_OPERATORS_AND_KERNELS,
-    .question = "Which operators run more or less often in a step?",
+    .question = "Which operators or kernels run more or less often a step?",
     .text = "operators and kernels that run more or less often in another trace",
     COLUMNS(columns_of_work_diff),
     ARGUMENTS(arguments_of_work_diff),
