@@ -118,7 +118,7 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 	$(UNDER_SANITIZERS) SLOW=some $(PYTHON) tests/run.py -s $(SLOW_SANITIZED) -x $(NOT_SANITIZED)
 
 # The other slow tests run the same code with larger traces.
-SLOW_SANITIZED = test_sweep test_bad test_hostile test_hostile_databases test_decoders test_sequences
+SLOW_SANITIZED = test_sweep test_damaged_files test_hostile_schemas test_hostile_databases test_decoders test_sequences
 # These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
 NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_database test_host test_hosts test_joins test_make \
 	test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
@@ -139,8 +139,8 @@ tsan: needed ## run the tests of threads under ThreadSanitizer
 # document_test reads values of 16 MiB, too slow here, and stopping_test measures time.
 valgrind: needed all $(patsubst %,%.log,$(filter-out %/document_test %/stopping_test,$(UNIT_TESTS))) ## run the tests of SQL and of units under valgrind
 	$(VALGRIND) --leak-check=full sqlite3 :memory: < examples/tour.sql > /dev/null
-	SLOW=skip TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile test_sqlite \
-	-x test_hostile.Schemas.test_analyses_beside_tables_of_every_name_they_use
+	SLOW=skip TRACEDIFF=$(DIST)/tracediff.so $(VALGRIND) $(PYTHON) tests/run.py test_errors test_hostile_schemas test_sqlite \
+	-x test_hostile_schemas.Schemas.test_analyses_beside_tables_of_every_name_they_use
 
 VALGRIND = valgrind -q --error-exitcode=9
 

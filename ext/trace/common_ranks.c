@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "choice.h"
+#include "step_choice.h"
 
 /* What the files of a rank are, on one side. */
 struct rank_files {

@@ -6,7 +6,7 @@
 
 #include "loading/annotation_steps.h"
 #include "directory.h"
-#include "select.h"
+#include "selection.h"
 
 /* A file, or a part of a database. */
 struct trace_member {

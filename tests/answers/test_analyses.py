@@ -534,7 +534,8 @@ class Embedding(InFolder):
             write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
             with self.subTest(name):
                 self.assertEqual(self.embed("tracediff/x.sql"), (0, "", lines + query.splitlines()))
-        facts = "-- Facts\n--   c why\n-- With shared/first\nb AS (SELECT 2 AS c)\nSELECT c FROM b;\n\nSELECT :c AS a;\n"
+        facts = ("-- Facts\n--   c why\n-- With shared/first\nb AS (SELECT 2 AS c)\nSELECT c FROM b;\n\n"
+                 "SELECT :c AS a;\n")
         write("tracediff/x.sql", self.HEAD + facts)
         self.assertEqual(self.embed("tracediff/x.sql"), (0, "", [
             "WITH first AS (", "  SELECT :trace),", "b AS (SELECT 2 AS c)", "SELECT c FROM b;", "", "SELECT :c AS a;"]))

@@ -169,7 +169,8 @@ class Comparing(InFolder):
             part = tuple(json.dumps(value, separators=(",", ":")) if isinstance(value, list) else value
                          for value in values.values())
             seen.add(part)
-            self.assertEqual(dict(zip(KEYS + OF_LAUNCH, named)), {**dict.fromkeys(KEYS + OF_LAUNCH), **dict(zip(keys, part))})
+            self.assertEqual(dict(zip(KEYS + OF_LAUNCH, named)),
+                             {**dict.fromkeys(KEYS + OF_LAUNCH), **dict(zip(keys, part))})
             expected = self.expected(sides, part, sums)
             self.assertEqual((row[2:9], row[11:]), (expected[:7], expected[9:]), row)
             for got, wanted in zip((*row[9:11], row[9] + row[10]), (*expected[7:9], row[8])):
@@ -194,7 +195,8 @@ def nested_trace(rng, steps, rank):
         stream = rng.choice([7, 7, 20])
         events.append(event(name, at + rng.randrange(9), rng.choice([0, 1, 2, 2.5, 7]), cat=cat, pid=0, tid=stream,
                             args={"stream": stream, "correlation": correlation,
-                                  **({"grid": [rng.choice([1, 8]), 1, 1], "block": [64, 1, 1]} if rng.random() < .6 else {})}))
+                                  **({"grid": [rng.choice([1, 8]), 1, 1], "block": [64, 1, 1]}
+                                     if rng.random() < .6 else {})}))
 
     def call(at, thread):
         name, kernels = rng.choice([("cudaLaunchKernel", 1), ("cudaLaunchKernel", 1), ("cudaGraphLaunch", 4),

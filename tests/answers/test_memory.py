@@ -227,14 +227,16 @@ class Summary(Memory):
 
     def test_amounts_that_megabytes_would_not_show(self):
         """Are in kB or bytes, beside larger ones in MB or GB."""
-        for side, sizes in (("a", (50_000, 2_000_000_000)), ("b", (50_003, 2_004_000_000)), ("c", (54_000, 2_000_000_000))):
+        for side, sizes in (("a", (50_000, 2_000_000_000)), ("b", (50_003, 2_004_000_000)),
+                            ("c", (54_000, 2_000_000_000))):
             for number, size in enumerate(sizes):
                 self.dump(f"{side}/{number}.pickle", self.sized(size))
         for control, test, rank, said in (
                 ("a", "b", 0, ["the peak is higher: 0.05 -> 0.05 MB, +3 B (+0.0 %)", "       +3 B  unknown"]),
                 ("a", "c", 0, ["the peak is higher: 0.05 -> 0.05 MB, +4.00 kB (+8.0 %)", "    +4.00 kB  unknown"]),
                 ("b", "a", 1, ["the peak is lower: 2.00 -> 2.00 GB, -4.00 MB (-0.2 %)", "    -4.00 MB  unknown"])):
-            self.assertEqual([text for text, in self.rows("SELECT text FROM memory_summary(?, ?, ?) WHERE kind IN ('verdict', 'cause')",
+            self.assertEqual([text for text, in self.rows("SELECT text FROM memory_summary(?, ?, ?)"
+                                                                  " WHERE kind IN ('verdict', 'cause')",
                                                           control, test, rank)], said)
 
     def test_a_file_that_contradicts_itself(self):

@@ -1098,7 +1098,8 @@ class Ties(InFolder):
         for timeless in (event("op", ABSENT, 50), kernel("gemm", ABSENT, 20, 2), kernel("gemm", None, 20, 1),
                          launch(ABSENT, 5, 2), event("Memcpy HtoD (a)", ABSENT, 5, **copy)):
             timeless = {key: value for key, value in timeless.items() if value is not ABSENT}
-            sums = ("trace_ops", "trace_diff", "trace_diff_by", "trace_clock_factor") if timeless["cat"] == "kernel" else ()
+            sums = (("trace_ops", "trace_diff", "trace_diff_by", "trace_clock_factor") if timeless["cat"] == "kernel"
+                    else ())
             self.same(document(*timed), document(*timed, timeless),
                       skip=("trace_events", "trace_files", "trace_kernel_owners", "cuda_kernel_launch_stats",
                             "trace_ab", *sums, *SUMMARY))

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-import test_bad
+import test_damaged_files
 from support import EXTENSION, ROOT, connect, corpus, golden, queries, query_statements, slow
 
 MARK = "@@@@"
@@ -135,7 +135,8 @@ class Documents(unittest.TestCase):
         self.assertEqual(named - files, set())
 
     def test_bad_files_are_counted(self):
-        self.assertIn(f"a table of {len(test_bad.table())} files, nearly all of them bad,", read("tests", "README.md"))
+        self.assertIn(f"a table of {len(test_damaged_files.table())} files, nearly all of them bad,",
+                      read("tests", "README.md"))
 
 
 class Words(unittest.TestCase):

@@ -19,7 +19,7 @@ from made import InFolder, run, write
 from made_database import (EVENTS, KERNEL, ODD, STRINGS, TABLES, add_pages, changed, export, next_page, opened, page,
                            root_of, untouched, varint, write_page)
 from support import DATA, EXTENSION, ROOT, alone, connect, series, slow, slowest
-from test_bad import SANITIZED, child
+from test_damaged_files import SANITIZED, child
 from test_hostile_databases import DIFF, FILES, MOST, ROWS, Databases, make_many_tables
 
 SLACK = float(os.environ.get("SLACK") or 1)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "text/ascii.h"
-#include "trace/choice.h"
+#include "trace/step_choice.h"
 #include "analysis/sums/intervals.h"
 
 struct drains {

@@ -8,7 +8,7 @@
 #include "analysis/sums/graphs.h"
 #include "analysis/sums/intervals.h"
 #include "analysis/parts/parts.h"
-#include "trace/choice.h"
+#include "trace/step_choice.h"
 
 enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 

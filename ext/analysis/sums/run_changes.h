@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_RUN_CHANGES_H
 #define TRACEDIFF_RUN_CHANGES_H
 
-#include "trace/choice.h"
+#include "trace/step_choice.h"
 
 /* An operator or a kernel; arrays are by side: control, test. */
 struct run_change {

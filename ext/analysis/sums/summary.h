@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_SUMMARY_H
 #define TRACEDIFF_SUMMARY_H
 
-#include "trace/choice.h"
+#include "trace/step_choice.h"
 #include "base/wide.h"
 
 enum { SEEN_ON_HOST = 1, SEEN_ON_DEVICE = 2 }; /* bits */

@@ -12,7 +12,7 @@
 #define TRACEDIFF_EVENT_FILTER_H
 
 #include "sqlite/plan.h"
-#include "trace/select.h"
+#include "trace/selection.h"
 
 enum event_column {
     EVENTS_RANK,

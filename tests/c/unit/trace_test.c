@@ -7,7 +7,7 @@
 
 #include "trace/directory.h"
 #include "loading/load.h"
-#include "trace/select.h"
+#include "trace/selection.h"
 
 static const struct stopper no_stopper;
 

@@ -2,8 +2,8 @@
 ** A user's selection of ranks, iterations and device type, and the errors that list what is
 ** available when a selected value is not.
 */
-#ifndef TRACEDIFF_SELECT_H
-#define TRACEDIFF_SELECT_H
+#ifndef TRACEDIFF_SELECTION_H
+#define TRACEDIFF_SELECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

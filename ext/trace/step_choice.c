@@ -1,4 +1,4 @@
-#include "choice.h"
+#include "step_choice.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 """Files and file systems as bad as they come: rows or one error, never a crash, never a wait.
 
-bad.tsv has the outcome of every file of the corpus of bad files, paths below bad/:
+damaged_files.tsv has the outcome of every file of the corpus of bad files, paths below bad/:
 
 rank, rows    of trace_files and trace_events; rank is empty where there is none, `error` where trace_files fails too,
               `*` where it is too long to be listed here
@@ -26,7 +26,7 @@ import zlib
 from made import InFolder, document, event, run, step, write, write_big
 from support import EXTENSION, ROOT, alone, connect, corpus, series, slow
 
-TABLE = os.path.join(ROOT, "tests", "bad.tsv")
+TABLE = os.path.join(ROOT, "tests", "damaged_files.tsv")
 LINKS = {"loop_a.json", "loop_b.json", "loop_self.json", "dangling.json", "link_ok.json", "loopdir", "to_dir.json"}
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 NOBODY = 65534

@@ -1,4 +1,4 @@
-#include "select.h"
+#include "selection.h"
 
 #include <stdio.h>
 #include <string.h>

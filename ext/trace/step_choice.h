@@ -1,8 +1,8 @@
 /*
 ** Which steps of a trace are chosen, and which of its events count.
 */
-#ifndef TRACEDIFF_CHOICE_H
-#define TRACEDIFF_CHOICE_H
+#ifndef TRACEDIFF_STEP_CHOICE_H
+#define TRACEDIFF_STEP_CHOICE_H
 
 #include "trace.h"
 
