@@ -235,9 +235,8 @@ class Summary(Memory):
                 ("a", "b", 0, ["the peak is higher: 0.05 -> 0.05 MB, +3 B (+0.0 %)", "       +3 B  unknown"]),
                 ("a", "c", 0, ["the peak is higher: 0.05 -> 0.05 MB, +4.00 kB (+8.0 %)", "    +4.00 kB  unknown"]),
                 ("b", "a", 1, ["the peak is lower: 2.00 -> 2.00 GB, -4.00 MB (-0.2 %)", "    -4.00 MB  unknown"])):
-            self.assertEqual([text for text, in self.rows("SELECT text FROM memory_summary(?, ?, ?)"
-                                                                  " WHERE kind IN ('verdict', 'cause')",
-                                                          control, test, rank)], said)
+            self.assertEqual(self.rows("SELECT text FROM memory_summary(?, ?, ?) WHERE kind IN ('verdict', 'cause')",
+                                       control, test, rank), [(text,) for text in said])
 
     def test_a_file_that_contradicts_itself(self):
         self.dump("a/rank0.pickle", self.sized(7))
