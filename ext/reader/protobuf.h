@@ -1,0 +1,183 @@
+/*
+** Protobuf's wire format: the fields of a message in memory, and of a file that is read.
+**
+** 1. A varint has at most 10 bytes, and its value 64 bits. A key has a field number of 1 to
+**    536,870,911.
+** 2. A field lies within its message. A message that breaks rule 1 or 2 is broken from there on;
+**    its fields before that have been given.
+** 3. Groups, which are no longer written, are passed over, in each other up to 64 deep; between the
+**    fields of a file that is read piece by piece they are damage.
+** 4. Nothing here recurses, knows what a field means, or looks into one unless it is asked to.
+*/
+#ifndef TRACEDIFF_PROTOBUF_H
+#define TRACEDIFF_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/stopper.h"
+#include "source/source.h"
+
+enum protobuf_type {
+    PROTOBUF_VARINT,
+    PROTOBUF_FIXED64,
+    PROTOBUF_BYTES, /* bytes, a text, a message, or packed values */
+    PROTOBUF_GROUP,
+    PROTOBUF_GROUP_END,
+    PROTOBUF_FIXED32
+};
+
+struct protobuf_field {
+    uint32_t number;
+    enum protobuf_type type; /* VARINT, FIXED64, BYTES or FIXED32 */
+    uint64_t value;          /* as written; of BYTES, their number */
+    const unsigned char *at; /* of BYTES; valid as long as the message is */
+};
+
+/* A message in memory. */
+struct protobuf {
+    const unsigned char *at, *end;
+    bool broken;
+};
+
+static inline struct protobuf protobuf_message(const void *at, size_t length)
+{
+    return (struct protobuf){at, (const unsigned char *)at + length, false};
+}
+
+/* The message that is in a field; empty and broken unless the field has BYTES. */
+static inline struct protobuf protobuf_inner(const struct protobuf_field *field)
+{
+    return field->type == PROTOBUF_BYTES ? protobuf_message(field->at, (size_t)field->value)
+                                         : (struct protobuf){NULL, NULL, true};
+}
+
+/* Reads a varint of at most `end - at` bytes. Returns the byte after it; NULL if there is none:
+** `*cut` tells whether that is because the bytes end. */
+const unsigned char *protobuf_long_varint(const unsigned char *at, const unsigned char *end,
+                                          uint64_t *value, bool *cut);
+
+static inline const unsigned char *
+protobuf_varint(const unsigned char *at, const unsigned char *end, uint64_t *value, bool *cut)
+{
+    if (at < end && *at < 0x80) {
+        *value = *at;
+        return at + 1;
+    }
+    if (end - at >= 2 && at[1] < 0x80) {
+        *value = (uint64_t)(*at & 0x7f) | (uint64_t)at[1] << 7;
+        return at + 2;
+    }
+    return protobuf_long_varint(at, end, value, cut);
+}
+
+/* As protobuf_next(), for fields that are not a varint or bytes with short keys. */
+bool protobuf_other(struct protobuf *message, struct protobuf_field *field);
+
+/* Gives the next field. False at the end, and where the message is broken. */
+static inline bool protobuf_next(struct protobuf *message, struct protobuf_field *field)
+{
+    const unsigned char *at = message->at, *end = message->end;
+    bool cut;
+    if (at >= end)
+        return false;
+    if (*at >= 0x80 || *at < 1 << 3 || (*at & 5) != 0) /* neither VARINT nor BYTES */
+        return protobuf_other(message, field);
+    field->number = *at >> 3;
+    field->type = (enum protobuf_type)(*at & 7);
+    at = protobuf_varint(at + 1, end, &field->value, &cut);
+    if (!at || (field->type == PROTOBUF_BYTES && field->value > (uint64_t)(end - at))) {
+        message->broken = true;
+        message->at = end;
+        return false;
+    }
+    field->at = at;
+    message->at = field->type == PROTOBUF_BYTES ? at + field->value : at;
+    return true;
+}
+
+/* Values of fields. Signed ones are written as 64 bits of two's complement. */
+static inline int64_t protobuf_signed(const struct protobuf_field *field)
+{
+    int64_t value;
+    memcpy(&value, &field->value, sizeof value);
+    return value;
+}
+
+static inline double protobuf_double(const struct protobuf_field *field)
+{
+    double value;
+    memcpy(&value, &field->value, sizeof value);
+    return value;
+}
+
+/* Goes through the values of a repeated field of numbers, packed into BYTES or not. `packed` has
+** the rest of the packed ones; it is zeroed at first. False after the last one; packed values that
+** are broken end there. */
+bool protobuf_repeated(const struct protobuf_field *field, enum protobuf_type type,
+                       struct protobuf *packed, uint64_t *value);
+
+/* A file that is a message, read piece by piece. */
+struct protobuf_file;
+
+enum protobuf_step {
+    PROTOBUF_FIELD,
+    PROTOBUF_END,     /* of the message that was entered last, which is left; or of the file */
+    PROTOBUF_DAMAGED, /* here and from here on: protobuf_file_take_trouble() */
+    PROTOBUF_FAILED   /* FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED */
+};
+
+enum { PROTOBUF_LONGEST = 16 << 20 /* bytes of a field in memory */, PROTOBUF_DEPTH = 8 };
+
+struct protobuf_options {
+    struct stopper stopper; /* asked before every chunk */
+    size_t chunk;           /* bytes read at a time; 0: 256 KiB */
+    bool by_zlib;           /* as for source_open() */
+    atomic_int *idle;       /* as for source_read_ahead(); NULL: no thread */
+};
+
+/* Opens a file, compressed with gzip or not. NULL on failure. `path` and the stopper's argument
+** must outlive it. */
+struct protobuf_file *protobuf_open(const char *path, const struct protobuf_options *options,
+                                    struct failure *failure);
+
+/* NULL is allowed. */
+void protobuf_close(struct protobuf_file *file);
+
+/* Goes to the next field of the message that was entered last, at first of the file. A field of
+** BYTES has `at` NULL: until the next call its bytes can be taken or entered. */
+enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_field *field,
+                                 struct failure *failure);
+
+/* Brings the bytes of the field that was given last into memory, where they are valid until the
+** next call: PROTOBUF_FIELD. PROTOBUF_END: they are more than PROTOBUF_LONGEST, and are passed
+** over. */
+enum protobuf_step protobuf_take(struct protobuf_file *file, struct protobuf_field *field,
+                                 struct failure *failure);
+
+/* Enters the message in the field that was given last. False if PROTOBUF_DEPTH messages have been
+** entered already. */
+bool protobuf_enter(struct protobuf_file *file, const struct protobuf_field *field);
+
+/* The byte of the uncompressed file, from 1, at which the field that was given last begins. */
+int64_t protobuf_byte(const struct protobuf_file *file);
+
+/* Bytes of the uncompressed file that were given so far. */
+int64_t protobuf_read_to(const struct protobuf_file *file);
+
+/* What of the file has been read: 0 to 1. */
+double protobuf_part(const struct protobuf_file *file);
+
+/* Moves the reason for PROTOBUF_DAMAGED to a failure. */
+void protobuf_take_trouble(struct protobuf_file *file, struct failure *failure);
+
+const struct identity *protobuf_identity(const struct protobuf_file *file);
+
+/* As source_unchanged(), source_unsure() and source_trailing(). */
+bool protobuf_unchanged(const struct protobuf_file *file, struct failure *failure);
+bool protobuf_unsure(const struct protobuf_file *file);
+int64_t protobuf_trailing(const struct protobuf_file *file);
+
+#endif
