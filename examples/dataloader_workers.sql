@@ -43,7 +43,8 @@ WHERE idle
 ORDER BY test_time DESC
 LIMIT 4;
 .mode list
-SELECT printf('The steady steps change by %+.1f ms, the first step, by the host''s clock, by %+.1f ms%s.', steady, first,
+SELECT printf('The steady steps change by %+.1f ms, the first step, by the host''s clock, by %+.1f ms%s.',
+              steady, first,
               CASE WHEN steady * first < 0 THEN ': alone it would tell the opposite' ELSE '' END)
 FROM (SELECT (SELECT sum(diff_time) FROM part) / 1000 AS steady, sum(diff_time) / 1000 AS first
       FROM trace_step_diff(:control, :test)

@@ -12,11 +12,12 @@ SELECT char(10) || printf('%d kernels and copies changed. The largest changes, a
 FROM kernel
 WHERE diff_duration <> 0;
 .mode box
-SELECT substr(trace_short_name(name), 1, 60) AS name, counts_change AS change, control_counts AS control, test_counts AS test,
-       round(diff_duration_per_step, 1) AS diff_us
+SELECT substr(trace_short_name(name), 1, 60) AS name, counts_change AS change, control_counts AS control,
+       test_counts AS test, round(diff_duration_per_step, 1) AS diff_us
 FROM kernel
 WHERE diff_duration <> 0
 ORDER BY abs(diff_duration_per_step) DESC
 LIMIT 5;
 .mode list
-SELECT char(10) || 'More: examples/tour.sql is a session, and SELECT text FROM tracediff_help(''trace_step_diff'') explains a function.';
+SELECT char(10) || 'More: examples/tour.sql is a session, '
+         || 'and SELECT text FROM tracediff_help(''trace_step_diff'') explains a function.';

@@ -26,7 +26,8 @@ ORDER BY abs(sum(diff_time)) DESC;
 SELECT printf('The device''s own work changes by %+.1f ms, its waiting by %+.1f ms', work, waiting)
        || CASE WHEN work * waiting < 0 THEN ': they cancel in part.' ELSE '.' END
        || printf(' It waits for %.0f %% of the step in control and %.0f %% in test.', control_share, test_share)
-FROM (SELECT total(diff_time) FILTER (WHERE NOT idle) / 1000 AS work, total(diff_time) FILTER (WHERE idle) / 1000 AS waiting,
+FROM (SELECT total(diff_time) FILTER (WHERE NOT idle) / 1000 AS work,
+             total(diff_time) FILTER (WHERE idle) / 1000 AS waiting,
              100 * total(control_time) FILTER (WHERE idle) / sum(control_time) AS control_share,
              100 * total(test_time) FILTER (WHERE idle) / sum(test_time) AS test_share FROM part);
 .mode box

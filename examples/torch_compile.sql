@@ -16,7 +16,8 @@ SELECT class, round(sum(control_time) / 1000, 1) AS control_ms, round(sum(test_t
        round(sum(diff_time) / 1000, 1) AS diff_ms, class LIKE 'idle%' AS idle
 FROM part GROUP BY class;
 SELECT printf('The step takes %.1f ms in control and %.1f ms in test, %+.1f ms (%d and %d steps). By class:',
-              sum(control_time) / 1000, sum(test_time) / 1000, sum(diff_time) / 1000, max(control_steps), max(test_steps))
+              sum(control_time) / 1000, sum(test_time) / 1000, sum(diff_time) / 1000, max(control_steps),
+              max(test_steps))
 FROM part;
 .mode box
 SELECT class, control_ms, test_ms, diff_ms FROM class ORDER BY abs(diff_ms) DESC;

@@ -18,6 +18,7 @@
 # share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
 # `-- Facts`, then lines `name description`: there are two queries. The first one gives a row, whose columns
 # are parameters of the second: those that are listed here, and those that a file with CTEs lists.
+# A description goes on in lines that stand further right than entries do, that of NAME in the second line.
 
 function fail(message) {
     printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
@@ -43,6 +44,13 @@ function rest(line, first,    words, count, i, text) {
     for (i = first; i <= count; i++)
         text = text (text == "" ? "" : " ") words[i]
     return text
+}
+
+# A list with more of the description of its last entry.
+function continued(list) {
+    if (!sub(/"},\n$/, "", list))
+        fail("there is no entry that goes on")
+    return list substr(quoted(" " rest($0, 2)), 2) "},\n"
 }
 
 # Checks that the parameters are declared, and rewrites the names of our table
@@ -174,6 +182,12 @@ FNR == 1 {
     next
 }
 
+FNR == 2 && /^--   / {
+    summary = summary " " rest($0, 2)
+    sub(/\.$/, "", summary)
+    next
+}
+
 !report && /^-- Family: / {
     family = "FAMILY_" toupper(rest($0, 3))
     gsub(/[^A-Z]+/, "_", family)
@@ -209,6 +223,20 @@ report && /^-- Of memory$/ {
 
 /^-- With / {
     with($3)
+    next
+}
+
+/^--        / && (section == "Facts" || (report && section == "Columns")) {
+    next
+}
+
+/^--        / && section == "Parameters" {
+    arguments = continued(arguments)
+    next
+}
+
+/^--        / && section == "Columns" {
+    columns = continued(columns)
     next
 }
 

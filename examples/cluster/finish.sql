@@ -3,7 +3,8 @@
 
 -- A file that another shard has is not left out, and is left out once.
 DELETE FROM left_out
-WHERE (side, file) IN (SELECT side, file FROM files) OR rowid NOT IN (SELECT min(rowid) FROM left_out GROUP BY side, file);
+WHERE (side, file) IN (SELECT side, file FROM files)
+  OR rowid NOT IN (SELECT min(rowid) FROM left_out GROUP BY side, file);
 
 -- Several files of a rank: none may have a step of another, and each must have steps (T8). One that has no steps would
 -- have no rows beside those that do (T12).
@@ -71,24 +72,27 @@ UPDATE aside.job_rows SET seq = c.seq FROM counted AS c WHERE c.part = job_rows.
 -- The path of each job (Q7.3). A stretch that goes over two steps of its rank is in two pieces.
 CREATE INDEX steps_by_number ON steps (side, rank, iteration);
 CREATE TEMP TABLE piece AS
-SELECT side, value ->> 'iteration' AS iteration, value ->> 'seq' AS seq, value ->> 'rank' AS rank, value ->> 'ts_ns' AS ts_ns,
+SELECT side, value ->> 'iteration' AS iteration, value ->> 'seq' AS seq, value ->> 'rank' AS rank,
+       value ->> 'ts_ns' AS ts_ns,
        value ->> 'dur_ns' AS dur_ns, value ->> 'waiting_rank' AS waiting_rank, value ->> 'collective' AS collective,
        value ->> 'process_group' AS process_group, value ->> 'queued' AS queued, value ->> 'not_matched' AS not_matched,
        value ->> 'not_tied' AS not_tied, value ->> 'own_iteration' AS own_iteration, value AS stretch
 FROM (SELECT column1 AS side,
-             (SELECT trace_job_schedule(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event, r.queued_behind,
-                                        r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
+             (SELECT trace_job_schedule(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event,
+                                        r.queued_behind, r.process_group, r.process_group_ranks, r.name,
+                                        r.waits_for_all)
               FROM aside.job_rows AS r CROSS JOIN files AS f USING (file_id)
               WHERE r.side = column1) AS schedule
       FROM (VALUES ('control'), ('test')))
 CROSS JOIN json_each(schedule);
 
 INSERT INTO job_path
-SELECT p.side, p.iteration, s.is_steady, seq, p.rank, (first - f.ns) / 1000.0, length / 1000.0, waiting_rank, collective,
-       process_group, queued, first, length, not_matched, not_tied
+SELECT p.side, p.iteration, s.is_steady, seq, p.rank, (first - f.ns) / 1000.0, length / 1000.0,
+       waiting_rank, collective, process_group, queued, first, length, not_matched, not_tied
 FROM (SELECT *, min(ts_ns) AS first, sum(dur_ns) AS length FROM piece GROUP BY side, iteration, seq) AS p
 JOIN job_steps AS s ON s.side = p.side AND s.iteration IS p.iteration
-JOIN (SELECT side, rank, min(origin_ns) AS ns FROM files GROUP BY side, rank) AS f ON f.side = s.side AND f.rank = s.rank
+JOIN (SELECT side, rank, min(origin_ns) AS ns FROM files GROUP BY side, rank) AS f ON f.side = s.side
+  AND f.rank = s.rank
 ORDER BY p.side, first, p.iteration, seq;
 
 INSERT INTO job_asked
@@ -104,8 +108,8 @@ GROUP BY side, file;
 CREATE TEMP TABLE clock AS
 SELECT side, value ->> 'rank' AS rank, value ->> 'iteration' AS iteration, value ->> 'offset_ns' AS offset_ns
 FROM (SELECT column1 AS side,
-             (SELECT trace_job_offsets(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event, r.queued_behind,
-                                       r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
+             (SELECT trace_job_offsets(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event,
+                                       r.queued_behind, r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
               FROM aside.job_rows AS r CROSS JOIN files AS f USING (file_id)
               WHERE r.side = column1 AND r.kind NOT IN ('exposed', 'host_wait')) AS offsets
       FROM (VALUES ('control'), ('test')))
@@ -122,13 +126,15 @@ INSERT INTO collectives
 SELECT side, iteration, process_group,
        (SELECT p.name
         FROM aside.job_rows AS p
-        WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+        WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration
+          AND p.process_group = c.process_group
           AND p.seq = c.seq AND p.rank = c.lowest),
        seq, rank_count, transfer / 1000.0, (longest - transfer) / 1000.0,
        CASE WHEN rank_count > 1 AND spread <= transfer
             THEN (SELECT min(p.rank)
                   FROM aside.job_rows AS p
-                  WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration AND p.process_group = c.process_group
+                  WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration
+                    AND p.process_group = c.process_group
                     AND p.seq = c.seq AND p.start_ns = c.last) END,
        spread / 1000.0
 FROM (SELECT side, iteration, process_group, seq, count(*) AS rank_count, min(rank) AS lowest, max(start_ns) AS last,
@@ -155,7 +161,8 @@ expected AS (
   SELECT side, rank FROM upto WHERE rank < world_size
   UNION
   SELECT s.side, f.rank FROM files AS f CROSS JOIN (SELECT DISTINCT side FROM files) AS s WHERE f.rank IS NOT NULL)
-SELECT side, rank, (SELECT min(file || ': ' || reason) FROM left_out AS l WHERE l.side = e.side AND l.rank = e.rank) AS reason
+SELECT side, rank,
+       (SELECT min(file || ': ' || reason) FROM left_out AS l WHERE l.side = e.side AND l.rank = e.rank) AS reason
 FROM expected AS e
 WHERE (side, rank) NOT IN (SELECT side, rank FROM files WHERE rank IS NOT NULL AND (side, file) NOT IN (
                              SELECT side, file FROM left_out))

@@ -1,6 +1,6 @@
 -- Fills job_step_time and job_step_diff of a merged database from temp.answers (side, rank, iteration, class, name,
--- time_ns): what all files of job_asked say. sql/database/diffs.sql runs in between, on tables in temp that hide those of
--- the database; to it, a job is one rank.
+-- time_ns): what all files of job_asked say. sql/database/diffs.sql runs in between, on tables in temp that hide those
+-- of the database; to it, a job is one rank.
 DELETE FROM main.job_step_time;
 INSERT INTO main.job_step_time
 SELECT a.side, a.rank, a.iteration, s.is_steady, class, name, sum(time_ns) / 1000.0, sum(time_ns), s.stratum

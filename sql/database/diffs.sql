@@ -1,6 +1,6 @@
--- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are there.
--- Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev and trace_only_rank are the only
--- functions of the extension.
+-- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are
+-- there. Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev and trace_only_rank are
+-- the only functions of the extension.
 
 -- The steps that times are divided by (T12.2, T12.3).
 CREATE TEMP TABLE step_count AS
@@ -40,15 +40,17 @@ WHERE (SELECT count(DISTINCT side) FROM files) = 2
 ORDER BY abs(test_ns - control_ns) DESC, name;
 
 -- The own steps of the ranks of two jobs, if step_time is that of their paths: examples/cluster fills it.
-CREATE TEMP TABLE IF NOT EXISTS own_step_time (side TEXT, rank INTEGER, iteration INTEGER, class TEXT, name TEXT, time_ns INTEGER);
+CREATE TEMP TABLE IF NOT EXISTS own_step_time (side TEXT, rank INTEGER, iteration INTEGER, class TEXT, name TEXT,
+                                               time_ns INTEGER);
 
 INSERT INTO step_diff
--- Shared: trace_step_diff begins so, too. side is 0 or 1; `part` has the time of the steps that are compared, `own` that of
--- the own steps of the ranks of two jobs.
+-- Shared: trace_step_diff begins so, too. side is 0 or 1; `part` has the time of the steps that are compared, `own`
+-- that of the own steps of the ranks of two jobs.
 WITH job_rank AS MATERIALIZED ( -- the ranks of both jobs, with their steps
-  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows, max(windows) FILTER (WHERE side = 1) AS test_windows,
-         count(*) OVER () AS ranks
-  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own) GROUP BY side, rank)
+  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows,
+         max(windows) FILTER (WHERE side = 1) AS test_windows, count(*) OVER () AS ranks
+  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own)
+        GROUP BY side, rank)
   GROUP BY rank
   HAVING count(*) = 2
   LIMIT -1),
@@ -105,8 +107,9 @@ divided AS (
             END AS diff_within
   FROM differing AS d),
 compared AS (
-  SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time, test_ns / (1000.0 * test_windows) AS test_time,
-         diff_time, control_ns, test_ns, CASE WHEN control_steps > 0 THEN control_windows END AS control_steps,
+  SELECT class, name, control_ns / (1000.0 * control_windows) AS control_time,
+         test_ns / (1000.0 * test_windows) AS test_time, diff_time, control_ns, test_ns,
+         CASE WHEN control_steps > 0 THEN control_windows END AS control_steps,
          CASE WHEN test_steps > 0 THEN test_windows END AS test_steps,
          coalesce(control_stddev, CASE WHEN control_windows > 1 THEN 0 END) / 1000.0 AS control_stddev,
          coalesce(test_stddev, CASE WHEN test_windows > 1 THEN 0 END) / 1000.0 AS test_stddev,
@@ -120,8 +123,8 @@ part AS (
   SELECT side = 'test' AS side, rank, iteration, class, name, time_ns, stratum FROM step_time WHERE is_steady),
 own AS (
   SELECT side = 'test' AS side, rank, iteration, class, name, time_ns FROM temp.own_step_time)
-SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev, test_stddev,
-       diff_within, diff_mix, only_rank
+SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev,
+       test_stddev, diff_within, diff_mix, only_rank
 FROM compared
 WHERE (SELECT count(DISTINCT side) FROM files) = 2 AND NOT EXISTS (SELECT 1 FROM step_diff)
 ORDER BY abs(diff_time) DESC, class, name;

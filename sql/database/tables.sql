@@ -16,7 +16,8 @@ CREATE TABLE files (
   file_id INTEGER PRIMARY KEY, side TEXT NOT NULL, file TEXT NOT NULL, rank INTEGER, rank_source TEXT,
   world_size INTEGER, backend TEXT, device TEXT, steps INTEGER, first_step INTEGER, last_step INTEGER,
   events INTEGER, rows INTEGER, skipped INTEGER, problems TEXT, start_unix_ns INTEGER, start_ns INTEGER,
-  end_ns INTEGER, size INTEGER, json_size INTEGER, start_epoch REAL, start_utc TEXT, first_id INTEGER, origin_ns INTEGER);
+  end_ns INTEGER, size INTEGER, json_size INTEGER, start_epoch REAL, start_utc TEXT, first_id INTEGER,
+  origin_ns INTEGER);
 
 -- trace_steps
 CREATE TABLE steps (

@@ -48,8 +48,8 @@ CREATE INDEX threads_by_tid ON threads (pid, tid);
 -- parent_id and link_id are the id of another event. is_counted is 1 for what HTA's analyses count (T13).
 CREATE TABLE event_rows (
   id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL REFERENCES files (file_id), iteration INTEGER,
-  name_id INTEGER NOT NULL REFERENCES names (name_id), thread_id INTEGER NOT NULL REFERENCES threads (thread_id), stream INTEGER,
-  correlation INTEGER, link_id INTEGER, parent_id INTEGER, depth INTEGER, ph TEXT, ts_ns INTEGER,
+  name_id INTEGER NOT NULL REFERENCES names (name_id), thread_id INTEGER NOT NULL REFERENCES threads (thread_id),
+  stream INTEGER, correlation INTEGER, link_id INTEGER, parent_id INTEGER, depth INTEGER, ph TEXT, ts_ns INTEGER,
   dur_ns INTEGER, self_ns INTEGER, is_counted INTEGER NOT NULL);
 INSERT INTO event_rows
 SELECT first_id + event, file_id, iteration, name_id, thread_id, stream, correlation, first_id + link,
@@ -179,8 +179,8 @@ CREATE TABLE diff_by_op (
   control_self_time REAL, test_self_time REAL, diff_self_time REAL, control_flops REAL, test_flops REAL,
   control_tflops REAL, test_tflops REAL, diff_from_flops REAL, diff_from_tflops REAL, control_bytes REAL,
   test_bytes REAL, control_gbs REAL, test_gbs REAL, diff_from_bytes REAL, diff_from_gbs REAL,
-  control_events REAL, test_events REAL, op TEXT, top_op TEXT, module TEXT, annotation TEXT, kernel TEXT, kernel_type TEXT,
-  cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT, grid TEXT, block TEXT);
+  control_events REAL, test_events REAL, op TEXT, top_op TEXT, module TEXT, annotation TEXT, kernel TEXT,
+  kernel_type TEXT, cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT, grid TEXT, block TEXT);
 INSERT INTO diff_by_op
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d

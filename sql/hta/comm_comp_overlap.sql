@@ -8,7 +8,8 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank                    INTEGER  rank
---   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals; NULL without communication
+--   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals;
+--                                    NULL without communication
 --   hidden_time             REAL     us of communication that overlaps computation; NULL without communication
 --   exposed_time            REAL     us of communication that does not; NULL without communication
 -- Grain: one row per rank that has device work, by rank.

@@ -1,4 +1,5 @@
--- cupti_counters: the counters of each kernel that CUPTI's range profiler measured, with the operators that launched it.
+-- cupti_counters: the counters of each kernel that CUPTI's range profiler measured, with the operators that launched
+--   it.
 -- Family: analyses of HTA
 -- Question: What did CUPTI count in each kernel, and whose is it?
 --
@@ -29,11 +30,12 @@
 --   4. Operators are the cpu_op (A11.5) that enclose the launch on its thread (T5).
 --   5. A range counts if its launch does (T13); without a launch, if it does itself.
 -- Reference: HTA TraceAnalysis.get_cupti_counter_data_with_operators
--- Differs from HTA: where ranges and launches are not equally many their counters are here, without operators; all kinds
---   of launches count; ranges are paired with launches before the last step is left out (D42).
+-- Differs from HTA: where ranges and launches are not equally many their counters are here, without operators;
+--   all kinds of launches count; ranges are paired with launches before the last step is left out (D42).
 WITH range AS (
   SELECT rank, file, event, name, ts, dur, args, ts_ns,
-         row_number() OVER (PARTITION BY file ORDER BY ts_ns, event) AS place, count(*) OVER (PARTITION BY file) AS count
+         row_number() OVER (PARTITION BY file ORDER BY ts_ns, event) AS place,
+         count(*) OVER (PARTITION BY file) AS count
   FROM trace_events(:trace, :ranks)
   WHERE cat = 'cuda_profiler_range' AND ts_ns IS NOT NULL),
 any_event AS MATERIALIZED (

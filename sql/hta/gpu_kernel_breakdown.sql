@@ -6,7 +6,8 @@
 --   :trace                       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :duration_ratio              REAL0..1       the longest kernels are listed until their sum reaches this share; default 0.8
+--   :duration_ratio              REAL0..1       the longest kernels are listed until their sum reaches this share;
+--                                               default 0.8
 --   :num_kernels                 INTEGER>=0     at most this many kernels are listed; default 10
 --   :include_memory_kernels      0|1            0 without copies and fills; default 1
 -- Columns

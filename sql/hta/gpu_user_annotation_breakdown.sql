@@ -7,9 +7,11 @@
 --   :ranks                       any            integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 --   :use_gpu_annotation          0|1            1 annotations of the device, 0 of the host; default 1
---   :duration_ratio              REAL0..1       the longest annotations are listed until their sum reaches this share; default 0.8
+--   :duration_ratio              REAL0..1       the longest annotations are listed until their sum reaches this share;
+--                                               default 0.8
 --   :num_kernels                 INTEGER>=0     at most this many annotations are listed; default 1000
---   :allowlist_patterns          TEXT[]         JSON array of GLOB patterns of names that are always listed; default none
+--   :allowlist_patterns          TEXT[]         JSON array of GLOB patterns of names that are always listed;
+--                                               default none
 -- Columns
 --   name    TEXT     name of the annotation, or others
 --   sum     REAL     us

@@ -1,14 +1,17 @@
--- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks longer.
+-- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks
+--   longer.
 -- Family: ranks and the job
 -- Question: Which slow ranks are late to collectives, and why?
 --
 -- Parameters
 --   :trace               TEXT required  directory, file, pattern or JSON array of these
 --   :ranks               any            integer, JSON array or 'all'; default 'all'
---   :iterations          any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :iterations          any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                       'first' or a phase; default 'steady'
 --   :control             TEXT           baseline trace: fills the columns control_...; default none
 --   :control_iterations  any            the steps of control; default iterations
---   :steps               TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps               TEXT           which events are steps: 'auto', 'profiler',
+--                                       a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   rank                 INTEGER  rank
 --   times_last           INTEGER  collectives in which it starts last
@@ -24,7 +27,8 @@
 --   lowest, and of a rank the greatest diff_time first. For a row a rank, GROUP BY rank.
 -- Rules:
 --   1. times_last counts the collectives of trace_collectives with this last_rank; wait_caused is the sum
---      of their max_wait. Starts are by one clock (Q3); where nothing ties clocks that are far apart, nobody is last (W4).
+--      of their max_wait. Starts are by one clock (Q3); where nothing ties clocks that are far apart, nobody is last
+--      (W4).
 --   2. A rank for which nobody waits (wait_caused 0) has no rows. So there are none without collectives on the
 --      device, as of gloo, whatever takes a rank longer: a rank that waits in them is the longer one. trace_job_path
 --      says which rank the others wait for there.
@@ -46,7 +50,8 @@ WITH part AS MATERIALIZED (
   FROM trace_step_time(:trace, coalesce(:ranks, 'all'), :iterations, NULL, NULL, NULL, :steps)
   UNION ALL
   SELECT 'control', rank, iteration, class, name, time_ns
-  FROM trace_step_time(:control, coalesce(:ranks, 'all'), coalesce(:control_iterations, :iterations), NULL, NULL, NULL, :steps)
+  FROM trace_step_time(:control, coalesce(:ranks, 'all'), coalesce(:control_iterations, :iterations), NULL, NULL,
+                       NULL, :steps)
   LIMIT -1),
 late AS (
   SELECT 'test' AS side, last_rank AS rank, max_wait

@@ -35,7 +35,8 @@
 --   test_range     TEXT     the same
 --   control_left_out  TEXT  JSON array of the steps that are left out; NULL: none
 --   test_left_out  TEXT     the same
---   shown          INTEGER  for trace_step_causes: 10, so that the causes shown are the answer (L3); NULL if they are so unmerged
+--   shown          INTEGER  for trace_step_causes: 10, so that the causes shown are the answer (L3);
+--                           NULL if they are so unmerged
 --   strata         INTEGER  strata of the steps used (A13)
 --   control_peak   INTEGER  bytes at the peak of control's allocator (M7); NULL without snapshots
 --   test_peak      INTEGER  the same
@@ -46,8 +47,8 @@
 --   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it.
 --   2. Steps and verdict are those of trace_verdict. Of one that is slower or faster, steps are 'few' if a side has
---      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the verdict
---      is that of trace_summary (its rule 9).
+--      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the
+--      verdict is that of trace_summary (its rule 9).
 --   3. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
 -- With shared/verdict
 of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
@@ -55,10 +56,12 @@ of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or 
   FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
                min(iteration) OVER of_file AS first, max(iteration) OVER of_file AS last
         FROM (SELECT 0 AS side, file, rank, iteration, phase, stratum, :control_iteration AS asked
-              FROM trace_steps(CASE WHEN lower(:control_iteration) NOT IN ('all', 'steady', 'first') THEN :control END, :steps)
+              FROM trace_steps(CASE WHEN lower(:control_iteration) NOT IN ('all', 'steady', 'first') THEN :control END,
+                               :steps)
               UNION
               SELECT 1, file, rank, iteration, phase, stratum, :test_iteration
-              FROM trace_steps(CASE WHEN lower(:test_iteration) NOT IN ('all', 'steady', 'first') THEN :test END, :steps))
+              FROM trace_steps(CASE WHEN lower(:test_iteration) NOT IN ('all', 'steady', 'first') THEN :test END,
+                               :steps))
         WINDOW of_file AS (PARTITION BY side, file))
   WHERE is_asked AND (steps < 3 OR iteration NOT IN (first, last))
   GROUP BY side),
@@ -66,16 +69,19 @@ named AS (
   SELECT *, CASE WHEN verdict = 'nothing to compare' THEN 'empty' WHEN verdict = 'no difference' THEN 'identical'
                  WHEN judgement = 'no clear difference' THEN 'unclear'
                  WHEN min(control_steps, test_steps) < 3 THEN 'few'
-                 WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear' ELSE 'overlap' END AS short
+                 WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear'
+                 ELSE 'overlap' END AS short
   FROM judged),
 memory AS MATERIALIZED (
   SELECT control_bytes AS c, test_bytes AS t, max(control_bytes, test_bytes) AS most
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind = 'verdict')
-SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration, test_iterations AS test_iteration,
-       c_ranks AS control_each, t_ranks AS test_each,
-       CASE WHEN control_job THEN c_ranks ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
-       CASE WHEN test_job THEN t_ranks ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
+SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration,
+       test_iterations AS test_iteration, c_ranks AS control_each, t_ranks AS test_each,
+       CASE WHEN control_job THEN c_ranks
+            ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
+       CASE WHEN test_job THEN t_ranks
+            ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
        CASE WHEN is_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
        coalesce(max(control_of_host, test_of_host), 0) AS of_host,
        (SELECT min(n)
@@ -87,20 +93,28 @@ SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS contro
        CASE WHEN (control_of_host AND test_of_host) OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock_used,
        short AS verdict, CASE WHEN short IN ('clear', 'few', 'overlap') THEN judgement END AS verdict_text,
        load, control_ms, test_ms, diff_ms,
-       (SELECT max(step_count) FROM trace_step_path(:control, c_rank, control_iterations, :clock, 'trace', :steps)) AS control_windows,
-       (SELECT max(step_count) FROM trace_step_path(:test, t_rank, test_iterations, :clock, 'trace', :steps)) AS test_windows,
+       (SELECT max(step_count)
+        FROM trace_step_path(:control, c_rank, control_iterations, :clock, 'trace', :steps)) AS control_windows,
+       (SELECT max(step_count)
+        FROM trace_step_path(:test, t_rank, test_iterations, :clock, 'trace', :steps)) AS test_windows,
        control_steps, test_steps,
        printf('%.*f', digits, control_low_ms / size)
-         || CASE WHEN control_high_ms - control_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, control_high_ms / size) ELSE '' END
+         || CASE WHEN control_high_ms - control_low_ms >= 0.0005
+                      THEN '–' || printf('%.*f', digits, control_high_ms / size) ELSE '' END
          AS control_range,
        printf('%.*f', digits, test_low_ms / size)
-         || CASE WHEN test_high_ms - test_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, test_high_ms / size) ELSE '' END
+         || CASE WHEN test_high_ms - test_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, test_high_ms / size)
+                 ELSE '' END
          AS test_range, control_left_out, test_left_out,
        (SELECT CASE WHEN 4 * total(changes) FILTER (WHERE place <= 10) < 3 * total(changes) THEN 10 END
         FROM (SELECT changes, row_number() OVER (ORDER BY changes DESC) AS place
-              FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL, :steps))) AS shown,
+              FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL,
+                                     :steps))) AS shown,
        strata, memory.c AS control_peak, memory.t AS test_peak,
-       CASE WHEN most >= 1000000000 THEN 'GB' WHEN most >= 1000000 THEN 'MB' WHEN most >= 0 THEN 'kB' END AS memory_unit,
+       CASE WHEN most >= 1000000000 THEN 'GB'
+            WHEN most >= 1000000 THEN 'MB'
+            WHEN most >= 0 THEN 'kB' END AS memory_unit,
        CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6 WHEN most >= 0 THEN 1e3 END AS memory_size,
-       2 + (10 * abs(memory.t - memory.c) < CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6 ELSE 1e3 END) AS memory_digits
+       2 + (10 * abs(memory.t - memory.c) < CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6
+                                                 ELSE 1e3 END) AS memory_digits
 FROM named LEFT JOIN memory

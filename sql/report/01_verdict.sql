@@ -55,10 +55,14 @@ said(part, place, block, strong, text, diff) AS (
                   replace(printf('%+.*f', :digits, :diff_ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
              || CASE WHEN :control_ms > 0 AND abs(:diff_ms) >= :least THEN
                   CASE WHEN :diff_ms >= 9.995 * :control_ms THEN printf(' (× %,d)', round(:test_ms / :control_ms))
-                       ELSE replace(printf(CASE WHEN abs(:diff_ms) >= 0.0995 * :control_ms THEN ' (%+.0f'||char(160)||'%%)'
-                                                WHEN abs(:diff_ms) >= 0.00995 * :control_ms THEN ' (%+.1f'||char(160)||'%%)'
-                                                ELSE ' (%+.2f'||char(160)||'%%)' END, 100 * :diff_ms / :control_ms), '-', '−') END ELSE '' END
-             || coalesce(': ' || :verdict_text, '') || CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN ' over all sizes' ELSE '' END
+                       ELSE replace(printf(CASE WHEN abs(:diff_ms) >= 0.0995 * :control_ms
+                                                     THEN ' (%+.0f'||char(160)||'%%)'
+                                                WHEN abs(:diff_ms) >= 0.00995 * :control_ms
+                                                     THEN ' (%+.1f'||char(160)||'%%)'
+                                                ELSE ' (%+.2f'||char(160)||'%%)' END, 100 * :diff_ms / :control_ms),
+                                    '-', '−') END ELSE '' END
+             || coalesce(': ' || :verdict_text, '')
+             || CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN ' over all sizes' ELSE '' END
            END, NULL
   UNION ALL
   SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
@@ -114,7 +118,8 @@ said(part, place, block, strong, text, diff) AS (
                  || ' of test, so how much a step varies is not known' END
              WHEN 'overlap' THEN 'The steps overlap: some of test’s ' || :test_steps || ' are within the range of '
                || 'control’s ' || :control_steps
-             ELSE CASE WHEN :load IS NOT NULL THEN 'Beside the load of the host, nothing changed that is longer than steps vary'
+             ELSE CASE WHEN :load IS NOT NULL
+                            THEN 'Beside the load of the host, nothing changed that is longer than steps vary'
                        WHEN min(:control_steps, :test_steps) < 3 THEN 'The difference is small and steps are few'
                        ELSE 'The difference is smaller than the steps of a side vary, or less than 0.5 %' END END
              || ' (control ' || :control_range || ', test ' || :test_range || ' ' || :unit || ').'
@@ -123,7 +128,8 @@ said(part, place, block, strong, text, diff) AS (
   SELECT 7, 2, NULL, NULL, ' One recording a side: what differs from run to run is not in these numbers.', NULL
   WHERE :verdict NOT IN ('empty', 'identical')
   UNION ALL
-  SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
+  SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks
+           || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
          || 'a step as long as it is. No wait for another rank is in them.', NULL
   WHERE :ranks > 0 AND :verdict <> 'empty'
   UNION ALL

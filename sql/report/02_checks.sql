@@ -2,7 +2,8 @@
 -- Layout prose
 -- With shared/steps
 found AS MATERIALIZED (
-  SELECT topic, item, control_value AS control, test_value AS test, matters, why, upper(substr(why, 1, 1)) || substr(why, 2) AS sentence
+  SELECT topic, item, control_value AS control, test_value AS test, matters, why,
+         upper(substr(why, 1, 1)) || substr(why, 2) AS sentence
   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration, :clock, 0,
                            :steps)
   LIMIT -1),
@@ -17,26 +18,33 @@ unlinked AS MATERIALIZED (
 -- what steps that are left out have more of than the others
 longer AS (
   SELECT side, iteration, trace_label(name) AS label, class, total / 1e6 AS ms, rank,
-         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
+         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC,
+                            rank, class, name) AS place
   FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
                sum(time_ns) OVER (PARTITION BY side, iteration) AS total, max(number) OVER (PARTITION BY side) AS steps
         FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
               FROM (SELECT 0 AS side, :control_left_out AS left_out, rank, iteration, class, name, time_ns
                     FROM trace_step_time(CASE WHEN :control_left_out IS NOT NULL THEN :control END, :control_rank,
-                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2), 'top_op', :clock, NULL, :steps)
+                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2),
+                                         'top_op', :clock, NULL, :steps)
                     UNION ALL
                     SELECT 1, :test_left_out, rank, iteration, class, name, time_ns
                     FROM trace_step_time(CASE WHEN :test_left_out IS NOT NULL THEN :test END, :test_rank,
-                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op', :clock, NULL, :steps))))
+                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op',
+                                         :clock, NULL, :steps))))
   WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 said(place, bad, strong, text) AS (
-  SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.' WHERE :ranks_out IS NOT NULL
+  SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.'
+  WHERE :ranks_out IS NOT NULL
   UNION ALL
   SELECT 0, 1, 'Load of the host.', upper(substr(:load, 1, 1)) || substr(:load, 2) || '.' WHERE :load IS NOT NULL
   UNION ALL
-  SELECT 0.5, 1, 'A step left out.', 'Step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
-         || printf('%.*f', :digits, ms / :size) || ' ' || :unit || '; ' || CASE WHEN :ranks > 0 THEN 'rank ' || rank || ' has ' ELSE '' END
-         || 'more of ' || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
+  SELECT 0.5, 1, 'A step left out.',
+         'Step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
+         || printf('%.*f', :digits, ms / :size) || ' ' || :unit || '; '
+         || CASE WHEN :ranks > 0 THEN 'rank ' || rank || ' has ' ELSE '' END
+         || 'more of '
+         || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
          || ' than others. It is in no number of this page.'
   FROM longer
   WHERE place = 1
@@ -49,20 +57,24 @@ said(place, bad, strong, text) AS (
   WHERE topic = 'device' AND item = 'name' AND control IS NOT NULL AND test IS NOT NULL
   UNION ALL
   SELECT 2, matters = 'yes', CASE matters WHEN 'yes' THEN 'No device work.' ELSE 'Only the host:' END,
-         CASE matters WHEN 'yes' THEN why || '.' ELSE 'neither side has device work, so the parts are what the host was in' END
+         CASE matters WHEN 'yes' THEN why || '.'
+              ELSE 'neither side has device work, so the parts are what the host was in' END
   FROM found
-  WHERE topic = 'device' AND item = 'work' AND (matters = 'yes' OR (control = 0 AND coalesce(:clock, 'device') <> 'host'))
+  WHERE topic = 'device' AND item = 'work'
+    AND (matters = 'yes' OR (control = 0 AND coalesce(:clock, 'device') <> 'host'))
   UNION ALL
   SELECT 3, matters <> 'no', CASE matters WHEN 'no' THEN 'Same ranks:' ELSE 'Different ranks.' END,
          CASE WHEN matters = 'no' THEN control
-              WHEN control LIKE 'rank %' AND test LIKE 'rank %' THEN 'Control’s ' || control || ' is compared with test’s ' || test || '.'
+              WHEN control LIKE 'rank %' AND test LIKE 'rank %'
+                   THEN 'Control’s ' || control || ' is compared with test’s ' || test || '.'
               ELSE 'Control has ' || control || ', test ' || test || '.' END
   FROM found
   WHERE topic = 'ranks' AND item = 'compared'
   UNION ALL
   SELECT 4, matters <> 'no', CASE matters WHEN 'no' THEN 'Ranks:' ELSE 'Ranks missing.' END,
          CASE matters WHEN 'no' THEN 'all recorded'
-              ELSE 'Recorded: ' || control || ' in control, ' || test || ' in test. Who waits for whom in a collective, one rank cannot say.' END
+              ELSE 'Recorded: ' || control || ' in control, ' || test
+                   || ' in test. Who waits for whom in a collective, one rank cannot say.' END
   FROM found
   WHERE topic = 'ranks' AND item = 'recorded' AND control IS NOT NULL AND test IS NOT NULL
   UNION ALL
@@ -70,8 +82,10 @@ said(place, bad, strong, text) AS (
          CASE WHEN max(control, test) = 0 OR matters = 'yes' THEN sentence
                 || CASE matters WHEN 'yes' THEN '.' ELSE '. profiler.step() marks them.' END
               WHEN few THEN control || ' in control, ' || test || ' in test: too few to tell how much steps vary.'
-              WHEN control = test THEN control || ' a side' ELSE control || ' in control, ' || test || ' in test; means over them' END
-         || CASE WHEN NOT few AND coalesce(:control_iteration, 'steady') = 'steady' AND coalesce(:test_iteration, 'steady') = 'steady'
+              WHEN control = test THEN control || ' a side'
+              ELSE control || ' in control, ' || test || ' in test; means over them' END
+         || CASE WHEN NOT few AND coalesce(:control_iteration, 'steady') = 'steady'
+                      AND coalesce(:test_iteration, 'steady') = 'steady'
                  THEN ', without the first and the last' ELSE '' END
   FROM (SELECT *, min(control, test) = 0 OR EXISTS (SELECT 1 FROM found WHERE item = 'few' AND topic = 'steps') AS few
         FROM found
@@ -91,11 +105,14 @@ said(place, bad, strong, text) AS (
   UNION ALL
   SELECT 8, 0, 'Not the same:', why
   FROM found
-  WHERE (topic IN ('versions', 'time') OR item = 'backend') AND matters = 'maybe' AND control IS NOT NULL AND test IS NOT NULL
+  WHERE (topic IN ('versions', 'time') OR item = 'backend') AND matters = 'maybe'
+    AND control IS NOT NULL AND test IS NOT NULL
   UNION ALL
-  SELECT 9, alone > 0.02 * time, CASE WHEN alone > 0.02 * time THEN 'Work without an operator.' ELSE 'Work without an operator:' END,
+  SELECT 9, alone > 0.02 * time,
+         CASE WHEN alone > 0.02 * time THEN 'Work without an operator.' ELSE 'Work without an operator:' END,
          printf('%.0f', max(1, 100 * alone / time)) || ' % of the device time of ' || word
-         || CASE WHEN alone > 0.02 * time THEN ' has no recorded launch, or one outside of every operator.' ELSE ' or less' END
+         || CASE WHEN alone > 0.02 * time THEN ' has no recorded launch, or one outside of every operator.'
+                 ELSE ' or less' END
   FROM unlinked
   WHERE alone > 0
   UNION ALL
@@ -104,7 +121,8 @@ said(place, bad, strong, text) AS (
   WHERE problems LIKE '%"cannot read %'
   UNION ALL
   SELECT 10, max(matters = 'yes'), CASE max(matters = 'yes') WHEN 1 THEN 'Problems in files.' ELSE 'Whole files:' END,
-         CASE max(matters = 'yes') WHEN 1 THEN coalesce(sum(control), 0) || ' of control, ' || coalesce(sum(test), 0) || ' of test: cut short, or with events that were skipped.'
+         CASE max(matters = 'yes') WHEN 1 THEN coalesce(sum(control), 0) || ' of control, ' || coalesce(sum(test), 0)
+                                        || ' of test: cut short, or with events that were skipped.'
               ELSE 'none cut short, no event skipped' END
   FROM found
   WHERE topic = 'files'

@@ -3,7 +3,8 @@
 -- Layout table cmp
 -- SQL
 --   SELECT topic, item, control_value, test_value, matters, why
---   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration, :clock, 1, :steps);
+--   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration,
+--                            :clock, 1, :steps);
 -- Rules:
 --   1. A side was recorded when its earliest event began, if that is after 2001, in ns since 1970: a clock that counts
 --      from the start of a machine or of a recording is earlier than that, so it is not shown.
@@ -12,7 +13,9 @@
 --   3. What is known of neither side has no row.
 -- With shared/steps
 file AS MATERIALIZED (
-  SELECT 0 AS side, file, rank, world_size, device, events, size, start_ns FROM trace_files(:control) WHERE rank IS NOT NULL
+  SELECT 0 AS side, file, rank, world_size, device, events, size, start_ns
+  FROM trace_files(:control)
+  WHERE rank IS NOT NULL
   UNION ALL
   SELECT 1, file, rank, world_size, device, events, size, start_ns FROM trace_files(:test) WHERE rank IS NOT NULL),
 key AS (
@@ -40,7 +43,9 @@ marked AS MATERIALIZED (
   SELECT 1, rank, iteration, dur_ns FROM trace_steps(:test, :steps)),
 host AS (
   SELECT marked.side, avg(dur_ns) / 1e6 AS mean, min(dur_ns) / 1e6 AS low, max(dur_ns) / 1e6 AS high
-  FROM marked JOIN step ON step.side = marked.side AND coalesce(step.rank, marked.rank) = marked.rank AND step.iteration = marked.iteration
+  FROM marked
+  JOIN step ON step.side = marked.side AND coalesce(step.rank, marked.rank) = marked.rank
+    AND step.iteration = marked.iteration
   GROUP BY marked.side),
 whole AS (
   SELECT side, max(world_size) AS world, count(DISTINCT rank) AS recorded, sum(events) AS events,
@@ -48,7 +53,8 @@ whole AS (
          (SELECT sum(size) FROM (SELECT DISTINCT file, size FROM file AS other WHERE other.side = file.side)) AS size,
          (SELECT group_concat(device, ', ')
           FROM (SELECT DISTINCT device FROM file AS other
-                WHERE other.side = file.side AND (:ranks > 0 OR rank IN (SELECT rank FROM step WHERE step.side = file.side)))) AS device
+                WHERE other.side = file.side
+                  AND (:ranks > 0 OR rank IN (SELECT rank FROM step WHERE step.side = file.side)))) AS device
   FROM file
   GROUP BY side),
 said(place, side, what, text) AS (
@@ -74,7 +80,9 @@ said(place, side, what, text) AS (
          CASE WHEN steps = 0 THEN 'none marked: the whole trace'
               ELSE low || CASE WHEN high > low THEN '–' || high ELSE '' END || ' (' || steps || ' of '
                    || (SELECT count(DISTINCT iteration) FROM marked WHERE marked.side = chosen.side) || ')'
-                   || coalesce(', without ' || trim(replace(CASE side WHEN 0 THEN :control_left_out ELSE :test_left_out END, ',', ', '), '[]'), '') END
+                   || coalesce(', without '
+                               || trim(replace(CASE side WHEN 0 THEN :control_left_out ELSE :test_left_out END,
+                                               ',', ', '), '[]'), '') END
   FROM chosen
   UNION ALL
   SELECT 5, side, :clock_used || ' clock',
@@ -98,7 +106,7 @@ pair AS (
          max(text) FILTER (WHERE side = 1) AS t
   FROM said
   GROUP BY place)
-SELECT coalesce(what, other) AS "|head", coalesce(c, 'not known') AS "control|text", coalesce(t, 'not known') AS "test|text",
-       c IS NOT t AND place IN (1.3, 2, 3) AS "|differs"
+SELECT coalesce(what, other) AS "|head", coalesce(c, 'not known') AS "control|text",
+       coalesce(t, 'not known') AS "test|text", c IS NOT t AND place IN (1.3, 2, 3) AS "|differs"
 FROM pair
 ORDER BY place

@@ -3,7 +3,8 @@
 -- Layout table fall
 -- SQL
 --   SELECT text, control_time / 1000 AS control_ms, test_time / 1000 AS test_ms, diff_time / 1000 AS diff_ms
---   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, :shown, :steps);
+--   FROM trace_step_causes(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+--                          :clock, :shown, :steps);
 WITH cause AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY abs(diff_time) DESC, text, kind, class, area, name) AS place, kind, class,
          text, control_time / 1000 AS c, test_time / 1000 AS t, diff_time / 1000 AS d

@@ -3,7 +3,8 @@
 -- SQL
 --   SELECT class, sum(control_time) / 1000 AS control_ms, sum(test_time) / 1000 AS test_ms,
 --          sum(diff_time) / 1000 AS diff_ms
---   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, NULL, :clock, NULL, NULL, :steps)
+--   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+--                        NULL, :clock, NULL, NULL, :steps)
 --   GROUP BY class;
 WITH part AS (
   SELECT class, total(time_ns) / 1e6 / :control_windows AS c, 0.0 AS t

@@ -13,27 +13,31 @@ several AS MATERIALIZED (
   FROM (SELECT count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 part AS (
   SELECT 0 AS side, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.control, :control_ranks, :control_iteration, 'annotation', :clock, NULL, :steps)
+  FROM several
+  CROSS JOIN trace_step_time(several.control, :control_ranks, :control_iteration, 'annotation', :clock, NULL, :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, time_ns
-  FROM several CROSS JOIN trace_step_time(several.test, :test_ranks, :test_iteration, 'annotation', :clock, NULL, :steps)),
+  FROM several
+  CROSS JOIN trace_step_time(several.test, :test_ranks, :test_iteration, 'annotation', :clock, NULL, :steps)),
 summed AS (
   SELECT side, rank, count(DISTINCT coalesce(iteration, 0)) * 1e6 AS windows, total(time_ns) AS step,
-         total(time_ns) FILTER (WHERE class = 'compute') AS compute, total(time_ns) FILTER (WHERE class = 'comm') AS comm,
-         total(time_ns) FILTER (WHERE class = 'memory') AS copies,
+         total(time_ns) FILTER (WHERE class = 'compute') AS compute,
+         total(time_ns) FILTER (WHERE class = 'comm') AS comm, total(time_ns) FILTER (WHERE class = 'memory') AS copies,
          total(time_ns) FILTER (WHERE class IN ('idle_host', 'idle_call', 'idle_launch')) AS late
   FROM part
   GROUP BY side, rank),
 mean AS MATERIALIZED (
-  SELECT side, rank, step / windows AS step, compute / windows AS compute, comm / windows AS comm, copies / windows AS copies,
-         late / windows AS late
+  SELECT side, rank, step / windows AS step, compute / windows AS compute, comm / windows AS comm,
+         copies / windows AS copies, late / windows AS late
   FROM summed),
 path AS MATERIALIZED (
   SELECT rank, total(dur_ns) FILTER (WHERE side = 0) / 1e6 / :control_windows AS c_path,
          total(dur_ns) FILTER (WHERE side = 1) / 1e6 / :test_windows AS t_path
-  FROM (SELECT 0 AS side, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 THEN :control END, :control_rank, :control_iteration, :steps)
+  FROM (SELECT 0 AS side, rank, dur_ns
+        FROM trace_job_path(CASE WHEN :ranks > 0 THEN :control END, :control_rank, :control_iteration, :steps)
         UNION ALL
-        SELECT 1, rank, dur_ns FROM trace_job_path(CASE WHEN :ranks > 0 THEN :test END, :test_rank, :test_iteration, :steps))
+        SELECT 1, rank, dur_ns
+        FROM trace_job_path(CASE WHEN :ranks > 0 THEN :test END, :test_rank, :test_iteration, :steps))
   GROUP BY rank),
 pair AS (
   SELECT rank, max(step) FILTER (WHERE side = 0) AS c, max(step) FILTER (WHERE side = 1) AS t,
@@ -46,7 +50,8 @@ pair AS (
 placed AS (
   SELECT *, row_number() OVER (ORDER BY abs(coalesce(t - c, 0)) DESC, coalesce(c, t) DESC, rank) AS place
   FROM pair)
-SELECT 'rank ' || rank || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)' ELSE '' END AS "rank|head",
+SELECT 'rank ' || rank || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS NULL THEN ' (only in control)'
+                               ELSE '' END AS "rank|head",
        c AS "control|time", t AS "test|time", t - c AS "difference|diff",
        CASE WHEN c_path > 0 OR t_path > 0 THEN printf('%.*f', :digits, coalesce(c_path, 0) / :size) || ' → '
          || printf('%.*f', :digits, coalesce(t_path, 0) / :size) END AS "on the path|range",

@@ -9,12 +9,15 @@ recorded AS MATERIALIZED (
   FROM (SELECT side, count(DISTINCT rank) AS ranks FROM file GROUP BY side)),
 met AS MATERIALIZED (
   SELECT 0 AS side, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
+  FROM recorded
+  CROSS JOIN trace_collectives(CASE WHEN recorded.c > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
   UNION ALL
   SELECT 1, iteration, rank_count, transfer, max_wait, last_rank
-  FROM recorded CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
+  FROM recorded
+  CROSS JOIN trace_collectives(CASE WHEN recorded.t > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
 whole AS (
-  SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait, count(DISTINCT iteration) AS steps, avg(transfer) / 1000 AS transfer
+  SELECT side, count(*) AS collectives, sum(max_wait) / 1000 / count(DISTINCT iteration) AS wait,
+         count(DISTINCT iteration) AS steps, avg(transfer) / 1000 AS transfer
   FROM met
   WHERE rank_count > 1
   GROUP BY side),
@@ -27,10 +30,13 @@ last AS (
 side(side, word) AS (VALUES (0, 'Control'), (1, 'Test')),
 said(place, block, strong, text) AS (
   SELECT 1, 'state', 'One rank a side.', CASE WHEN EXISTS (
-             SELECT 1 FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps) WHERE class = 'comm'
+             SELECT 1 FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
+             WHERE class = 'comm'
              UNION ALL
-             SELECT 1 FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps) WHERE class = 'comm')
-           THEN 'Whether its collectives are slow or wait for another rank needs the traces of the others in the same directory.'
+             SELECT 1 FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
+             WHERE class = 'comm')
+           THEN 'Whether its collectives are slow or wait for another rank needs the traces of the others '
+                || 'in the same directory.'
            ELSE 'Nothing of these steps waits for another rank.' END
   FROM recorded
   WHERE c <= 1 AND t <= 1
@@ -41,8 +47,10 @@ said(place, block, strong, text) AS (
   UNION ALL
   SELECT 2 + side, 'p', word || ':', 'of ' || collectives || ' collectives, '
          || coalesce('rank ' || last_rank || ' starts last in ' || times, 'no rank starts last')
-         || '. Waiting for the last rank takes ' || printf('%.*f', :digits, wait / :size) || ' ' || :unit || ' a ' || :per
-         || coalesce(', ' || printf('%.*f', :digits, caused / 1000 / steps / :size) || ' ' || :unit || ' of it for rank ' || last_rank, '')
+         || '. Waiting for the last rank takes ' || printf('%.*f', :digits, wait / :size)
+         || ' ' || :unit || ' a ' || :per
+         || coalesce(', ' || printf('%.*f', :digits, caused / 1000 / steps / :size) || ' ' || :unit
+                     || ' of it for rank ' || last_rank, '')
          || '; the transfer of a collective takes ' || printf('%.*f', :digits, transfer / :size) || ' ' || :unit || '.'
   FROM whole JOIN side USING (side) LEFT JOIN last USING (side)
   WHERE place IS NULL OR place = 1

@@ -11,24 +11,27 @@ WITH several AS MATERIALIZED (
   GROUP BY side),
 met AS (
   SELECT 0 AS side, iteration, name, rank_count, max_wait, last_rank
-  FROM several CROSS JOIN trace_collectives(CASE WHEN several.side = 0 AND several.ranks > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
+  FROM several CROSS JOIN trace_collectives(CASE WHEN several.side = 0 AND several.ranks > 1 THEN :control END,
+                                            :control_ranks, :control_iteration, :steps)
   UNION ALL
   SELECT 1, iteration, name, rank_count, max_wait, last_rank
-  FROM several CROSS JOIN trace_collectives(CASE WHEN several.side = 1 AND several.ranks > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
+  FROM several CROSS JOIN trace_collectives(CASE WHEN several.side = 1 AND several.ranks > 1 THEN :test END,
+                                            :test_ranks, :test_iteration, :steps)),
 counted AS (
   SELECT *, max(number) OVER (PARTITION BY side) AS steps
   FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number FROM met)),
 pair AS (
   SELECT last_rank, name, total(max_wait / steps) FILTER (WHERE side = 0) / 1000 AS c,
-         total(max_wait / steps) FILTER (WHERE side = 1) / 1000 AS t, total(1.0 / steps) FILTER (WHERE side = 0) AS c_times,
-         total(1.0 / steps) FILTER (WHERE side = 1) AS t_times
+         total(max_wait / steps) FILTER (WHERE side = 1) / 1000 AS t,
+         total(1.0 / steps) FILTER (WHERE side = 0) AS c_times, total(1.0 / steps) FILTER (WHERE side = 1) AS t_times
   FROM counted
   WHERE last_rank IS NOT NULL
   GROUP BY last_rank, name)
 SELECT CASE (SELECT max(ranks) + max(last) - min(first) FROM several)
          WHEN 3 THEN 'rank ' || ((SELECT sum(DISTINCT first) + sum(DISTINCT last) FROM several) - last_rank) || ' waits'
          ELSE 'others wait' END || ' for rank ' || last_rank || ' in ' || trace_label(name) AS "who waits|head",
-       c AS "control|time", t AS "test|time", t - c AS "difference|diff", c_times AS "a step, control|count", t_times AS "a step, test|count"
+       c AS "control|time", t AS "test|time", t - c AS "difference|diff", c_times AS "a step, control|count",
+       t_times AS "a step, test|count"
 FROM pair
 WHERE max(c, t) >= :least
 ORDER BY abs(t - c) DESC, max(c, t) DESC, last_rank, name

@@ -6,10 +6,11 @@
 --   SELECT text
 --   FROM memory_summary(:control_memory, :test_memory, 'worst');
 -- Rules:
---   1. The step of a peak is that of the trace of the same rank, or of the only one, within which it is by the clock, to the us. A
---      snapshot of another run has none.
+--   1. The step of a peak is that of the trace of the same rank, or of the only one, within which it is by the clock,
+--      to the us. A snapshot of another run has none.
 WITH told AS MATERIALIZED (
-  SELECT line, kind, upper(substr(text, 1, 1)) || replace(replace(replace(substr(text, 2), ' -> ', ' → '), ', -', ', −'), '(-', '(−') AS text
+  SELECT line, kind, upper(substr(text, 1, 1))
+           || replace(replace(replace(substr(text, 2), ' -> ', ' → '), ', -', ', −'), '(-', '(−') AS text
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind IN ('verdict', 'peak', 'caution', 'reserved')
   LIMIT -1),
@@ -38,7 +39,8 @@ said(place, block, strong, text) AS (
   SELECT 3, 'p', NULL, text || '.' FROM told WHERE kind = 'peak'
   UNION ALL
   SELECT 4, NULL, NULL, ' By the clock of the traces that is in ' || words || '.'
-  FROM (SELECT group_concat('step ' || iteration || ' of ' || word, ' and in ') AS words FROM (SELECT * FROM during ORDER BY word))
+  FROM (SELECT group_concat('step ' || iteration || ' of ' || word, ' and in ') AS words
+        FROM (SELECT * FROM during ORDER BY word))
   WHERE words IS NOT NULL
   UNION ALL
   SELECT 5, 'p', NULL, text || '.' FROM told WHERE kind = 'reserved'

@@ -7,14 +7,16 @@
 --   WHERE kind IN ('cause', 'rest');
 WITH cause AS MATERIALIZED (
   SELECT line, kind, text, phase,
-         CASE WHEN length(function) > 100 THEN substr(function, 1, 99) || '…' ELSE function END AS function, op, control_bytes AS c, test_bytes AS t, diff_bytes AS d, control_blocks AS cn, test_blocks AS tn
+         CASE WHEN length(function) > 100 THEN substr(function, 1, 99) || '…' ELSE function END AS function, op,
+         control_bytes AS c, test_bytes AS t, diff_bytes AS d, control_blocks AS cn, test_blocks AS tn
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind IN ('cause', 'rest')
   LIMIT -1),
 -- with what is the same in both, so that all columns add up
 rest AS (
   SELECT coalesce(max(substr(text, instr(text, 'B  ') + 3)) FILTER (WHERE kind = 'rest'), 'the same in both') AS text,
-         :control_peak - total(c) FILTER (WHERE kind = 'cause') AS c, :test_peak - total(t) FILTER (WHERE kind = 'cause') AS t
+         :control_peak - total(c) FILTER (WHERE kind = 'cause') AS c,
+         :test_peak - total(t) FILTER (WHERE kind = 'cause') AS t
   FROM cause),
 line(place, tag, text, note, c, t, d, kind) AS (
   SELECT 0, NULL, 'peak of control', NULL, :control_peak, NULL, NULL, 'sum'

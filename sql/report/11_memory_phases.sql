@@ -34,7 +34,8 @@ line AS (
   SELECT 6, 'peak', NULL, :control_peak, :test_peak, sum(cn), sum(tn), 'sum' FROM part
   UNION ALL
   SELECT 8, 'reserved at the peak', NULL, sum(c), sum(t), NULL, NULL, 'sum' FROM part)
-SELECT CASE style WHEN 'sum' THEN phase END AS "phase|head", CASE WHEN style IS NULL THEN phase END AS "|tag", means AS "what it means|text",
-       c AS "control|time", t AS "test|time", t - c AS "difference|diff", cn AS "blocks, control|count", tn AS "blocks, test|count", style AS "|row"
+SELECT CASE style WHEN 'sum' THEN phase END AS "phase|head", CASE WHEN style IS NULL THEN phase END AS "|tag",
+       means AS "what it means|text", c AS "control|time", t AS "test|time", t - c AS "difference|diff",
+       cn AS "blocks, control|count", tn AS "blocks, test|count", style AS "|row"
 FROM line
 ORDER BY place

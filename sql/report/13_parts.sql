@@ -3,7 +3,8 @@
 -- Empty Nothing is recorded of these steps.
 -- SQL
 --   SELECT class, name, control_time / 1000 AS control_ms, test_time / 1000 AS test_ms, diff_time / 1000 AS diff_ms
---   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :level, :clock, NULL, NULL, :steps);
+--   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+--                        :level, :clock, NULL, NULL, :steps);
 -- Rules:
 --   1. Names are those of trace_step_diff, from paths (A12.4). Where these cannot tell work without a launch
 --      from work that something without a name launched, trace_step_diff is asked.
@@ -33,8 +34,10 @@ part AS (
                                           :control_iteration, :test_iteration, :level, :clock, NULL, NULL, :steps))
 SELECT name AS "name|name", d AS "difference|diff", c AS "control|time", t AS "test|time",
        CASE class WHEN 'comm' THEN 'communication' WHEN 'memory' THEN 'copies' WHEN 'idle_host' THEN 'host late'
-                  WHEN 'idle_call' THEN 'host in a call' WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued'
-                  WHEN 'idle_unrecorded' THEN 'not recorded' WHEN 'unrecorded' THEN 'host not recorded' ELSE class END AS "kind|text"
+                  WHEN 'idle_call' THEN 'host in a call' WHEN 'idle_launch' THEN 'launching'
+                  WHEN 'idle_wait' THEN 'queued'
+                  WHEN 'idle_unrecorded' THEN 'not recorded' WHEN 'unrecorded' THEN 'host not recorded'
+                  ELSE class END AS "kind|text"
 FROM part
 ORDER BY abs(d) DESC, class, name
 LIMIT 150

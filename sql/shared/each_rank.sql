@@ -1,5 +1,5 @@
--- each_rank: the ranks of two jobs one by one; else one row, with the ranks that are compared. A query that begins so has a
--- CTE `asked`, with `c_ranks` and `t_ranks`, the ranks of both sides, and `is_job`.
+-- each_rank: the ranks of two jobs one by one; else one row, with the ranks that are compared. A query that begins so
+-- has a CTE `asked`, with `c_ranks` and `t_ranks`, the ranks of both sides, and `is_job`.
 WITH each_rank AS MATERIALIZED (
   SELECT r.rank, r.rank AS c_each, r.rank AS t_each
   FROM asked CROSS JOIN (SELECT DISTINCT rank FROM trace_files(:control) WHERE rank IS NOT NULL) AS r

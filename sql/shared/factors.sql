@@ -1,13 +1,15 @@
--- factors: the common factor of what is compared (trace_clock_factor, rule 4). A query that begins so has a CTE `compared`
--- with `ratio`, the factor of a thing, and `time`, of which the weight is made.
+-- factors: the common factor of what is compared (trace_clock_factor, rule 4). A query that begins so has a
+-- CTE `compared` with `ratio`, the factor of a thing, and `time`, of which the weight is made.
 WITH RECURSIVE
 -- none has more than a fifth of the weight: the longest ones have what is left for each of the five
 weighed AS MATERIALIZED (
   SELECT *, sum(weight) OVER (ORDER BY ratio ROWS UNBOUNDED PRECEDING) AS up_to,
          sum(weight) OVER (ORDER BY ratio DESC ROWS UNBOUNDED PRECEDING) AS from_it,
          sum(weight) OVER () * 0.999999999999 AS weights -- so that rounding does not miss the half of equal weights
-  FROM (SELECT *, min(time, coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
-                                     min(time) OVER ())) AS weight
+  FROM (SELECT *,
+               min(time,
+                   coalesce(min(rest / (6 - place)) FILTER (WHERE place <= 5 AND time * (6 - place) <= rest) OVER (),
+                            min(time) OVER ())) AS weight
         FROM (SELECT *, row_number() OVER longest AS place,
                      sum(time) OVER (ORDER BY time DESC ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest
               FROM compared

@@ -1,5 +1,5 @@
--- verdict: how a step differs, how its times are written, and whether the difference is clear: `judged`, a row with which
--- trace_summary and the report begin. Rules 5 and 9 are those of trace_summary.
+-- verdict: how a step differs, how its times are written, and whether the difference is clear: `judged`, a row with
+-- which trace_summary and the report begin. Rules 5 and 9 are those of trace_summary.
 -- Columns
 --   c_rank               any      the ranks of control that are compared, for functions that take 'job'
 --   t_rank               any      the same of test
@@ -44,22 +44,25 @@
 --   judgement            TEXT     the verdict in words: 'test ...' if the difference is clear
 -- With shared/each_rank
 asked AS MATERIALIZED (
-  SELECT control_chosen AS c_rank, test_chosen AS t_rank, control_ranks AS c_ranks, test_ranks AS t_ranks, control_job, test_job,
-         control_job AND test_job AS is_job, ranks, why AS ranks_out
+  SELECT control_chosen AS c_rank, test_chosen AS t_rank, control_ranks AS c_ranks, test_ranks AS t_ranks,
+         control_job, test_job, control_job AND test_job AS is_job, ranks, why AS ranks_out
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
 written AS MATERIALIZED (
-  SELECT *, CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits
+  SELECT *,
+         CASE WHEN digits_of >= 100 THEN 0 WHEN digits_of >= 10 THEN 1 WHEN digits_of >= 1 THEN 2 ELSE 3 END AS digits
   FROM (SELECT *, CASE WHEN abs(diff_ms) < 0.005 * control_ms THEN control_ms ELSE abs(diff_ms) END / size AS digits_of
         FROM (SELECT asked.*, v.*, CASE WHEN max(control_ms, test_ms) >= 10000 THEN 's' ELSE 'ms' END AS unit,
                      CASE WHEN max(control_ms, test_ms) >= 10000 THEN 1000.0 ELSE 1.0 END AS size
               FROM asked
-              CROSS JOIN trace_verdict(:control, :test, c_rank, t_rank, :control_iteration, :test_iteration, :clock, :steps) AS v))
+              CROSS JOIN trace_verdict(:control, :test, c_rank, t_rank, :control_iteration, :test_iteration, :clock,
+                                       :steps) AS v))
   LIMIT -1),
 loaded AS MATERIALIZED (
   SELECT *, size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
          (SELECT text
-          FROM trace_host_factor(CASE WHEN control_of_host AND test_of_host AND verdict NOT IN ('no difference', 'nothing to compare')
+          FROM trace_host_factor(CASE WHEN control_of_host AND test_of_host
+                                           AND verdict NOT IN ('no difference', 'nothing to compare')
                                       THEN :control END,
                                  :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps)
           WHERE kind = 'host') AS load
@@ -69,13 +72,16 @@ explained AS MATERIALIZED (
   SELECT *,
          CASE WHEN load IS NOT NULL AND verdict <> 'no clear difference' THEN
            (SELECT 2 * total(diff_time) / 1000 / diff_ms >= 1
-            FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL, :steps)
+            FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock,
+                                   NULL, :steps)
             WHERE kind = 'not recorded' OR class = 'call' OR name LIKE 'enumerate(DataLoader)%') END AS is_waiting,
          CASE WHEN load IS NOT NULL AND verdict <> 'no clear difference' THEN
-           EXISTS (SELECT 1 FROM trace_work_diff(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps))
+           EXISTS (SELECT 1
+                   FROM trace_work_diff(:control, :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps))
            OR EXISTS (SELECT 1
                       FROM each_rank
-                      CROSS JOIN trace_host_factor(:control, :test, c_each, t_each, control_iterations, test_iterations, :steps) AS f
+                      CROSS JOIN trace_host_factor(:control, :test, c_each, t_each, control_iterations, test_iterations,
+                                                   :steps) AS f
                       WHERE f.kind = 'other' AND f.beyond_time / diff_ms >= 500) END AS is_other_work
   FROM loaded
   LIMIT -1),

@@ -7,10 +7,12 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind           TEXT     as critical_path has it
 --   name           TEXT     stable name; NULL if nothing is recorded

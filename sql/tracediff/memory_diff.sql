@@ -5,8 +5,10 @@
 -- Parameters
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     TEXT required  snapshot to compare with the baseline
---   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas; default 'phase,function,op'
---   :ranks    any            integer, JSON array, 'all' or 'worst', the one with the highest peak of each side; default the lowest
+--   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas;
+--                            default 'phase,function,op'
+--   :ranks    any            integer, JSON array, 'all' or 'worst', the one with the highest peak of each side;
+--                            default the lowest
 --
 -- Columns
 --   rank              INTEGER  rank; NULL where the sides have different ones
@@ -23,15 +25,17 @@
 --   diff_bytes        INTEGER  test minus control
 --   control_blocks    INTEGER  allocations at the peak of control
 --   test_blocks       INTEGER  the same in test
---   diff_from_blocks  INTEGER  bytes, the part of diff_bytes that comes from more or fewer allocations, of control's mean size
+--   diff_from_blocks  INTEGER  bytes, the part of diff_bytes that comes from more or fewer allocations,
+--                              of control's mean size
 --   diff_from_size    INTEGER  bytes, the rest: from larger or smaller ones
 --
 -- Grain: a row for each rank, device and value of the keys at either peak, the largest difference first; the row
 -- `cached and rounded` is the last of its device.
 -- Rules:
--- 1. Ranks are compared with the same ranks if a side has several; one rank of each side with the other. The nth device of a
---    rank that is in use is compared with the nth.
--- 2. Without `cached and rounded`, the rows add up to the difference of the peaks; with it, to that of what is reserved then.
+-- 1. Ranks are compared with the same ranks if a side has several; one rank of each side with the other. The nth device
+--    of a rank that is in use is compared with the nth.
+-- 2. Without `cached and rounded`, the rows add up to the difference of the peaks; with it, to that of what is reserved
+--    then.
 WITH
 side AS (
   SELECT 0 AS side, rank, device, dense_rank() OVER (PARTITION BY rank ORDER BY device) AS nth,
@@ -45,7 +49,8 @@ joined AS (
   SELECT *, (SELECT max(ranks) > 1 FROM (SELECT count(DISTINCT rank) AS ranks FROM side GROUP BY side)) AS by_rank
   FROM side),
 summed AS (
-  SELECT CASE min(rank) WHEN max(rank) THEN min(rank) END AS rank, CASE min(device) WHEN max(device) THEN min(device) END AS device,
+  SELECT CASE min(rank) WHEN max(rank) THEN min(rank) END AS rank,
+         CASE min(device) WHEN max(device) THEN min(device) END AS device,
          nth, phase, annotation, function, place, op, top_op, node,
          sum(CASE side WHEN 0 THEN bytes ELSE 0 END) AS b1, sum(CASE side WHEN 1 THEN bytes ELSE 0 END) AS b2,
          sum(CASE side WHEN 0 THEN blocks ELSE 0 END) AS n1, sum(CASE side WHEN 1 THEN blocks ELSE 0 END) AS n2
@@ -53,12 +58,16 @@ summed AS (
   GROUP BY CASE WHEN by_rank THEN rank END, nth, phase, annotation, function, place, op, top_op, node),
 -- b1 / n1 without a remainder, and the remainder, so that no product is beyond 64 bits
 parted AS (
-  SELECT *, CASE WHEN n1 > 0 AND n2 > 0 THEN (n2 - n1) * (b1 / n1) END AS whole, CASE WHEN n1 > 0 THEN (n2 - n1) * (b1 % n1) END AS rest
+  SELECT *, CASE WHEN n1 > 0 AND n2 > 0 THEN (n2 - n1) * (b1 / n1) END AS whole,
+         CASE WHEN n1 > 0 THEN (n2 - n1) * (b1 % n1) END AS rest
   FROM summed)
-SELECT rank, device, phase, annotation, function, place, op, top_op, node, b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes,
-       n1 AS control_blocks, n2 AS test_blocks,
-       coalesce(whole + CASE WHEN rest < 0 THEN -((n1 - 2 * rest) / (2 * n1)) ELSE (n1 + 2 * rest) / (2 * n1) END, b2 - b1) AS diff_from_blocks,
-       b2 - b1 - coalesce(whole + CASE WHEN rest < 0 THEN -((n1 - 2 * rest) / (2 * n1)) ELSE (n1 + 2 * rest) / (2 * n1) END, b2 - b1) AS diff_from_size
+SELECT rank, device, phase, annotation, function, place, op, top_op, node, b1 AS control_bytes, b2 AS test_bytes,
+       b2 - b1 AS diff_bytes, n1 AS control_blocks, n2 AS test_blocks,
+       coalesce(whole + CASE WHEN rest < 0 THEN -((n1 - 2 * rest) / (2 * n1)) ELSE (n1 + 2 * rest) / (2 * n1) END,
+                b2 - b1) AS diff_from_blocks,
+       b2 - b1
+         - coalesce(whole + CASE WHEN rest < 0 THEN -((n1 - 2 * rest) / (2 * n1)) ELSE (n1 + 2 * rest) / (2 * n1) END,
+                    b2 - b1) AS diff_from_size
 FROM parted
-ORDER BY parted.rank, nth, parted.phase IS 'cached and rounded', abs(b2 - b1) DESC, parted.phase, parted.annotation, parted.function,
-         parted.place, parted.op, parted.top_op, parted.node;
+ORDER BY parted.rank, nth, parted.phase IS 'cached and rounded', abs(b2 - b1) DESC, parted.phase, parted.annotation,
+         parted.function, parted.place, parted.op, parted.top_op, parted.node;

@@ -5,7 +5,8 @@
 -- Parameters
 --   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     TEXT required  snapshot to compare with the baseline
---   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each side; default the lowest
+--   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each
+--                            side; default the lowest
 --   :parts    INTEGER        the most causes; default 5
 --
 -- Columns
@@ -26,8 +27,9 @@
 -- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
 -- 2. Causes are the rows of memory_diff that differ most; the rest is one line.
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
--- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was full; no
---    frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
+-- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was
+--    full; no frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three
+--    are shown.
 -- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
 -- 6. A cause that is too long ends in '...', where a word ends.
 -- 7. What is reserved is at least the peak, also where segments were not recorded (M7).
@@ -46,7 +48,8 @@ rank AS MATERIALIZED (
           LIMIT 1) AS test_rank
   LIMIT -1),
 device AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY side ORDER BY peak_bytes DESC, device) AS place, count(device) OVER (PARTITION BY side) AS devices
+  SELECT *, row_number() OVER (PARTITION BY side ORDER BY peak_bytes DESC, device) AS place,
+         count(device) OVER (PARTITION BY side) AS devices
   FROM (SELECT 0 AS side, f.rank, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
         FROM rank CROSS JOIN memory_files(:control, control_rank) AS f
         WHERE control_rank IS NOT NULL
@@ -72,20 +75,24 @@ peak AS MATERIALIZED (
   WHERE place = 1
   LIMIT -1),
 both AS MATERIALIZED (
-  SELECT c.peak_bytes AS b1, t.peak_bytes AS b2, max(c.peak_reserved, c.peak_bytes) AS r1, max(t.peak_reserved, t.peak_bytes) AS r2,
+  SELECT c.peak_bytes AS b1, t.peak_bytes AS b2, max(c.peak_reserved, c.peak_bytes) AS r1,
+         max(t.peak_reserved, t.peak_bytes) AS r2,
          c.peak_reserved < c.peak_bytes OR t.peak_reserved < t.peak_bytes AS unrecorded, c.phase AS p1, t.phase AS p2,
-         c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2, c.frames AS f1,
-         t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2, c.problems AS q1, t.problems AS q2,
-         c.rank AS rank1, t.rank AS rank2, CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9
-                                                WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 5 AND 4999 THEN 1e3
-                                                WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 1 AND 4 THEN 1.0 ELSE 1e6 END AS size
+         c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2,
+         c.frames AS f1, t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2,
+         c.problems AS q1, t.problems AS q2, c.rank AS rank1, t.rank AS rank2,
+         CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9
+              WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 5 AND 4999 THEN 1e3
+              WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 1 AND 4 THEN 1.0
+              ELSE 1e6 END AS size
   FROM peak AS c CROSS JOIN peak AS t
   WHERE c.side = 0 AND t.side = 1
   LIMIT -1),
 -- the parts of both peaks, which may be of devices with different numbers
 part AS (
-  SELECT p.phase, p.function, p.op, sum(-p.sign * p.bytes * (p.sign < 0)) AS c, sum(p.sign * p.bytes * (p.sign > 0)) AS t,
-         sum(p.sign * p.bytes) AS d, sum(p.blocks * (p.sign < 0)) AS cn, sum(p.blocks * (p.sign > 0)) AS tn
+  SELECT p.phase, p.function, p.op, sum(-p.sign * p.bytes * (p.sign < 0)) AS c,
+         sum(p.sign * p.bytes * (p.sign > 0)) AS t, sum(p.sign * p.bytes) AS d, sum(p.blocks * (p.sign < 0)) AS cn,
+         sum(p.blocks * (p.sign > 0)) AS tn
   FROM (SELECT -1 AS sign, k.phase, k.function, k.op, k.bytes, k.blocks
         FROM both CROSS JOIN memory_peak(:control, NULL, rank1) AS k
         WHERE k.device = device1 AND k.phase <> 'cached and rounded'
@@ -101,7 +108,8 @@ caution AS (
   SELECT number, text
   FROM (SELECT number,
                CASE number
-                 WHEN 1 THEN 'no events in ' || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
+                 WHEN 1 THEN 'no events in '
+                             || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
                              || ': call torch.cuda.memory._record_memory_history() before the run'
                  WHEN 2 THEN 'the ring of events was full in '
                              || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
@@ -114,8 +122,10 @@ caution AS (
                                     100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1))
                  WHEN 5 THEN 'the peak is ' || p1 || ' in control, ' || p2 || ' in test'
                  WHEN 6 THEN 'rank ' || rank1 || ' of control is compared with rank ' || rank2 || ' of test'
-                 WHEN 7 THEN 'only device ' || coalesce(device1, device2) || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
-                             || ', with the highest peak, is compared: there are ' || d1 || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END
+                 WHEN 7 THEN 'only device ' || coalesce(device1, device2)
+                             || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
+                             || ', with the highest peak, is compared: there are ' || d1
+                             || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END
                  ELSE 'a file contradicts itself: see the problems in memory_files' END AS text,
                CASE number
                  WHEN 1 THEN n1 = 0 OR n2 = 0
@@ -136,25 +146,30 @@ caution AS (
 line AS (
   SELECT 1 AS place, 0 AS number, 'verdict' AS kind,
          CASE WHEN b2 = b1 THEN printf('the peak is the same: %.2f %s', b1 / size, unit)
-              ELSE printf('the peak is %s: %.2f -> %.2f %s, ', CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size,
+              ELSE printf('the peak is %s: %.2f -> %.2f %s, ',
+                          CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size,
                           b2 / size, unit) END AS before,
-         nullif(b2 - b1, 0) AS amount, size AS top, CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) END AS after,
+         nullif(b2 - b1, 0) AS amount, size AS top,
+         CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) END AS after,
          b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op,
          NULL AS cn, NULL AS tn
   FROM (SELECT *, CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END AS unit FROM both)
   UNION ALL
   SELECT 2, 0, 'peak',
-         printf('it is %s%s of %d in control, %s%s of %d in test', p1, CASE e1 WHEN -1 THEN '' ELSE ' after event ' || e1 END, n1,
+         printf('it is %s%s of %d in control, %s%s of %d in test', p1,
+                CASE e1 WHEN -1 THEN '' ELSE ' after event ' || e1 END, n1,
                 p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL,
          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM both
   UNION ALL
-  SELECT 3, r.number, 'cause', '', d, size, '  ' || r.phase || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
+  SELECT 3, r.number, 'cause', '', d, size,
+         '  ' || r.phase || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
          c, t, d, r.phase, r.function, r.op, cn, tn
   FROM ranked AS r CROSS JOIN both
   WHERE r.number <= coalesce(:parts, 5) AND d <> 0
   UNION ALL
-  SELECT 4, 0, 'rest', '', sum(d), size, printf('  %d other part%s', count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
+  SELECT 4, 0, 'rest', '', sum(d), size,
+         printf('  %d other part%s', count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
          sum(c), sum(t), sum(d), NULL, NULL, NULL, sum(cn), sum(tn)
   FROM ranked AS r CROSS JOIN both
   WHERE r.number > coalesce(:parts, 5) AND d <> 0
@@ -164,10 +179,11 @@ line AS (
   FROM caution
   UNION ALL
   SELECT 6, 0, 'reserved',
-         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s', CASE WHEN unrecorded THEN 'at least ' ELSE '' END,
+         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s',
+                CASE WHEN unrecorded THEN 'at least ' ELSE '' END,
                 r1 / 1e9, r2 / 1e9, CASE WHEN r2 <= 80000000000 THEN 'yes' ELSE 'no' END
-                  || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000) THEN ', unlike control' ELSE '' END), NULL, NULL, NULL,
-         r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
+                  || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000) THEN ', unlike control' ELSE '' END),
+         NULL, NULL, NULL, r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
   FROM both),
 sized AS (
   SELECT *, CASE WHEN amount = 0 OR abs(amount) >= 0.005 * top THEN top WHEN abs(amount) >= 5000 THEN 1e6
@@ -183,9 +199,10 @@ cut AS (
   SELECT *, CASE WHEN kind <> 'cause' OR length(body) <= 100 THEN body
                  WHEN length(words) > 70 THEN rtrim(words, ' .,;:(<_#-/') || '...'
                  ELSE substr(body, 1, 97) || '...' END AS text
-  FROM (SELECT *, rtrim(substr(body, 1, 97), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
+  FROM (SELECT *, rtrim(substr(body, 1, 97),
+                        '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
         FROM worded))
-SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes, phase, function, op,
-       cn AS control_blocks, tn AS test_blocks
+SELECT row_number() OVER (ORDER BY place, number) AS line, kind, text, control_bytes, test_bytes, diff_bytes,
+       phase, function, op, cn AS control_blocks, tn AS test_blocks
 FROM cut
 ORDER BY 1;

@@ -7,9 +7,11 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind            TEXT     'step', then its parts: a kernel 'beyond' or 'within' the factor, 'other' for all else
 --   outcome         TEXT     of the step: 'one factor', 'no change', 'no common factor' or 'too few kernels'
@@ -79,7 +81,8 @@ windows AS MATERIALIZED (
 -- ns and counts of all steps: whole numbers, of means that were rounded once
 launched AS MATERIALIZED (
   SELECT op, kernel AS name, kernel_type = 'COMPUTATION' AS computes, shapes, types,
-         CASE kernel_type WHEN 'COMPUTATION' THEN grid END AS grid, CASE kernel_type WHEN 'COMPUTATION' THEN block END AS block,
+         CASE kernel_type WHEN 'COMPUTATION' THEN grid END AS grid,
+         CASE kernel_type WHEN 'COMPUTATION' THEN block END AS block,
          round(control_kernels * c_steps) AS c_counts, round(test_kernels * t_steps) AS t_counts,
          round(1000 * control_device_time * c_steps) AS c_ns, round(1000 * test_device_time * t_steps) AS t_ns
   FROM windows
@@ -88,7 +91,8 @@ launched AS MATERIALIZED (
   LIMIT -1),
 -- shapes that only one side has recorded tell nothing
 known AS MATERIALIZED (
-  SELECT max(c_counts > 0 AND shapes IS NOT NULL) AND max(t_counts > 0 AND shapes IS NOT NULL) AS shapes FROM launched LIMIT -1),
+  SELECT max(c_counts > 0 AND shapes IS NOT NULL) AND max(t_counts > 0 AND shapes IS NOT NULL) AS shapes
+  FROM launched LIMIT -1),
 -- a row per kernel, with the sums of both sides
 kernel AS MATERIALIZED (
   SELECT computes, op, name, grid, block, CASE WHEN known.shapes THEN launched.shapes END AS shapes, sum(c_ns) AS c_ns,
@@ -125,11 +129,13 @@ judged AS MATERIALIZED (
   FROM (SELECT count(ratio) AS kernels, coalesce(sum(agrees), 0) AS agreeing,
                total(weight) FILTER (WHERE agrees) / sum(weight) AS agreement,
                sum(c_ns) / max(c_computes) AS of_control, sum(t_ns) / max(t_computes) AS of_test,
-               total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees) / max(c_all / c_steps + t_all / t_steps) AS share,
+               total(c_ns / c_steps + t_ns / t_steps) FILTER (WHERE agrees)
+                 / max(c_all / c_steps + t_all / t_steps) AS share,
                max(factor) AS factor, max(away) AS away, max(low) AS low, max(high) AS high, max(tolerance) AS tolerance
         FROM (SELECT *, max(ratio / factor, factor / ratio) <= 1 + tolerance AS agrees
               FROM whole
-              CROSS JOIN (SELECT *, CASE WHEN away < 1.02 THEN 0.05 ELSE min(0.05, (away - 1) / 4) END AS tolerance FROM common)
+              CROSS JOIN (SELECT *, CASE WHEN away < 1.02 THEN 0.05 ELSE min(0.05, (away - 1) / 4) END AS tolerance
+                          FROM common)
               LEFT JOIN weighed))
   LIMIT -1),
 -- ns a step: of the kernels, and of the step
@@ -137,7 +143,8 @@ timed AS MATERIALIZED (
   SELECT op, name, grid, block, shapes, counts, ratio, c, t, c * (factor - 1) AS explained,
          max(ratio / factor, factor / ratio) > 1 + tolerance AS is_beyond
   FROM (SELECT w.op, w.name, grid, block, shapes, counts, ratio,
-               coalesce(p.c_ns, 0) * w.c_ns / n.c_ns / c_steps AS c, coalesce(p.t_ns, 0) * w.t_ns / n.t_ns / t_steps AS t,
+               coalesce(p.c_ns, 0) * w.c_ns / n.c_ns / c_steps AS c,
+               coalesce(p.t_ns, 0) * w.t_ns / n.t_ns / t_steps AS t,
                CASE outcome WHEN 'one factor' THEN factor ELSE 1.0 END AS factor,
                CASE outcome WHEN 'one factor' THEN tolerance ELSE 0.05 END AS tolerance
         FROM judged
@@ -153,17 +160,18 @@ step AS MATERIALIZED (
   WHERE c_steps > 0 AND t_steps > 0
   LIMIT -1),
 line AS (
-  SELECT column1 AS place, column2 AS kind, CASE column1 WHEN 0 THEN outcome END AS outcome, NULL AS op, NULL AS name, NULL AS grid,
-         NULL AS block, NULL AS shapes, NULL AS counts, CASE column1 WHEN 0 THEN factor END AS factor,
+  SELECT column1 AS place, column2 AS kind, CASE column1 WHEN 0 THEN outcome END AS outcome, NULL AS op, NULL AS name,
+         NULL AS grid, NULL AS block, NULL AS shapes, NULL AS counts, CASE column1 WHEN 0 THEN factor END AS factor,
          CASE column1 WHEN 0 THEN low END AS low, CASE column1 WHEN 0 THEN high END AS high,
          CASE column1 WHEN 0 THEN kernels END AS kernels, CASE column1 WHEN 0 THEN agreeing END AS agreeing,
-         CASE column1 WHEN 0 THEN agreement END AS agreement, CASE column1 WHEN 0 THEN coalesce(share, 0.0) END AS share,
+         CASE column1 WHEN 0 THEN agreement END AS agreement,
+         CASE column1 WHEN 0 THEN coalesce(share, 0.0) END AS share,
          CASE column1 WHEN 0 THEN c ELSE c - c_kernels END AS c, CASE column1 WHEN 0 THEN t ELSE t - t_kernels END AS t,
          CASE column1 WHEN 0 THEN explained ELSE 0.0 END AS explained
   FROM step CROSS JOIN (VALUES (0, 'step'), (2, 'other'))
   UNION ALL
-  SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL, op, name, grid,
-         block, shapes, counts, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
+  SELECT CASE WHEN is_beyond THEN 1 ELSE 3 END, CASE WHEN is_beyond THEN 'beyond' ELSE 'within' END, NULL,
+         op, name, grid, block, shapes, counts, ratio, NULL, NULL, NULL, NULL, NULL, NULL, c, t, explained
   FROM timed)
 SELECT kind, outcome, op, name, grid, block, shapes, counts, factor, low, high, kernels, agreeing, agreement, share,
        c / 1000.0 AS control_time, t / 1000.0 AS test_time, (t - c) / 1000.0 AS diff_time,

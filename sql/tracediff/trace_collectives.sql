@@ -1,12 +1,15 @@
--- trace_collectives: collectives of the device matched across ranks: how long they transfer, and which rank the others wait for.
+-- trace_collectives: collectives of the device matched across ranks: how long they transfer, and which rank the
+--   others wait for.
 -- Family: ranks and the job
 -- Question: How long does each collective wait, for whom, and transfer?
 --
 -- Parameters
 --   :trace       TEXT required  directory, file, pattern or JSON array of these
 --   :ranks       any            integer, JSON array or 'all'; default 'all'
---   :iterations  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
---   :steps       TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :iterations  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase;
+--                               default 'steady'
+--   :steps       TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these;
+--                               default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the step; NULL outside of every step
 --   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective
@@ -18,7 +21,8 @@
 --   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none
 --   spread_end     REAL     us, from the first end to the last, by one clock
 -- Grain: one row per iteration, process group and seq, in this order.
--- Rules: W1 to W4. Only collectives on the device: for those of gloo and MPI, which hosts run, ask trace_job_path (Q10).
+-- Rules: W1 to W4. Only collectives on the device: for those of gloo and MPI, which hosts run, ask trace_job_path
+-- (Q10).
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, NULL, :steps)
@@ -36,7 +40,8 @@ clock AS MATERIALIZED (
   FROM trace_job_clocks(:trace, :ranks, 'all', :steps)
   LIMIT -1),
 numbered AS (
-  SELECT iteration, coalesce(process_group, name) AS process_group, name, selected.rank, ts_ns - coalesce(offset_ns, 0) AS ts_ns, dur_ns,
+  SELECT iteration, coalesce(process_group, name) AS process_group, name, selected.rank,
+         ts_ns - coalesce(offset_ns, 0) AS ts_ns, dur_ns,
          row_number() OVER (PARTITION BY selected.rank, iteration, coalesce(process_group, name)
                             ORDER BY ts_ns, dur_ns, name) - 1 AS seq
   FROM selected

@@ -7,11 +7,13 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :shapes             INTEGER>=0     0: without the topics shapes and types, which read args; default 1
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   line           INTEGER  from 1
 --   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, modules, versions or time
@@ -22,25 +24,26 @@
 --   matters        TEXT     'yes', 'maybe' or 'no': whether it can make the comparison wrong
 --   why            TEXT     a sentence that says so
 -- Grain: one row per topic and item of which a side has a value, in the order in which trace_summary names them. A side
--- with a long step or bad files has a row of its own, with NULL for the other side; so has one with too few steps, unless both have.
+-- with a long step or bad files has a row of its own, with NULL for the other side; so has one with too few steps,
+-- unless both have.
 -- Rules:
 --   1. trace_summary quotes the rows that matter ('yes') as its cautions, and the report as its checks. 'maybe' is what
 --      may be meant, such as another version, or cannot be known.
---   2. 'yes' is: a side has no events; one side has no steps, or no device work; the devices differ; the ranks or the world sizes differ; not
---      all ranks were recorded; fewer than three steps; a step of more than 1.15 times the median of its side and,
---      of five steps or more, five median absolute deviations beyond it, if the steps are of one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the
---      time of operators of both sides at shapes of both sides; types that differ in half of the operators' time (L6),
---      else other types of floats in the operators that launched device work; problems of files (work without a launch
---      is none here); another profiler; with_stack or profile_memory on one side, which make the host slower; modules on
---      one side.
+--   2. 'yes' is: a side has no events; one side has no steps, or no device work; the devices differ; the ranks or the
+--      world sizes differ; not all ranks were recorded; fewer than three steps; a step of more than 1.15 times the
+--      median of its side and, of five steps or more, five median absolute deviations beyond it, if the steps are of
+--      one stratum (A13); shapes of copies to the device that one side lacks; less than 90 % of the time of operators
+--      of both sides at shapes of both sides; types that differ in half of the operators' time (L6), else other types
+--      of floats in the operators that launched device work; problems of files (work without a launch is none here);
+--      another profiler; with_stack or profile_memory on one side, which make the host slower; modules on one side.
 --   3. A value is that of the files of the chosen ranks; of several values the lowest and the highest. world_size,
 --      recorded and problems are of all files.
 --   4. Shapes and types of single operators are those of the five with the most device time that both sides have: of an
 --      operator the shapes with the most time.
 --   5. versions are the keys of trace_metadata with 'version' in their name, schema, and NCCL's version. PyTorch's
 --      profiler does not write the version of PyTorch; profiler.add_metadata('torch_version', ...) does.
---   6. resolution is 'us' if all parts of the steps take whole us: then kernels do, too. Times of a trace count from its
---      own start, in UTC if it is known: time zones make no difference.
+--   6. resolution is 'us' if all parts of the steps take whole us: then kernels do, too. Times of a trace count from
+--      its own start, in UTC if it is known: time zones make no difference.
 --   7. A side has modules if time of its steps has the name of one at level 'module' (A11.4). Without any, that level
 --      gives what 'top_op' gives.
 -- Facts
@@ -124,11 +127,12 @@ each AS MATERIALIZED (
                min(iteration) || replace('-' || max(iteration), '-' || min(iteration), '') AS chosen,
                round(max(ms) / median, 3) AS longest,
                max(ms) > 1.15 * median
-                 AND (count(DISTINCT iteration) < 5 OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
+                 AND (count(DISTINCT iteration) < 5
+                      OR max(ms) - median > 5 * trace_quantile(abs(ms - median), 0.5)) AS is_long,
                count(DISTINCT rank) AS ranks, min(rank) AS rank, max(rank) AS last_rank,
-               ',' || group_concat(DISTINCT rank) || ',' AS listed, max(of_host) AS of_host, max(of_modules) AS of_modules,
-               max(CASE WHEN iteration IS NOT NULL THEN fraction END) AS fraction, min(stratum) AS first_stratum,
-               max(stratum) AS last_stratum
+               ',' || group_concat(DISTINCT rank) || ',' AS listed, max(of_host) AS of_host,
+               max(of_modules) AS of_modules, max(CASE WHEN iteration IS NOT NULL THEN fraction END) AS fraction,
+               min(stratum) AS first_stratum, max(stratum) AS last_stratum
         FROM middle CROSS JOIN step USING (side)
         GROUP BY side)
   LEFT JOIN files USING (side)
@@ -181,14 +185,16 @@ told(side, place, topic, item, value) AS (
   SELECT side, 3.1 + column1, 'device', column2,
          CASE column1 WHEN 0 THEN json_array_length(value) ELSE value ->> column3 END
   FROM key
-  CROSS JOIN (VALUES (0, 'number', NULL), (0.1, 'multiprocessors', '$[0].numSms'), (0.2, 'memory', '$[0].totalGlobalMem'))
+  CROSS JOIN (VALUES (0, 'number', NULL), (0.1, 'multiprocessors', '$[0].numSms'),
+              (0.2, 'memory', '$[0].totalGlobalMem'))
   WHERE key = 'deviceProperties' AND json_valid(value) AND json_array_length(value) > 0),
 -- of several values of a side the lowest and the highest
 paired AS MATERIALIZED (
   SELECT place, topic, item, CASE WHEN c_low < c_high THEN c_low || ', ' || c_high ELSE c_low END AS control,
          CASE WHEN t_low < t_high THEN t_low || ', ' || t_high ELSE t_low END AS test
-  FROM (SELECT place, topic, item, min(value) FILTER (WHERE side = 0) AS c_low, max(value) FILTER (WHERE side = 0) AS c_high,
-               min(value) FILTER (WHERE side = 1) AS t_low, max(value) FILTER (WHERE side = 1) AS t_high
+  FROM (SELECT place, topic, item, min(value) FILTER (WHERE side = 0) AS c_low,
+               max(value) FILTER (WHERE side = 0) AS c_high, min(value) FILTER (WHERE side = 1) AS t_low,
+               max(value) FILTER (WHERE side = 1) AS t_high
         FROM told
         WHERE value IS NOT NULL
         GROUP BY place, topic, item)
@@ -225,10 +231,12 @@ operator AS MATERIALIZED (
   HAVING max(of_control) AND max(of_test)
   LIMIT -1),
 common AS (
-  SELECT sum(time) AS time, sum(same) AS same, sum(same_control) / sum(control) AS control, sum(same_test) / sum(test) AS test
+  SELECT sum(time) AS time, sum(same) AS same, sum(same_control) / sum(control) AS control,
+         sum(same_test) / sum(test) AS test
   FROM operator),
 sized AS MATERIALIZED (
-  SELECT op, shapes, types, max(of_control) AS of_control, max(of_test) AS of_test, sum(control) AS control, sum(test) AS test
+  SELECT op, shapes, types, max(of_control) AS of_control, max(of_test) AS of_test, sum(control) AS control,
+         sum(test) AS test
   FROM own
   WHERE shapes IS NOT NULL AND op IN (SELECT op FROM operator ORDER BY time DESC, op LIMIT 5)
   GROUP BY op, shapes, types
@@ -255,8 +263,10 @@ precision AS (
   SELECT coalesce(group_concat(CASE WHEN of_control THEN name END, ', '), '') AS control,
          coalesce(group_concat(CASE WHEN of_test THEN name END, ', '), '') AS test
   FROM (SELECT number, name, max(of_control AND types GLOB '*"' || pattern || '"*') AS of_control,
-               max(of_test AND types GLOB '*"' || pattern || '"*') AS of_test, max(of_control) AND max(of_test) AS of_both
-        FROM float CROSS JOIN (SELECT types, max(of_control) AS of_control, max(of_test) AS of_test FROM own GROUP BY types)
+               max(of_test AND types GLOB '*"' || pattern || '"*') AS of_test,
+               max(of_control) AND max(of_test) AS of_both
+        FROM float
+        CROSS JOIN (SELECT types, max(of_control) AS of_control, max(of_test) AS of_test FROM own GROUP BY types)
         GROUP BY number
         ORDER BY number)
   WHERE of_both),
@@ -284,7 +294,8 @@ changed AS MATERIALIZED (
   LIMIT -1),
 -- these types, as a part of the time of all, and the largest of each side
 retyped AS MATERIALIZED (
-  SELECT old, new, (sum(control) / (SELECT control FROM typed_all) + sum(test) / (SELECT test FROM typed_all)) / 2 AS share
+  SELECT old, new,
+         (sum(control) / (SELECT control FROM typed_all) + sum(test) / (SELECT test FROM typed_all)) / 2 AS share
   FROM (SELECT t.control, t.test,
                first_value(types) OVER (PARTITION BY t.op, t.shapes
                                         ORDER BY control > 0 AND test = 0 DESC, control DESC, types) AS old,
@@ -326,10 +337,12 @@ found(place, topic, item, control, test, same, matters, why) AS (
               ELSE 'times are means over the steps' END
   WHERE :is_pair OR :c_steps IS NULL OR :t_steps IS NULL
   UNION ALL
-  SELECT 2, 'device', 'work', 1 - :c_of_host, 1 - :t_of_host, 2, CASE WHEN :c_of_host <> :t_of_host THEN 'yes' ELSE 'no' END,
+  SELECT 2, 'device', 'work', 1 - :c_of_host, 1 - :t_of_host, 2,
+         CASE WHEN :c_of_host <> :t_of_host THEN 'yes' ELSE 'no' END,
          CASE WHEN :c_of_host > :t_of_host THEN 'control has no device work: its host is compared with a device'
               WHEN :c_of_host < :t_of_host THEN 'test has no device work: its host is compared with a device'
-              WHEN :c_of_host THEN 'neither has device work: a step is what its host is in' ELSE 'both have device work' END
+              WHEN :c_of_host THEN 'neither has device work: a step is what its host is in'
+              ELSE 'both have device work' END
   WHERE :is_pair
   UNION ALL
   SELECT 4, 'ranks', 'compared', :c_what, :t_what, :c_world IS :t_world AND :c_ranks = :t_ranks AND NOT moved,
@@ -345,27 +358,33 @@ found(place, topic, item, control, test, same, matters, why) AS (
   SELECT 5, 'ranks', 'recorded', :c_recorded || ' of ' || :c_world, :t_recorded || ' of ' || :t_world, 2,
          CASE WHEN is_partly AND NOT (:c_ranks = 1 AND :t_ranks = 1 AND :c_rank <> :t_rank) THEN 'yes'
               WHEN :c_recorded < :c_world OR :t_recorded < :t_world THEN 'maybe' ELSE 'no' END,
-         CASE WHEN is_partly THEN CASE :c_recorded WHEN :t_recorded THEN :c_recorded ELSE :c_recorded || ' and ' || :t_recorded END
+         CASE WHEN is_partly THEN CASE :c_recorded WHEN :t_recorded THEN :c_recorded
+                                                   ELSE :c_recorded || ' and ' || :t_recorded END
                                   || ' of ' || :c_world || ' ranks recorded: who waits for whom is not known'
-              WHEN :c_recorded < :c_world OR :t_recorded < :t_world THEN 'not all ranks recorded: who waits for whom is not known'
+              WHEN :c_recorded < :c_world OR :t_recorded < :t_world
+                   THEN 'not all ranks recorded: who waits for whom is not known'
               ELSE 'all ranks are recorded' END
   FROM (SELECT :c_world = :t_world AND min(:c_recorded, :t_recorded) < :c_world AS is_partly)
   WHERE :is_pair
   UNION ALL
   SELECT 6, 'steps', 'few', CASE WHEN side = 0 THEN numbers END,
          CASE WHEN side = 1 THEN numbers WHEN o_numbers IN (1, 2) THEN o_numbers END, 2, 'yes',
-         CASE WHEN numbers = o_numbers THEN '' ELSE word || ' has ' END || CASE numbers WHEN 1 THEN '1 step' ELSE '2 steps' END
-         || CASE WHEN numbers = o_numbers THEN ' a side' WHEN o_numbers IN (1, 2) THEN ', test ' || o_numbers ELSE '' END
+         CASE WHEN numbers = o_numbers THEN '' ELSE word || ' has ' END
+           || CASE numbers WHEN 1 THEN '1 step' ELSE '2 steps' END
+         || CASE WHEN numbers = o_numbers THEN ' a side'
+                 WHEN o_numbers IN (1, 2) THEN ', test ' || o_numbers ELSE '' END
          || ': too few to tell how much steps vary'
   FROM side
   WHERE :is_pair AND numbers IN (1, 2) AND (side = 0 OR o_numbers NOT IN (1, 2))
   UNION ALL
-  SELECT 6.5, 'steps', 'chosen', :c_chosen, :t_chosen, 2, 'no', 'numbers of steps count from the start of a run' WHERE :is_pair
+  SELECT 6.5, 'steps', 'chosen', :c_chosen, :t_chosen, 2, 'no', 'numbers of steps count from the start of a run'
+  WHERE :is_pair
   UNION ALL
   SELECT 7, 'steps', 'longest', CASE side WHEN 0 THEN longest END, CASE side WHEN 1 THEN longest END, 2, 'yes',
          printf('a step of %s takes %.2f times the median', word, longest)
   FROM side
-  WHERE :is_pair AND is_long AND steps > 2 AND min(:c_first_stratum, :t_first_stratum) = max(:c_last_stratum, :t_last_stratum)
+  WHERE :is_pair AND is_long AND steps > 2
+    AND min(:c_first_stratum, :t_first_stratum) = max(:c_last_stratum, :t_last_stratum)
   UNION ALL
   SELECT 8, 'shapes', 'copies to the device', control, test, CASE WHEN control + test > 0 THEN common = shapes END,
          CASE WHEN control IS NULL OR test IS NULL THEN 'maybe' WHEN common < shapes THEN 'yes' ELSE 'no' END,
@@ -386,7 +405,8 @@ found(place, topic, item, control, test, same, matters, why) AS (
   UNION ALL
   SELECT 10, 'types', 'floats', nullif(control, ''), nullif(test, ''), 2,
          CASE WHEN control = test THEN 'no'
-              WHEN min(control, test) <> '' AND coalesce((SELECT share FROM retyping), 0) < 0.5 THEN 'yes' ELSE 'maybe' END,
+              WHEN min(control, test) <> '' AND coalesce((SELECT share FROM retyping), 0) < 0.5 THEN 'yes'
+              ELSE 'maybe' END,
          CASE WHEN control = test THEN 'the same types of floats'
               WHEN min(control, test) <> '' THEN 'types of operators differ: ' || control || ' / ' || test
               ELSE 'a side has no types of floats' END
@@ -397,7 +417,8 @@ found(place, topic, item, control, test, same, matters, why) AS (
   FROM retyping
   WHERE share >= 0.005
   UNION ALL
-  SELECT 11, 'files', 'problems', CASE WHEN side = 0 OR bad = 0 THEN bad END, CASE WHEN side = 1 OR bad = 0 THEN bad END, 2,
+  SELECT 11, 'files', 'problems', CASE WHEN side = 0 OR bad = 0 THEN bad END,
+         CASE WHEN side = 1 OR bad = 0 THEN bad END, 2,
          CASE WHEN bad > 0 THEN 'yes' ELSE 'no' END,
          CASE WHEN bad > 0 THEN word || ': ' || bad || CASE bad WHEN 1 THEN ' file has' ELSE ' files have' END
               || ' problems (trace_files)' ELSE 'no file is cut short, no event is skipped' END
@@ -406,16 +427,21 @@ found(place, topic, item, control, test, same, matters, why) AS (
   UNION ALL
   SELECT 13.5, 'modules', 'recorded', :c_of_modules, :t_of_modules, 2,
          CASE WHEN :c_of_modules = :t_of_modules THEN 'no' ELSE 'yes' END,
-         CASE WHEN :c_of_modules > :t_of_modules THEN 'only control has modules: of test, level ''module'' gives operators'
-              WHEN :c_of_modules < :t_of_modules THEN 'only test has modules: of control, level ''module'' gives operators'
-              WHEN :c_of_modules THEN 'both have modules' ELSE 'neither has modules: level ''module'' gives operators' END
+         CASE WHEN :c_of_modules > :t_of_modules
+                   THEN 'only control has modules: of test, level ''module'' gives operators'
+              WHEN :c_of_modules < :t_of_modules
+                   THEN 'only test has modules: of control, level ''module'' gives operators'
+              WHEN :c_of_modules THEN 'both have modules'
+              ELSE 'neither has modules: level ''module'' gives operators' END
   WHERE :is_pair
   UNION ALL
   SELECT place, topic, item, control, test, 2,
          CASE WHEN control = test THEN 'no'
-              WHEN control <> test AND (item IN ('with_stack', 'profile_memory') OR topic = 'profiler' OR place = 3) THEN 'yes'
+              WHEN control <> test AND (item IN ('with_stack', 'profile_memory') OR topic = 'profiler' OR place = 3)
+                   THEN 'yes'
               WHEN topic = 'device' AND item = 'number' THEN 'no' ELSE 'maybe' END,
-         CASE WHEN control IS NULL OR test IS NULL THEN 'only ' || CASE WHEN test IS NULL THEN 'control' ELSE 'test' END || ' has it'
+         CASE WHEN control IS NULL OR test IS NULL
+                   THEN 'only ' || CASE WHEN test IS NULL THEN 'control' ELSE 'test' END || ' has it'
               WHEN control = test THEN 'the same'
               ELSE CASE WHEN place = 3 THEN 'devices differ: ' WHEN topic = 'profiler' THEN 'profilers differ: '
                         WHEN topic = 'options' THEN 'the profiler''s ' || item || ' differs: '

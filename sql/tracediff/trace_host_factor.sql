@@ -7,9 +7,11 @@
 --   :test               TEXT required  trace to compare with the baseline
 --   :control_rank       any            integer, JSON array or 'all'; default the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind            TEXT     'host', then its parts: an 'operator' that is compared, 'other' for all others
 --   outcome         TEXT     of the host: 'one factor', 'load differs', 'no change' or 'too few operators'
@@ -47,7 +49,8 @@ known AS MATERIALIZED (
   FROM ran
   LIMIT -1),
 operator AS MATERIALIZED (
-  SELECT ran.name, CASE WHEN known.shapes THEN ran.shapes END AS shapes, CASE WHEN known.types THEN ran.types END AS types,
+  SELECT ran.name, CASE WHEN known.shapes THEN ran.shapes END AS shapes,
+         CASE WHEN known.types THEN ran.types END AS types,
          sum(c_counts) AS c_counts, sum(t_counts) AS t_counts, sum(c) AS c, sum(t) AS t
   FROM known CROSS JOIN ran
   GROUP BY 1, 2, 3

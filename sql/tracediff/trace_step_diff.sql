@@ -5,15 +5,20 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--                                      default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
---   :level              TEXT           what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or 'kernel'; default 'op'
+--   :level              TEXT           what names are: 'op', 'top_op', 'module' (without modules as 'top_op'),
+--                                      'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :control_capture    TEXT           a trace of the capture of the graphs that control replays, to name their kernels; default none
+--   :control_capture    TEXT           a trace of the capture of the graphs that control replays,
+--                                      to name their kernels; default none
 --   :test_capture       TEXT           the same for test
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   class           TEXT     as trace_step_time has it
 --   name            TEXT     what the step did; NULL if nothing is recorded
@@ -47,7 +52,8 @@ asked AS MATERIALIZED (
 part AS MATERIALIZED (
   SELECT 0 AS side, CASE WHEN NOT control_job THEN rank END AS rank, iteration, class, name,
          sum(time_ns) AS time_ns, stratum
-  FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, :level, :clock, :control_capture, :steps)
+  FROM asked
+  CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, :level, :clock, :control_capture, :steps)
   GROUP BY 2, iteration, class, name
   UNION ALL
   SELECT 1, CASE WHEN NOT test_job THEN rank END AS rank, iteration, class, name, sum(time_ns), stratum
@@ -56,14 +62,14 @@ part AS MATERIALIZED (
   LIMIT -1),
 own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
   SELECT 0 AS side, rank, iteration, class, name, time_ns
-  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :level, :clock, :control_capture,
-                                        :steps)
+  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :level,
+                                        :clock, :control_capture, :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, name, time_ns
-  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :level, :clock, :test_capture,
-                                        :steps)
+  FROM asked CROSS JOIN trace_step_time(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :level, :clock,
+                                        :test_capture, :steps)
   LIMIT -1)
-SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev, test_stddev,
-       diff_within, diff_mix, only_rank
+SELECT class, name, control_time, test_time, diff_time, control_ns, test_ns, control_steps, test_steps, control_stddev,
+       test_stddev, diff_within, diff_mix, only_rank
 FROM compared
 ORDER BY abs(diff_time) DESC, class, name;

@@ -5,14 +5,17 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--                                      default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :control_untraced   REAL>=0        ms a step of control, measured without the profiler; default not known
 --   :test_untraced      REAL>=0        the same for test
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   line        INTEGER  from 1
 --   kind        TEXT     'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'
@@ -26,33 +29,34 @@
 --   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so
 -- Grain: one row per line.
 -- Rules:
---   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them, and
---      what they have more of than other steps; so does that about a step that is long and kept. trace_verdict has the iterations that give the same sums.
---   2. Cautions say what may be wrong with the verdict. At most three are said, one of a kind, the worst first: a side has
---      no steps or no device work, or the devices differ; the profiler changes the difference (rule 6); the load of the
---      host (trace_host_factor, L7), of traces without device work; kernels are slower or faster by one factor
---      (trace_clock_factor) that explains half of the difference or more, on equal devices; other ranks are compared; ranks
---      are left out of a job (rule 7); steps are left out, with the one that is longest by far; then what else matters
---      ('yes') in trace_comparability, line by line; last, a step that is 5 % longer than the median, makes a quarter of the
---      difference, and is five times as far from the median as the shortest.
+--   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them,
+--      and what they have more of than other steps; so does that about a step that is long and kept. trace_verdict has
+--      the iterations that give the same sums.
+--   2. Cautions say what may be wrong with the verdict. At most three are said, one of a kind, the worst first: a side
+--      has no steps or no device work, or the devices differ; the profiler changes the difference (rule 6); the load of
+--      the host (trace_host_factor, L7), of traces without device work; kernels are slower or faster by one factor
+--      (trace_clock_factor) that explains half of the difference or more, on equal devices; other ranks are compared;
+--      ranks are left out of a job (rule 7); steps are left out, with the one that is longest by far; then what else
+--      matters ('yes') in trace_comparability, line by line; last, a step that is 5 % longer than the median, makes a
+--      quarter of the difference, and is five times as far from the median as the shortest.
 --   3. Causes are those of trace_step_causes of 1 % of the difference or more, as many as there is room for: five or
---      more. So many, with what is merged (L3), hold three quarters of all changes; else the rest says what it adds and takes.
---      The largest come first, but time in which the device waits, if it changed the other way than the step, comes
---      last: other work fills such time or uncovers it.
+--      more. So many, with what is merged (L3), hold three quarters of all changes; else the rest says what it adds and
+--      takes. The largest come first, but time in which the device waits, if it changed the other way than the step,
+--      comes last: other work fills such time or uncovers it.
 --   4. If the steps are of several strata (A13), 'mix' says what part of the difference steps of like sizes have,
 --      and what comes from another mix of requests. The causes are then the parts of trace_step_diff, whose
 --      diff_ms is diff_within, and the mix as a whole.
 --   5. Numbers have as many decimals as the difference needs for three digits, at most 3; as the step
 --      does if the difference is less than 0.5 % of it. Shares of an unclear difference are not said. From 1,000 % on
 --      it is how many times.
---   6. A profiler makes steps longer, and not by the same time on both sides. With both untraced times, 'untraced' has their difference
---      beside the traced one. It is a caution if their signs differ, or if one is twice the other.
+--   6. A profiler makes steps longer, and not by the same time on both sides. With both untraced times, 'untraced' has
+--      their difference beside the traced one. It is a caution if their signs differ, or if one is twice the other.
 --   7. Without ranks, the answer is about the job of the ranks that both sides have and that can be compared (Q1.4); if
---      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; of one factor of kernels
---      they say how many ranks have it, and which one for example.
---   8. 'work' is what trace_work_diff has: counts have no noise. Where a cause names the operator, they are in its line,
---      the largest one's; lines of work are what no cause names, and what is not among the operators that one takes over
---      from. Four lines at most are mix, untraced, cautions and work, in this order; of work at most three.
+--      these are fewer than two, about the lowest rank. Cautions of a job are of all its ranks; of one factor of
+--      kernels they say how many ranks have it, and which one for example.
+--   8. 'work' is what trace_work_diff has: counts have no noise. Where a cause names the operator, they are in its
+--      line, the largest one's; lines of work are what no cause names, and what is not among the operators that one
+--      takes over from. Four lines at most are mix, untraced, cautions and work, in this order; of work at most three.
 --   9. Under another load of the host, the verdict of traces without device work is about the rest: work that changed
 --      ('test does other work') and waits, gaps and calls if they make half of the difference; so do, on one rank of a
 --      job, operators of other counts, shapes or types beyond what load explains (L7.5). Else it is unclear.
@@ -92,8 +96,8 @@ longer AS MATERIALIZED (
         FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
                      max(number) OVER (PARTITION BY side) AS steps,
                      max(CASE WHEN NOT is_out THEN total END) OVER (PARTITION BY side) AS longest
-              FROM (SELECT s.side, s.is_long, s.is_much, s.ranks, s.median, t.rank, t.iteration, t.class, t.name, t.time_ns,
-                           dense_rank() OVER (PARTITION BY s.side ORDER BY t.iteration) AS number,
+              FROM (SELECT s.side, s.is_long, s.is_much, s.ranks, s.median, t.rank, t.iteration, t.class,
+                           t.name, t.time_ns, dense_rank() OVER (PARTITION BY s.side ORDER BY t.iteration) AS number,
                            sum(t.time_ns) OVER (PARTITION BY s.side, t.iteration) AS total,
                            coalesce(instr(replace(replace(s.left_out, '[', ','), ']', ','), ',' || t.iteration || ','),
                                     0) AS is_out
@@ -109,13 +113,14 @@ matter AS MATERIALIZED (
                            :steps) AS m
   WHERE m.matters = 'yes'
   LIMIT -1),
--- rule 2: what may be wrong with the verdict, the worst first. parts: steps or ranks, of which this is one; others: steps
--- of the other side
+-- rule 2: what may be wrong with the verdict, the worst first. parts: steps or ranks, of which this is one; others:
+-- steps of the other side
 caution AS MATERIALIZED (
   SELECT *
-  FROM (SELECT CASE WHEN topic = 'device' OR item = 'number' THEN 1 WHEN item = 'compared' THEN 3 ELSE 6 END AS severity,
-               m.line, CASE WHEN iteration IS NULL THEN 'told' ELSE 'long' END AS what, m.side, NULL AS parts, NULL AS others,
-               iteration, rank, class, name, NULL AS ratio, why
+  FROM (SELECT CASE WHEN topic = 'device' OR item = 'number' THEN 1 WHEN item = 'compared' THEN 3
+                    ELSE 6 END AS severity,
+               m.line, CASE WHEN iteration IS NULL THEN 'told' ELSE 'long' END AS what, m.side, NULL AS parts,
+               NULL AS others, iteration, rank, class, name, NULL AS ratio, why
         FROM matter AS m LEFT JOIN longer ON item = 'longest' AND longer.side = m.side AND NOT is_out
         UNION ALL
         SELECT column1, 0, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -136,8 +141,8 @@ caution AS MATERIALIZED (
         WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (:is_job OR 2 * f.explained_time / f.diff_time >= 1)
         GROUP BY f.factor > 1
         UNION ALL
-        SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side, CASE WHEN is_out THEN 'out' ELSE 'long' END, side, parts, others,
-               iteration, rank, class, name, ratio, NULL
+        SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side, CASE WHEN is_out THEN 'out' ELSE 'long' END, side,
+               parts, others, iteration, rank, class, name, ratio, NULL
         FROM (SELECT *, row_number() OVER (PARTITION BY is_out > 0 ORDER BY ratio DESC, side, iteration) AS place,
                      count(*) OVER (PARTITION BY is_out > 0, side) AS parts,
                      count(*) OVER (PARTITION BY is_out > 0) - count(*) OVER (PARTITION BY is_out > 0, side) AS others
@@ -147,45 +152,50 @@ caution AS MATERIALIZED (
   ORDER BY severity, line
   LIMIT 3),
 alike AS MATERIALIZED ( -- like with like, if the steps are of several strata
-  SELECT class, name, control_time / 1000 AS c_ms, test_time / 1000 AS t_ms, diff_within / 1000 AS within, diff_mix / 1000 AS mix
+  SELECT class, name, control_time / 1000 AS c_ms, test_time / 1000 AS t_ms, diff_within / 1000 AS within,
+         diff_mix / 1000 AS mix
   FROM trace_step_diff(CASE WHEN :strata > 1 THEN :compared END, :test, :c_rank, :t_rank,
                        :control_iteration, :test_iteration, 'op', :clock, NULL, NULL, :steps)
   LIMIT -1),
 work AS MATERIALIZED (
   SELECT name, text, size
-  FROM trace_work_diff(CASE WHEN :strata = 1 THEN :compared END, :test, :c_ranks, :t_ranks, :control_iterations, :test_iterations,
-                       :steps)
+  FROM trace_work_diff(CASE WHEN :strata = 1 THEN :compared END, :test, :c_ranks, :t_ranks, :control_iterations,
+                       :test_iterations, :steps)
   LIMIT -1),
--- of twelve lines one is the rest. lines: for causes and work; of_work: of these, the most for work; sure: for causes in any case
+-- of twelve lines one is the rest. lines: for causes and work; of_work: of these, the most for work; sure: for causes
+-- in any case
 room AS MATERIALIZED (
-  SELECT 11 - heads AS lines, min(3, 6 - heads) AS of_work, 11 - heads - min(3, 6 - heads, (SELECT count(*) FROM work)) AS sure
+  SELECT 11 - heads AS lines, min(3, 6 - heads) AS of_work,
+         11 - heads - min(3, 6 - heads, (SELECT count(*) FROM work)) AS sure
   FROM (SELECT min(6, 2 + (:strata > 1) + (:untraced IS NOT NULL) + count(*)) AS heads FROM caution)
   LIMIT -1),
 -- part: 1 the head, 2 causes, 3 work; place: the order in it
-fact(part, place, kind, what, side, parts, others, iteration, rank, class, name, ratio, text, c_ms, t_ms, ms, share, changes,
-     replaced) AS (
+fact(part, place, kind, what, side, parts, others, iteration, rank, class, name, ratio, text, c_ms, t_ms, ms,
+     share, changes, replaced) AS (
   SELECT 1, column1, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-         CASE column1 WHEN 1 THEN :control_ms END, CASE column1 WHEN 1 THEN :test_ms END, CASE column1 WHEN 1 THEN :diff_ms END,
-         NULL, NULL, NULL
+         CASE column1 WHEN 1 THEN :control_ms END, CASE column1 WHEN 1 THEN :test_ms END,
+         CASE column1 WHEN 1 THEN :diff_ms END, NULL, NULL, NULL
   FROM (VALUES (1, 'verdict'), (2, 'coverage'), (3, 'mix'), (4, 'untraced'))
-  WHERE CASE column1 WHEN 1 THEN 1 WHEN 2 THEN :compared IS NOT NULL WHEN 3 THEN :strata > 1 ELSE :untraced IS NOT NULL END
+  WHERE CASE column1 WHEN 1 THEN 1 WHEN 2 THEN :compared IS NOT NULL WHEN 3 THEN :strata > 1
+             ELSE :untraced IS NOT NULL END
   UNION ALL
-  SELECT 1, 5 + severity + line / 1000.0, 'caution', what, side, parts, others, iteration, rank, class, name, ratio, why, NULL, NULL, NULL, NULL,
-         NULL, NULL
+  SELECT 1, 5 + severity + line / 1000.0, 'caution', what, side, parts, others, iteration, rank, class, name, ratio,
+         why, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
   SELECT 2, -abs(diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
          substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text), 1 + 8 * (c.text LIKE 'copies: %')),
          c.control_time / 1000, c.test_time / 1000, c.diff_time / 1000, c.share, c.changes / 1000, c.replaced
   FROM room
-  CROSS JOIN trace_step_causes(CASE WHEN :strata = 1 AND :verdict <> 'no difference' THEN :compared END, :test, :c_rank, :t_rank,
-                               :control_iterations, :test_iterations, :clock, sure, :steps) AS c
+  CROSS JOIN trace_step_causes(CASE WHEN :strata = 1 AND :verdict <> 'no difference' THEN :compared END, :test,
+                               :c_rank, :t_rank, :control_iterations, :test_iterations, :clock, sure, :steps) AS c
   UNION ALL
   SELECT 2, -abs(within), 'cause',
-         CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late' WHEN 'idle_launch' THEN 'host late'
-                    WHEN 'idle_wait' THEN 'queued' WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
-         NULL, NULL, NULL, NULL, NULL, class, name, NULL, coalesce(trace_label(name), 'without a name') || ', at like sizes',
-         c_ms, t_ms, within, NULL, abs(within), NULL
+         CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
+                    WHEN 'idle_launch' THEN 'host late' WHEN 'idle_wait' THEN 'queued'
+                    WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
+         NULL, NULL, NULL, NULL, NULL, class, name, NULL,
+         coalesce(trace_label(name), 'without a name') || ', at like sizes', c_ms, t_ms, within, NULL, abs(within), NULL
   FROM alike
   WHERE (within <> 0 OR mix <> 0) AND :verdict <> 'no difference'
   UNION ALL
@@ -196,7 +206,8 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
   GROUP BY NULL
   HAVING max(abs(mix)) > 0
   UNION ALL
-  SELECT 3, -size, 'work', NULL, NULL, NULL, NULL, NULL, NULL, NULL, name, NULL, text, NULL, NULL, NULL, NULL, NULL, NULL FROM work),
+  SELECT 3, -size, 'work', NULL, NULL, NULL, NULL, NULL, NULL, NULL, name, NULL, text, NULL, NULL, NULL, NULL, NULL,
+         NULL FROM work),
 
 -- WHICH LINES. at: where the text of a cause has its name
 numbered AS (
@@ -226,10 +237,12 @@ placed AS (
   FROM left_over
   WHERE CASE part WHEN 1 THEN number <= 6 WHEN 3 THEN is_left AND nth <= works ELSE 1 END),
 joined AS MATERIALIZED (
-  SELECT line, CASE line WHEN 200 THEN 'rest' ELSE kind END AS kind, what, side, coalesce(parts, count(*)) AS parts, others,
-         iteration, rank, class, name, ratio, text, counts, is_first, at, sum(c_ms) AS c_ms, sum(t_ms) AS t_ms, sum(ms) AS ms,
-         sum(share) AS share, total(CASE WHEN ms > 0 THEN ms END) AS more, total(CASE WHEN ms < 0 THEN ms END) AS less,
-         total(CASE WHEN line BETWEEN 20 AND 199 THEN abs(sum(ms)) END) OVER () AS held, total(sum(changes)) OVER () AS changes
+  SELECT line, CASE line WHEN 200 THEN 'rest' ELSE kind END AS kind, what, side,
+         coalesce(parts, count(*)) AS parts, others, iteration, rank, class, name, ratio, text, counts, is_first, at,
+         sum(c_ms) AS c_ms, sum(t_ms) AS t_ms, sum(ms) AS ms, sum(share) AS share,
+         total(CASE WHEN ms > 0 THEN ms END) AS more, total(CASE WHEN ms < 0 THEN ms END) AS less,
+         total(CASE WHEN line BETWEEN 20 AND 199 THEN abs(sum(ms)) END) OVER () AS held,
+         total(sum(changes)) OVER () AS changes
   FROM placed
   GROUP BY line),
 
@@ -251,7 +264,8 @@ coverage AS MATERIALIZED (
   SELECT CASE WHEN :control_steps = 1 THEN '1 step' WHEN :control_steps > 0 THEN :control_steps || ' steps'
               WHEN :test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
          || ' of ' || c_low || replace('-' || c_high, '-' || c_low, '') || ' ' || :unit
-         || CASE WHEN :test_steps > 0 THEN ', ' || :test_steps || ' of ' WHEN :control_steps > 0 THEN ', a whole trace of '
+         || CASE WHEN :test_steps > 0 THEN ', ' || :test_steps || ' of '
+                 WHEN :control_steps > 0 THEN ', a whole trace of '
                  ELSE ' and ' END
          || t_low || replace('-' || t_high, '-' || t_low, '')
          || CASE WHEN :verdict = 'no difference' THEN ': all parts are equal; '
@@ -259,20 +273,24 @@ coverage AS MATERIALIZED (
                  WHEN :control_low_ms > :test_high_ms THEN ': all shorter; ' ELSE ': they overlap; ' END
          || CASE WHEN :is_job THEN 'job of ' || :ranks || ' ranks'
                  WHEN :control_ranks > 1
-                   THEN :control_ranks || ' ranks' || CASE :test_ranks WHEN :control_ranks THEN '' ELSE ' and ' || :test_ranks END
+                   THEN :control_ranks || ' ranks'
+                        || CASE :test_ranks WHEN :control_ranks THEN '' ELSE ' and ' || :test_ranks END
                  WHEN :test_ranks > 1 THEN '1 rank and ' || :test_ranks
                  WHEN :control_lowest = :test_lowest THEN 'rank ' || :control_lowest
                  ELSE 'ranks ' || :control_lowest || ', ' || :test_lowest END
          || CASE :verdict WHEN 'no difference' THEN '' ELSE '; one recording a side: see trace_ab' END AS text
-  FROM (SELECT printf('%.*f', :digits, :control_low_ms / :size) AS c_low, printf('%.*f', :digits, :control_high_ms / :size) AS c_high,
-               printf('%.*f', :digits, :test_low_ms / :size) AS t_low, printf('%.*f', :digits, :test_high_ms / :size) AS t_high)
+  FROM (SELECT printf('%.*f', :digits, :control_low_ms / :size) AS c_low,
+               printf('%.*f', :digits, :control_high_ms / :size) AS c_high,
+               printf('%.*f', :digits, :test_low_ms / :size) AS t_low,
+               printf('%.*f', :digits, :test_high_ms / :size) AS t_high)
   LIMIT -1),
 -- the most of it that there is room for
 coverage_words AS (
   SELECT text
   FROM (SELECT n, replace(replace(replace(replace(replace(
                     text, CASE WHEN n > 0 THEN ' ms' ELSE '' END, ''), CASE WHEN n > 1 THEN ': all ' ELSE '' END, ': '),
-                    CASE WHEN n > 1 THEN 'steps of' ELSE '' END, 'steps'), CASE WHEN n > 2 THEN ' steps ' ELSE '' END, ' of '),
+                    CASE WHEN n > 1 THEN 'steps of' ELSE '' END, 'steps'),
+                                  CASE WHEN n > 2 THEN ' steps ' ELSE '' END, ' of '),
                     CASE WHEN n > 3 THEN 'one recording' ELSE '' END, 'one') AS text
         FROM coverage CROSS JOIN (SELECT 0 AS n UNION ALL VALUES (1), (2), (3), (4)))
   ORDER BY CASE WHEN length(text) <= 100 THEN n ELSE 9 - n END
@@ -282,7 +300,8 @@ told AS MATERIALIZED (
   SELECT j.*, word, high, median, 'step ' || iteration || ' of ' || word AS step, :is_job OR ranks = 1 AS is_one,
          CASE WHEN :is_job THEN 'rank ' || j.rank || ' has ' ELSE '' END
          || CASE WHEN class LIKE '%unrecorded' THEN 'more time ' ELSE 'more of ' END
-         || coalesce(trace_label(name), CASE WHEN class LIKE '%unrecorded' THEN 'in which nothing is recorded' ELSE class END)
+         || coalesce(trace_label(name),
+                     CASE WHEN class LIKE '%unrecorded' THEN 'in which nothing is recorded' ELSE class END)
            AS surplus,
          CASE WHEN ratio >= 9.95 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END AS times,
          CASE WHEN kind = 'cause' THEN coalesce(', only on rank ' || j.rank, '') ELSE '' END AS tail
@@ -290,10 +309,14 @@ told AS MATERIALIZED (
   LIMIT -1),
 worded AS MATERIALIZED (
   SELECT told.*,
-         CASE WHEN kind = 'caution' THEN 'caution: ' WHEN kind = 'work' THEN 'work: ' WHEN kind NOT IN ('cause', 'rest') THEN ''
-              ELSE printf('%8s %-2s %6s  %-13s  ', CASE WHEN abs(ms) < :least THEN '0' ELSE printf('%+.*f', :digits, ms / :size) END,
-                          :unit, CASE WHEN :judgement LIKE 'test %' AND abs(share) < 9.995 THEN printf('%.0f %%', 100 * share)
-                                      ELSE '' END,
+         CASE WHEN kind = 'caution' THEN 'caution: '
+              WHEN kind = 'work' THEN 'work: '
+              WHEN kind NOT IN ('cause', 'rest') THEN ''
+              ELSE printf('%8s %-2s %6s  %-13s  ',
+                          CASE WHEN abs(ms) < :least THEN '0' ELSE printf('%+.*f', :digits, ms / :size) END,
+                          :unit,
+                          CASE WHEN :judgement LIKE 'test %' AND abs(share) < 9.995 THEN printf('%.0f %%', 100 * share)
+                               ELSE '' END,
                           CASE WHEN kind = 'rest' THEN '' WHEN what = 'synchronized' THEN 'host late'
                                WHEN what IN ('host late', 'queued', 'not recorded', 'mix', 'moved') THEN what
                                WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
@@ -302,20 +325,22 @@ worded AS MATERIALIZED (
            WHEN 'verdict' THEN (SELECT text FROM verdict_words)
            WHEN 'coverage' THEN (SELECT text FROM coverage_words)
            WHEN 'mix' THEN (SELECT printf('at like sizes %+.*f %s', :digits, sum(within) / :size, :unit)
-                                   || coalesce(' (' || printf('%+.1f', 100 * sum(within) / nullif(:control_ms, 0)) || ' %)', '')
-                                   || printf('; from another mix of requests %+.*f %s', :digits, sum(mix) / :size, :unit)
+                                   || coalesce(' (' || printf('%+.1f', 100 * sum(within) / nullif(:control_ms, 0))
+                                                    || ' %)', '')
+                                   || printf('; from another mix of requests %+.*f %s',
+                                             :digits, sum(mix) / :size, :unit)
                             FROM alike)
            WHEN 'untraced' THEN printf('untraced: %.*f -> %.*f %s a step, %+.*f %s; traced %+.*f %s', :digits,
                                        :control_untraced / :size, :digits, :test_untraced / :size, :unit, :digits,
                                        :untraced / :size, :unit, :digits, :diff_ms / :size, :unit)
            WHEN 'caution' THEN CASE what
-             WHEN 'profiler' THEN printf('the profiler changes the difference: without it %+.*f %s', :digits, :untraced / :size,
-                                         :unit)
+             WHEN 'profiler' THEN printf('the profiler changes the difference: without it %+.*f %s',
+                                         :digits, :untraced / :size, :unit)
              WHEN 'factor' THEN
                CASE WHEN :is_job AND parts = 1 AND :ranks > 1 THEN 'rank ' || rank || ': ' ELSE '' END
                || 'kernels are ' || CASE WHEN ratio > 1 THEN 'slower' ELSE 'faster' END || ' by one factor '
-               || CASE WHEN parts BETWEEN 2 AND :ranks - 1 THEN printf('on %d ranks, as rank %d (x%.2f): look at the clock first',
-                                                                       parts, rank, ratio)
+               || CASE WHEN parts BETWEEN 2 AND :ranks - 1
+                       THEN printf('on %d ranks, as rank %d (x%.2f): look at the clock first', parts, rank, ratio)
                        ELSE printf('(x%.2f): look at the clock before the code', ratio) END
              WHEN 'out' THEN
                CASE WHEN parts + others = 1 THEN step || ' is left out: ' || times || ' times as long; '
@@ -335,17 +360,21 @@ worded AS MATERIALIZED (
            WHEN 'rest' THEN
              parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END
              || CASE WHEN parts > 1 AND 4 * held < 3 * changes
-                       THEN printf(': %+.*f and %+.*f %s', :digits, more / :size, :digits, less / :size, :unit) ELSE '' END
+                       THEN printf(': %+.*f and %+.*f %s', :digits, more / :size, :digits, less / :size, :unit)
+                       ELSE '' END
            ELSE text END AS body
   FROM told
   LIMIT -1),
 cut AS (
-  SELECT *, CASE WHEN length(body) <= most THEN body WHEN length(words) > most - 30 THEN rtrim(words, ' .,;:(<_#-') || '...'
+  SELECT *, CASE WHEN length(body) <= most THEN body
+                 WHEN length(words) > most - 30 THEN rtrim(words, ' .,;:(<_#-') || '...'
                  ELSE substr(body, 1, most - 3) || '...' END AS kept
-  FROM (SELECT *, rtrim(substr(body, 1, most - 3), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
+  FROM (SELECT *, rtrim(substr(body, 1, most - 3),
+                        '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
         FROM (SELECT *, 100 - length(prefix) - length(tail) AS most FROM worded)))
 SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail AS text,
-       CASE kind WHEN 'cause' THEN class END AS class, CASE kind WHEN 'cause' THEN name END AS name, c_ms AS control_ms, t_ms AS test_ms,
-       ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share, CASE kind WHEN 'cause' THEN rank END AS rank
+       CASE kind WHEN 'cause' THEN class END AS class, CASE kind WHEN 'cause' THEN name END AS name, c_ms AS control_ms,
+       t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
+       CASE kind WHEN 'cause' THEN rank END AS rank
 FROM cut
 ORDER BY cut.line;

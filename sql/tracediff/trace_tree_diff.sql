@@ -5,12 +5,15 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--                                      default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   path               TEXT     the names from the step down to this one, joined by ';': a folded stack
 --   depth              INTEGER  0 for the step
@@ -35,13 +38,14 @@
 -- Rules:
 --   1. The parts of a step are those of trace_step_path. So the self times sum to the step, which
 --      is the sum over trace_step_diff, to the ns.
---   2. Work is found by area (as in trace_step_path), top_name, op unless that is of Python (L4), and trace_short_name of the
---      kernel; so is time of the host in a trace without device work. Work of the device without a
+--   2. Work is found by area (as in trace_step_path), top_name, op unless that is of Python (L4), and trace_short_name
+--      of the kernel; so is time of the host in a trace without device work. Work of the device without a
 --      launch is directly below the step. Areas of a family (L1) of which there are several are below top_name, and the
 --      family is in their place: so a cause of trace_step_causes is a row, and what it is made of is below it.
 --   3. While the device is idle: 'device idle', class, top_name, op. Time of the host of which nothing
 --      is recorded: 'unrecorded', op. Here op may be the name of a gap (A5.4).
---   4. A level that is NULL or equal to the one above it is left out; op and kernel, too, if an area of a family is between.
+--   4. A level that is NULL or equal to the one above it is left out; op and kernel, too, if an area of a family is
+--      between.
 --   5. Names are stable names; those of control and test that are the same are one row.
 --   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
 --      hidden has no time.
@@ -53,22 +57,24 @@ WITH RECURSIVE asked AS MATERIALIZED (
   LIMIT -1),
 own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
   SELECT 0 AS side, rank, iteration, class, area, family, top_name, top_op, op, kernel, time_ns
-  FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :clock, 'step',
-                                        :steps)
+  FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :clock,
+                                        'step', :steps)
   UNION ALL
   SELECT 1, rank, iteration, class, area, family, top_name, top_op, op, kernel, time_ns
   FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :test END, test_ranks, :test_iteration, :clock, 'step',
                                         :steps)
   LIMIT -1),
 shared AS MATERIALIZED ( -- the ranks of both jobs, with their steps
-  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows, max(windows) FILTER (WHERE side = 1) AS test_windows,
-         count(*) OVER () AS ranks
-  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own) GROUP BY side, rank)
+  SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows,
+         max(windows) FILTER (WHERE side = 1) AS test_windows, count(*) OVER () AS ranks
+  FROM (SELECT side, rank, count(*) AS windows FROM (SELECT DISTINCT side, rank, iteration FROM own)
+        GROUP BY side, rank)
   GROUP BY rank
   HAVING count(*) = 2
   LIMIT -1),
 part AS (
-  SELECT 0 AS side, NULL AS rank, class, area, family, top_name, top_op, op, kernel, time_ns, kernels, step_count AS steps
+  SELECT 0 AS side, NULL AS rank, class, area, family, top_name, top_op, op, kernel, time_ns, kernels,
+         step_count AS steps
   FROM asked CROSS JOIN trace_step_path(:control, control_chosen, :control_iteration, :clock, 'trace', :steps)
   UNION ALL
   SELECT 1, NULL, class, area, family, top_name, top_op, op, kernel, time_ns, kernels, step_count
@@ -84,7 +90,8 @@ called AS (
          min(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'hip[A-Z]*' THEN side END) OVER () AS hip,
          max(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'hip[A-Z]*' THEN side END) OVER () AS last_hip,
          min(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'cuda[A-Z]*' THEN side END) OVER () AS cuda,
-         max(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'cuda[A-Z]*' THEN side END) OVER () AS last_cuda
+         max(CASE WHEN class IN ('idle_call', 'idle_launch') AND op GLOB 'cuda[A-Z]*' THEN side END) OVER ()
+           AS last_cuda
   FROM part),
 alike AS (
   SELECT side, rank, class, area, family, kernel, time_ns, kernels, steps, is_state,
@@ -92,14 +99,15 @@ alike AS (
          CASE WHEN as_cuda THEN substr(replace(' ' || op, ' hip', ' cuda'), 2) ELSE op END AS op
   FROM (SELECT side, rank, class, area, family, top_name, kernel, time_ns, kernels, steps, is_state,
                side = hip AND hip = last_hip AND cuda = last_cuda AND hip <> cuda AS as_cuda,
-               CASE WHEN top_name IS top_op OR class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded')
+               CASE WHEN top_name IS top_op OR class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call',
+                                                         'unrecorded')
                     THEN op END AS op
         FROM called)),
 leveled AS MATERIALIZED (
   SELECT side, rank, class, time_ns, kernels, steps, is_state,
          CASE WHEN class LIKE 'idle%' THEN 'device idle' WHEN is_state THEN class
-              WHEN min(CASE WHEN rank IS NULL THEN area END) OVER of_family < max(CASE WHEN rank IS NULL THEN area END) OVER of_family
-                THEN family ELSE area END AS area,
+              WHEN min(CASE WHEN rank IS NULL THEN area END) OVER of_family
+                   < max(CASE WHEN rank IS NULL THEN area END) OVER of_family THEN family ELSE area END AS area,
          CASE WHEN class LIKE 'idle%' THEN class
               WHEN NOT is_state AND min(CASE WHEN rank IS NULL THEN area END) OVER of_family
                                     < max(CASE WHEN rank IS NULL THEN area END) OVER of_family THEN area END AS inner,
@@ -110,7 +118,8 @@ named AS MATERIALIZED (
   SELECT side, rank, class, time_ns, kernels, steps, area AS name_1,
          CASE WHEN is_state THEN inner ELSE nullif(top_op, area) END AS name_2,
          CASE WHEN is_state THEN nullif(top_op, coalesce(inner, area)) ELSE nullif(inner, top_op) END AS name_3,
-         CASE WHEN op IS NOT inner OR is_state THEN nullif(op, coalesce(top_op, CASE WHEN is_state THEN inner END, area)) END AS name_4,
+         CASE WHEN op IS NOT inner OR is_state
+                   THEN nullif(op, coalesce(top_op, CASE WHEN is_state THEN inner END, area)) END AS name_4,
          nullif(kernel, coalesce(op, top_op, area)) AS name_5
   FROM leveled),
 framed AS MATERIALIZED (
@@ -138,8 +147,10 @@ placed AS ( -- a row for each level of a part
          || CASE WHEN level < 3 THEN frame_3 ELSE '' END || CASE WHEN level < 4 THEN frame_4 ELSE '' END
          || CASE WHEN level < 5 THEN frame_5 ELSE '' END AS below, side, rank, class, time_ns, kernels
   FROM framed
-  CROSS JOIN (SELECT 0 AS level UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5)
-  WHERE CASE level WHEN 0 THEN 1 WHEN 1 THEN name_1 IS NOT NULL WHEN 2 THEN name_2 IS NOT NULL WHEN 3 THEN name_3 IS NOT NULL
+  CROSS JOIN (SELECT 0 AS level UNION ALL SELECT 1 UNION ALL SELECT 2
+              UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5)
+  WHERE CASE level WHEN 0 THEN 1 WHEN 1 THEN name_1 IS NOT NULL
+                   WHEN 2 THEN name_2 IS NOT NULL WHEN 3 THEN name_3 IS NOT NULL
                    WHEN 4 THEN name_4 IS NOT NULL ELSE name_5 IS NOT NULL END),
 node AS MATERIALIZED (
   SELECT parent || frame AS path, parent, name,
@@ -191,8 +202,9 @@ SELECT path, depth, name, class,
        control_kernels * 1.0 / control_steps AS control_kernels,
        test_kernels * 1.0 / test_steps AS test_kernels,
        CASE WHEN class IS NOT 'comm'
-            THEN (SELECT trace_only_rank(o.rank, o.diff_time, (tree.test_ns * control_steps - tree.control_ns * test_steps)
-                                                                / (1000.0 * control_steps * test_steps))
+            THEN (SELECT trace_only_rank(o.rank, o.diff_time,
+                                         (tree.test_ns * control_steps - tree.control_ns * test_steps)
+                                         / (1000.0 * control_steps * test_steps))
                   FROM own_node AS o
                   WHERE o.path = tree.path) END AS only_rank
 FROM tree;

@@ -5,12 +5,15 @@
 -- Parameters
 --   :control            TEXT required  baseline trace
 --   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both have several ranks, else the lowest
+--   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--                                      default 'job' if both have several ranks, else the lowest
 --   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; default 'steady'
+--   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--                                      'first' or a phase; default 'steady'
 --   :test_iteration     any            the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; default 'auto'
+--   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   verdict             TEXT     in words (rules 2 to 4), such as 'slower here'
 --   control_ms          REAL     ms, mean of the steps that are kept
@@ -38,28 +41,30 @@
 --   strata              INTEGER  how many different phases and sizes the steps have
 -- Grain: one row.
 -- Rules:
---   1. Outliers are left out of both means and of what is said of parts: of four or more steps, those that are longer than the
---      median by five median absolute deviations and by half of it, the longest first, at most a tenth of the steps,
---      but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all kept. A step is the
---      mean over its ranks here.
+--   1. Outliers are left out of both means and of what is said of parts: of four or more steps, those that are longer
+--      than the median by five median absolute deviations and by half of it, the longest first, at most a tenth of the
+--      steps, but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all kept.
+--      A step is the mean over its ranks here.
 --   2. Medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing to compare': a side has no
 --      events. 'no difference': every part of the step takes the same time. 'no clear difference': the medians
---      differ by less than 0.5 %, or by less than the longer of the ranges from the shortest to the longest step of a side
---      while these ranges overlap, or the other way than the means.
+--      differ by less than 0.5 %, or by less than the longer of the ranges from the shortest to the longest step of a
+--      side while these ranges overlap, or the other way than the means.
 --   3. 'here': one recording a side says nothing about another one. trace_ab compares several.
---   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of control's by more than
---      control's steps differ, the others are not longer than these, and each side has four steps or more.
+--   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of
+--      control's by more than control's steps differ, the others are not longer than these, and each side has four
+--      steps or more.
 WITH asked AS MATERIALIZED (
   SELECT control_chosen, test_chosen, control_job, test_job
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
 iteration AS MATERIALIZED (
-  SELECT side, iteration, sum(ms) AS total, sum(ns) AS ns, count(*) AS windows, avg(ms) AS ms, min(ms) AS low, max(ms) AS high,
-         count(DISTINCT rank) AS ranks, min(rank) AS lowest, max(of_host) AS of_host, min(stratum) AS stratum,
-         max(stratum) AS last_stratum
+  SELECT side, iteration, sum(ms) AS total, sum(ns) AS ns, count(*) AS windows, avg(ms) AS ms, min(ms) AS low,
+         max(ms) AS high, count(DISTINCT rank) AS ranks, min(rank) AS lowest, max(of_host) AS of_host,
+         min(stratum) AS stratum, max(stratum) AS last_stratum
   FROM (SELECT 0 AS side, min(rank) AS rank, iteration, sum(time_ns) / 1e6 AS ms, sum(time_ns) AS ns,
                max(class IN ('call', 'host', 'unrecorded')) AS of_host, coalesce(max(stratum), '') AS stratum
-        FROM asked CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, NULL, :steps)
+        FROM asked
+        CROSS JOIN trace_step_time(:control, control_chosen, :control_iteration, 'annotation', :clock, NULL, :steps)
         GROUP BY CASE WHEN NOT control_job THEN rank END, iteration
         UNION ALL
         SELECT 1, min(rank), iteration, sum(time_ns) / 1e6, sum(time_ns), max(class IN ('call', 'host', 'unrecorded')),
@@ -86,7 +91,8 @@ placed AS (
 marked AS MATERIALIZED (
   SELECT *, is_long AND steps >= 4 AND place <= max(1, steps / 10) AND first_stratum = all_strata
               AND coalesce(lower(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END), 'steady') <> 'all'
-              AND coalesce(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END, 'steady') NOT GLOB '[[0-9-]*' AS is_out
+              AND coalesce(CASE side WHEN 0 THEN :control_iteration ELSE :test_iteration END,
+                           'steady') NOT GLOB '[[0-9-]*' AS is_out
   FROM placed
   LIMIT -1),
 side AS MATERIALIZED (
@@ -115,7 +121,8 @@ pair AS MATERIALIZED (
          max(windows) FILTER (WHERE side = 0) AS c_windows, max(windows) FILTER (WHERE side = 1) AS t_windows
   FROM side
   LIMIT -1),
--- of test's steps those that are longer than all of control's (rule 4), and those that are not; is_equal: else parts differ
+-- of test's steps those that are longer than all of control's (rule 4), and those that are not; is_equal: else parts
+-- differ
 judged AS MATERIALIZED (
   SELECT pair.*, c_ns * t_windows = t_ns * c_windows AS is_equal, count(DISTINCT stratum) AS strata,
          count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms > 2 * c_high - c_low AND ms > 1.005 * c_high) AS slow,
@@ -135,14 +142,17 @@ SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
             WHEN min(c_steps, t_steps) >= 4 AND slow >= 2 AND slow + within = t_steps / t_ranks
                  AND 4 * slow BETWEEN t_steps / t_ranks AND 3 * t_steps / t_ranks THEN 'slower in some steps'
             WHEN abs(t_median - c_median) < 0.005 * c_median OR (t_median - c_median) * (t_mean - c_mean) <= 0
-                 OR (c_low <= t_high AND t_low <= c_high AND abs(t_median - c_median) < max(c_high - c_low, t_high - t_low))
+                 OR (c_low <= t_high AND t_low <= c_high
+                     AND abs(t_median - c_median) < max(c_high - c_low, t_high - t_low))
                  THEN 'no clear difference'
             WHEN t_median > c_median THEN 'slower here' ELSE 'faster here' END AS verdict,
-       c_mean AS control_ms, t_mean AS test_ms, t_mean - c_mean AS diff_ms, c_median AS control_median_ms, t_median AS test_median_ms,
-       c_low AS control_low_ms, c_high AS control_high_ms, t_low AS test_low_ms, t_high AS test_high_ms, c_steps AS control_steps,
-       t_steps AS test_steps, CASE WHEN t_mean IS NOT NULL THEN slow END AS slow_steps, c_ranks AS control_ranks,
+       c_mean AS control_ms, t_mean AS test_ms, t_mean - c_mean AS diff_ms, c_median AS control_median_ms,
+       t_median AS test_median_ms, c_low AS control_low_ms, c_high AS control_high_ms, t_low AS test_low_ms,
+       t_high AS test_high_ms, c_steps AS control_steps, t_steps AS test_steps,
+       CASE WHEN t_mean IS NOT NULL THEN slow END AS slow_steps, c_ranks AS control_ranks,
        t_ranks AS test_ranks, c_lowest AS control_lowest, t_lowest AS test_lowest,
        CASE WHEN c_out IS NULL THEN CAST(:control_iteration AS TEXT) ELSE c_kept END AS control_iterations,
-       CASE WHEN t_out IS NULL THEN CAST(:test_iteration AS TEXT) ELSE t_kept END AS test_iterations, c_out AS control_left_out,
-       t_out AS test_left_out, c_of_host AS control_of_host, t_of_host AS test_of_host, strata
+       CASE WHEN t_out IS NULL THEN CAST(:test_iteration AS TEXT) ELSE t_kept END AS test_iterations,
+       c_out AS control_left_out, t_out AS test_left_out, c_of_host AS control_of_host, t_of_host AS test_of_host,
+       strata
 FROM compared;

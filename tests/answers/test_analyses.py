@@ -505,9 +505,13 @@ class Embedding(InFolder):
             " Columns\n--   a TEXT a\n")
 
     @staticmethod
-    def embed(path="x.sql"):
-        done = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True,
+    def run_awk(path="x.sql"):
+        return subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], capture_output=True,
                               text=True, check=False)
+
+    @classmethod
+    def embed(cls, path="x.sql"):
+        done = cls.run_awk(path)
         return done.returncode, done.stderr, re.findall(r'(?m)^     "(.*)"\n     "\\n"$', done.stdout)
 
     def test_queries_that_are_refused(self):
@@ -545,6 +549,21 @@ class Embedding(InFolder):
             write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
             with self.subTest(name):
                 self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:9: {message}\n"))
+
+    def test_descriptions_that_go_on(self):
+        """In lines that stand further right; what NAME gives, in the second line."""
+        write("x.sql", "-- x: what,\n--   and more.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n"
+                       "--   :trace  TEXT required  a\n--                          trace; \"it\"\n"
+                       "--   :ranks  any            ranks\n-- Columns\n--   a  TEXT  one\n--            of\n"
+                       "--            three\n--   b  TEXT  two\nSELECT 1 AS a, 2 AS b;\n")
+        made = self.run_awk()
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        for entry in ('{"trace", "TEXT", true, "a trace; \\"it\\""},\n    {"ranks", "", false, "ranks"},\n',
+                      '{"a", "TEXT", "one of three"},\n    {"b", "TEXT", "two"},\n', '.text = "what, and more",'):
+            self.assertIn(entry, made.stdout)
+        for part in ("Parameters", "Columns"):
+            write("x.sql", f"-- x: what.\n-- {part}\n--                 goes on\n")
+            self.assertEqual(self.embed()[:2], (1, "x.sql:3: there is no entry that goes on\n"))
 
     def test_too_many_required_arguments(self):
         lines = "".join(f"--   :{name} TEXT required a trace\n" for name in ("a", "b", "c", "d", "e"))

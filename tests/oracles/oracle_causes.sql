@@ -40,7 +40,8 @@ summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
          min(mostly) AS stage
   FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name
-                                           ORDER BY control_ns * test_windows + test_ns * control_windows DESC, stage) AS mostly
+                                           ORDER BY control_ns * test_windows + test_ns * control_windows DESC,
+                                                    stage) AS mostly
         FROM of_area
         WHERE class IS NOT NULL)
   GROUP BY class, family, name),
@@ -72,14 +73,16 @@ kinds AS (
     WHEN swapped AND sum(swapped AND diff > 0) OVER (PARTITION BY class, family) > 0
          AND sum(swapped AND diff < 0) OVER (PARTITION BY class, family) > 0 THEN 'replaced'
     ELSE 'changed' END AS kind,
-    late IS NOT NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late AND 20 * abs(diff) >= delta AS is_named
+    late IS NOT NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late
+      AND 20 * abs(diff) >= delta AS is_named
   FROM flagged),
 keyed AS MATERIALIZED (
   SELECT *, kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named) AS single,
-         dense_rank() OVER (ORDER BY kind, CASE WHEN kind = 'queued' OR (late IS NOT NULL AND NOT is_named) THEN NULL ELSE class END,
-                                     CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN family END,
-                                     CASE WHEN kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named)
-                                          THEN quote(name) END) AS id
+         dense_rank() OVER (ORDER BY kind,
+                            CASE WHEN kind = 'queued' OR (late IS NOT NULL AND NOT is_named) THEN NULL ELSE class END,
+                            CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN family END,
+                            CASE WHEN kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named)
+                                 THEN quote(name) END) AS id
   FROM kinds
   LIMIT -1),
 -- the areas of each cause, those that differ most first
@@ -90,7 +93,8 @@ spread AS (
 ranged AS (
   SELECT *, count(*) OVER of_cause AS areas, sum(abs(diff)) OVER of_cause AS changes,
          row_number() OVER largest AS place,
-         sum(abs(diff)) OVER (PARTITION BY id ORDER BY abs(diff) DESC, area ROWS UNBOUNDED PRECEDING) - abs(diff) AS before
+         sum(abs(diff)) OVER (PARTITION BY id ORDER BY abs(diff) DESC, area ROWS UNBOUNDED PRECEDING)
+           - abs(diff) AS before
   FROM spread
   WINDOW of_cause AS (PARTITION BY id), largest AS (PARTITION BY id ORDER BY abs(diff) DESC, area)),
 placed_in AS MATERIALIZED (
@@ -116,9 +120,10 @@ raw AS (
   FROM keyed
   GROUP BY id),
 cause AS MATERIALIZED (
-  SELECT raw.*, coalesce(areas, 0) AS instances, only_in, coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family) AS area,
-         row_number() OVER (ORDER BY abs(diff) DESC, kind, class, coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family),
-                                     name) AS place,
+  SELECT raw.*, coalesce(areas, 0) AS instances, only_in,
+         coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family) AS area,
+         row_number() OVER (ORDER BY abs(diff) DESC, kind, class,
+                            coalesce(CASE WHEN areas > 1 THEN family ELSE area END, family), name) AS place,
          sum(abs(diff)) OVER () AS all_changes
   FROM raw LEFT JOIN placed_in USING (id)
   LIMIT -1),
@@ -128,20 +133,23 @@ by_stage AS MATERIALIZED (
   FROM cause
   WHERE place > :shown AND stage IS NOT NULL AND single AND kind IN ('changed', 'host late')),
 stages AS MATERIALIZED (
-  SELECT key FROM by_stage GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+  SELECT key FROM by_stage GROUP BY key
+  HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
 by_name AS MATERIALIZED (
   SELECT 2 AS round, class || ' ' || quote(name) AS key, id, diff, class, family, name
   FROM cause
   WHERE place > :shown AND kind = 'changed' AND class IN ('compute', 'memory') AND name IS NOT NULL),
 names AS MATERIALIZED (
-  SELECT key FROM by_name GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+  SELECT key FROM by_name GROUP BY key
+  HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
 by_family AS MATERIALIZED (
   SELECT 3 AS round, class || ' ' || quote(family) AS key, id, diff, class, family, name
   FROM cause
   WHERE place > :shown AND kind = 'changed' AND class IN ('compute', 'memory') AND family IS NOT NULL
     AND class || ' ' || quote(name) NOT IN (SELECT key FROM names)),
 families AS MATERIALIZED (
-  SELECT key FROM by_family GROUP BY key HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
+  SELECT key FROM by_family GROUP BY key
+  HAVING count(*) > 1 AND sum(abs(diff)) > 0 AND 2 * abs(sum(diff)) >= sum(abs(diff))),
 member AS MATERIALIZED (
   SELECT * FROM by_stage WHERE key IN (SELECT key FROM stages)
   UNION ALL
@@ -150,7 +158,8 @@ member AS MATERIALIZED (
   SELECT * FROM by_family WHERE key IN (SELECT key FROM families)),
 merge AS MATERIALIZED (
   SELECT round, key, sum(diff) AS diff,
-         row_number() OVER (ORDER BY round, abs(sum(diff)) * 1.0 / sum(abs(diff)) DESC, abs(sum(diff)) DESC, key) AS number
+         row_number() OVER (ORDER BY round, abs(sum(diff)) * 1.0 / sum(abs(diff)) DESC, abs(sum(diff)) DESC,
+                            key) AS number
   FROM member
   GROUP BY round, key
   LIMIT -1),

@@ -60,9 +60,9 @@ class Functions(InHelp):
         self.assertEqual(set(listed), set(queries()))
         for name, path in queries().items():
             with open(path, encoding="utf-8") as file:
-                head = [file.readline() for _ in range(3)]
+                head = [line for line in file if not line.startswith("--   ")]
             family, question = listed[name]
-            self.assertEqual(head[1:], [f"-- Family: {family}\n", f"-- Question: {question}\n"], name)
+            self.assertEqual(head[1:3], [f"-- Family: {family}\n", f"-- Question: {question}\n"], name)
         self.assertEqual(self.rows("SELECT DISTINCT written_in FROM tracediff_help ORDER BY 1"), [("C",), ("SQL",)])
 
     def test_of_a_name(self):
