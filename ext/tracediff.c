@@ -30,41 +30,41 @@ static bool is_there(sqlite3 *db, const struct function *function, int arguments
     return there;
 }
 
-static void release_database(void *database)
+static void release_connection(void *connection)
 {
-    database_release(database);
+    connection_release(connection);
 }
 
 static void release_data(void *data)
 {
-    database_release(((struct function_data *)data)->database);
+    connection_release(((struct function_data *)data)->connection);
     memory_free(data);
 }
 
-/* The user data of a function, with a reference to the database; NULL if out of memory. */
-static void *data_of(struct database *database, const struct function *function)
+/* The user data of a function, with a reference to the connection; NULL if out of memory. */
+static void *data_of(struct connection *connection, const struct function *function)
 {
     struct function_data *data = function->data ? memory_allocate(sizeof *data) : NULL;
     if (data)
-        *data = (struct function_data){database, function->data};
-    database->references += !function->data || data;
-    return function->data ? (void *)data : database;
+        *data = (struct function_data){connection, function->data};
+    connection->references += !function->data || data;
+    return function->data ? (void *)data : connection;
 }
 
 /* Registers a function once for each number of arguments that it accepts. */
-static int register_function(struct database *database, const struct function *function)
+static int register_function(struct connection *connection, const struct function *function)
 {
     int code = SQLITE_OK, fewest, most = function_arguments(function, &fewest);
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
-        if (is_there(database->db, function, count))
+        if (is_there(connection->db, function, count))
             continue;
-        void *data = data_of(database, function);
+        void *data = data_of(connection, function);
         code = !data ? SQLITE_NOMEM
                      : sqlite3_create_function_v2(
-                           database->db, function->name, count,
+                           connection->db, function->name, count,
                            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, data,
                            function->call, function->step, function->final,
-                           function->data ? release_data : release_database);
+                           function->data ? release_data : release_connection);
     }
     return code;
 }
@@ -76,16 +76,16 @@ static int register_all(sqlite3 *db, char **error, bool files)
                                  TRACEDIFF_OLDEST_SQLITE, sqlite3_libversion());
         return SQLITE_ERROR;
     }
-    struct database *database = database_new(db, &all_functions);
-    if (!database)
+    struct connection *connection = connection_new(db, &all_functions);
+    if (!connection)
         return SQLITE_NOMEM;
     int code = SQLITE_OK;
     struct function plain;
     for (int i = 0; code == SQLITE_OK && all_functions.function_at(i, &plain); i++)
-        code = register_function(database, &plain);
+        code = register_function(connection, &plain);
     if (code == SQLITE_OK)
-        code = table_functions_register(database, files, error);
-    database_release(database);
+        code = table_functions_register(connection, files, error);
+    connection_release(connection);
     if (code == SQLITE_OK) /* loaded automatically, an error that is_there() leaves would count */
         sqlite3_exec(db, "", NULL, NULL, NULL);
     return code;

@@ -9,7 +9,7 @@ enum { RUN = 24 /* items sorted by insertion */ };
 /* A sort: items, and where their sorted runs end. */
 struct sort {
     size_t size;
-    int (*order)(const void *, const void *);
+    int (*compare)(const void *, const void *);
     const struct stopper *stopper;
     struct failure *failure;
     size_t *ends; /* indexes after the last item of each run */
@@ -25,7 +25,7 @@ static bool insert(struct sort *sort, char *items, size_t count, char *spare)
         size_t to = i;
         if (!stopper_goes_on(sort->stopper, sort->steps++, sort->failure))
             return false;
-        while (to > 0 && sort->order(items + (to - 1) * size, items + i * size) > 0)
+        while (to > 0 && sort->compare(items + (to - 1) * size, items + i * size) > 0)
             to--;
         if (to == i)
             continue;
@@ -44,7 +44,7 @@ static bool find_runs(struct sort *sort, char *items, size_t count, char *spare)
         for (end = first + 1; end < count; end++)
             if (!stopper_goes_on(sort->stopper, sort->steps++, sort->failure))
                 return false;
-            else if (sort->order(items + (end - 1) * size, items + end * size) > 0)
+            else if (sort->compare(items + (end - 1) * size, items + end * size) > 0)
                 break;
         if (end - first < RUN) {
             end = count - first < RUN ? count : first + RUN;
@@ -62,7 +62,7 @@ merge(struct sort *sort, const char *a, const char *b, const char *b_end, char *
 {
     const char *a_end = b;
     while (a < a_end && b < b_end) {
-        const char **least = sort->order(b, a) < 0 ? &b : &a;
+        const char **least = sort->compare(b, a) < 0 ? &b : &a;
         memcpy(to, *least, size);
         *least += size;
         to += size;
@@ -90,12 +90,12 @@ static bool merge_runs(struct sort *sort, const char *from, char *to)
     return done;
 }
 
-bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
+bool sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure)
 {
-    struct sort sort = {.size = size, .order = order, .stopper = stopper, .failure = failure};
+    struct sort sort = {.size = size, .compare = compare, .stopper = stopper, .failure = failure};
     size_t ordered = 1;
-    for (const char *p = items; ordered < count && order(p, p + size) <= 0; p += size)
+    for (const char *p = items; ordered < count && compare(p, p + size) <= 0; p += size)
         if (!stopper_goes_on(stopper, ordered++, failure))
             return false;
     if (ordered >= count)

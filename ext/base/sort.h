@@ -14,7 +14,7 @@
 
 /* As qsort, but stable, and quick if the items are in order. On FAILURE_MEMORY and
 ** FAILURE_INTERRUPTED it returns false, and all items are still there, in an unspecified order. */
-bool sort_items(void *items, size_t count, size_t size, int (*order)(const void *, const void *),
+bool sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);
 
 /* Sets `i` to the first index in [i, end) for which `before`, an expression of `i`, is false, or

@@ -235,7 +235,7 @@ static int produce(struct call *call, struct rows **rows, int columns,
         bool wanted = !about || sqlite3_stricmp(examples[i].function, about) == 0;
         if (about)
             nearest_offer(&nearest, examples[i].function);
-        if (wanted && entry_of(call->database->functions, &examples[i], &entry))
+        if (wanted && entry_of(call->connection->functions, &examples[i], &entry))
             add(result, &entry);
         found = found || wanted;
     }

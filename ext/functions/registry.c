@@ -1,7 +1,7 @@
 #include "registry.h"
 
 #include "functions/aggregates/charts.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 
 #define ADDRESS_OF(name) &name##_function,
 static const struct table_function *const c_functions[] = {TABLE_FUNCTIONS(ADDRESS_OF)};

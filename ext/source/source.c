@@ -239,7 +239,7 @@ static ptrdiff_t read_plain(struct source *source, unsigned char *to, size_t roo
 }
 
 /* The byte of the file, from 1, that is read next. */
-static int64_t position(const struct source *source)
+static int64_t input_position(const struct source *source)
 {
     return source->read - (int64_t)source->buffers.in_left + 1;
 }
@@ -248,7 +248,7 @@ static ptrdiff_t damaged(struct source *source, const char *what, struct failure
 {
     source->ended = true;
     source->broken = true;
-    failure_at(failure, FAILURE_DAMAGE, source->path, what, position(source));
+    failure_at(failure, FAILURE_DAMAGE, source->path, what, input_position(source));
     return -1;
 }
 
@@ -278,9 +278,9 @@ static bool next_member(struct source *source, struct failure *failure)
     }
     if (padding > 0 || *buffers->in != 0x1f) {
         source->ended = true;
-        source->trailing = position(source);
+        source->trailing = input_position(source);
     } else {
-        source->member = position(source);
+        source->member = input_position(source);
         source->decoder->reset(source->state);
         source->in_member = source->member_empty = true;
     }
@@ -293,7 +293,7 @@ static bool is_no_member(const struct source *source)
 {
     enum { HEADER = 10 };
     return source->any_member && source->member_empty &&
-           position(source) - source->member < HEADER && source->decoder == &decoder_zlib;
+           input_position(source) - source->member < HEADER && source->decoder == &decoder_zlib;
 }
 
 static ptrdiff_t read_gzip(struct source *source, unsigned char *to, size_t room,
@@ -350,7 +350,7 @@ static ptrdiff_t read_now(void *argument, unsigned char *to, size_t room, int64_
     if (!source->ended)
         got = source->decoder ? read_gzip(source, to, room, failure)
                               : read_plain(source, to, room, failure);
-    *now = position(source) - 1;
+    *now = input_position(source) - 1;
     return got;
 }
 

@@ -12,7 +12,7 @@
 ** of the function that the user called. Returns false. */
 static bool tell_order(struct call *call, int argument)
 {
-    const struct call *user = call->database->speaking ? call->database->speaking : call;
+    const struct call *user = call->connection->speaking ? call->connection->speaking : call;
     const struct argument *arguments = user->function->arguments;
     const char *name = call->function->arguments[argument].name;
     struct failure failure = {.code = FAILURE_NONE};
@@ -68,7 +68,7 @@ static bool refuse(struct call *call, int argument, const char *expected)
     const char *shown = NULL;
     if (call->failure.code != FAILURE_NONE)
         return false;
-    if (sqlite3_prepare_v2(call->database->db,
+    if (sqlite3_prepare_v2(call->connection->db,
                            "SELECT CASE WHEN length(q) > 200 THEN substr(q, 1, 200) || '...'"
                            " ELSE q END FROM (SELECT quote(?1) AS q)",
                            -1, &statement, NULL) == SQLITE_OK) {

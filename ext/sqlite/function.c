@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 
-#include "database.h"
+#include "connection.h"
 
 int function_arguments(const struct function *function, int *required)
 {
@@ -28,10 +28,10 @@ void function_fail(sqlite3_context *context, const char *name, const char *forma
     sqlite3_free(message);
 }
 
-bool function_end_work(sqlite3_context *context, struct database *database, bool done,
+bool function_end_work(sqlite3_context *context, struct connection *connection, bool done,
                        struct failure *failure)
 {
-    database_end_work(database);
+    connection_end_work(connection);
     if (!done)
         sqlite3_result_error_code(context, failure->code == FAILURE_INTERRUPTED ? SQLITE_INTERRUPT
                                                                                 : SQLITE_NOMEM);

@@ -15,12 +15,12 @@ struct function {
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*step)(sqlite3_context *context, int count, sqlite3_value **values);
     void (*final)(sqlite3_context *context);
-    const void *data; /* NULL: SQLite's user data is the database; else struct function_data */
+    const void *data; /* NULL: SQLite's user data is the connection; else struct function_data */
 };
 
 /* The user data of a function that has data. */
 struct function_data {
-    struct database *database; /* one reference */
+    struct connection *connection; /* one reference */
     const void *data;
 };
 
@@ -30,10 +30,10 @@ int function_arguments(const struct function *function, int *required);
 /* Reports an error of a scalar or an aggregate; its name begins the text. */
 void function_fail(sqlite3_context *context, const char *name, const char *format, ...);
 
-/* Ends work that began with database_begin_work(). Returns `done`; if it is false, reports the
+/* Ends work that began with connection_begin_work(). Returns `done`; if it is false, reports the
 ** failure, which is of memory or an interrupt. */
-struct database;
-bool function_end_work(sqlite3_context *context, struct database *database, bool done,
+struct connection;
+bool function_end_work(sqlite3_context *context, struct connection *connection, bool done,
                        struct failure *failure);
 
 #endif

@@ -9,7 +9,7 @@ static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
 /* Opens the argument if it is an array. SQLITE_OK even if it is not, or an error. */
 static int open_array(struct call *call, int argument, struct json_array *array)
 {
-    sqlite3 *db = call->database->db;
+    sqlite3 *db = call->connection->db;
     int code = sqlite3_prepare_v2(db, array_sql, -1, &array->array, NULL);
     if (code != SQLITE_OK)
         return code;
@@ -42,7 +42,7 @@ static int step_element(struct call *call, struct json_array *array)
     const char *after = scan_strict_end(from, array->end);
     int code = array->element
                    ? sqlite3_reset(array->element)
-                   : sqlite3_prepare_v2(call->database->db, array->sql ? array->sql : element_sql,
+                   : sqlite3_prepare_v2(call->connection->db, array->sql ? array->sql : element_sql,
                                         -1, &array->element, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_bind_text(array->element, 1, from, (int)(after - from), SQLITE_STATIC);

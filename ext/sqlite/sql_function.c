@@ -41,7 +41,7 @@ static bool is_overflow(const char *message)
 /* Reports the error of a statement. */
 static void statement_failed(struct call *call)
 {
-    const char *message = sqlite3_errmsg(call->database->db), *before = " (";
+    const char *message = sqlite3_errmsg(call->connection->db), *before = " (";
     if (!is_overflow(message)) {
         failure_set(&call->failure, FAILURE_REQUEST, "%s", message);
         return;
@@ -83,7 +83,7 @@ static int bind_facts(sqlite3_stmt *statement, sqlite3_stmt *facts)
 /* Prepares a SELECT and binds its parameters. The caller finalizes the statement in any case. */
 static int prepare(struct call *call, const char *sql, sqlite3_stmt **statement)
 {
-    int code = sqlite3_prepare_v2(call->database->db, sql, -1, statement, NULL);
+    int code = sqlite3_prepare_v2(call->connection->db, sql, -1, statement, NULL);
     return code == SQLITE_OK ? bind_arguments(*statement, call) : code;
 }
 
@@ -192,7 +192,7 @@ static bool read_both(struct call *call)
                check_paths(call, argument_of(call, NAMES_CAPTURE, i));
     }
     if (done)
-        trace_open(traces, requests, 2, &call->database->cache, &quiet.failure);
+        trace_open(traces, requests, 2, &call->connection->cache, &quiet.failure);
     for (int i = 0; i < 2; i++) {
         trace_close(&opened[i]);
         paths_clear(&paths[i]);
@@ -206,9 +206,9 @@ static bool read_both(struct call *call)
 
 int sql_enter(struct call *call)
 {
-    struct database *database = call->database;
+    struct connection *connection = call->connection;
     bool both = argument_of(call, NAMES_RANKS, 1) >= 0;
-    if (database->nesting == DEEPEST_NESTING) {
+    if (connection->nesting == DEEPEST_NESTING) {
         failure_set(&call->failure, FAILURE_REQUEST,
                     "functions written in SQL are nested more than %d deep: does a table or a "
                     "view have the name of one?",
@@ -217,15 +217,15 @@ int sql_enter(struct call *call)
     }
     if (!(both ? read_both(call) : check_baseline(call)))
         return SQLITE_ERROR;
-    if (database->nesting++ == 0)
-        database->speaking = call;
+    if (connection->nesting++ == 0)
+        connection->speaking = call;
     return SQLITE_OK;
 }
 
 void sql_leave(struct call *call)
 {
-    if (--call->database->nesting == 0)
-        call->database->speaking = NULL;
+    if (--call->connection->nesting == 0)
+        call->connection->speaking = NULL;
 }
 
 static int add_sql_row(void *to, sqlite3_stmt *row)

@@ -10,7 +10,7 @@
 
 struct function_table {
     sqlite3_vtab base; /* must be first */
-    struct database *database;
+    struct connection *connection;
     const struct table_function *function;
     sqlite3_value *defaults[MOST_ARGUMENTS]; /* from CREATE VIRTUAL TABLE; NULL: none */
     struct kept kept;
@@ -29,7 +29,7 @@ struct function_cursor {
 /* The client data of a module. */
 struct registration {
     const struct table_function *function;
-    struct database *database;
+    struct connection *connection;
 };
 
 /* Sets the error text of a table, which takes ownership of it. */
@@ -43,7 +43,7 @@ static int table_error(struct function_table *table, char *message)
 /* The name that begins an error: the outermost function's, which the user called. */
 static const char *speaker(const struct function_table *table)
 {
-    const struct call *call = table->database->speaking;
+    const struct call *call = table->connection->speaking;
     return call ? call->function->name : table->function->name;
 }
 
@@ -96,7 +96,7 @@ static int functionDisconnect(sqlite3_vtab *vtab)
     kept_clear(&table->kept);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         sqlite3_value_free(table->defaults[i]);
-    database_release(table->database);
+    connection_release(table->connection);
     sqlite3_free(table);
     return SQLITE_OK;
 }
@@ -120,8 +120,8 @@ static int functionConnect(sqlite3 *db, void *client, int argc, const char *cons
     if (!table)
         return SQLITE_NOMEM;
     memset(table, 0, sizeof *table);
-    table->database = registration->database;
-    table->database->references++;
+    table->connection = registration->connection;
+    table->connection->references++;
     table->function = function;
     char *declared = declaration(function);
     int code = declared ? sqlite3_declare_vtab(db, declared) : SQLITE_NOMEM;
@@ -147,7 +147,7 @@ static int functionOpen(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
         return SQLITE_NOMEM;
     memset(made, 0, sizeof *made);
     table->cursors++;
-    table->database->cursors++;
+    table->connection->cursors++;
     *cursor = &made->base;
     return SQLITE_OK;
 }
@@ -182,7 +182,7 @@ static int functionClose(sqlite3_vtab_cursor *base)
     move_to(table, cursor, NULL);
     forget_given(cursor);
     kept_trim(&table->kept, --table->cursors == 0);
-    database_cursor_closed(table->database);
+    connection_cursor_closed(table->connection);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
@@ -242,15 +242,15 @@ bool call_check(struct call *call, int code, const char *what)
     if (code == SQLITE_INTERRUPT)
         return failure_set(&call->failure, FAILURE_INTERRUPTED, "interrupted");
     return failure_set(&call->failure, FAILURE_REQUEST, "%s%s", what,
-                       sqlite3_errmsg(call->database->db));
+                       sqlite3_errmsg(call->connection->db));
 }
 
 /* Whether a call failed because it was interrupted (S23); the failure is then replaced by that. */
-static bool was_interrupted(struct database *database, struct failure *failure)
+static bool was_interrupted(struct connection *connection, struct failure *failure)
 {
     struct failure interrupt = {.code = FAILURE_NONE};
-    database->polled = 0; /* ask in any case */
-    if (failure->code == FAILURE_MEMORY || !database_interrupted(database, &interrupt))
+    connection->polled = 0; /* ask in any case */
+    if (failure->code == FAILURE_MEMORY || !connection_interrupted(connection, &interrupt))
         return false;
     failure_clear(failure);
     failure_move(failure, &interrupt);
@@ -260,13 +260,13 @@ static bool was_interrupted(struct database *database, struct failure *failure)
 /* Computes the rows of a call. Sets the table's error on failure. */
 static int compute_rows(struct function_table *table, struct call *call, struct rows **rows)
 {
-    database_begin_work(table->database);
+    connection_begin_work(table->connection);
     int code = table->function->produce(call, rows);
-    if (code == SQLITE_ERROR && was_interrupted(table->database, &call->failure))
+    if (code == SQLITE_ERROR && was_interrupted(table->connection, &call->failure))
         code = SQLITE_INTERRUPT;
-    database_end_work(table->database);
-    if (table->database->working == 0)
-        cache_trim(&table->database->cache, false);
+    connection_end_work(table->connection);
+    if (table->connection->working == 0)
+        cache_trim(&table->connection->cache, false);
     return code == SQLITE_OK ? code : failure_code(table, code, &call->failure);
 }
 
@@ -307,9 +307,9 @@ static int begin_scan(struct function_table *table, struct function_cursor *curs
     cursor->position = (struct position){-1, 0, 0};
     struct rows *rows = cursor->kept->rows;
     if (rows->methods->begin) {
-        database_begin_work(table->database);
+        connection_begin_work(table->connection);
         int code = rows->methods->begin(rows, wish, &cursor->scan, &failure);
-        database_end_work(table->database);
+        connection_end_work(table->connection);
         if (code != SQLITE_OK)
             return failure_code(table, code, &failure);
     }
@@ -322,7 +322,7 @@ static int functionFilter(sqlite3_vtab_cursor *base, int number, const char *tex
     struct function_cursor *cursor = (struct function_cursor *)base;
     struct function_table *table = (struct function_table *)base->pVtab;
     const struct table_function *function = table->function;
-    struct call call = {.database = table->database, .function = function};
+    struct call call = {.connection = table->connection, .function = function};
     sqlite3_value *given[MOST_ARGUMENTS];
     struct wish wish;
     bool null_required = false;
@@ -352,7 +352,7 @@ static int functionFilter(sqlite3_vtab_cursor *base, int number, const char *tex
 static int functionBestIndex(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct function_table *table = (const struct function_table *)vtab;
-    return plan_make(table->function, table->database->db, table->defaults, info, &vtab->zErrMsg);
+    return plan_make(table->function, table->connection->db, table->defaults, info, &vtab->zErrMsg);
 }
 
 #define FUNCTION_MODULE(create)                                                         \
@@ -372,7 +372,7 @@ static const sqlite3_module hidden_module = FUNCTION_MODULE(NULL);
 static void registration_free(void *client)
 {
     struct registration *registration = client;
-    database_release(registration->database);
+    connection_release(registration->connection);
     memory_free(registration);
 }
 
@@ -417,7 +417,7 @@ static bool has_room(const struct table_function *function)
     return room;
 }
 
-static int register_modules(struct database *database, const struct table_function *function,
+static int register_modules(struct connection *connection, const struct table_function *function,
                             const bool *there, char **error)
 {
     int code = SQLITE_OK;
@@ -432,33 +432,33 @@ static int register_modules(struct database *database, const struct table_functi
         struct registration *registration = memory_allocate(sizeof *registration);
         if (!registration)
             return SQLITE_NOMEM;
-        *registration = (struct registration){function, database};
-        database->references++;
+        *registration = (struct registration){function, connection};
+        connection->references++;
         module_name(function, which, name, sizeof name);
-        code = sqlite3_create_module_v2(database->db, name,
+        code = sqlite3_create_module_v2(connection->db, name,
                                         which == PLAIN ? &function_module : &hidden_module,
                                         registration, registration_free);
     }
     return code;
 }
 
-int table_functions_register(struct database *database, bool files, char **error)
+int table_functions_register(struct connection *connection, bool files, char **error)
 {
-    const struct table_function *(*at)(int i) = database->functions->table_function_at;
+    const struct table_function *(*at)(int i) = connection->functions->table_function_at;
     int count = 0;
     while (at(count))
         count++;
     bool(*there)[MODULES] = memory_zeroed((size_t)count, sizeof *there);
-    int code = there ? find_modules(database->db, at, there) : SQLITE_NOMEM;
+    int code = there ? find_modules(connection->db, at, there) : SQLITE_NOMEM;
     bool known = code == SQLITE_OK;
     for (int i = 0; i < count && code == SQLITE_OK; i++)
         if (files || at(i)->reads_nothing)
-            code = register_modules(database, at(i), there[i], error);
+            code = register_modules(connection, at(i), there[i], error);
     for (int i = 0; known && i < MODULES * count && code != SQLITE_OK; i++) {
         char name[64];
         module_name(at(i / MODULES), i % MODULES, name, sizeof name);
         if (!there[i / MODULES][i % MODULES])
-            sqlite3_create_module_v2(database->db, name, NULL, NULL, NULL);
+            sqlite3_create_module_v2(connection->db, name, NULL, NULL, NULL);
     }
     memory_free(there);
     return code;

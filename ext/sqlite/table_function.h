@@ -22,7 +22,7 @@
 #define TRACEDIFF_TABLE_FUNCTION_H
 
 #include "base/failure.h"
-#include "database.h"
+#include "connection.h"
 #include "rows.h"
 
 enum {
@@ -46,7 +46,7 @@ struct table_function;
 
 /* A call whose rows are to be computed. */
 struct call {
-    struct database *database;
+    struct connection *connection;
     const struct table_function *function;
     sqlite3_value *values[MOST_VALUES]; /* NULL: the default */
     int by_position;                    /* arguments before the first that is not given */
@@ -101,16 +101,22 @@ static inline int call_code(const struct call *call)
 ** `what` and SQLite's message. */
 bool call_check(struct call *call, int code, const char *what);
 
+/* What long loops of a call ask. */
+static inline const struct stopper *call_stopper(const struct call *call)
+{
+    return &call->connection->cache.stopper;
+}
+
 /* Whether the call must compute a column ON_DEMAND. */
 static inline bool call_wants(const struct call *call, int column)
 {
     return call->columns >> column & 1;
 }
 
-/* Registers the table functions of a database; without `files` only those that read none. Each is
+/* Registers the table functions of a connection; without `files` only those that read none. Each is
 ** registered twice: under its name, and as `tracediff:NAME`, which no user's table can hide (S11).
 ** A name that is already a module's stays as it is (S16). Returns a SQLite result code; on failure
 ** none is registered, and `*error` may have a text. */
-int table_functions_register(struct database *database, bool files, char **error);
+int table_functions_register(struct connection *connection, bool files, char **error);
 
 #endif

@@ -17,7 +17,7 @@
 #include "analysis/causes/only_rank.h"
 #include "analysis/samples/statistics.h"
 #include "base/memory.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 #include "aggregates.h"
 #include "change_points.h"
 #include "comparisons.h"
@@ -119,18 +119,18 @@ static void clear_statistics(struct statistics *group)
 
 static void lengthFinal(sqlite3_context *context)
 {
-    struct database *database = sqlite3_user_data(context);
-    const struct stopper *stopper = &database->cache.stopper;
+    struct connection *connection = sqlite3_user_data(context);
+    const struct stopper *stopper = &connection->cache.stopper;
     struct statistics *group = sqlite3_aggregate_context(context, 0);
     struct failure failure = {0};
     if (!group) {
         sqlite3_result_int64(context, 0);
         return;
     }
-    database_begin_work(database);
+    connection_begin_work(connection);
     bool merged = intervals_merge(&group->side[0], stopper, &failure) &&
                   intervals_merge(&group->side[1], stopper, &failure);
-    if (function_end_work(context, database, merged, &failure))
+    if (function_end_work(context, connection, merged, &failure))
         put_length(context, group);
     clear_statistics(group);
 }
@@ -185,14 +185,14 @@ static int number_order(const void *a, const void *b)
 static void quantileFinal(sqlite3_context *context)
 {
     struct statistics *group = sqlite3_aggregate_context(context, 0);
-    struct database *database = sqlite3_user_data(context);
+    struct connection *connection = sqlite3_user_data(context);
     struct failure failure = {0};
     if (!group || group->count == 0)
         return;
-    database_begin_work(database);
+    connection_begin_work(connection);
     bool sorted = sort_items(group->values, group->count, sizeof(double), number_order,
-                             &database->cache.stopper, &failure);
-    if (function_end_work(context, database, sorted, &failure)) {
+                             &connection->cache.stopper, &failure);
+    if (function_end_work(context, connection, sorted, &failure)) {
         double position = group->q * (double)(group->count - 1);
         size_t below = (size_t)position, above = below + (below + 1 < group->count);
         double low = group->values[below], high = group->values[above];

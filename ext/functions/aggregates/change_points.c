@@ -6,7 +6,7 @@
 #include "analysis/samples/changes.h"
 #include "chart/writer.h"
 #include "base/memory.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 #include "aggregates.h"
 
 const char change_points_name[] = "trace_change_points";
@@ -216,15 +216,15 @@ static bool put_changes(struct history *group, struct writer *to, const struct s
 
 void changePointsFinal(sqlite3_context *context)
 {
-    struct database *database = sqlite3_user_data(context);
+    struct connection *connection = sqlite3_user_data(context);
     struct history *group = sqlite3_aggregate_context(context, 0), none = {0};
     struct writer text = {0};
     struct failure failure = {0};
     if (!group)
         group = &none;
-    database_begin_work(database);
-    bool done = put_changes(group, &text, &database->cache.stopper, &failure);
-    if (function_end_work(context, database, done, &failure))
+    connection_begin_work(connection);
+    bool done = put_changes(group, &text, &connection->cache.stopper, &failure);
+    if (function_end_work(context, connection, done, &failure))
         sqlite3_result_text64(context, text.bytes, text.length, memory_free, SQLITE_UTF8);
     else
         writer_clear(&text);

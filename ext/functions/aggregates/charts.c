@@ -133,7 +133,7 @@ static bool write_page(struct figure *figure, struct writer *page)
 static void chartFinal(sqlite3_context *context)
 {
     struct chart_group *group = sqlite3_aggregate_context(context, 0);
-    struct database *database = ((struct function_data *)sqlite3_user_data(context))->database;
+    const struct function_data *data = sqlite3_user_data(context);
     struct failure failure = {0};
     struct writer result = {0};
     if (!group)
@@ -142,14 +142,14 @@ static void chartFinal(sqlite3_context *context)
         figure_clear(&group->figure);
         return;
     }
-    database_begin_work(database);
-    bool made = figure_finish(&group->figure, &database->cache.stopper, &failure);
+    connection_begin_work(data->connection);
+    bool made = figure_finish(&group->figure, &data->connection->cache.stopper, &failure);
     if (made && group->alone)
         figure_write(&group->figure, &result);
     else if (made)
         made = write_page(&group->figure, &result);
     made = (made && !result.failed) || failure_memory(&failure);
-    if (function_end_work(context, database, made, &failure))
+    if (function_end_work(context, data->connection, made, &failure))
         sqlite3_result_text64(context, result.bytes, result.length, memory_free, SQLITE_UTF8);
     else
         writer_clear(&result);

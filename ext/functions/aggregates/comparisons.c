@@ -6,7 +6,7 @@
 #include "analysis/samples/statistics.h"
 #include "chart/writer.h"
 #include "base/memory.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 #include "aggregates.h"
 
 const char mann_whitney_name[] = "trace_mannwhitney", shift_name[] = "trace_shift",
@@ -147,19 +147,19 @@ static bool put_t_tests(const struct comparison *it, struct writer *to,
 
 static void finish(sqlite3_context *context, write_comparison *put)
 {
-    struct database *database = sqlite3_user_data(context);
-    const struct stopper *stopper = &database->cache.stopper;
+    struct connection *connection = sqlite3_user_data(context);
+    const struct stopper *stopper = &connection->cache.stopper;
     struct comparison *group = sqlite3_aggregate_context(context, 0), none = {0};
     struct writer text = {0};
     struct failure failure = {0};
     if (!group)
         group = &none;
-    database_begin_work(database);
+    connection_begin_work(connection);
     bool done = sample_sort(&group->sides[0], stopper, &failure) &&
                 sample_sort(&group->sides[1], stopper, &failure) &&
                 put(group, &text, stopper, &failure);
     done = done && (!text.failed || failure_memory(&failure));
-    if (function_end_work(context, database, done, &failure))
+    if (function_end_work(context, connection, done, &failure))
         sqlite3_result_text64(context, text.bytes, text.length, memory_free, SQLITE_UTF8);
     else
         writer_clear(&text);

@@ -6,7 +6,7 @@
 #include "analysis/job/job_schedule.h"
 #include "chart/writer.h"
 #include "base/memory.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 #include "aggregates.h"
 
 const char job_schedule_name[] = "trace_job_schedule";
@@ -276,19 +276,19 @@ static void finish(sqlite3_context *context, const char *function,
                    bool (*put)(struct writer *to, const struct job_rows *rows,
                                const struct stopper *stopper, struct failure *failure))
 {
-    struct database *database = sqlite3_user_data(context);
-    const struct stopper *stopper = &database->cache.stopper;
+    struct connection *connection = sqlite3_user_data(context);
+    const struct stopper *stopper = &connection->cache.stopper;
     struct job_rows *rows = sqlite3_aggregate_context(context, 0), none = {.numbers = NULL};
     struct writer text = {.bytes = NULL};
     struct failure failure = {.code = FAILURE_NONE};
     rows = rows ? rows : &none;
-    database_begin_work(database);
+    connection_begin_work(connection);
     bool done = job_rows_finish(rows, stopper, &failure) && put(&text, rows, stopper, &failure);
     if (failure.code == FAILURE_REQUEST) {
-        database_end_work(database);
+        connection_end_work(connection);
         function_fail(context, function, "%s", failure.text);
         failure_clear(&failure);
-    } else if (function_end_work(context, database, done, &failure)) {
+    } else if (function_end_work(context, connection, done, &failure)) {
         sqlite3_result_text64(context, text.bytes, text.length, memory_free, SQLITE_UTF8);
         text = (struct writer){.bytes = NULL};
     }

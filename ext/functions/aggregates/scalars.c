@@ -8,7 +8,7 @@
 #include "chart/page.h"
 #include "base/memory.h"
 #include "source/source.h"
-#include "sqlite/database.h"
+#include "sqlite/connection.h"
 #include "aggregates.h"
 #include "naming/short_name.h"
 #include "version.h"
@@ -80,7 +80,7 @@ static void labelCall(sqlite3_context *context, int count, sqlite3_value **value
 
 static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    struct database *database = sqlite3_user_data(context);
+    struct connection *connection = sqlite3_user_data(context);
     const char *texts[2] = {NULL, NULL};
     size_t lengths[2] = {0, 0};
     for (int i = 0; i < count; i++) {
@@ -95,7 +95,7 @@ static void kernelTypeCall(sqlite3_context *context, int count, sqlite3_value **
     }
     if (texts[0])
         sqlite3_result_text(context,
-                            kernel_type_name(kernel_types_find(&database->kernel_types, texts[0],
+                            kernel_type_name(kernel_types_find(&connection->kernel_types, texts[0],
                                                                lengths[0], texts[1], lengths[1])),
                             -1, SQLITE_STATIC);
 }

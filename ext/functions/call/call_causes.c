@@ -6,7 +6,7 @@ static bool sum_up_side(struct call *call, struct causes_side *side, struct fami
                         const struct call_trace *opened, enum step_clock clock,
                         const struct intervals *drained)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     side->attribution = attribution_new(
         &opened->trace, &opened->steps,
         &(struct attribution_request){
@@ -30,7 +30,7 @@ static bool open_ranks(struct call *call, const struct call_causes_request *requ
         side->own = attribution_new(
             &opened->trace, &side->steps,
             &(struct attribution_request){.level = LEVEL_COUNT, .clock = request->clock},
-            &call->database->cache.stopper, &call->failure);
+            call_stopper(call), &call->failure);
     selection_clear(&iterations);
     return done && side->own;
 }
@@ -46,7 +46,7 @@ static void clear_side(struct causes_side *side, const struct call_trace *opened
 bool call_causes_find(struct call *call, const struct call_causes_request *request,
                       const struct call_trace *opened, struct call_causes *found)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct causes_side *sides = found->sides;
     bool done = true, jobs = opened[0].job && opened[1].job;
     *found = (struct call_causes){.opened = opened, .drains = {.name = NAME_NONE}};

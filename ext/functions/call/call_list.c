@@ -15,7 +15,7 @@ static void add_file(struct list_rows *rows, const char *member, const char *kin
     struct failure *failure = &rows->call->failure;
     struct token element;
     int more = 1;
-    rows->list = list_open(rows->path, member, kind, &rows->call->database->cache.stopper, failure);
+    rows->list = list_open(rows->path, member, kind, call_stopper(rows->call), failure);
     while (rows->list && more > 0) {
         more = list_next(rows->list, &element, failure);
         if (more > 0 && !take(rows, &element))
@@ -33,12 +33,12 @@ int call_list_rows(struct call *call, const char *member, const char *kind, take
     struct list_rows made = {.call = call, .state = state};
     made.result = result_new(call->function->column_count);
     bool named = made.result && argument_trace(call, 0, &paths);
-    database_begin_work(call->database);
+    connection_begin_work(call->connection);
     for (size_t i = 0; named && i < paths.count && call_code(call) == SQLITE_OK; i++) {
         made.path = paths.items[i].path;
         add_file(&made, member, kind, take, end);
     }
-    database_end_work(call->database);
+    connection_end_work(call->connection);
     paths_clear(&paths);
     return result_finish(made.result, call_code(call), rows);
 }

@@ -88,7 +88,7 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
                                           .steps = &wanted[i].steps.wish,
                                           .subject = wanted[i].subject};
     }
-    done = done && trace_open(traces, files, count, &call->database->cache, &call->failure);
+    done = done && trace_open(traces, files, count, &call->connection->cache, &call->failure);
     for (size_t i = 0; i < count; i++) {
         opened[i].job = wanted[i].ranks.job || requests[i].job;
         enum step_owners owners = opened[i].job ? STEPS_OF_JOB : STEPS_OF_RANKS;

@@ -131,7 +131,7 @@ static int has_path(const struct term *term, const char *path, bool *has)
 static int take_order(const struct event_scan *scan, struct event_part *part,
                       struct trace_file *file, struct failure *failure)
 {
-    const struct stopper *stopper = &rows_of(scan)->database->cache.stopper;
+    const struct stopper *stopper = &rows_of(scan)->connection->cache.stopper;
     bool one_name = scan->filter.name && scan->filter.name->op == '=' &&
                     (scan->order < 0 || scan->order == EVENTS_NAME);
     enum order order = scan->order == EVENTS_TS    ? ORDER_TS
@@ -269,7 +269,8 @@ static int settle_part(struct event_scan *scan, struct event_part *part, struct 
 {
     for (; part->at < part->end && !row_wanted(scan, part, next_row(scan, part));
          drop_row(scan, part))
-        if (++scan->passed % ROUND == 0 && database_interrupted(rows_of(scan)->database, failure))
+        if (++scan->passed % ROUND == 0 &&
+            connection_interrupted(rows_of(scan)->connection, failure))
             return SQLITE_INTERRUPT;
     return SQLITE_OK;
 }

@@ -13,7 +13,7 @@
 /* The events of a call. */
 struct event_rows {
     struct rows rows; /* must be first */
-    struct database *database;
+    struct connection *connection;
     struct call_trace opened;
     size_t *first;        /* by member: the number of rows in the members before it */
     bool phases[256];     /* by phase letter: whether it is wanted */

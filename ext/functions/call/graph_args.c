@@ -7,7 +7,7 @@
 /* Reads the node ids of the replays of a file; `*nodes` stays NULL if there are none. */
 static bool read_nodes(struct call *call, struct trace_file *file, int64_t **nodes)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     size_t rows = file->columns.count;
     struct names texts = {0};
     struct replays replays;
@@ -42,9 +42,8 @@ static bool read_captures(struct call *call, const struct trace_member *member,
     uint32_t *kernels = memory_filled(file->columns.count, sizeof *kernels);
     bool done = kernels || failure_memory(&call->failure);
     if (done && captures_want(file, kernels))
-        done =
-            arg_read(call, file, "kernel", kernels, &captures->names) &&
-            captures_add(captures, member, kernels, &call->database->cache.stopper, &call->failure);
+        done = arg_read(call, file, "kernel", kernels, &captures->names) &&
+               captures_add(captures, member, kernels, call_stopper(call), &call->failure);
     memory_free(kernels);
     return done;
 }

@@ -209,7 +209,7 @@ static bool build(struct work_builder *builder, const struct trace_member *membe
 struct work *kernel_work_find(struct call *call, const struct trace_member *member)
 {
     struct work_builder builder = {
-        .call = call, .stopper = &call->database->cache.stopper, .file = member->file};
+        .call = call, .stopper = call_stopper(call), .file = member->file};
     bool done = build(&builder, member);
     if (!done) {
         memory_free(builder.work);

@@ -163,12 +163,12 @@ static bool want_row(struct value_reader *readers, int count, size_t row)
 static bool read_values(struct call *call, struct trace_file *file, struct value_reader *readers,
                         int count, struct names *names)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct args_reader args = {.file = NULL};
     bool done = true;
     int code = SQLITE_OK;
     for (int i = 0; i < count && code == SQLITE_OK; i++)
-        code = prepare(&readers[i], call->database->db);
+        code = prepare(&readers[i], call->connection->db);
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text = NULL;
         size_t length;

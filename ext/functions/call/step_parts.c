@@ -158,7 +158,7 @@ static bool find_steps(struct call *call, struct parts_rows *steps)
     const struct step_parts *columns = steps->columns;
     /* quoted: a statement may name two traces */
     static const struct call_trace_request request = {.use = TRACE_FOR_DIFF, .quoted = true};
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     int level = LEVEL_COUNT, clock, per = 0;
     if ((!columns->level ||
          argument_word(call, columns->level, levels, COUNT_OF(levels), &level)) &&
@@ -188,7 +188,7 @@ int step_parts_produce(struct call *call, struct rows **rows, const struct step_
     if (!steps)
         return SQLITE_NOMEM;
     steps->base = (struct step_rows){.rows = {.methods = &step_parts_methods},
-                                     .database = call->database,
+                                     .connection = call->connection,
                                      .find = find_parts,
                                      .free = free_parts};
     steps->columns = columns;

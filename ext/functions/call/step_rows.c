@@ -15,9 +15,9 @@ static int find_next(struct step_scan *scan, struct failure *failure)
     struct step_rows *steps = (struct step_rows *)scan->base.rows;
     struct found_step **kept = &steps->kept[scan->next];
     if (!*kept) {
-        database_begin_work(steps->database);
+        connection_begin_work(steps->connection);
         bool found = steps->find(steps, scan->next, &scan->own, failure);
-        database_end_work(steps->database);
+        connection_end_work(steps->connection);
         if (!found)
             return SQLITE_ERROR;
     }

@@ -17,7 +17,7 @@ struct found_step {
 ** ..._end(). */
 struct step_rows {
     struct rows rows; /* must be first */
-    struct database *database;
+    struct connection *connection;
     size_t count;             /* of steps */
     size_t room;              /* bytes that may still be kept */
     struct found_step **kept; /* by step; NULL: not kept */

@@ -17,7 +17,7 @@ static bool find_work(struct call *call, struct call_simulation *simulation,
     for (size_t i = 0; done && i < trace->count; i++)
         done = !trace->members[i].chosen ||
                sim_work_make(&simulation->works[i], &trace->members[i], &simulation->syncs[i],
-                             sites, &call->database->cache.stopper, &call->failure);
+                             sites, call_stopper(call), &call->failure);
     return done;
 }
 
@@ -25,8 +25,7 @@ static bool find_work(struct call *call, struct call_simulation *simulation,
 static bool check(struct call *call, const struct call_simulation *simulation)
 {
     const struct sim_steps *steps = &simulation->steps;
-    if (!simulate_check(&simulation->graph, simulation->later, &call->database->cache.stopper,
-                        &call->failure))
+    if (!simulate_check(&simulation->graph, simulation->later, call_stopper(call), &call->failure))
         return false;
     for (size_t i = 0; i < steps->count; i++) {
         const struct window *window = &steps->items[i].window;
@@ -43,7 +42,7 @@ static bool check(struct call *call, const struct call_simulation *simulation)
 static bool make(struct call *call, struct call_simulation *simulation,
                  const struct sim_sites *sites)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     const struct trace *trace = &simulation->opened->trace;
     bool done = true;
     for (size_t i = 0; done && i < trace->count; i++)
@@ -73,7 +72,7 @@ bool call_simulations_open(struct call *call, const struct call_trace *opened, s
         simulations[i] = (struct call_simulation){.opened = &opened[i]};
     for (size_t i = 0; done && i < count; i++)
         done = find_work(call, &simulations[i], &sites);
-    done = done && sim_sites_finish(&sites, &call->database->cache.stopper, &call->failure);
+    done = done && sim_sites_finish(&sites, call_stopper(call), &call->failure);
     for (size_t i = 0; done && i < count; i++)
         done = make(call, &simulations[i], &sites);
     sim_sites_clear(&sites);
@@ -83,7 +82,7 @@ bool call_simulations_open(struct call *call, const struct call_trace *opened, s
 bool call_simulation_run(struct call *call, struct call_simulation *simulation,
                          const int64_t *longer)
 {
-    if (!simulate(&simulation->graph, longer, simulation->later, &call->database->cache.stopper,
+    if (!simulate(&simulation->graph, longer, simulation->later, call_stopper(call),
                   &call->failure))
         return false;
     const struct sim_steps *steps = &simulation->steps;

@@ -265,7 +265,7 @@ bool changes_argument_make(struct call *call, const struct changes_argument *cha
     for (size_t i = 0; i < changes->count; i++) {
         size_t selected;
         if (!sim_change_make(parts, &changes->items[i], longer, &selected,
-                             &call->database->cache.stopper, &call->failure))
+                             call_stopper(call), &call->failure))
             return false;
         if (selected == 0)
             return failure_set(&call->failure, FAILURE_REQUEST,

@@ -73,7 +73,7 @@ static bool add_row(struct call *call, struct result *result, const struct gains
 static bool find_rows(struct call *call, enum label_level level,
                       const struct call_simulation *simulation, struct result *result)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct sim_parts parts = {.graph = NULL};
     struct sim_net net = {.steps = NULL};
     struct gains gains = {.count = 0};

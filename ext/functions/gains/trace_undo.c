@@ -123,7 +123,7 @@ static bool find_rows(struct call *call, const struct call_trace *opened, size_t
                                                   .choice = &opened[1].steps,
                                                   .causes = &found.causes,
                                                   .families = &found.families,
-                                                  .stopper = &call->database->cache.stopper};
+                                                  .stopper = call_stopper(call)};
         done = undo_find(&undo, &undo_request, &call->failure) &&
                add_rows(call, result, &found.causes, &undo, &simulations[0]);
     }

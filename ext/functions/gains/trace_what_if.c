@@ -57,9 +57,8 @@ static bool find_rows(struct call *call, const struct changes_argument *changes,
     int64_t *longer = memory_zeroed(simulation->graph.edges, sizeof *longer);
     bool done = longer || failure_memory(&call->failure);
     if (changes->count > 0)
-        done = done &&
-               sim_parts_make(&parts, &simulation->graph, false, &call->database->cache.stopper,
-                              &call->failure) &&
+        done = done && sim_parts_make(&parts, &simulation->graph, false, call_stopper(call),
+                                      &call->failure) &&
                changes_argument_make(call, changes, &parts, longer);
     sim_parts_clear(&parts);
     done = done && call_simulation_run(call, simulation, longer) &&

@@ -36,7 +36,7 @@ static bool assign_ranks(struct call *call, struct call_snapshots *snapshots)
     }
     memory_free(taken);
     return sort_items(snapshots->files, snapshots->count, sizeof *snapshots->files, file_order,
-                      &call->database->cache.stopper, &call->failure);
+                      call_stopper(call), &call->failure);
 }
 
 /* Keeps what was named, and of a directory what begins like a snapshot. */
@@ -161,8 +161,7 @@ struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_fil
 {
     struct failure failure = {FAILURE_NONE, NULL, NULL, 0};
     struct snapshot *snapshot =
-        snapshot_cache_get(&call->database->snapshots, file->path, &call->database->cache.stopper,
-                           &failure);
+        snapshot_cache_get(&call->connection->snapshots, file->path, call_stopper(call), &failure);
     if (!snapshot && file->listed && failure.code == FAILURE_NOT_TRACE)
         failure_clear(&failure);
     else if (!snapshot)
@@ -215,10 +214,10 @@ int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add
 {
     struct call_snapshots snapshots;
     struct result *result = result_new(call->function->column_count);
-    database_begin_work(call->database);
+    connection_begin_work(call->connection);
     if (result && call_snapshots_all(call, &snapshots))
         call_snapshots_each(call, &snapshots, add, result);
-    database_end_work(call->database);
+    connection_end_work(call->connection);
     if (result)
         call_snapshots_close(&snapshots);
     return result_finish(result, call_code(call), rows);

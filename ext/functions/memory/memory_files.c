@@ -140,13 +140,13 @@ static int files_produce(struct call *call, struct rows **rows)
 {
     struct call_snapshots snapshots;
     struct result *result = result_new(call->function->column_count);
-    database_begin_work(call->database);
+    connection_begin_work(call->connection);
     if (result && call_snapshots_all(call, &snapshots))
         for (size_t i = 0; i < snapshots.count && call_code(call) == SQLITE_OK; i++)
             if (snapshots.ranks.kind != SELECT_LIST ||
                 has_integer(snapshots.ranks.values, snapshots.ranks.count, snapshots.files[i].rank))
                 add_file(call, result, &snapshots.files[i], call->values[SNAPSHOT_RANKS]);
-    database_end_work(call->database);
+    connection_end_work(call->connection);
     if (result)
         call_snapshots_close(&snapshots);
     return result_finish(result, call_code(call), rows);

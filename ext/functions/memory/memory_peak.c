@@ -141,7 +141,7 @@ static size_t merge_parts(struct peak_part *parts, size_t count)
 static bool make_parts(struct call *call, const struct peak_call *peak, struct snapshot *snapshot,
                        const struct memory_device *device, struct peak_part *parts, size_t *count)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct failure *failure = &call->failure;
     for (int pass = 0; pass < 2; pass++) { /* the first makes the labels */
         *count = 0;
@@ -219,11 +219,11 @@ static int peak_produce(struct call *call, struct rows **rows)
 {
     struct call_snapshots snapshots = {.count = 0};
     struct peak_call peak = {.result = result_new(call->function->column_count), .last = -1};
-    database_begin_work(call->database);
+    connection_begin_work(call->connection);
     if (peak.result && read_by(call, peak.by) &&
         call_snapshots_find(call, PEAK_SNAPSHOT, PEAK_RANKS, &snapshots))
         call_snapshots_each(call, &snapshots, add_snapshot, &peak);
-    database_end_work(call->database);
+    connection_end_work(call->connection);
     call_snapshots_close(&snapshots);
     return result_finish(peak.result, call_code(call), rows);
 }

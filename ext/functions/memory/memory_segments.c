@@ -89,7 +89,7 @@ static bool add_segments(struct call *call, struct snapshot *snapshot, int64_t r
             pickled expandable = values_field(values, segment, KEY_IS_EXPANDABLE);
             const struct name *type =
                 values_name(values, values_field(values, segment, KEY_SEGMENT_TYPE));
-            if (!stopper_goes_on(&call->database->cache.stopper, i, &call->failure))
+            if (!stopper_goes_on(call_stopper(call), i, &call->failure))
                 return false;
             result_integer(result, rank);
             result_integer(result, snapshot->devices[d].number);

@@ -49,10 +49,10 @@ int snapshot_rows_make(struct call *call, const struct rows_methods *methods,
     if (!made)
         return SQLITE_NOMEM;
     made->rows.methods = methods;
-    database_begin_work(call->database);
+    connection_begin_work(call->connection);
     if (call_snapshots_all(call, &snapshots))
         call_snapshots_each(call, &snapshots, add_parts, &making);
-    database_end_work(call->database);
+    connection_end_work(call->connection);
     call_snapshots_close(&snapshots);
     if (call_code(call) == SQLITE_OK)
         *rows = &made->rows;

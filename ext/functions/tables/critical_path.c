@@ -206,7 +206,7 @@ static bool find_paths(struct call *call, struct path_rows *paths)
     if (done)
         paths->path =
             critical_path_new(trace, &paths->opened.steps, (enum step_clock)clock, off > 0,
-                              paths->syncs, &call->database->cache.stopper, &call->failure);
+                              paths->syncs, call_stopper(call), &call->failure);
     return paths->path &&
            (step_rows_make(&paths->base, critical_path_count(paths->path), KEPT_PATHS) ||
             failure_memory(&call->failure));
@@ -218,7 +218,7 @@ static int path_produce(struct call *call, struct rows **rows)
     if (!paths)
         return SQLITE_NOMEM;
     paths->base = (struct step_rows){.rows = {.methods = &path_methods},
-                                     .database = call->database,
+                                     .connection = call->connection,
                                      .find = find_path,
                                      .free = free_path};
     if (!find_paths(call, paths)) {

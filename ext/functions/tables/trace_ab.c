@@ -166,7 +166,7 @@ static void hint_at_files(struct call *call, const struct ab *ab)
 /* Opens the runs, some at a time, and takes their values. */
 static bool take_runs(struct call *call, struct ab *ab)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     size_t count = ab->paths[0].count + ab->paths[1].count;
     bool done = true;
     for (size_t i = 0; done && i < count; i += MOST_TRACES) {
@@ -186,7 +186,7 @@ static bool take_runs(struct call *call, struct ab *ab)
                             stopper, &call->failure);
         for (size_t k = 0; open && k < some; k++)
             call_trace_close(&opened[k]);
-        cache_trim(&call->database->cache, false); /* no later run needs these files */
+        cache_trim(&call->connection->cache, false); /* no later run needs these files */
     }
     return done;
 }
@@ -256,7 +256,7 @@ static const char *order_of(const struct runs *runs)
 
 static bool compare(struct call *call, struct ab *ab)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     for (size_t i = 0; i < ab->runs.count; i++) {
         ab->n[ab->runs.items[i].side]++;
         ab->steps[ab->runs.items[i].side] += ab->runs.items[i].steps;
@@ -439,7 +439,7 @@ static void add_row(struct result *result, const struct ab *ab, const struct ab_
 
 static bool add_rows(struct call *call, struct result *result, const struct ab *ab)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct ab_row *rows = memory_zeroed(ab->found.count, sizeof *rows);
     bool done = rows || failure_memory(&call->failure);
     for (size_t i = 0; done && i < ab->found.count; i++) {

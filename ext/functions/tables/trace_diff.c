@@ -51,7 +51,7 @@ struct diff_side {
 
 static bool sum_up_sides(struct call *call, struct diff_side *sides)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct call_trace opened[2];
     enum device_type device_type;
     int use_short_name;
@@ -175,7 +175,7 @@ static struct diff_pair *pair_up(const struct summary *control, const struct sum
 
 static int diff_produce(struct call *call, struct rows **rows)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct diff_side sides[2] = {{.steps = 0}};
     struct diff_pair *pairs = NULL;
     struct result *result = result_new(call->function->column_count);

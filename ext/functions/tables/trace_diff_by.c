@@ -139,7 +139,7 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
     request->from = &source;
     request->work = work;
     bool done = (work || !keyed->wants_work) &&
-                keyed_add(keyed, request, &call->database->cache.stopper, &call->failure);
+                keyed_add(keyed, request, call_stopper(call), &call->failure);
     memory_free(work);
     return done;
 }
@@ -320,7 +320,7 @@ static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed
             mean_difference(sums[0].self_time, steps[0], sums[1].self_time, steps[1])};
     }
     if (sort_items(order, keyed->count, sizeof *order, sorted_key_order,
-                   &call->database->cache.stopper, &call->failure))
+                   call_stopper(call), &call->failure))
         return order;
     memory_free(order);
     return NULL;

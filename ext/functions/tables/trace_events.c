@@ -81,9 +81,9 @@ static int put_event_stack(sqlite3_context *context, const struct event_rows *ev
 {
     const struct stacks *stacks = &file->stacks;
     if (!stacks->made) {
-        database_begin_work(events->database);
-        bool found = stacks_find(file, &events->database->cache.stopper, failure);
-        database_end_work(events->database);
+        connection_begin_work(events->connection);
+        bool found = stacks_find(file, &events->connection->cache.stopper, failure);
+        connection_end_work(events->connection);
         if (!found)
             return SQLITE_ERROR;
     }
@@ -119,7 +119,7 @@ static bool *find_names(const struct names *names, const char *wanted,
 static bool find_operators(struct event_rows *events, size_t member, struct failure *failure)
 {
     struct trace_file *file = events->opened.trace.members[member].file;
-    const struct stopper *stopper = &events->database->cache.stopper;
+    const struct stopper *stopper = &events->connection->cache.stopper;
     bool *wanted = find_names(&file->names, events->operator_name, stopper, failure);
     if (wanted && stacks_find(file, stopper, failure))
         events->operators[member] = stacks_outermost(file, wanted, stopper, failure);
@@ -136,9 +136,9 @@ static int put_event_operator(sqlite3_context *context, struct event_rows *event
     if (!events->operator_name)
         return SQLITE_OK;
     if (!events->operators[member]) {
-        database_begin_work(events->database);
+        connection_begin_work(events->connection);
         bool found = find_operators(events, member, failure);
-        database_end_work(events->database);
+        connection_end_work(events->connection);
         if (!found)
             return SQLITE_ERROR;
     }
@@ -154,10 +154,10 @@ static int put_event_args(sqlite3_context *context, struct row_scan *scan,
 {
     const unsigned char *text;
     size_t length;
-    database_begin_work(events->database);
-    bool read = args_read(event_scan_args(scan), file, row, &events->database->cache.stopper, &text,
-                          &length, failure);
-    database_end_work(events->database);
+    connection_begin_work(events->connection);
+    bool read = args_read(event_scan_args(scan), file, row, &events->connection->cache.stopper,
+                          &text, &length, failure);
+    connection_end_work(events->connection);
     if (read && text)
         sqlite3_result_text64(context, (const char *)text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
     return read ? SQLITE_OK : SQLITE_ERROR;
@@ -324,7 +324,7 @@ static int events_produce(struct call *call, struct rows **rows)
     if (!events)
         return SQLITE_NOMEM;
     events->rows.methods = &event_methods;
-    events->database = call->database;
+    events->connection = call->connection;
     if (!open_events(call, events)) {
         events_destroy(&events->rows);
         return SQLITE_ERROR;

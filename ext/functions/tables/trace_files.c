@@ -108,7 +108,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(member, &first, &last);
     struct writer problems = {0};
     sqlite3_stmt *metadata = NULL;
-    int code = sqlite3_prepare_v2(call->database->db, summary_sql, -1, &metadata, NULL);
+    int code = sqlite3_prepare_v2(call->connection->db, summary_sql, -1, &metadata, NULL);
     if (!call_check(call, code, ""))
         return;
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);

@@ -33,7 +33,7 @@ static bool add_side(struct call *call, struct graph_sides *sides, int side,
     for (size_t i = 0; done && i < opened->trace.count; i++)
         done = !opened->trace.members[i].chosen ||
                graph_sides_add(sides, side, &opened->trace, i, call_trace_steps(opened, i),
-                               args.nodes[i], &call->database->cache.stopper, &call->failure);
+                               args.nodes[i], call_stopper(call), &call->failure);
     graph_args_close(&args);
     return done;
 }
@@ -81,7 +81,7 @@ static bool add_pair(struct call *call, struct result *result, const struct grap
         }
     struct aligned *rows = memory_zeroed(length[0] + length[1], sizeof *rows);
     bool done = rows ? align(names[0], length[0], names[1], length[1], rows, &count,
-                             &call->database->cache.stopper, &call->failure)
+                             call_stopper(call), &call->failure)
                      : failure_memory(&call->failure);
     for (size_t i = 0; done && i < count; i++)
         add_row(result, sides, graph, pair, &rows[i]);
@@ -103,8 +103,7 @@ static int graph_diff_produce(struct call *call, struct rows **rows)
             done = done && add_side(call, &sides, side, &opened[side]);
             call_trace_close(&opened[side]);
         }
-        done = done && graph_sides_pair(&sides, &pairs, &count, &call->database->cache.stopper,
-                                        &call->failure);
+        done = done && graph_sides_pair(&sides, &pairs, &count, call_stopper(call), &call->failure);
     }
     for (size_t i = 0; done && i < count; i++)
         done = add_pair(call, result, &sides, i, &pairs[i]);

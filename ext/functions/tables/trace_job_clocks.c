@@ -65,8 +65,7 @@ static int job_clocks_produce(struct call *call, struct rows **rows)
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;
     struct result *result = result_new(COUNT_OF(columns_of_job_clocks));
-    (void)(job_make(&job, &opened.trace, true, false, &call->database->cache.stopper,
-                    &call->failure) &&
+    (void)(job_make(&job, &opened.trace, true, false, call_stopper(call), &call->failure) &&
            result && add_steps(call, result, &job, &opened.steps));
     job_clear(&job);
     call_trace_close(&opened);

@@ -219,7 +219,7 @@ static bool add_rank(struct parts_lister *lister, size_t first, size_t next)
 /* Adds all rows. */
 static bool add_rows(struct parts_lister *lister)
 {
-    const struct stopper *stopper = &lister->call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(lister->call);
     struct failure *failure = &lister->call->failure;
     bool done = sort_items(lister->asked, lister->count, sizeof *lister->asked, asked_order,
                            stopper, failure) &&

@@ -142,7 +142,7 @@ static int job_ranks_produce(struct call *call, struct rows **rows)
 {
     static const struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                                       .use = TRACE_FOR_DIFF};
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct call_trace opened;
     if (!call_trace_open(call, &request, &opened))
         return SQLITE_ERROR;

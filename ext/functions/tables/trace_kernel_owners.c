@@ -100,7 +100,7 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
 {
     const struct trace_file *file = of->member->file;
     const struct columns *columns = &file->columns;
-    struct kernel_types *types = &of->call->database->kernel_types;
+    struct kernel_types *types = &of->call->connection->kernel_types;
     struct result *result = of->result;
     uint32_t row = owner->row, iteration = step_of(of->member->steps, row),
              link = columns->link[row];
@@ -163,8 +163,7 @@ static bool find_positions(struct owners_file *of, const int64_t *nodes)
 {
     struct trace_file *file = of->member->file;
     struct replays replays;
-    if (!replays_list(&replays, file, nodes, &of->call->database->cache.stopper,
-                      &of->call->failure))
+    if (!replays_list(&replays, file, nodes, call_stopper(of->call), &of->call->failure))
         return false;
     of->position = memory_filled(file->columns.count, sizeof *of->position);
     for (size_t i = 0; of->position && i < replays.count; i++)
@@ -178,7 +177,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                        const struct graph_args *graphs, size_t i)
 {
     const struct trace_member *member = &opened->trace.members[i];
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct failure *failure = &call->failure;
     bool types = call_wants(call, OWNERS_TYPES), shapes = types || call_wants(call, OWNERS_SHAPES);
     unsigned levels = (unsigned)(call->columns >> OWNERS_OP) & ((1u << LABEL_LEVELS) - 1);

@@ -47,7 +47,7 @@ static void add_metadata(struct call *call, struct result *result, const struct 
     const char *end = p ? p + member->file->metadata_length : NULL;
     struct names seen = {.count = 0};
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(call->database->db, member_sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(call->connection->db, member_sql, -1, &statement, NULL);
     while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
         const char *colon = scan_strict_end(p, end), *value = colon < end ? colon + 1 : end;
         const char *after = scan_strict_end(value, end);

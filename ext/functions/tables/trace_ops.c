@@ -36,7 +36,7 @@ static const struct argument arguments_of_ops[] = {
 static bool sum_up_ops(struct call *call, struct summary *summary)
 {
     static const struct call_trace_request request = {.use = TRACE_FOR_STEPS};
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct call_trace opened;
     enum device_type device_type;
     if (!argument_device_type(call, OPS_DEVICE_TYPE, &device_type) ||
@@ -76,7 +76,7 @@ static void add_op(struct result *result, const struct names *names, const struc
 
 static int ops_produce(struct call *call, struct rows **rows)
 {
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct summary summary = {.count = 0};
     struct result *result = result_new(call->function->column_count);
     char *short_name = NULL;

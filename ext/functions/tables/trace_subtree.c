@@ -76,7 +76,7 @@ static bool add_trees(struct call *call, struct result *result, const struct cal
                       size_t i, const struct selection *roots, bool *found)
 {
     const struct trace_member *member = &opened->trace.members[i];
-    const struct stopper *stopper = &call->database->cache.stopper;
+    const struct stopper *stopper = call_stopper(call);
     struct subtree tree;
     if (!member->chosen)
         return true;

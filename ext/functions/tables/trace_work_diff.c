@@ -45,7 +45,7 @@ static bool same_device(struct call *call, const struct call_trace *opened, bool
     static const char sql[] = "SELECT ?1 ->> '$.deviceProperties[0].name'"
                               " IS ?2 ->> '$.deviceProperties[0].name'";
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(call->database->db, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(call->connection->db, sql, -1, &statement, NULL);
     for (int i = 0; i < 2 && code == SQLITE_OK; i++) {
         const struct trace_file *file = first_file(&opened[i]);
         if (file && file->metadata)
@@ -119,7 +119,7 @@ static int work_diff_produce(struct call *call, struct rows **rows)
     const struct run_side sides[2] = {{&opened[0].trace, &opened[0].steps},
                                       {&opened[1].trace, &opened[1].steps}};
     done = done && same_device(call, opened, &same) &&
-           run_changes_find(&changes, sides, same, &call->database->cache.stopper, &call->failure);
+           run_changes_find(&changes, sides, same, call_stopper(call), &call->failure);
     if (done) {
         room = memory_allocate(2 * (names_longest(&changes.names) + LABEL_ROOM));
         done = room || failure_memory(&call->failure);

@@ -1,6 +1,6 @@
 /* sched_getaffinity() is not POSIX. */
 #define _GNU_SOURCE
-#include "database.h"
+#include "connection.h"
 
 #include <sched.h>
 #include <time.h>
@@ -22,19 +22,19 @@ enum { POLL_EVERY = 1000 * 1000 /* ns */ };
 
 static bool interrupted(void *argument)
 {
-    struct database *database = argument;
+    struct connection *connection = argument;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (database->working == 0 || nanoseconds - database->polled < POLL_EVERY)
+    if (connection->working == 0 || nanoseconds - connection->polled < POLL_EVERY)
         return false;
-    database->polled = nanoseconds;
+    connection->polled = nanoseconds;
     int code = SQLITE_OK;
-    if (!database->poll)
-        code = sqlite3_prepare_v2(database->db, poll_sql, -1, &database->poll, NULL);
+    if (!connection->poll)
+        code = sqlite3_prepare_v2(connection->db, poll_sql, -1, &connection->poll, NULL);
     if (code == SQLITE_OK) {
-        code = sqlite3_step(database->poll);
-        sqlite3_reset(database->poll);
+        code = sqlite3_step(connection->poll);
+        sqlite3_reset(connection->poll);
     }
     return code == SQLITE_INTERRUPT;
 }
@@ -54,58 +54,58 @@ static int thread_count(void)
     return count > 1 ? (int)count : 1;
 }
 
-struct database *database_new(sqlite3 *db, const struct function_list *functions)
+struct connection *connection_new(sqlite3 *db, const struct function_list *functions)
 {
-    struct database *database = memory_zeroed(1, sizeof *database);
-    if (!database)
+    struct connection *connection = memory_zeroed(1, sizeof *connection);
+    if (!connection)
         return NULL;
     (void)source_decoder(); /* reads the environment now, on the host's thread */
-    database->db = db;
-    database->functions = functions;
-    database->references = 1;
-    database->cache.threads = thread_count();
-    database->cache.databases = &database_rows;
-    database->cache.stopper = (struct stopper){.stop = interrupted, .argument = database};
-    return database;
+    connection->db = db;
+    connection->functions = functions;
+    connection->references = 1;
+    connection->cache.threads = thread_count();
+    connection->cache.databases = &database_rows;
+    connection->cache.stopper = (struct stopper){.stop = interrupted, .argument = connection};
+    return connection;
 }
 
-void database_release(struct database *database)
+void connection_release(struct connection *connection)
 {
-    if (--database->references > 0)
+    if (--connection->references > 0)
         return;
-    cache_clear(&database->cache);
-    snapshot_cache_clear(&database->snapshots);
-    kernel_types_clear(&database->kernel_types);
-    memory_free(database);
+    cache_clear(&connection->cache);
+    snapshot_cache_clear(&connection->snapshots);
+    kernel_types_clear(&connection->kernel_types);
+    memory_free(connection);
 }
 
-void database_begin_work(struct database *database)
+void connection_begin_work(struct connection *connection)
 {
-    database->working++;
+    connection->working++;
 }
 
-void database_end_work(struct database *database)
+void connection_end_work(struct connection *connection)
 {
-    if (--database->working > 0)
+    if (--connection->working > 0)
         return; /* called from a function written in SQL */
-    sqlite3_finalize(database->poll);
-    database->poll = NULL;
+    sqlite3_finalize(connection->poll);
+    connection->poll = NULL;
 }
 
-bool database_interrupted(struct database *database, struct failure *failure)
+bool connection_interrupted(struct connection *connection, struct failure *failure)
 {
-    database_begin_work(database);
-    bool stop = interrupted(database);
-    database_end_work(database);
+    connection_begin_work(connection);
+    bool stop = interrupted(connection);
+    connection_end_work(connection);
     if (stop)
         failure_set(failure, FAILURE_INTERRUPTED, "interrupted");
     return stop;
 }
 
-void database_cursor_closed(struct database *database)
+void connection_cursor_closed(struct connection *connection)
 {
-    if (--database->cursors > 0)
+    if (--connection->cursors > 0)
         return;
-    cache_trim(&database->cache, true);
-    snapshot_cache_trim(&database->snapshots, CACHE_LIMIT);
+    cache_trim(&connection->cache, true);
+    snapshot_cache_trim(&connection->snapshots, CACHE_LIMIT);
 }

@@ -2,8 +2,8 @@
 ** The state of the extension for one connection: the files that were read, and a few counters. It
 ** lives as long as any module or function that was registered with it.
 */
-#ifndef TRACEDIFF_DATABASE_H
-#define TRACEDIFF_DATABASE_H
+#ifndef TRACEDIFF_CONNECTION_H
+#define TRACEDIFF_CONNECTION_H
 
 #include "snapshot/snapshot_cache.h"
 #include "trace/cache.h"
@@ -23,7 +23,7 @@ struct function_list {
     bool (*function_at)(int i, struct function *function);    /* false after the last */
 };
 
-struct database {
+struct connection {
     sqlite3 *db;
     const struct function_list *functions;
     int references; /* modules (S22), functions, tables, the running entry point */
@@ -39,18 +39,18 @@ struct database {
 };
 
 /* The caller holds the one reference. NULL if out of memory. */
-struct database *database_new(sqlite3 *db, const struct function_list *functions);
+struct connection *connection_new(sqlite3 *db, const struct function_list *functions);
 
-void database_release(struct database *database);
+void connection_release(struct connection *connection);
 
 /* Enclose all work that may take long. In between, the stopper notices interrupts (S19). */
-void database_begin_work(struct database *database);
-void database_end_work(struct database *database);
+void connection_begin_work(struct connection *connection);
+void connection_end_work(struct connection *connection);
 
-/* Whether to stop, for callers whose work is usually too short for database_begin_work(). */
-bool database_interrupted(struct database *database, struct failure *failure);
+/* Whether to stop, for callers whose work is usually too short for connection_begin_work(). */
+bool connection_interrupted(struct connection *connection, struct failure *failure);
 
 /* Drops a cursor. Without any, no text of a file is in use, and the cache is trimmed. */
-void database_cursor_closed(struct database *database);
+void connection_cursor_closed(struct connection *connection);
 
 #endif
