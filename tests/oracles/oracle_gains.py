@@ -251,8 +251,8 @@ class Works:
             if not named(call, "StreamWaitEvent") or call.ts_ns is None:
                 continue
             for sync, stream, limit in self.told(call):
-                waiting = self.first_from(self.queued[thread_of(sync)], call.ts_ns)
-                awaited = self.last_before(self.of_stream[sync.pid, stream], limit)
+                waiting = self.first_from(self.queued.get(thread_of(sync), ()), call.ts_ns)
+                awaited = self.last_before(self.of_stream.get((sync.pid, stream), ()), limit)
                 if waiting is not None and awaited is not None:
                     add(waiting, awaited)
         for site, waiting, queue, last, _ in self.sites():
@@ -551,7 +551,8 @@ class Model:
         return [(file.path, window.iteration, max(0, window.end - window.start))
                 for file in self.files if file.rank == self.ties.reference for window in self.windows(file, new)]
 
-    def windows(self, file, new):
+    def windows(self, file, new, put_back=()):
+        """`put_back`: (step, end) of device work that the file does not have (E9.3)."""
         key, works = id(file), self.works[id(file)].all
 
         def time(points, row, otherwise):
@@ -570,10 +571,12 @@ class Model:
         for work in works:
             later = new[self.end[key, work.event]]
             ends[work.iteration] = max(ends.get(work.iteration, later), later)
+        for step, later in put_back:
+            ends[step] = max(ends.get(step, later), later)
         backlog = [(work.ts_ns, new[self.end[key, work.event]]) for work in oracle_steps.backlog(file.rows)
                    if takes_part(work)]
         points = [point for (of, _), point in self.end.items() if of == key]
-        later = max((new[point] for point in points), default=0) - max((self.at[point] for point in points), default=0)
+        later = max([new[point] for point in points] + [at for _, at in put_back], default=0) - max((self.at[point] for point in points), default=0)
         span = file.first_ns, file.last_ns and file.last_ns + later
         return oracle_steps.windows(steps, ends if works else None, "device", span, None, backlog)
 

@@ -63,11 +63,12 @@ static uint32_t add_edge(struct sim_graph *graph, uint32_t from, int64_t slack, 
     return (uint32_t)graph->edges++;
 }
 
-/* The shift with which an edge to a node that is OFF holds, with this slack. */
+/* The shift with which an edge to a node that is OFF holds, with this slack; below 0 if the node
+** then is that much later. */
 static struct sim_shift hold(uint32_t edge, uint32_t node, wide_time slack)
 {
-    wide_time longer = OFF - slack;
-    return (struct sim_shift){{edge, node}, longer < SIM_LONGEST ? (int64_t)longer : SIM_LONGEST};
+    wide_time longer = OFF - slack, most = 2 * (wide_time)SIM_LONGEST;
+    return (struct sim_shift){{edge, node}, (int64_t)(longer < most ? longer : most)};
 }
 
 /* Adds a ghost: without a duration, right at the end of the work before it. */

@@ -104,19 +104,23 @@ static const struct undo_causes *causes_of(const struct item_maker *maker, int s
 
 /* ---- call trees ---- */
 
-/* The outermost event of a side, from one on outwards, that the other side does not have, as long
-** as all in between are operators or calls that it does not have either; UNDO_NONE. */
+/* The outermost event of a side that holds the begin of one, from that on outwards, and that the
+** other side does not have, as long as all in between are operators or calls that it does not have
+** either; UNDO_NONE. */
 static uint32_t outermost(const struct item_maker *maker, const struct undo_sequence *side,
                           uint32_t event)
 {
     bool test = side == maker->request->pairs->test;
-    uint32_t found = UNDO_NONE;
+    uint32_t found = UNDO_NONE, begin = event;
     while (event != UNDO_NONE) {
         const struct undo_event *of = &side->events[event];
+        const struct sim_rows *rows = &side->graph->rows[of->member];
         const struct trace_file *file = side->graph->trace->members[of->member].file;
         enum kind kind = (enum kind)file->columns.kind[of->row];
         bool paired = test ? maker->request->pairs->pair[event] != UNDO_NONE
                            : undo_test_of(&maker->step, event) != UNDO_NONE;
+        if (rows->ends[of->row] < rows->begins[side->events[begin].row]) /* it has ended (T5.3) */
+            break;
         if (paired || !(kind == KIND_CALL || kind == KIND_DRIVER_CALL ||
                         row_is(file, of->row, CATEGORY_OPERATOR)))
             break;
@@ -335,7 +339,8 @@ static bool own_event(struct item_maker *maker, uint32_t cause, uint32_t number)
     return done;
 }
 
-/* The item of the lag after the end of an event of test, before the next point of its thread;
+/* The item of the lag after the end of an event of test, before the next point of its thread that
+** is not of its tree: the end of an event around it, or the begin of the event after the tree.
 ** NO_ITEM. */
 static uint32_t item_after(const struct item_maker *maker, uint32_t number, size_t next)
 {
@@ -343,11 +348,16 @@ static uint32_t item_after(const struct item_maker *maker, uint32_t number, size
     const struct undo_event *event = &test->events[number], *other = &test->events[next];
     const struct sim_rows *rows = &maker->test->rows[event->member];
     bool sibling = next < maker->step.end && other->lane == event->lane;
-    if (event->parent != UNDO_NONE &&
-        (!sibling ||
-         rows->ends[test->events[event->parent].row] < rows->begins[other->row]))
-        return maker->of[event->parent].end_item;
-    return sibling ? maker->of[next].begin_item : NO_ITEM;
+    uint32_t item = sibling ? maker->of[next].begin_item : NO_ITEM;
+    uint32_t first = sibling ? rows->begins[other->row] : SIM_NONE, after = rows->ends[event->row];
+    for (uint32_t i = event->parent; i != UNDO_NONE; i = test->events[i].parent) {
+        uint32_t end = rows->ends[test->events[i].row];
+        if (end < after || end > first) /* it need not end after what it holds (T5.3) */
+            continue;
+        first = end;
+        item = maker->of[i].end_item;
+    }
+    return item;
 }
 
 /* Undoes call trees that came: what the host does in them and, where they wait, the device work

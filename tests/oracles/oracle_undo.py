@@ -1,0 +1,730 @@
+"""A second reading of E8.5, E8.6 and E9: what trace_gains and trace_undo say, on top of oracle_gains.py.
+
+    gains(model, "op", chosen)            # {(what, class, name, rank): [time, path, half, none]}, ns
+    undone = Undone(control, test, causes, parts)
+    undone.rows()                         # [(index of the cause, gain, cumulative)], in order, ns
+
+Which causes there are is that of trace_step_causes (L2, oracle_causes.sql), and their parts are the rows of
+trace_step_path. Causes of parts that cannot be told from these, `synchronized` and `moved`, are not read here.
+"""
+import json
+import re
+from collections import Counter, defaultdict
+from functools import cached_property
+
+import oracle
+from oracle_gains import (CLASS_OF, DEVICE, HOST, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
+                          times)
+from oracle_steps import OPERATORS, end, kind, stable, thread_of
+
+GONE = object()
+
+
+# ---- E8.6 -----------------------------------------------------------------
+
+def name_of(lag, level):
+    """A12.4"""
+    own = (lag.class_ in ("comm", "call", "unrecorded") or level == "kernel"
+           or lag.what != HOST and lag.row.device == "GPU" and lag.row.link is None)
+    return lag.named("name" if own else level)
+
+
+def binding(model, point):
+    """The edge that binds; ties: the first, of a collective that of the first start."""
+    binds = [edge for edge in model.into[point] if model.at[edge.from_] + edge.lag + edge.more == model.at[point]]
+    if binds and binds[0].kind in (TRANSFER, WAIT):
+        return min((edge for edge in binds if edge.kind == binds[0].kind), key=lambda edge: edge.from_)
+    return binds[0] if binds else None
+
+
+def step_end(model, file, window):
+    """The point at which a step ends, and what is left after it."""
+    key = id(file)
+    works = [model.end[key, work.event] for work in model.works[key].all
+             if window.iteration is None or work.iteration == window.iteration]
+    if not file.steps:
+        works += [point for (of, _), point in model.end.items() if of == key]
+    last = max(works, default=None, key=lambda point: (model.at[point], -point))
+    if last is not None and (model.at[last] == window.end or not file.steps):
+        return last, window.end - model.at[last]
+    begins = sorted((step.ts_ns, step.event) for step in file.steps)
+    points = []
+    for step in file.steps:
+        if step.iteration == window.iteration:
+            after = next((event for ts, event in begins if ts == step.end_ns and event != step.event), None)
+            own = step.end_ns == step.ts_ns + step.dur_ns and not file.annotated or after is None
+            points.append(model.end.get((key, step.event)) if own else model.begin.get((key, after)))
+    points = [point for point in points if point is not None and model.at[point] == window.end]
+    if points:
+        return min(points), 0
+    return last, 0
+
+
+def paths(model, chosen):
+    """[(edge, ns)] of the paths of the chosen steps; edge None: the rest."""
+    import oracle_steps
+    for window, file in model.ties.ranks[model.ties.reference].windows:
+        if window.iteration not in chosen:
+            continue
+        left = max(0, window.end - window.start)
+        point, rest = step_end(model, file, window) if left else (None, 0)
+        rest = min(left, max(0, rest))
+        yield None, rest
+        left -= rest
+        while left and point is not None:
+            edge = binding(model, point)
+            if edge is None:
+                break
+            yield edge, min(left, edge.lag)
+            left -= min(left, edge.lag)
+            point = edge.from_
+        yield None, left
+
+
+def gains(model, level, chosen):
+    changed = Changed(model)
+    chosen = set(chosen)
+    groups, at = defaultdict(list), {}
+    for lag in changed.lags:
+        key = (lag.what, lag.class_, name_of(lag, level), None)
+        groups[key].append(lag)
+        if lag.what != TRANSFER and len(model.ties.ranks) > 1:
+            groups["rank", None, None, lag.file.rank].append(lag)
+    for rank in model.ties.ranks if len(model.ties.ranks) > 1 else ():
+        groups["rank", None, None, rank] += []
+    by_edge = defaultdict(list)  # a copied edge is that of the model with the same ends and kind
+    for key, lags in groups.items():
+        for lag in lags:
+            for edge in lag.edges:
+                by_edge[edge.from_, edge.to, edge.kind].append(key)
+    path = Counter()
+    for edge, ns in paths(model, chosen):
+        for key in by_edge.get((edge.from_, edge.to, edge.kind), [None]) if edge else [None]:
+            path[key] += ns
+
+    def total(new):
+        return sum(length for _, iteration, length in model.lengths(new) if iteration in chosen)
+    recorded = total(model.at)
+    result = {None: [None, path[None], None, None]}
+    for key, lags in groups.items():
+        found = []
+        for factor in (0.5, 0):
+            old = [(edge, edge.lag) for lag in lags for edge in lag.edges]
+            for edge, ns in old:
+                edge.lag = times(ns, factor)
+            found.append(recorded - total(model.run(changed.into)))
+            for edge, ns in old:
+                edge.lag = ns
+        time = sum(lag.edges[0].lag for lag in lags if lag.step in chosen and lag.edges[0].kind != WAIT)
+        result[key] = [time, path[key], *found]
+    return result
+
+
+# ---- E8.5 -----------------------------------------------------------------
+
+def aligned(a, b):
+    """A16.3: [(place in a, place in b)] of equal ones."""
+    most = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            most[i][j] = most[i + 1][j + 1] + 1 if a[i] == b[j] else max(most[i + 1][j], most[i][j + 1])
+    i, j, found = 0, 0, []
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif most[i + 1][j] >= most[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+class Side:
+    """What a side runs, by step: of each thread of the host its events, and of each rank its device work."""
+
+    def __init__(self, model, chosen):
+        self.model, self.steps = model, defaultdict(dict)  # {rank: {iteration: {lane: [row]}}}
+        self.around, self.places = {}, {}
+        for file in model.files:
+            key, stepped = id(file), bool(file.steps)
+            threads = model.threads[key]
+            for thread in threads.values():
+                open_ = []
+                for _, row, is_end in thread.points:
+                    if is_end:
+                        open_.remove(row)
+                    else:
+                        self.around[key, row.event] = [*self.around[key, open_[-1].event],
+                                                       open_[-1]] if open_ else []
+                        open_.append(row)
+            counts = Counter()
+            for thread, of in threads.items():
+                counts[thread] = sum(not is_end and (not stepped or row.iteration is not None)
+                                     for _, row, is_end in of.points)
+            rows = {row.event: row for row in file.rows}
+            main = thread_of(rows[min(file.steps, key=lambda step: step.event).event]) if stepped else None
+            order = sorted(threads, key=lambda thread: (thread != main, -counts[thread], *self.first(threads[thread],
+                                                                                                   stepped)))
+            by_step = defaultdict(lambda: defaultdict(list))
+            for lane, thread in enumerate(order):
+                for _, row, is_end in threads[thread].points:
+                    if not is_end and (not stepped or row.iteration is not None):
+                        by_step[row.iteration][lane].append(row)
+            works = model.works[key]
+            for work in sorted(works.all, key=works.queue_order):
+                if not stepped or work.iteration is not None:
+                    by_step[work.iteration]["device"].append(work)
+            for iteration, lanes in by_step.items():
+                self.steps[file.rank][iteration] = {lane: (file, found) for lane, found in lanes.items()}
+        self.chosen = chosen
+
+    @staticmethod
+    def first(thread, stepped):
+        rows = [row for _, row, is_end in thread.points if not is_end and (not stepped or row.iteration is not None)]
+        return min(((row.ts_ns, row.event) for row in rows), default=(float("inf"), 0))
+
+    def operators(self, file, row):
+        return [each for each in self.around[id(file), row.event] if each.cat in OPERATORS]
+
+    def token(self, file, row):
+        if row.device == "CPU":
+            steps = {step.event for step in file.steps}
+            operators = self.operators(file, row)
+            return ("host", None if row.event in steps else stable(row.name),
+                    *(stable(each.name) for each in (operators[-1:] + operators[:1])))
+        launch = self.model.works[id(file)].rows.get(row.link)
+        operators = self.operators(file, launch) if launch and (id(file), launch.event) in self.around else []
+        type_ = kind(row)
+        if type_ == "COMMUNICATION" or not operators:
+            return type_, stable(row.name)
+        return type_, stable(operators[-1].name), stable(operators[0].name)
+
+
+class Pairs:
+    """Which events are the same: {(file, event) of test: (file, event) of control}, and the steps."""
+
+    def __init__(self, control, test):
+        self.of, self.back, self.steps = {}, {}, []
+        alone = len(control.model.ties.ranks) == 1 and len(test.model.ties.ranks) == 1
+        for rank, steps in test.steps.items():
+            others = next(iter(control.steps.values()), {}) if alone else control.steps.get(rank, {})
+            numbers, other = sorted(steps, key=repr_none), sorted(others, key=repr_none)
+            if not other:
+                continue
+            mine, theirs = self.range_of(numbers, test.chosen), self.range_of(other, control.chosen)
+            if theirs[0] == theirs[1]:
+                continue
+            for i, number in enumerate(numbers):
+                if i < mine[0]:
+                    j = theirs[0] - (mine[0] - i)
+                    j = j if j >= 0 else theirs[0]
+                elif i >= mine[1]:
+                    j = theirs[1] + i - mine[1]
+                    j = j if j < len(other) else theirs[1] - 1
+                else:
+                    j = theirs[0] + (i - mine[0]) % (theirs[1] - theirs[0])
+                self.align(control, others[other[j]], test, steps[number])
+                self.steps.append((rank, others[other[j]], steps[number]))
+
+    @staticmethod
+    def range_of(numbers, chosen):
+        found = [i for i, number in enumerate(numbers) if number in chosen]
+        return (min(found), max(found) + 1) if found else (0, len(numbers)) if chosen <= {None} else (0, 0)
+
+    def align(self, control, theirs, test, mine):
+        for lane, (file, rows) in mine.items():
+            if lane not in theirs:
+                continue
+            other, twins = theirs[lane]
+            for i, j in aligned([control.token(other, row) for row in twins], [test.token(file, row) for row in rows]):
+                self.of[id(file), rows[j].event] = id(other), twins[i].event
+                self.back[id(mine), id(other), twins[i].event] = id(file), rows[j].event
+
+
+def repr_none(number):
+    return -1 if number is None else number
+
+
+# ---- E9 -------------------------------------------------------------------
+
+class Cause:
+    def __init__(self, kind_, class_, families, name, rank, replaced):
+        self.kind, self.class_, self.families, self.name, self.rank = kind_, class_, families, name, rank
+        self.replaced = json.loads(replaced) if replaced else ()
+
+    def has(self, class_, family, name):
+        late = {"host late": ("idle_call", "idle_host", "idle_launch"),
+                "not recorded": ("idle_unrecorded", "unrecorded")}
+        if self.kind == "queued":
+            return class_ == "idle_wait"
+        if self.kind in late:
+            return class_ in late[self.kind] and (self.name is None or (class_, name) == (self.class_, self.name))
+        if self.kind == "communication":
+            return class_ == "comm" and name == self.name
+        if self.kind == "replaced":
+            return class_ == self.class_ and family in self.families and name in self.replaced
+        return (self.kind == "changed" and class_ == self.class_ and name == self.name
+                and (class_ not in ("compute", "memory") or family in self.families))
+
+
+class Ghost:
+    """Device work that went: not before `host` + lag, nor before `before` (the end of work, or None) + gap."""
+
+    def __init__(self, host, lag, before, gap, dur, file, step, owners):
+        self.host, self.lag, self.before, self.gap, self.dur = host, lag, before, gap, dur
+        self.file, self.step, self.owners = file, step, owners
+        self.previous, self.position = None, max(host, -1 if before is None else before)
+        self.launched = None
+
+
+class Undone:
+    """`causes`: of trace_step_causes; `parts`: {(class, family, name)} of the path of either side; `family_of`: of
+    areas."""
+
+    def __init__(self, control, test, chosen, causes, parts, family_of):
+        self.control, self.test, self.causes, self.parts, self.family_of = control, test, causes, parts, family_of
+        self.sides = Side(control, chosen[0]), Side(test, chosen[1])
+        self.chosen = chosen
+        self.pairs = Pairs(*self.sides)
+        self.items = []      # (edge, change or GONE, owners)
+        self.links = []      # (ghost, point, lag)
+        self.ghosts = []
+        self.into = [[Edge(edge.from_, edge.to, edge.lag, edge.kind, edge.more) for edge in edges]
+                     for edges in test.into]
+        self.work = [bool(any(control.works[id(file)].all for file in control.files)),
+                     bool(any(test.works[id(file)].all for file in test.files))]
+        self.raise_floors()
+        for rank, theirs, mine in self.pairs.steps:
+            self.share_threads(theirs, mine)
+        for rank, theirs, mine in self.pairs.steps:
+            self.undo_step(rank, theirs, mine)
+        self.chain()
+
+    # ---- whose a lag is ----
+
+    def owners(self, side, edge):
+        """The causes of a lag (E9.1); None: it is nothing that has a name, as a lag of 0 of the host."""
+        model = (self.control, self.test)[side]
+        if edge is None or edge.kind == HOST and edge.lag == 0:
+            return None
+        what = HOST if edge.kind == HOST else TRANSFER if edge.kind in (TRANSFER, WAIT) else edge.kind
+        lag = Lag(model, [edge], what)
+        attributed = lag.attributed
+        if what == HOST:
+            main = next((window.thread for window, of in model.ties.ranks[lag.file.rank].windows if of is lag.file),
+                        None)
+            thread, instant = thread_of(lag.row), model.at[edge.from_]
+            inside = [each for each in (thread, main) if each is not None]
+            class_, name = attributed.host(inside, instant, "top_name")
+            class_ = class_.removeprefix("idle_")
+            held = next((found for found in (attributed.holding(each, instant) for each in inside) if found), [])
+            if class_ == "host":
+                annotation = attributed.label(held, "annotation")
+                name = annotation if (annotation or "").startswith("enumerate(DataLoader)") else name
+            classes = [class_]
+            if self.work[side]:
+                classes = [f"idle_{class_}"] + ["idle_launch"] * (class_ == "call")
+            if class_ == "unrecorded" and name is None:
+                return []
+            keys = [(each, None, name) for each in classes]
+        elif what == LAUNCH:
+            keys = [("idle_wait", None, attributed.of_launch(attributed.rows[lag.row.link], "top_name"))]
+        else:
+            class_, row = lag.class_, lag.row
+            if class_ == "comm":
+                keys = [("comm", None, stable(row.name))]
+            else:
+                name = (attributed.of_work(row, "top_name") if row.link is not None else None) or stable(row.name)
+                keys = [(class_, self.family(lag), name)]
+        found = []
+        for key in keys:
+            if key in self.parts:
+                found += self.causes_of(key)
+        return [i for i in found if self.causes[i].rank in (None, lag.file.rank)]
+
+    def causes_of(self, key):
+        """A part is of one cause: of those of its own name, else of the rest."""
+        found = [i for i, cause in enumerate(self.causes) if cause.has(*key)]
+        own = [i for i in found if self.causes[i].name is not None and self.causes[i].kind != "queued"]
+        replaced = [i for i in found if self.causes[i].kind == "replaced"]
+        return (replaced or own or found)[:1]
+
+    def family(self, lag):
+        """A12.7, A12.8"""
+        labels = {level: lag.named(level) for level in ("annotation", "module", "top_op")}
+        launch = lag.attributed.rows.get(lag.row.link)
+        if launch is None:
+            return self.family_of.get(None)
+        if labels["annotation"]:
+            area = labels["annotation"]
+        elif (labels["module"] or "").startswith("nn.Module: "):
+            area = labels["module"]
+        elif re.match(r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z", labels["top_op"] or ""):
+            area = "backward"
+        else:
+            area = lag.attributed.of_launch(launch, "top_name", stable(lag.row.name))
+        return self.family_of.get(area, area)
+
+    # ---- edges ----
+
+    @staticmethod
+    def edge(edges, *kinds):
+        return next((edge for edge in edges if edge.kind in kinds), None)
+
+    def edges_of(self, side, key):
+        """(before the begin, before the end) of an event."""
+        model = (self.control, self.test)[side]
+        into = self.into if side else self.control.into
+        return into[model.begin[key]], into[model.end[key]]
+
+    def row(self, side, key):
+        model = (self.control, self.test)[side]
+        return model.works[key[0]].rows[key[1]]
+
+    def raise_floors(self):
+        """E9.6"""
+        for mine, twin in self.pairs.of.items():
+            device = self.row(1, mine).device == "GPU"
+            begins, ends = self.edges_of(1, mine)
+            others = self.edges_of(0, twin)
+            for kind_ in (LAUNCH, STREAM) if device else (SYNC,):
+                own = self.edge(begins if device else ends, kind_)
+                other = self.edge(others[0 if device else 1], kind_)
+                if own and other:
+                    own.lag = max(own.lag, min(other.lag, self.test.at[own.to] - self.test.at[own.from_]))
+
+    def share_threads(self, theirs, mine):
+        """E9.6"""
+        back = self.point_back(theirs, mine)
+        for point in back:
+            edge = self.edge(self.control.into[point], THREAD)
+            if edge is None or edge.from_ not in back:
+                continue
+            to, from_ = back[point], back[edge.from_]
+            if from_ >= to or self.edge(self.into[to], THREAD, WAIT):
+                continue
+            distance = self.test.at[to] - self.test.at[from_]
+            self.into[to].append(Edge(from_, to, min(distance, edge.lag) if self.into[to] else distance, THREAD))
+
+    def point_back(self, theirs, mine):
+        """{point of control: of test} of the host events of a step that both have."""
+        found = {}
+        for lane, (file, rows) in mine.items():
+            for row in rows if lane != "device" else ():
+                key = id(file), row.event
+                if key in self.pairs.of:
+                    twin = self.pairs.of[key]
+                    for mine_, theirs_ in ((self.test.begin, self.control.begin), (self.test.end, self.control.end)):
+                        found[theirs_[twin]] = mine_[key]
+        return found
+
+    # ---- steps ----
+
+    def add(self, edge, change, owners):
+        """An item; None if nothing changes."""
+        if edge is None or change == 0:
+            return None
+        self.items.append([edge, change, set(owners or ())])
+        return self.items[-1]
+
+    def undo_step(self, rank, theirs, mine):
+        begin_item, end_item = {}, {}      # by event of test: what its points are changed by
+        own_items = defaultdict(list)      # all items of an event of test
+        came, went = [], []                # (lane, event, cause)
+        back = self.point_back(theirs, mine)
+        for lane, (file, rows) in mine.items():
+            for row in rows if lane != "device" else ():
+                key = id(file), row.event
+                twin = self.pairs.of.get(key)
+                for is_end in (0, 1):
+                    own = self.edge(self.edges_of(1, key)[is_end], HOST)
+                    was = self.edge(self.edges_of(0, twin)[is_end], HOST) if twin else None
+                    item = None
+                    owners = self.owners(1, own)
+                    if own and (was or not twin):
+                        whose = owners if owners is not None else self.owners(0, was)
+                        item = self.add(own, (was.lag if twin else 0) - own.lag, whose)
+                        own_items[key] += [item] * (item is not None)
+                    (end_item if is_end else begin_item)[key] = item
+                    waits = [self.edge_list(side, of, is_end, WAIT) for side, of in ((1, key), (0, twin)) if of]
+                    if twin and waits[0] and waits[1]:
+                        for edge in waits[0]:
+                            own_items[key] += [self.add(edge, waits[1][0].lag - edge.lag, owners)]
+                if not twin:
+                    own = self.edge(self.edges_of(1, key)[1], HOST)
+                    for edge in self.edges_of(1, key)[1]:
+                        if edge.kind == SYNC:
+                            own_items[key].append(self.add(edge, GONE, self.owners(1, own)))
+        extras = defaultdict(list)
+        for lane, (other, rows) in theirs.items():
+            if lane == "device":
+                continue
+            for row in rows:
+                key = id(other), row.event
+                for is_end, points in enumerate((self.control.begin, self.control.end)):
+                    if points[key] in back:
+                        continue
+                    own = self.edge(self.edges_of(0, key)[is_end], HOST)
+                    next_ = self.next_point(theirs, lane, points[key], back)
+                    if own and next_ is not None:
+                        use = self.edge(self.into[back[next_]], HOST)
+                        extras[key].append(self.add(use, own.lag, self.owners(0, own)))
+        for file, rows in [mine["device"]] if "device" in mine else ():
+            for row in rows:
+                self.undo_work(file, row, came)
+        for other, rows in [theirs["device"]] if "device" in theirs else ():
+            for row in rows:
+                if (id(mine), id(other), row.event) not in self.pairs.back:
+                    self.put_back(rank, theirs, mine, other, row, back, went)
+        self.own_came(mine, came, begin_item, end_item, own_items)
+        self.own_went(theirs, mine, went, begin_item, end_item, extras, back)
+
+    def edge_list(self, side, key, is_end, kind_):
+        return [edge for edge in self.edges_of(side, key)[is_end] if edge.kind == kind_]
+
+    def lane_points(self, side, step, lane):
+        """[(point, key, whether it is an end)] of a thread in a step, in order."""
+        model = (self.control, self.test)[side]
+        file, rows = step[lane]
+        found = [(points[id(file), row.event], (id(file), row.event), is_end)
+                 for row in rows for is_end, points in enumerate((model.begin, model.end))]
+        return sorted(found)
+
+    def next_point(self, theirs, lane, point, back):
+        return next((each for each, _, _ in self.lane_points(0, theirs, lane) if each >= point and each in back), None)
+
+    def last_point(self, theirs, lane, point, back):
+        return next((each for each, _, _ in reversed(self.lane_points(0, theirs, lane))
+                     if each <= point and each in back), None)
+
+    def undo_work(self, file, row, came):
+        key = id(file), row.event
+        twin = self.pairs.of.get(key)
+        begins, ends = self.edges_of(1, key)
+        duration = [edge for edge in ends if edge.kind in (DEVICE, TRANSFER)]
+        if not duration:
+            return
+        owners = self.owners(1, duration[0]) or []
+        if twin:
+            others = self.edges_of(0, twin)
+            was = self.edge(others[1], DEVICE, TRANSFER)
+            for edge in duration if was else ():
+                self.add(edge, was.lag - edge.lag, owners)
+            launch = self.edge(begins, LAUNCH)
+            if launch:
+                queued = self.owners(1, launch)
+                for kind_ in (LAUNCH, STREAM):
+                    own, was = self.edge(begins, kind_), self.edge(others[0], kind_)
+                    if own and was:
+                        self.add(own, was.lag - own.lag, queued)
+            return
+        # E8.4
+        if duration[0].kind == TRANSFER and len(duration) > 0 and self.is_meeting(duration, key):
+            for edge in duration:
+                own = edge.from_ == self.test.begin[key]
+                self.add(edge, -edge.lag if own else GONE, owners)
+        else:
+            self.add(duration[0], -duration[0].lag, owners)
+        streams = any(edge.kind == STREAM for edge in begins)
+        for edge in begins:
+            if edge.kind == LAUNCH and streams:
+                self.add(edge, GONE, owners)
+            elif edge.kind in (LAUNCH, STREAM):
+                self.add(edge, -edge.lag, owners)
+        launch = self.test.works[key[0]].rows.get(row.link)
+        if launch is not None and launch.iteration == row.iteration and (key[0], launch.event) in self.test.begin:
+            for cause in owners:
+                came.append((file, launch, cause))
+
+    def is_meeting(self, duration, key):
+        return len(duration) > 1 or duration[0].from_ != self.test.begin[key]
+
+    def tree(self, side, file, launch):
+        """The outermost operator or call around a launch, or itself, as long as the other side has none of them."""
+        points_of = (self.control, self.test)[side]
+        found = None
+        for row in [launch, *reversed(self.sides[side].around[id(file), launch.event])]:
+            key = id(file), row.event
+            has = key in self.pairs.of if side else key in self.now_back
+            ended = points_of.end[key] < points_of.begin[id(file), launch.event]  # T5.3
+            if has or ended or row.iteration != launch.iteration or not (oracle.is_call(row) or row.cat in OPERATORS):
+                break
+            found = row
+        return found
+
+    @staticmethod
+    def inside(rows, root):
+        """What begins in it, of its thread."""
+        at = rows.index(root)
+        return [root, *(row for row in rows[at + 1:] if row.ts_ns < end(root))]
+
+    def own_came(self, mine, came, begin_item, end_item, own_items):
+        for file, launch, cause in came:
+            root = self.tree(1, file, launch)
+            if root is None:
+                continue
+            lane = next(lane for lane, (_, rows) in mine.items() if lane != "device" and root in rows)
+            inside = {(id(file), row.event) for row in self.inside(mine[lane][1], root)}
+            for key in inside - self.pairs.of.keys():
+                for item in own_items[key]:
+                    if item:
+                        item[2].add(cause)
+            after = [(key, is_end) for point, key, is_end in self.lane_points(1, mine, lane)
+                     if point > self.test.end[id(file), root.event] and key not in inside]
+            if after:
+                key, is_end = after[0]
+                item = (end_item if is_end else begin_item).get(key)
+                if item:
+                    item[2].add(cause)
+
+    def own_went(self, theirs, mine, went, begin_item, end_item, extras, back):
+        for other, launch, cause in went:
+            self.now_back = {(id(other), row.event) for lane, (_, rows) in theirs.items() for row in rows
+                             if (id(mine), id(other), row.event) in self.pairs.back}
+            root = self.tree(0, other, launch)
+            if root is None:
+                continue
+            lane = next(lane for lane, (_, rows) in theirs.items() if lane != "device" and root in rows)
+            for row in self.inside(theirs[lane][1], root):
+                for item in extras[id(other), row.event]:
+                    if item:
+                        item[2].add(cause)
+            next_ = self.next_point(theirs, lane, self.control.end[id(other), root.event], back)
+            if next_ is not None:
+                key, is_end = next((key, is_end) for point, key, is_end in self.all_points(mine)
+                                   if point == back[next_])
+                item = (end_item if is_end else begin_item).get(key)
+                if item:
+                    item[2].add(cause)
+
+    def all_points(self, mine):
+        return [each for lane in mine if lane != "device" for each in self.lane_points(1, mine, lane)]
+
+    def put_back(self, rank, theirs, mine, other, row, back, went):
+        key = id(other), row.event
+        launch = self.control.works[key[0]].rows.get(row.link)
+        lane = next((lane for lane, (_, rows) in theirs.items() if lane != "device" and launch in rows), None)
+        was = self.edge(self.edges_of(0, key)[1], DEVICE, TRANSFER)
+        if launch is None or lane is None or was is None:
+            return
+        begin = self.control.begin[key[0], launch.event]
+        last, next_ = self.last_point(theirs, lane, begin, back), self.next_point(theirs, lane, begin, back)
+        file = next(file for file, _ in mine.values())
+        works = self.test.works[id(file)]
+        if last is None or not works.queued:
+            return
+        queue = next((queue for queue in works.queued.values() if works.rows[queue[0][2]].stream == row.stream), None)
+        queue = queue or max(works.queued.values(), key=len)
+        host = back[last]
+        if next_ is None:
+            before = works.last_before(queue, self.test.at[host] + 1)
+        else:
+            before = works.last_before(queue, self.test.at[back[next_]])
+        latency, gap = self.floors[id(file)]
+        owners = [i for i in self.owners(0, was) or [] if self.causes[i].rank in (None, file.rank)]
+        ghost = Ghost(host, self.control.at[begin] - self.control.at[last] + latency,
+                      None if before is None else self.test.end[id(file), before.event], gap, was.lag, file,
+                      next(iter(mine.values()))[1][0].iteration, owners)
+        self.ghosts.append(ghost)
+        went += [(other, launch, cause) for cause in owners]
+
+    @cached_property
+    def floors(self):
+        """E3.2, E3.3 of the files of test."""
+        from oracle_gains import GAP, LATENCY, tenth
+        found = {}
+        for file in self.test.files:
+            works, key = self.test.works[id(file)], id(file)
+            pairs = [(work, works.before(work), works.rows[work.link]) for work in works.all
+                     if (key, work.link) in self.test.begin]
+            latency = tenth([work.ts_ns - call.ts_ns for work, before, call in pairs
+                             if work.ts_ns >= call.ts_ns and (before is None or end(before) <= call.ts_ns)], LATENCY)
+            gaps = [work.ts_ns - end(before) for work, before, call in pairs
+                    if before and end(before) > call.ts_ns + 2 * latency]
+            found[key] = latency, min(tenth(gaps, GAP[0]), GAP[1])
+        return found
+
+    def chain(self):
+        """Those between the same two pieces of work follow each other; what waits for the work before them waits for
+        them."""
+        chains = defaultdict(list)
+        for ghost in self.ghosts:
+            if ghost.before is not None:
+                chains[id(ghost.file), ghost.before].append(ghost)
+        for (_, before), ghosts in chains.items():
+            for previous, ghost in zip(ghosts, ghosts[1:]):
+                ghost.previous, ghost.position = previous, max(previous.position, ghost.position)
+            for point, edges in enumerate(self.into):
+                for edge in edges:
+                    if edge.from_ != before or edge.kind not in (STREAM, SYNC):
+                        continue
+                    _, row, _ = self.test.row_of[point]
+                    launched = self.test.works[id(ghosts[0].file)].launched(row) if row.device == "GPU" else row.ts_ns
+                    after = [ghost for ghost in ghosts
+                             if point > ghost.position and launched >= self.test.at[ghost.host]]
+                    if after:
+                        self.links.append((after[-1], edge))
+
+    # ---- what it brings ----
+
+    def run(self, causes):
+        longer, gone = Counter(), set()
+        for edge, change, owners in self.items:
+            if owners & causes:
+                if change is GONE:
+                    gone.add(id(edge))
+                else:
+                    longer[id(edge)] += change
+        order = [(point, 0, point) for point in range(len(self.into))]
+        order += [(ghost.position, 1 + number, ghost) for number, ghost in enumerate(self.ghosts)]
+        order.sort(key=lambda each: each[:2])
+        new, ends = [], {}
+        waits = defaultdict(list)
+        for ghost, edge in self.links:
+            each, active = ghost, False
+            while each is not None:
+                active, each = active or bool(set(each.owners) & causes), each.previous
+            if active:
+                waits[edge.to].append((ghost, edge))
+        for _, _, what in order:
+            if isinstance(what, Ghost):
+                active = bool(set(what.owners) & causes)
+                before = ends[what.previous] if what.previous else new[what.before] if what.before is not None else None
+                if active:
+                    begin = new[what.host] + what.lag
+                    ends[what] = what.dur + (begin if before is None else max(begin, before + what.gap))
+                else:
+                    ends[what] = before if before is not None else new[what.host]
+                continue
+            edges = self.into[what]
+            found = [new[edge.from_] + max(0, edge.lag + longer[id(edge)]) + edge.more for edge in edges
+                     if id(edge) not in gone]
+            slack = [ends[ghost] + edge.lag for ghost, edge in waits[what]]
+            new.append(max(found + slack, default=self.test.at[what]))
+        return new, ends
+
+    def length(self, causes):
+        new, ends = self.run(causes)
+        model, whole = self.test, 0
+        for file in model.files:
+            if file.rank == model.ties.reference:
+                put_back = [(ghost.step, ends[ghost]) for ghost in self.ghosts if ghost.file is file]
+                whole += sum(max(0, window.end - window.start) for window in model.windows(file, new, put_back)
+                             if window.iteration in self.chosen[1])
+        return whole
+
+    def rows(self):
+        recorded = self.length(set())
+        assert self.run(set())[0] == self.test.at
+        found = []
+        for i in range(len(self.causes)):
+            known = any(item[2] & {i} for item in self.items) or any(i in ghost.owners for ghost in self.ghosts)
+            found.append((i, recorded - self.length({i}) if known else None))
+        found.sort(key=lambda each: (each[1] is None, -(each[1] or 0), each[0]))
+        taken, after, rows = set(), recorded, []
+        for i, gain in found:
+            taken.add(i)
+            after = after if gain is None else self.length(taken)
+            rows.append((i, gain, after))
+        return rows
