@@ -344,7 +344,7 @@ $(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
 	@$(CC) $(FLAGS) -c -o $@ $<
 
 # The arguments of trace_diff_report, which its sections take as parameters.
-GIVEN = control test control_rank test_rank control_iteration test_iteration level clock control_memory test_memory steps
+GIVEN = control test control_rank test_rank control_iteration test_iteration level clock control_memory test_memory gains steps
 
 # What embed.awk learns the names of functions from.
 NAMED = ext/functions/registry.h ext/functions/aggregates/scalars.c ext/functions/aggregates/aggregates.c

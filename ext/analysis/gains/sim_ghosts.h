@@ -47,4 +47,10 @@ struct sim_additions {
 bool sim_ghosts_add(struct sim_graph *graph, const struct sim_additions *additions,
                     const struct stopper *stopper, struct failure *failure);
 
+/* Whether a shift makes a dependency on or of a ghost hold, which has no half. */
+static inline bool sim_shift_holds(const struct sim_shift *shift)
+{
+    return shift->longer > SIM_LONGEST / 2;
+}
+
 #endif

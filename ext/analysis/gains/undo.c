@@ -167,6 +167,14 @@ static bool run(struct undoer *undoer, wide_time *sum)
     return done;
 }
 
+/* The same with half of each shift (E9.8). */
+static bool run_half(struct undoer *undoer, wide_time *sum)
+{
+    for (size_t i = 0; i < undoer->shift_count; i++)
+        undoer->shifts[i].longer /= sim_shift_holds(&undoer->shifts[i]) ? 1 : 2;
+    return run(undoer, sum);
+}
+
 static int undone_order(const void *a, const void *b)
 {
     const struct undone *x = a, *y = b;
@@ -191,6 +199,10 @@ static bool undo_all(struct undoer *undoer)
         undone->known = undoer->shift_count > 0;
         done = run(undoer, &sum);
         undone->gain = undo->recorded - sum;
+        if (undoer->request->halves) {
+            done = done && run_half(undoer, &sum);
+            undone->half = undo->recorded - sum;
+        }
     }
     done = done && sort_items(undo->items, undo->count, sizeof *undo->items, undone_order,
                               undoer->stopper, undoer->failure);

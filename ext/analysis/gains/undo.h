@@ -12,6 +12,7 @@ struct undone {
     size_t cause;    /* index in causes.items */
     bool known;      /* false: it has nothing that could be undone */
     wide_time gain;  /* ns that the chosen steps are shorter without it alone */
+    wide_time half;  /* the same if half of it is undone; 0 unless that is asked for */
     wide_time after; /* ns of these steps without it and all before it */
 };
 
@@ -31,6 +32,7 @@ struct undo_request {
     const struct step_choice *choice; /* of test */
     struct causes *causes;
     const struct families *families;
+    bool halves; /* whether to undo halves, too */
     const struct stopper *stopper;
 };
 

@@ -6,6 +6,7 @@
 #include "call_simulation.h"
 #include "functions/call/call_causes.h"
 #include "functions/call/cause_words.h"
+#include "sqlite/plan.h"
 
 static const struct table_column columns_of_undo[] = {
     {"kind", "TEXT", "as trace_step_causes has it; NULL in the last row, of what is left"},
@@ -18,12 +19,18 @@ static const struct table_column columns_of_undo[] = {
     {"gain_alone", "REAL",
      "us a step that it would be shorter if only this cause were undone, as a model of the trace "
      "says; NULL: it has nothing that could be undone"},
+    {"gain_half", "REAL", "us a step that it would be shorter if half of this cause were undone"},
     {"cumulative", "REAL",
      "us a step after undoing this cause and those before; in the last row, as control has it"},
     {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
     {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
     {"text", "TEXT", "the cause in words"},
 };
+
+enum { UNDO_GAIN_HALF = 7 };
+
+static const unsigned char served_of_undo[COUNT_OF(columns_of_undo)] = {[UNDO_GAIN_HALF] =
+                                                                            ON_DEMAND};
 
 enum { UNDO_SHOWN = 6 };
 
@@ -46,6 +53,16 @@ static void add_time(struct result *result, wide_time time, size_t steps)
         result_null(result);
 }
 
+/* us a step, and NULL if there is nothing to undo. */
+static void add_gain(struct result *result, const struct undo *undo, const struct undone *undone,
+                     wide_time gain)
+{
+    if (undone->known)
+        add_time(result, gain, undo->steps);
+    else
+        result_null(result);
+}
+
 static void add_row(struct result *result, struct cause_words *words, const struct undo *undo,
                     const struct undone *undone)
 {
@@ -61,10 +78,8 @@ static void add_row(struct result *result, struct cause_words *words, const stru
                                 (double)causes->windows[1]);
     else
         result_null(result);
-    if (undone->known)
-        add_time(result, undone->gain, undo->steps);
-    else
-        result_null(result);
+    add_gain(result, undo, undone, undone->gain);
+    add_gain(result, undo, undone, undone->half);
     add_time(result, undone->after, undo->steps);
     result_number(result, undone->known ? (int64_t)undone->gain : NUMBER_NONE);
     result_integer(result, (int64_t)undone->after);
@@ -86,6 +101,7 @@ static void add_rest(struct result *result, const struct undo *undo,
                     mean_difference(whole, (int64_t)steps, undo->after, (int64_t)undo->steps));
     else
         result_null(result);
+    result_null(result);
     result_null(result);
     add_time(result, whole, steps);
     result_null(result);
@@ -123,6 +139,7 @@ static bool find_rows(struct call *call, const struct call_trace *opened, size_t
                                                   .choice = &opened[1].steps,
                                                   .causes = &found.causes,
                                                   .families = &found.families,
+                                                  .halves = call_wants(call, UNDO_GAIN_HALF),
                                                   .stopper = call_stopper(call)};
         done = undo_find(&undo, &undo_request, &call->failure) &&
                add_rows(call, result, &found.causes, &undo, &simulations[0]);
@@ -153,5 +170,6 @@ const struct table_function trace_undo_function = {
     .text = "what a step would take if the causes of a difference were undone, one by one",
     COLUMNS(columns_of_undo),
     ARGUMENTS(arguments_of_undo),
+    .serves = served_of_undo,
     .produce = undo_produce,
 };

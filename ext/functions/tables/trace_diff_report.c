@@ -23,6 +23,9 @@ static const struct argument arguments_of_report[] = {
     {"control_memory", "TEXT", false,
      "snapshot of control's allocator; of several ranks, that with the highest peak; default none"},
     {"test_memory", "TEXT", false, "the same for test: give both or neither"},
+    {"gains", "0|1", false,
+     "1: with what undoing each cause would bring, which takes more than half of the time; "
+     "default 1"},
     {STEPS_ARGUMENT},
 };
 
