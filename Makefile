@@ -18,18 +18,23 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 	-fvisibility=hidden -pthread -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
+LIBS = -lz -lm -ldl
+SUFFIX = so
 
 QUERIES = $(sort $(wildcard sql/tracediff/*.sql sql/hta/*.sql))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
 SHARED = $(sort $(wildcard sql/shared/*.sql))
-SOURCES = $(sort $(filter-out ext/packages/%,$(wildcard ext/*.c ext/*/*.c ext/*/*/*.c)))
+# The folder of ext/platform for the system that is compiled for.
+SYSTEM = posix
+NOT_SOURCES = ext/packages/% $(addsuffix /%,$(filter-out %/$(SYSTEM),ext/platform/posix ext/platform/windows))
+SOURCES = $(sort $(filter-out $(NOT_SOURCES),$(wildcard ext/*.c ext/*/*.c ext/*/*/*.c)))
 COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/c/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/c/fuzz/*.c))
 # What does not use SQLite; its memory is that of the program.
-LOWER = base text naming source reader file loading trace snapshot analysis
+LOWER = base platform text naming source reader file loading trace snapshot analysis
 LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%),$(OBJECTS)))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
@@ -55,10 +60,10 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples reference format install \
+.PHONY: all cross charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples reference format install \
 	uninstall clean setup setup-pages setup-hosts needed look
 
-all: $(DIST)/tracediff.so ## build dist/tracediff.so
+all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
 
 charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
@@ -66,7 +71,7 @@ charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile ext/platform/cross.mk | expand -t 20
 
 demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
@@ -274,10 +279,10 @@ needed:
 
 find_needed = CC='$(CC)' PYTHON='$(PYTHON)' CROSS='$(CROSS)' QEMU='$(QEMU)' LDFLAGS='$(LDFLAGS)' SETUP='$(SETUP)' sh ext/packages/needed.sh
 
-$(DIST)/tracediff.so: $(OBJECTS)
+$(DIST)/tracediff.$(SUFFIX): $(OBJECTS) $(ADDED)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	@$(CC) -o $@ $(OBJECTS) $(LINK) -lz -lm -ldl
+	@$(CC) -o $@ $^ $(LINK) $(LIBS)
 
 # The only file that names the commit is compiled again when there is a new one.
 $(BUILD)/ext/functions/aggregates/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
@@ -298,8 +303,8 @@ $(BUILD)/bare/tracediff.so: $(COMPILED) $(BUILD)/bare/assets.o
 	@echo "  LINK $@"
 	@$(CC) -o $@ $^ $(LINK) -lz -lm -ldl
 
-ASSETS = ext/chart/assets.S ext/chart/page.css ext/chart/page.js ext/report/report.css ext/report/report.js
-assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -DLIBRARY='"$(filter $(FETCHED)/%,$^)"' -c -o $@ $<
+ASSETS = ext/chart/assets.S ext/platform/asset.h ext/chart/page.css ext/chart/page.js ext/report/report.css ext/report/report.js
+assemble = @mkdir -p $(@D) && echo "  AS   $<" && $(CC) -Iext -DLIBRARY='"$(filter $(FETCHED)/%,$^)"' -c -o $@ $<
 
 $(BUILD)/charts/assets.o: $(ASSETS) $(LIBRARY)
 	$(assemble)
@@ -376,4 +381,5 @@ $(BUILD)/fault/%: tests/c/fault/%.c | needed
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl
 
+include ext/platform/cross.mk
 -include $(OBJECTS:.o=.d)

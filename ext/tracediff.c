@@ -8,12 +8,10 @@
 ** sqlite3_tracediff_nofs_init registers only those that read no files, for hosts that run SQL from
 ** untrusted users.
 */
-#include <pthread.h>
-
 #include "functions/registry.h"
+#include "platform/export.h"
+#include "platform/thread.h"
 #include "version.h"
-
-#define ENTRY_POINT __attribute__((visibility("default")))
 
 /* Whether a function is already registered (S16: loading twice does nothing). */
 static bool is_there(sqlite3 *db, const struct function *function, int arguments)
@@ -94,16 +92,16 @@ static int register_all(sqlite3 *db, char **error, bool files)
 /* SQLITE_EXTENSION_INIT2, but writes only once: other threads may already read the pointer. */
 static void take_api(const sqlite3_api_routines *api)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&mutex);
+    static struct mutex mutex = MUTEX_INITIAL;
+    mutex_lock(&mutex);
     if (sqlite3_api != api)
         sqlite3_api = api;
-    pthread_mutex_unlock(&mutex);
+    mutex_unlock(&mutex);
 }
 
-ENTRY_POINT int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
-ENTRY_POINT int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error,
-                                            const sqlite3_api_routines *api);
+EXPORTED int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
+EXPORTED int sqlite3_tracediff_nofs_init(sqlite3 *db, char **error,
+                                         const sqlite3_api_routines *api);
 
 int sqlite3_tracediff_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
 {

@@ -1,12 +1,7 @@
-/* madvise() is not POSIX. */
-#define _DEFAULT_SOURCE
 #include "memory.h"
 
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-
-enum { LARGE = 2 * 1024 * 1024 /* bytes of a large page */ };
 
 void *memory_items(size_t count, size_t item)
 {
@@ -51,32 +46,4 @@ bool memory_assign(void *to, void *block)
     if (block)
         memcpy(to, &block, sizeof block);
     return block != NULL;
-}
-
-void memory_use_large_pages(void *block, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    enum { PAGE = 4096 };
-    /* The block's first page, too, although others share it: realloc() can only move a mapping
-    ** whose pages are all of one kind. */
-    uintptr_t begin = (uintptr_t)block / PAGE * PAGE, end = (uintptr_t)block + size;
-    if (size >= LARGE)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)block, (void)size;
-#endif
-}
-
-void *memory_allocate_large(size_t size, unsigned char **start)
-{
-    size_t rest = size % LARGE, more = size < LARGE ? 0 : LARGE;
-    if (more > 0 && rest > LARGE / 2)
-        more += LARGE - rest;
-    unsigned char *block = size > SIZE_MAX - more ? NULL : memory_allocate(size + more);
-    *start = block;
-    if (block && more > 0) {
-        *start += LARGE - (uintptr_t)block % LARGE;
-        memory_use_large_pages(block, size + more);
-    }
-    return block;
 }

@@ -21,16 +21,6 @@ void *memory_resize(void *block, size_t size);
 /* NULL is allowed. */
 void memory_free(void *block);
 
-/* Asks the system to keep a block in pages of 2 MiB, as far as it reaches over whole ones: to touch
-** a page for the first time costs as much as to read some 20 events. It is only a hint. */
-void memory_use_large_pages(void *block, size_t size);
-
-/* As memory_allocate(), for `size` bytes from `*start` on, which lie in such pages from their first
-** byte if they fill one, and to their last if they fill more than half of the last one. The block,
-** which is returned, is then larger by up to a page and a half, of which up to one, before
-** `*start`, is never touched. */
-void *memory_allocate_large(size_t size, unsigned char **start);
-
 /* As memory_allocate(), for items of one size, also for none. */
 void *memory_items(size_t count, size_t item);
 

@@ -1,14 +1,13 @@
-/* realpath() is of XSI. */
-#define _XOPEN_SOURCE 700
 #include "readonly.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
+#include "platform/files.h"
+#include "platform/path.h"
 
 enum {
     LONGEST = 16 * 1024 * 1024, /* bytes of a row */
@@ -48,7 +47,7 @@ bool readonly_check(struct readonly *readonly, int code, const char *table, stru
         sqlite3_file_control(readonly->db, "main", SQLITE_FCNTL_LAST_ERRNO, &error);
         if (error != 0)
             return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", readonly->path,
-                               strerror(error));
+                               strerror(file_system_error(error)));
         return readonly_damaged(readonly, sqlite3_errmsg(readonly->db), table, failure);
     case SQLITE_ERROR: /* what a schema says makes no sense */
         return readonly_damaged(readonly, sqlite3_errmsg(readonly->db), table, failure);
@@ -64,13 +63,11 @@ static char *uri_of(const char *path)
 {
     static const char hexadecimal[] = "0123456789ABCDEF", tail[] = "?mode=ro&immutable=1";
     size_t length = strlen(path), used = 0;
-    char *uri = memory_allocate(3 * length + sizeof "file://" + sizeof tail);
+    char *uri = memory_allocate(3 * length + sizeof "file:///" + sizeof tail);
     if (!uri)
         return NULL;
-    /* Before a path: no authority; and `:memory:` is a file, too. */
-    const char *scheme = *path == '/' ? "file://" : "file:./";
-    for (; *scheme; scheme++)
-        uri[used++] = *scheme;
+    for (const char *begin = path_uri(path); *begin; begin++)
+        uri[used++] = *begin;
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)path[i];
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -160,8 +157,9 @@ static bool list_tables(struct readonly *readonly, struct failure *failure)
 /* Opens a database; `*db` is to be closed whatever the result. */
 static int open_file(const char *path, sqlite3 **db)
 {
-    const char *vfs =
-        sqlite3_vfs_find("unix") ? "unix" : NULL; /* not that of a host, if there is */
+    const char *vfs = sqlite3_vfs_find("unix")    ? "unix" /* not that of a host, if there is */
+                      : sqlite3_vfs_find("win32") ? "win32"
+                                                  : NULL;
     char *uri = uri_of(path);
     *db = NULL;
     if (!uri)
@@ -244,11 +242,11 @@ void readonly_close(struct readonly *readonly)
 static void check_beside(const char *path, const char *tail, const char *shown,
                          struct failure *failure)
 {
-    struct stat status;
+    struct file_status status;
     char *beside = sqlite3_mprintf("%s%s", path, tail);
     if (!beside)
         failure_memory(failure);
-    else if (stat(beside, &status) == 0 && status.st_size > 0)
+    else if (file_status(beside, &status) == 0 && status.identity.size > 0)
         failure_set(failure, FAILURE_READ,
                     "cannot read '%s': it has changes in '%s' that are not in it yet", shown,
                     beside);
@@ -257,11 +255,12 @@ static void check_beside(const char *path, const char *tail, const char *shown,
 
 bool readonly_complete(const char *path, struct failure *failure)
 {
-    char real[PATH_MAX];
-    struct stat status;
-    bool link = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && realpath(path, real);
-    check_beside(link ? real : path, "-wal", path, failure);
-    check_beside(link ? real : path, "-journal", path, failure);
+    char *real = NULL;
+    if (file_is_link(path) && file_real_path(path, &real) == ENOMEM)
+        return failure_memory(failure);
+    check_beside(real ? real : path, "-wal", path, failure);
+    check_beside(real ? real : path, "-journal", path, failure);
+    memory_free(real);
     return failure->code == FAILURE_NONE;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "platform/pages.h"
 
 /* Every array of struct columns, with the size of its items: larger items first, so that each
 ** array is aligned. They lie one after the other, so that large pages can hold them. */
@@ -21,6 +22,7 @@ static const struct {
 enum {
     ARRAYS = sizeof arrays / sizeof *arrays,
     ROW = 3 * 8 + 4 * 4 + 1, /* bytes */
+    LARGE = 2 * 1024 * 1024, /* bytes of a large page */
     FEW = 6 /* a new block holds so many times the rows so far: both together need little more */
 };
 
@@ -43,11 +45,36 @@ static void set_arrays(struct columns *columns, unsigned char *start, size_t cap
     columns->capacity = capacity;
 }
 
+/* To touch a page for the first time costs as much as to read some 20 events. */
+static void use_large_pages(unsigned char *block, size_t size)
+{
+    if (size >= LARGE)
+        pages_prefer_large(block, size);
+}
+
+/* As memory_allocate(), for `size` bytes from `*start` on, which lie in large pages from their first
+** byte if they fill one, and to their last if they fill more than half of the last one. The block,
+** which is returned, is then larger by up to a page and a half, of which up to one, before
+** `*start`, is never touched. */
+static unsigned char *allocate_large(size_t size, unsigned char **start)
+{
+    size_t rest = size % LARGE, more = size < LARGE ? 0 : LARGE;
+    if (more > 0 && rest > LARGE / 2)
+        more += LARGE - rest;
+    unsigned char *block = size > SIZE_MAX - more ? NULL : memory_allocate(size + more);
+    *start = block;
+    if (block && more > 0) {
+        *start += LARGE - (uintptr_t)block % LARGE;
+        use_large_pages(block, size + more);
+    }
+    return block;
+}
+
 /* Makes a block that begins with a large page, and moves the rows there. */
 static bool reserve_anew(struct columns *columns, size_t needed)
 {
     size_t before = 0;
-    unsigned char *start, *block = memory_allocate_large(needed * ROW, &start);
+    unsigned char *start, *block = allocate_large(needed * ROW, &start);
     if (!block)
         return false;
     for (size_t i = 0; i < ARRAYS; before += arrays[i++].size)
@@ -70,7 +97,7 @@ bool columns_reserve(struct columns *columns, size_t needed)
     offset = (size_t)(columns->start - columns->block);
     if (!memory_assign(&columns->block, memory_resize(columns->block, offset + needed * ROW)))
         return false;
-    memory_use_large_pages(columns->block, offset + needed * ROW);
+    use_large_pages(columns->block, offset + needed * ROW);
     for (size_t i = ARRAYS; i-- > 0;) { /* the last first: they move up */
         before -= arrays[i].size;
         move_items(columns, i, before, columns->block + offset, columns->block + offset, needed);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "platform/thread.h"
 #include "text/scan.h"
-#include "base/thread.h"
 
 /* To wake a thread for each buffer costs time on both sides. The one that fills is woken when all
 ** but SPARE buffers are empty (one is lent, one waits), the one that reads when all but SPARE are
@@ -25,15 +25,15 @@ struct ahead {
     void *argument;
     atomic_int *idle;    /* borrowed */
     size_t buffer_count; /* FEW or MANY */
-    pthread_t thread;
+    struct thread thread;
     bool joined;
     bool lent;   /* the first filled buffer is */
     size_t used; /* bytes of the next one that were given */
-    pthread_mutex_t mutex;
-    pthread_cond_t changed; /* signalled when one of the following changes and it may matter */
-    size_t filled, emptied; /* number of buffers, in all */
-    bool ended;             /* no other buffer will be filled */
-    bool late;              /* a single buffer is waited for */
+    struct mutex mutex;
+    struct condition changed; /* signalled when one of the following changes and it may matter */
+    size_t filled, emptied;   /* number of buffers, in all */
+    bool ended;               /* no other buffer will be filled */
+    bool late;                /* a single buffer is waited for */
     bool stop;
     struct buffer buffers[MANY];
 };
@@ -46,36 +46,36 @@ static bool many_filled(const struct ahead *ahead)
 
 static void count_filled(struct ahead *ahead, bool more)
 {
-    pthread_mutex_lock(&ahead->mutex);
+    mutex_lock(&ahead->mutex);
     ahead->filled++;
     ahead->ended = !more;
     if (ahead->late || many_filled(ahead))
-        pthread_cond_signal(&ahead->changed);
-    pthread_mutex_unlock(&ahead->mutex);
+        condition_signal(&ahead->changed);
+    mutex_unlock(&ahead->mutex);
 }
 
 static void count_emptied(struct ahead *ahead)
 {
-    pthread_mutex_lock(&ahead->mutex);
+    mutex_lock(&ahead->mutex);
     ahead->emptied++;
     if (ahead->filled - ahead->emptied <= SPARE)
-        pthread_cond_signal(&ahead->changed);
-    pthread_mutex_unlock(&ahead->mutex);
+        condition_signal(&ahead->changed);
+    mutex_unlock(&ahead->mutex);
 }
 
 /* Waits for a buffer to fill; NULL: the thread is to stop. */
 static struct buffer *empty_buffer(struct ahead *ahead)
 {
-    pthread_mutex_lock(&ahead->mutex);
+    mutex_lock(&ahead->mutex);
     while (!ahead->stop && ahead->filled - ahead->emptied == ahead->buffer_count)
-        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+        condition_wait(&ahead->changed, &ahead->mutex);
     struct buffer *buffer =
         ahead->stop ? NULL : &ahead->buffers[ahead->filled % ahead->buffer_count];
-    pthread_mutex_unlock(&ahead->mutex);
+    mutex_unlock(&ahead->mutex);
     return buffer;
 }
 
-static void *fill_buffers(void *argument)
+static void fill_buffers(void *argument)
 {
     struct ahead *ahead = argument;
     struct buffer *buffer;
@@ -87,7 +87,6 @@ static void *fill_buffers(void *argument)
         count_filled(ahead, more);
     }
     atomic_fetch_add(ahead->idle, 1);
-    return NULL;
 }
 
 static bool take_processor(atomic_int *idle)
@@ -112,8 +111,8 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
         ahead->read = read;
         ahead->argument = argument;
         ahead->idle = idle;
-        pthread_mutex_init(&ahead->mutex, NULL);
-        thread_make_condition(&ahead->changed);
+        mutex_init(&ahead->mutex);
+        condition_init(&ahead->changed);
         if (thread_start(&ahead->thread, fill_buffers, ahead))
             return ahead;
         ahead->joined = true;
@@ -126,11 +125,12 @@ struct ahead *ahead_start(atomic_int *idle, ahead_reader *read, void *argument, 
 /* Waits for buffer `next` and, but for the first, more: of many files only the head is read. */
 static void wait_for_buffer(struct ahead *ahead, size_t next)
 {
-    while (next > 0 && !many_filled(ahead) && thread_wait(&ahead->changed, &ahead->mutex))
+    while (next > 0 && !many_filled(ahead) &&
+           condition_wait_shortly(&ahead->changed, &ahead->mutex))
         continue;
     ahead->late = true;
     while (ahead->filled == next)
-        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+        condition_wait(&ahead->changed, &ahead->mutex);
     ahead->late = false;
 }
 
@@ -141,10 +141,10 @@ static struct buffer *next_buffer(struct ahead *ahead, ptrdiff_t *got, int64_t *
 {
     size_t next = ahead->emptied + ahead->lent;
     if (ahead->used == 0) { /* else it is known to be filled */
-        pthread_mutex_lock(&ahead->mutex);
+        mutex_lock(&ahead->mutex);
         if (ahead->filled == next)
             wait_for_buffer(ahead, next);
-        pthread_mutex_unlock(&ahead->mutex);
+        mutex_unlock(&ahead->mutex);
     }
     struct buffer *buffer = &ahead->buffers[next % ahead->buffer_count];
     *position = buffer->position;
@@ -203,11 +203,11 @@ void ahead_stop(struct ahead *ahead)
 {
     if (ahead->joined)
         return;
-    pthread_mutex_lock(&ahead->mutex);
+    mutex_lock(&ahead->mutex);
     ahead->stop = true;
-    pthread_cond_signal(&ahead->changed);
-    pthread_mutex_unlock(&ahead->mutex);
-    pthread_join(ahead->thread, NULL);
+    condition_signal(&ahead->changed);
+    mutex_unlock(&ahead->mutex);
+    thread_join(&ahead->thread);
     ahead->joined = true;
 }
 
@@ -216,8 +216,8 @@ void ahead_close(struct ahead *ahead)
     if (!ahead)
         return;
     ahead_stop(ahead);
-    pthread_cond_destroy(&ahead->changed);
-    pthread_mutex_destroy(&ahead->mutex);
+    condition_destroy(&ahead->changed);
+    mutex_destroy(&ahead->mutex);
     for (size_t i = 0; i < ahead->buffer_count; i++)
         failure_clear(&ahead->buffers[i].failure);
     memory_free(ahead);

@@ -6,13 +6,13 @@
 
 #if defined(__has_include) && __has_include(<isa-l/igzip_lib.h>)
 
-#include <dlfcn.h>
 #include <isa-l/igzip_lib.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "platform/library.h"
+#include "platform/thread.h"
 
 /* The library stays loaded until the process ends. */
 static struct {
@@ -21,13 +21,6 @@ static struct {
     int (*inflate)(struct inflate_state *state);
 } library;
 
-static bool find(void *handle, const char *name, void *function)
-{
-    void *found = dlsym(handle, name);
-    memcpy(function, &found, sizeof found); /* C has no cast from object to function pointers */
-    return found != NULL;
-}
-
 static bool loaded;
 
 static void load(void)
@@ -35,12 +28,10 @@ static void load(void)
     const char *asked = getenv("TRACEDIFF_DECODER");
     if (asked && strcmp(asked, "zlib") == 0)
         return;
-    void *handle = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
-    loaded = handle && find(handle, "isal_inflate_init", &library.init) &&
-             find(handle, "isal_inflate_reset", &library.reset) &&
-             find(handle, "isal_inflate", &library.inflate);
-    if (handle && !loaded)
-        dlclose(handle);
+    const struct library_function functions[] = {{"isal_inflate_init", &library.init},
+                                                 {"isal_inflate_reset", &library.reset},
+                                                 {"isal_inflate", &library.inflate}};
+    loaded = library_load("isal", 2, functions, sizeof functions / sizeof *functions);
 }
 
 /* ISA-L 2.30 forgets a header's flags when the header arrives in parts, and accepts flags that
@@ -147,8 +138,8 @@ static const struct decoder isal = {.name = "ISA-L 2",
 
 const struct decoder *decoder_isal(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    static struct once once = ONCE_INITIAL;
+    once_run(&once, load);
     return loaded ? &isal : NULL;
 }
 

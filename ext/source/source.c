@@ -1,13 +1,10 @@
 #include "source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "decoder.h"
 #include "base/memory.h"
+#include "decoder.h"
 
 enum {
     INPUT_SIZE = 64 * 1024,
@@ -17,7 +14,7 @@ enum {
 
 struct source {
     const char *path; /* borrowed */
-    int file;
+    intptr_t file;    /* -1: none */
     struct identity identity;
     const struct decoder *decoder; /* NULL: a plain file */
     void *state;                   /* the decoder's; owned */
@@ -41,25 +38,17 @@ static bool cannot_read(const char *path, int error, struct failure *failure)
     return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
 }
 
-static int64_t nanoseconds(struct timespec time)
+/* Gets the identity of what must be a regular file; `error` is that of its status. */
+static bool identity_of(const char *path, int error, const struct file_status *status,
+                        struct identity *identity, struct failure *failure)
 {
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static bool identity_of(const char *path, const struct stat *status, struct identity *identity,
-                        struct failure *failure)
-{
-    if (S_ISDIR(status->st_mode))
-        return cannot_read(path, EISDIR, failure);
-    if (!S_ISREG(status->st_mode))
+    if (error == 0 && status->kind == FILE_IS_DIRECTORY)
+        error = EISDIR;
+    if (error != 0)
+        return cannot_read(path, error, failure);
+    if (status->kind != FILE_IS_REGULAR)
         return failure_set(failure, FAILURE_READ, "cannot read '%s': not a regular file", path);
-    *identity = (struct identity){
-        .device = (uint64_t)status->st_dev,
-        .inode = (uint64_t)status->st_ino,
-        .size = (int64_t)status->st_size,
-        .modified = nanoseconds(status->st_mtim),
-        .changed = nanoseconds(status->st_ctim),
-    };
+    *identity = status->identity;
     return true;
 }
 
@@ -71,24 +60,19 @@ bool source_same(const struct identity *a, const struct identity *b)
 
 bool source_identify(const char *path, struct identity *identity, struct failure *failure)
 {
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return cannot_read(path, errno, failure);
-    return identity_of(path, &status, identity, failure);
+    struct file_status status;
+    int error = file_status(path, &status);
+    return identity_of(path, error, &status, identity, failure);
 }
 
 /* Reads more of the file into `to`; false on failure. 0 bytes mean the end of the file. */
 static bool read_file(struct source *source, unsigned char *to, size_t room, size_t *got,
                       struct failure *failure)
 {
-    ssize_t count;
-    do
-        count = read(source->file, to, room);
-    while (count < 0 && errno == EINTR);
-    if (count < 0)
-        return cannot_read(source->path, errno, failure);
-    source->read += count;
-    *got = (size_t)count;
+    int error = file_read(source->file, to, room, got);
+    if (error != 0)
+        return cannot_read(source->path, error, failure);
+    source->read += (int64_t)*got;
     return true;
 }
 
@@ -137,16 +121,13 @@ struct source *source_open(const char *path, bool by_zlib, struct failure *failu
     }
     memset(source, 0, offsetof(struct source, input));
     source->path = path;
-    source->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat status;
-    if (source->file < 0 || fstat(source->file, &status) != 0) {
-        cannot_read(path, errno, failure);
-        goto refused;
-    }
-    if (identity_of(path, &status, &source->identity, failure) && fill_first(source, failure) &&
-        open_decoder(source, by_zlib, failure))
+    struct file_status status;
+    int error = file_open(path, &source->file);
+    if (error == 0)
+        error = file_status_of(source->file, &status);
+    if (identity_of(path, error, &status, &source->identity, failure) &&
+        fill_first(source, failure) && open_decoder(source, by_zlib, failure))
         return source;
-refused:
     source_close(source);
     return NULL;
 }
@@ -155,13 +136,15 @@ bool source_begins(const char *path, const char *bytes, size_t length)
 {
     enum { MOST = 16 };
     char first[MOST];
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool begins = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                  length <= MOST && read(file, first, length) == (ssize_t)length &&
+    struct file_status status;
+    intptr_t file;
+    size_t got;
+    bool begins = file_open(path, &file) == 0 && file_status_of(file, &status) == 0 &&
+                  status.kind == FILE_IS_REGULAR && length <= MOST &&
+                  file_read(file, first, length, &got) == 0 && got == length &&
                   memcmp(first, bytes, length) == 0;
-    if (file >= 0)
-        close(file);
+    if (file != -1)
+        file_close(file);
     return begins;
 }
 
@@ -177,18 +160,17 @@ void source_close(struct source *source)
     ahead_close(source->ahead);
     if (source->decoder)
         source->decoder->close(source->state);
-    if (source->file >= 0)
-        close(source->file);
+    if (source->file != -1)
+        file_close(source->file);
     memory_free(source);
 }
 
 bool source_unchanged(const struct source *source, struct failure *failure)
 {
-    struct stat status;
+    struct file_status status;
     struct identity now = source->identity;
-    if (fstat(source->file, &status) != 0)
-        return cannot_read(source->path, errno, failure);
-    if (!identity_of(source->path, &status, &now, failure))
+    int error = file_status_of(source->file, &status);
+    if (!identity_of(source->path, error, &status, &now, failure))
         return false;
     return source_same(&now, &source->identity) ||
            failure_set(failure, FAILURE_READ,

@@ -17,14 +17,7 @@
 
 #include "ahead.h"
 #include "base/failure.h"
-
-/* Two openings of a path with equal identities have the same file with the same content. */
-struct identity {
-    uint64_t device, inode;
-    int64_t size;     /* bytes on disk */
-    int64_t modified; /* ns since 1970 */
-    int64_t changed;  /* ns since 1970: the inode's change time */
-};
+#include "platform/files.h"
 
 struct source;
 

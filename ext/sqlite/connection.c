@@ -1,13 +1,8 @@
-/* sched_getaffinity() is not POSIX. */
-#define _GNU_SOURCE
 #include "connection.h"
 
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "profilers/database_rows.h"
 #include "base/memory.h"
+#include "platform/thread.h"
+#include "profilers/database_rows.h"
 #include "source/source.h"
 
 /* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
@@ -23,12 +18,10 @@ enum { POLL_EVERY = 1000 * 1000 /* ns */ };
 static bool interrupted(void *argument)
 {
     struct connection *connection = argument;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (connection->working == 0 || nanoseconds - connection->polled < POLL_EVERY)
+    int64_t now = clock_now();
+    if (connection->working == 0 || now - connection->polled < POLL_EVERY)
         return false;
-    connection->polled = nanoseconds;
+    connection->polled = now;
     int code = SQLITE_OK;
     if (!connection->poll)
         code = sqlite3_prepare_v2(connection->db, poll_sql, -1, &connection->poll, NULL);
@@ -39,19 +32,14 @@ static bool interrupted(void *argument)
     return code == SQLITE_INTERRUPT;
 }
 
-/* The number of processors that this thread may run on. taskset and the cpusets of containers
-** reduce it; quotas of CPU time do not. Where it is not known, the number of processors online.
-** One thread if the host has disabled SQLite's mutexes, because threads allocate from SQLite.
-** Disabled, every static mutex is the same pointer. */
+/* A thread for each processor. One if the host has disabled SQLite's mutexes, because threads
+** allocate from SQLite. Disabled, every static mutex is the same pointer. */
 static int thread_count(void)
 {
-    cpu_set_t set;
     if (!sqlite3_threadsafe() || sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1) ==
                                      sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP2))
         return 1;
-    long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                             : sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 1 ? (int)count : 1;
+    return processors_available();
 }
 
 struct connection *connection_new(sqlite3 *db, const struct function_list *functions)

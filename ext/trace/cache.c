@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/memo.h"
-#include "base/memory.h"
-#include "base/thread.h"
 #include "base/hash.h"
-#include "loading/load.h"
-#include "progress.h"
-#include "file/row_source.h"
+#include "base/memory.h"
 #include "base/sort.h"
+#include "file/row_source.h"
+#include "loading/load.h"
+#include "platform/path.h"
+#include "platform/thread.h"
+#include "progress.h"
+#include "reader/memo.h"
 
 enum {
     MOST_THREADS = 64,
@@ -34,9 +35,9 @@ struct read_queue {
     atomic_int idle; /* processors that no thread uses */
     atomic_size_t next;
     atomic_bool stop;
-    pthread_mutex_t mutex;
-    pthread_cond_t finished; /* signalled when a thread ends */
-    int running;             /* guarded by the mutex */
+    struct mutex mutex;
+    struct condition finished; /* signalled when a thread ends */
+    int running;               /* guarded by the mutex */
 };
 
 static bool asked_to_stop(void *argument)
@@ -78,7 +79,7 @@ static void read_one(struct read_queue *queue, size_t i, struct stopper stopper,
     }
 }
 
-static void *read_files(void *argument)
+static void read_files(void *argument)
 {
     struct read_queue *queue = argument;
     struct stopper stopper = {.stop = asked_to_stop, .argument = &queue->stop};
@@ -88,15 +89,14 @@ static void *read_files(void *argument)
         read_one(queue, i, stopper, &kept);
     memo_free(kept);
     atomic_fetch_add(&queue->idle, 1);
-    pthread_mutex_lock(&queue->mutex);
+    mutex_lock(&queue->mutex);
     queue->running--;
-    pthread_cond_signal(&queue->finished);
-    pthread_mutex_unlock(&queue->mutex);
-    return NULL;
+    condition_signal(&queue->finished);
+    mutex_unlock(&queue->mutex);
 }
 
 /* Starts up to `wanted` threads and returns how many have started. */
-static int start_threads(struct read_queue *queue, pthread_t *threads, int wanted)
+static int start_threads(struct read_queue *queue, struct thread *threads, int wanted)
 {
     int started = 0;
     queue->running = wanted;
@@ -108,41 +108,41 @@ static int start_threads(struct read_queue *queue, pthread_t *threads, int wante
 /* Waits for the threads and regularly asks the stopper. */
 static void wait_for_threads(struct read_queue *queue, const struct stopper *stopper)
 {
-    pthread_mutex_lock(&queue->mutex);
+    mutex_lock(&queue->mutex);
     while (queue->running > 0) {
-        if (thread_wait(&queue->finished, &queue->mutex))
+        if (condition_wait_shortly(&queue->finished, &queue->mutex))
             continue;
-        pthread_mutex_unlock(&queue->mutex);
+        mutex_unlock(&queue->mutex);
         if (stopper->stop && stopper->stop(stopper->argument))
             atomic_store(&queue->stop, true);
-        pthread_mutex_lock(&queue->mutex);
+        mutex_lock(&queue->mutex);
     }
-    pthread_mutex_unlock(&queue->mutex);
+    mutex_unlock(&queue->mutex);
 }
 
 /* Reads files on several threads; false if no thread could be started. */
 static bool read_side_by_side(const struct cache *cache, struct read_queue *queue,
                               const struct stopper *stopper)
 {
-    pthread_t threads[MOST_THREADS];
+    struct thread threads[MOST_THREADS];
     int wanted = cache->threads < MOST_THREADS ? cache->threads : MOST_THREADS;
     if ((size_t)wanted > queue->count)
         wanted = (int)queue->count;
     if (wanted < 2)
         return false;
-    pthread_mutex_init(&queue->mutex, NULL);
-    thread_make_condition(&queue->finished);
+    mutex_init(&queue->mutex);
+    condition_init(&queue->finished);
     atomic_store(&queue->idle, cache->threads - wanted);
     int started = start_threads(queue, threads, wanted);
     atomic_fetch_add(&queue->idle, wanted - started);
-    pthread_mutex_lock(&queue->mutex);
+    mutex_lock(&queue->mutex);
     queue->running -= wanted - started;
-    pthread_mutex_unlock(&queue->mutex);
+    mutex_unlock(&queue->mutex);
     wait_for_threads(queue, stopper);
     for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    pthread_cond_destroy(&queue->finished);
-    pthread_mutex_destroy(&queue->mutex);
+        thread_join(&threads[i]);
+    condition_destroy(&queue->finished);
+    mutex_destroy(&queue->mutex);
     return started > 0;
 }
 
@@ -252,12 +252,6 @@ struct identified {
     struct identity identity;
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* By trace, file (inode, device), part, then base name: twins are equal. */
 static int identified_order(const void *a, const void *b)
 {
@@ -266,7 +260,7 @@ static int identified_order(const void *a, const void *b)
     order = order ? order : COMPARE(x->identity.inode, y->identity.inode);
     order = order ? order : COMPARE(x->identity.device, y->identity.device);
     order = order ? order : COMPARE(x->request->part, y->request->part);
-    return order ? order : strcmp(base_name(x->request->path), base_name(y->request->path));
+    return order ? order : strcmp(path_name(x->request->path), path_name(y->request->path));
 }
 
 /* Finds the identities of the files. A file without an identity gets a failure. Twins are marked

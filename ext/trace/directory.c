@@ -1,16 +1,16 @@
 #include "directory.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "text/ascii.h"
 #include "base/memory.h"
-#include "text/number.h"
 #include "base/sort.h"
+#include "pattern.h"
+#include "platform/files.h"
+#include "platform/path.h"
+#include "text/ascii.h"
+#include "text/number.h"
 
 static char *joined(const char *a, const char *between, const char *b)
 {
@@ -44,8 +44,8 @@ static bool ends_with(const char *name, const char *tail)
 /* Whether a file of a directory may be a trace, or a snapshot. */
 static bool is_listed(const char *name, bool snapshots)
 {
-    static const char *const tails[] = {".json",   ".gz",        ".sqlite", ".sqlite3", ".db",
-                                        ".pickle", ".pickle.gz", ".pkl"};
+    static const char *const tails[] = {".json", ".gz",     ".sqlite",    ".sqlite3",
+                                        ".db",   ".pickle", ".pickle.gz", ".pkl"};
     enum { OF_TRACES = 5 };
     size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
@@ -56,56 +56,45 @@ static bool is_listed(const char *name, bool snapshots)
 
 static bool is_directory(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    struct file_status status;
+    return file_status(path, &status) == 0 && status.kind == FILE_IS_DIRECTORY;
 }
 
 static bool add_directory(struct trace_paths *paths, const char *path, struct failure *failure)
 {
-    DIR *directory = opendir(path);
-    if (!directory)
-        return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
-    size_t length = strlen(path);
-    const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
-    const struct dirent *entry;
-    errno = 0;
-    while (failure->code == FAILURE_NONE && (entry = readdir(directory)) != NULL) {
-        const char *name = entry->d_name;
-        if (is_listed(name, paths->snapshots)) {
-            char *file = joined(path, slash, name);
-            if (file && is_directory(file))
-                memory_free(file);
-            else
-                add(paths, file, true, failure);
-        }
-        errno = 0;
+    int error;
+    const char *name, *between = path_between(path);
+    struct listing *listing = listing_open(path, &error);
+    while (listing && failure->code == FAILURE_NONE &&
+           (name = listing_next(listing, &error)) != NULL) {
+        if (!is_listed(name, paths->snapshots))
+            continue;
+        char *file = joined(path, between, name);
+        if (file && is_directory(file))
+            memory_free(file);
+        else
+            add(paths, file, true, failure);
     }
-    if (errno != 0 && failure->code == FAILURE_NONE)
-        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
-    closedir(directory);
+    if (listing)
+        listing_close(listing);
+    if (error == ENOMEM)
+        failure_memory(failure);
+    else if (error != 0)
+        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
     return failure->code == FAILURE_NONE;
-}
-
-/* Replaces `~/` at the beginning of a text by the home directory. NULL if out of memory. */
-static char *expanded(const char *text)
-{
-    const char *home = text[0] == '~' && text[1] == '/' ? getenv("HOME") : NULL;
-    return home ? joined(home, "", text + 1) : joined(text, "", "");
 }
 
 /* Whether a pattern matches a file. */
 static bool matches_file(const char *pattern, struct failure *failure)
 {
-    glob_t found;
-    char *path = expanded(pattern);
-    int code = path ? glob(path, GLOB_NOSORT, NULL, &found) : GLOB_NOSPACE;
+    struct found_paths found = {.count = 0};
+    char *path = path_expanded(pattern);
     bool some = false;
-    for (size_t i = 0; code == 0 && i < found.gl_pathc && !some; i++)
-        some = !is_directory(found.gl_pathv[i]);
-    if (code == 0)
-        globfree(&found);
-    else if (code == GLOB_NOSPACE)
+    if (!path || pattern_find(path, false, &found) != 0)
         failure_memory(failure);
+    for (size_t i = 0; i < found.count && !some; i++)
+        some = !is_directory(found.paths[i]);
+    found_paths_clear(&found);
     memory_free(path);
     return some;
 }
@@ -124,7 +113,7 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)
         failure_memory(failure);
-    while (path && length > 1 && path[length - 1] == '/')
+    while (path && length > 1 && path_separates(path[length - 1]))
         path[--length] = 0;
     for (size_t i = folders ? 0 : OF_FOLDERS; path && !pattern && i < sizeof tails / sizeof *tails;
          i++) {
@@ -187,21 +176,19 @@ static bool refuse_url(const char *text, const char *rest, struct failure *failu
 
 static bool add_pattern(struct trace_paths *paths, const char *pattern, struct failure *failure)
 {
-    glob_t found;
+    struct found_paths found;
     size_t before = paths->count;
-    int code = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &found), error = errno;
-    if (code == GLOB_NOSPACE)
-        return failure_memory(failure);
-    if (code == GLOB_ABORTED) {
-        globfree(&found);
-        return failure_set(failure, FAILURE_READ, "cannot read '%s': %s", pattern, strerror(error));
-    }
-    if (code != 0)
-        return failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
-    for (size_t i = 0; i < found.gl_pathc && failure->code == FAILURE_NONE; i++)
-        if (!is_directory(found.gl_pathv[i]))
-            add(paths, joined(found.gl_pathv[i], "", ""), false, failure);
-    globfree(&found);
+    int error = pattern_find(pattern, true, &found);
+    if (error == ENOMEM)
+        failure_memory(failure);
+    else if (error != 0)
+        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", pattern, strerror(error));
+    else if (found.count == 0)
+        failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
+    for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++)
+        if (!is_directory(found.paths[i]))
+            add(paths, joined(found.paths[i], "", ""), false, failure);
+    found_paths_clear(&found);
     if (failure->code == FAILURE_NONE && paths->count == before)
         none_itself(pattern, true, failure);
     return failure->code == FAILURE_NONE;
@@ -209,25 +196,25 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern, struct f
 
 bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure)
 {
-    struct stat status;
+    struct file_status status;
     bool done;
     const char *rest;
-    char *path = expanded(text);
+    char *path = path_expanded(text);
     if (!path)
         return failure_memory(failure);
-    int error = stat(path, &status) == 0 ? 0 : errno;
-    bool link = error != 0 && lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+    int error = file_status(path, &status);
+    bool link = error != 0 && file_is_link(path);
     if (path[0] == 0)
         done = failure_set(failure, FAILURE_REQUEST,
                            "the %s is an empty text: name a directory, a file or a pattern",
                            paths->snapshots ? "snapshot" : "trace");
-    else if (error == 0 && S_ISDIR(status.st_mode))
+    else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
         done = add_directory(paths, path, failure);
     else if (error == 0 || link) /* a dangling link counts as a file that cannot be read */
         return add(paths, path, false, failure);
     else if (is_url(path, &rest))
         done = refuse_url(path, rest, failure);
-    else if (error == ENOENT && strpbrk(path, "*?["))
+    else if (error == ENOENT && pattern_is(path))
         done = add_pattern(paths, path, failure);
     else
         done = failure_set(failure, FAILURE_REQUEST, "cannot read '%s': %s", path, strerror(error));
@@ -239,40 +226,38 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
 static bool add_directories(struct trace_paths *runs, const char *text, const char *pattern,
                             struct failure *failure)
 {
-    glob_t found;
+    struct found_paths found;
     const char *file = NULL;
     size_t before = runs->count;
-    int code = glob(pattern, GLOB_NOSORT, NULL, &found);
-    if (code == GLOB_NOSPACE)
-        return failure_memory(failure);
-    for (size_t i = 0; code == 0 && i < found.gl_pathc && failure->code == FAILURE_NONE; i++) {
-        const char *path = found.gl_pathv[i], *slash = strrchr(path, '/');
-        struct stat status;
-        bool known = stat(path, &status) == 0;
-        if (!known && errno != ENOENT) /* a dangling link is a file */
-            failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(errno));
-        else if (known && S_ISDIR(status.st_mode))
+    if (pattern_find(pattern, false, &found) != 0)
+        failure_memory(failure);
+    for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++) {
+        const char *path = found.paths[i];
+        struct file_status status;
+        int error = file_status(path, &status);
+        if (error != 0 && error != ENOENT) /* a dangling link is a file */
+            failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
+        else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
             add(runs, joined(path, "", ""), false, failure);
-        else if (is_listed(slash ? slash + 1 : path, false))
+        else if (is_listed(path_name(path), false))
             file = path;
     }
     if (file && runs->count > before && failure->code == FAILURE_NONE)
         failure_set(failure, FAILURE_REQUEST,
                     "'%s' matches directories and the file '%s': runs are the one or the other",
                     text, file);
-    if (code == 0)
-        globfree(&found);
+    found_paths_clear(&found);
     return failure->code == FAILURE_NONE;
 }
 
 bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure)
 {
-    struct stat status;
+    struct file_status status;
     size_t before = runs->count;
-    char *path = expanded(text);
+    char *path = path_expanded(text);
     if (!path)
         return failure_memory(failure);
-    bool done = lstat(path, &status) == 0 || !strpbrk(path, "*?[") ||
+    bool done = file_status(path, &status) == 0 || file_is_link(path) || !pattern_is(path) ||
                 add_directories(runs, text, path, failure);
     memory_free(path);
     if (done && runs->count == before)
@@ -324,17 +309,18 @@ void paths_merge(struct trace_paths *paths, size_t first, size_t i)
 
 bool paths_join(struct trace_paths *paths, struct failure *failure)
 {
-    struct stat *known = memory_zeroed(paths->count, sizeof *known);
+    struct file_status *known = memory_zeroed(paths->count, sizeof *known);
     size_t kept = 0;
     if (!known)
         return failure_memory(failure);
     for (size_t i = 0; i < paths->count; i++) {
         size_t first = kept;
-        bool there = stat(paths->items[i].path, &known[kept]) == 0;
+        bool there = file_status(paths->items[i].path, &known[kept]) == 0;
         if (!there) /* a pattern */
             memset(&known[kept], 0, sizeof *known);
         for (size_t k = 0; there && k < kept && first == kept; k++)
-            if (known[k].st_ino == known[kept].st_ino && known[k].st_dev == known[kept].st_dev)
+            if (known[k].identity.inode == known[kept].identity.inode &&
+                known[k].identity.device == known[kept].identity.device)
                 first = k;
         if (first < kept)
             merge(&paths->items[first], &paths->items[i]);
@@ -356,7 +342,7 @@ void paths_clear(struct trace_paths *paths)
 
 int64_t path_rank(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     int64_t rank = -1, number;
     for (const char *p = name; *p; p++) {
         if (strncasecmp(p, "rank", 4) != 0 || (p > name && is_letter(p[-1])))

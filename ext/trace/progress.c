@@ -3,29 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cache.h"
+#include "platform/terminal.h"
+#include "platform/thread.h"
 
 enum { WIDTH = 76, FIRST = 500 * 1000 * 1000 /* ns */, EVERY = 100 * 1000 * 1000 /* ns */ };
 
 /* Set while a thread of the process has a line on stderr. */
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static bool is_wanted(void)
 {
     const char *asked = getenv("TRACEDIFF_PROGRESS");
     if (asked && (strcmp(asked, "0") == 0 || strcmp(asked, "1") == 0))
         return *asked == '1';
-    return isatty(STDERR_FILENO);
+    return terminal_is_there();
 }
 
 /* Replaces the line. False if it cannot be written. */
@@ -33,7 +26,7 @@ static bool put(const char *text, const char *end)
 {
     char line[WIDTH + 3];
     int length = snprintf(line, sizeof line, "\r%-*s%s", WIDTH, text, end);
-    return write(STDERR_FILENO, line, (size_t)length) == length;
+    return terminal_write(line, (size_t)length);
 }
 
 static bool show(const struct progress *progress)
@@ -57,13 +50,13 @@ void progress_begin(struct progress *progress, struct cache_request *const *requ
                     const struct stopper *stopper)
 {
     *progress = (struct progress){
-        .stopper = stopper, .requests = requests, .count = count, .next = now() + FIRST};
+        .stopper = stopper, .requests = requests, .count = count, .next = clock_now() + FIRST};
 }
 
 bool progress_stop(void *argument)
 {
     struct progress *progress = argument;
-    int64_t time = now();
+    int64_t time = clock_now();
     if (time >= progress->next) {
         progress->next = time + EVERY;
         if (!progress->shown && !is_wanted())

@@ -11,11 +11,16 @@ import unittest
 from support import EXTENSION, ROOT
 
 # Each may use those before it.
-LAYERS = ["base", "text", "naming", "source", "reader", "file", "loading", "trace", "snapshot", "database", "profilers",
+LAYERS = ["base", "platform", "platform/posix", "platform/windows", "text", "naming", "source", "reader", "file",
+          "loading", "trace", "snapshot", "database", "profilers",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
           "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "chart", "report", "sqlite",
           "functions/call", "functions/aggregates",
           "functions/tables", "functions/gains", "functions/memory", "functions"]
+# What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
+PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
+            "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
+            "isa-l/igzip_lib", "sqlite3ext"}
 SQLITE = ("database", "profilers", "sqlite", "functions", "functions/call", "functions/tables", "functions/gains",
           "functions/memory", "functions/aggregates")
 
@@ -82,7 +87,7 @@ class Linking(unittest.TestCase):
         built = os.path.join(ROOT, "build", "ext")
         cls.objects = {os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2]:
                        os.path.join(built, os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2] + ".o")
-                       for path in sources() if path.endswith(".c")}
+                       for path in sources() if path.endswith(".c") and room(path) != "platform/windows"}
 
     def test_layers_do_not_look_up(self):
         self.assertEqual(upward(uses(self.objects)), [])
@@ -123,7 +128,8 @@ class Tree(unittest.TestCase):
         self.assertEqual({room(path) for path in sources()} - {"."}, set(LAYERS))
 
     def test_no_two_files_have_one_name(self):
-        names = [os.path.basename(path) for path in sources()]
+        """But for the implementations of the platform, which have the same files."""
+        names = [os.path.basename(path) for path in sources() if room(path) != "platform/windows"]
         self.assertEqual(sorted(names), sorted(set(names)))
 
     def test_a_tag_means_one_thing(self):
@@ -134,6 +140,21 @@ class Tree(unittest.TestCase):
             for tag in re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text):
                 homes.setdefault(tag, []).append(os.path.relpath(path, ROOT))
         self.assertEqual({tag: found for tag, found in homes.items() if len(found) > 1}, {})
+
+    def test_only_the_platform_knows_the_system(self):
+        """No other file has a header or an #ifdef of a system; each system implements the same."""
+        systems = re.compile(r"^\s*#.*(_WIN32|_WIN64|__MINGW|_MSC_VER|__APPLE__|__MACH__|__linux|__unix|__GLIBC__"
+                             r"|_(GNU|DEFAULT|DARWIN_C|BSD|XOPEN|POSIX)_SOURCE).*", re.M)
+        for path in sources():
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            if not room(path).startswith("platform"):
+                with self.subTest(path):
+                    self.assertEqual(set(re.findall(r"#\s*include <(.*)\.h>", text)) - PORTABLE, set())
+                    self.assertEqual([found.group() for found in systems.finditer(text)], [])
+        files = {system: {name for name in os.listdir(os.path.join(ROOT, "ext", "platform", system))
+                          if name.endswith(".c")} for system in ("posix", "windows")}
+        self.assertEqual(files["posix"] - files["windows"], set())
 
     def test_only_decoders_know_compression(self):
         for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):
@@ -184,8 +205,8 @@ class Tree(unittest.TestCase):
         for path in sources():
             text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
             self.assertIsNone(banned.search(text), path)
-            writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bstd(err|out)\b", text)
-            self.assertEqual(bool(writes), path.endswith("/trace/progress.c"), path)
+            writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bSTD_(ERROR|OUTPUT)_HANDLE|\bstd(err|out)\b", text)
+            self.assertEqual(bool(writes), path.endswith("/terminal.c"), path)
             decimals = {call for call in re.findall(r'(\w+)\([^";()]*"[^"\n]*%[-+ #0]*[\d.*]*[aefgAEFG]\b', text)
                         if not call.startswith("sqlite3_")}  # which knows no locale
             self.assertEqual(decimals, {"snprintf"} if path.endswith("/chart/writer.c") else set(), path)

@@ -3,7 +3,6 @@
 ** oldest version, which every later glibc keeps. Linked only into the library of packages.
 */
 #include <dlfcn.h>
-#include <glob.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,9 +33,6 @@
     }
 
 KEEP(FIRST, double, pow, (double base, double exponent), (base, exponent))
-KEEP(FIRST, int, glob,
-     (const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *found),
-     (pattern, flags, on_error, found))
 KEEP(FIRST, void *, dlopen, (const char *path, int mode), (path, mode))
 KEEP(FIRST, void *, dlsym, (void *restrict handle, const char *restrict name), (handle, name))
 KEEP(FIRST, int, dlclose, (void *handle), (handle))

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <link.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -41,7 +40,7 @@
     "kind, rank, file, iteration, start_ns, end_ns, event, queued_behind, " \
     "process_group, process_group_ranks, name, waits_for_all"
 
-enum call { NO_CALL, ALLOCATE, OPEN, READ, FSTAT, STAT, LSTAT, OPENDIR, READDIR, GLOB, THREAD };
+enum call { NO_CALL, ALLOCATE, OPEN, READ, FSTAT, STAT, LSTAT, OPENDIR, READDIR, THREAD };
 enum { SHORT_READ = -1, MOST_SHOWN = 3, MOST_STACKS = 1 << 20 };
 
 /* A kind of fault. */
@@ -72,7 +71,6 @@ static const struct fault {
     {"lstat: EIO", LSTAT, EIO, false, false, false, 1, 1},
     {"opendir: EMFILE", OPENDIR, EMFILE, false, false, false, 1, 1},
     {"readdir: EIO", READDIR, EIO, false, false, false, 1, 1},
-    {"glob: no memory", GLOB, GLOB_NOSPACE, false, false, false, 1, 1},
     {"thread: EAGAIN", THREAD, EAGAIN, false, false, true, 4, 1},
     {"thread: EAGAIN from then on", THREAD, EAGAIN, true, false, true, 4, 1},
 };
@@ -666,12 +664,6 @@ INTERPOSED int closedir(DIR *directory)
     return next(directory);
 }
 
-INTERPOSED int glob(const char *pattern, int flags, int (*error)(const char *, int), glob_t *found)
-{
-    NEXT(glob)
-    return fails(GLOB) ? armed.fault->error : next(pattern, flags, error, found);
-}
-
 INTERPOSED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                               void *(*start)(void *), void *argument)
 {
@@ -808,7 +800,7 @@ static bool acceptable(const struct trial *trial, const struct fault *fault,
         return true;
     if (fault->harmless)
         return false;
-    if (fault->call == ALLOCATE || fault->call == GLOB)
+    if (fault->call == ALLOCATE)
         return answer->code == SQLITE_NOMEM || /* the error may go without its message then */
                (atomic_load(&armed.benign_hit) && trial->fails && answer->code == SQLITE_ERROR);
     if (answer->code != SQLITE_ERROR && !trial->tells)

@@ -1,0 +1,42 @@
+# Builds the library for other systems: `make cross PLATFORM=windows-x86_64` makes
+# build/cross/windows-x86_64/tracediff.dll, `make cross` those of all platforms.
+# The compiler is zig, from PyPI. The library holds its own zlib, whose source is in a package of
+# Cargo, and needs nothing but the system's C library.
+
+PLATFORMS = linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64
+PLATFORM ?= $(PLATFORMS)
+
+# The oldest glibc that wheels promise (manylinux2014), and the oldest macOS that zig knows.
+TARGET_linux-x86_64 = x86_64-linux-gnu.2.17
+TARGET_linux-aarch64 = aarch64-linux-gnu.2.17
+TARGET_musl-x86_64 = x86_64-linux-musl
+TARGET_musl-aarch64 = aarch64-linux-musl
+TARGET_macos-arm64 = aarch64-macos.13.0
+TARGET_macos-x86_64 = x86_64-macos.13.0
+TARGET_windows-x86_64 = x86_64-windows-gnu
+
+CROSSED = build/cross
+ZIG = $(CURDIR)/$(CROSSED)/zig/bin/python -m ziglang
+export ZIG_GLOBAL_CACHE_DIR := $(CURDIR)/$(CROSSED)/cache
+ZLIB = $(patsubst %,$(BUILD)/zlib/%.o,adler32 crc32 deflate inffast inflate inftrees trees zutil)
+
+cross: $(PLATFORM:%=cross-%) ## build for other systems, PLATFORM=linux-aarch64, windows-x86_64, ...
+
+$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/ready
+	@echo "  ZIG  $*"
+	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
+		CC='$(ZIG) cc -target $(TARGET_$*)' EXTRA='-I$(CROSSED)/include -Wno-enum-float-conversion' \
+		ADDED='$$(ZLIB)' LIBS= LINK='-shared -s $(LINK_$(system))' \
+		$(if $(filter windows,$(system)),SYSTEM=windows) SUFFIX=$(or $(SUFFIX_$(system)),so)
+
+system = $(firstword $(subst -, ,$*))
+SUFFIX_macos = dylib
+SUFFIX_windows = dll
+LINK_macos = -Wl,-install_name,@rpath/tracediff.dylib
+
+$(BUILD)/zlib/%.o: $(CROSSED)/zlib/%.c
+	@mkdir -p $(@D)
+	@$(CC) -O3 -fvisibility=hidden -c -o $@ $<
+
+$(CROSSED)/ready: ext/platform/cross.sh
+	@sh ext/platform/cross.sh $(CROSSED)

@@ -1,0 +1,122 @@
+/* realpath() is of XSI; Darwin hides the nanoseconds of times. */
+#define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE
+#include "platform/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#define st_ctim st_ctimespec
+#endif
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static int take(int failed, const struct stat *found, struct file_status *status)
+{
+    if (failed)
+        return errno;
+    status->kind = S_ISREG(found->st_mode)   ? FILE_IS_REGULAR
+                   : S_ISDIR(found->st_mode) ? FILE_IS_DIRECTORY
+                                             : FILE_IS_OTHER;
+    status->identity = (struct identity){
+        .device = (uint64_t)found->st_dev,
+        .inode = (uint64_t)found->st_ino,
+        .size = (int64_t)found->st_size,
+        .modified = nanoseconds(found->st_mtim),
+        .changed = nanoseconds(found->st_ctim),
+    };
+    return 0;
+}
+
+int file_status(const char *path, struct file_status *status)
+{
+    struct stat found;
+    return take(stat(path, &found), &found, status);
+}
+
+int file_status_of(intptr_t file, struct file_status *status)
+{
+    struct stat found;
+    return take(fstat((int)file, &found), &found, status);
+}
+
+bool file_is_link(const char *path)
+{
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+int file_real_path(const char *path, char **real)
+{
+    char found[PATH_MAX];
+    *real = NULL;
+    if (!realpath(path, found))
+        return errno;
+    size_t size = strlen(found) + 1;
+    *real = memory_allocate(size);
+    if (!*real)
+        return ENOMEM;
+    memcpy(*real, found, size);
+    return 0;
+}
+
+int file_open(const char *path, intptr_t *file)
+{
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return *file < 0 ? errno : 0;
+}
+
+void file_close(intptr_t file)
+{
+    close((int)file);
+}
+
+int file_read(intptr_t file, void *to, size_t room, size_t *got)
+{
+    ssize_t count;
+    do
+        count = read((int)file, to, room);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return errno;
+    *got = (size_t)count;
+    return 0;
+}
+
+int file_system_error(int number)
+{
+    return number;
+}
+
+struct listing *listing_open(const char *path, int *error)
+{
+    DIR *directory = opendir(path);
+    *error = directory ? 0 : errno;
+    return (struct listing *)directory;
+}
+
+const char *listing_next(struct listing *listing, int *error)
+{
+    errno = 0;
+    const struct dirent *entry = readdir((DIR *)listing);
+    *error = entry ? 0 : errno;
+    return entry ? entry->d_name : NULL;
+}
+
+void listing_close(struct listing *listing)
+{
+    closedir((DIR *)listing);
+}

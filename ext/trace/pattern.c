@@ -1,0 +1,251 @@
+#include "pattern.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "platform/files.h"
+#include "platform/path.h"
+#include "text/ascii.h"
+
+enum { INVALID = 0x110000 /* a byte that is not UTF-8 is this character and those that follow */ };
+
+struct pattern_search {
+    bool strict;
+    struct found_paths *found;
+    char *path; /* the beginning that was found, and a NUL; owned */
+    size_t length, capacity;
+};
+
+static bool is_special(const char *p)
+{
+    return *p == '*' || *p == '?' || *p == '[';
+}
+
+/* Whether the character stands before one that is to be itself (rule 3). */
+static bool escapes(const char *p, const char *end)
+{
+    return *p == '\\' && !path_separates('\\') && p + 1 < end;
+}
+
+bool pattern_is(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+/* Takes a character from a text that ends with a NUL or a character of ASCII. */
+static uint32_t take_character(const char **text)
+{
+    const unsigned char *p = (const unsigned char *)*text;
+    int i = 1, length = *p < 0xc2 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 1;
+    uint32_t c = length == 1 ? *p : *p & (0x7fu >> length);
+    for (; i < length && (p[i] & 0xc0) == 0x80; i++)
+        c = c << 6 | (p[i] & 0x3f);
+    bool valid = i == length && (length > 1 || c < 0x80);
+    *text += valid ? length : 1;
+    return valid ? c : (uint32_t)INVALID + *p;
+}
+
+/* Takes a character of a pattern that stands for itself. */
+static uint32_t take_literal(const char **p, const char *end)
+{
+    *p += escapes(*p, end);
+    return take_character(p);
+}
+
+static bool is_between(uint32_t c, uint32_t low, uint32_t high)
+{
+    bool is = low <= c && c <= high;
+    if (path_ignores_case && c < 0x80 && is_letter((int)c))
+        is = is || (low <= (c ^ 0x20) && (c ^ 0x20) <= high);
+    return is;
+}
+
+/* Takes `[:name:]` if the list goes on with that; `*is` is set if the character is of the class. */
+static bool take_class(const char **p, const char *end, uint32_t c, bool *is)
+{
+    static const struct {
+        const char *name;
+        int (*has)(int c);
+    } classes[] = {{"[:alnum:]", isalnum}, {"[:alpha:]", isalpha}, {"[:blank:]", isblank},
+                   {"[:cntrl:]", iscntrl}, {"[:digit:]", isdigit}, {"[:graph:]", isgraph},
+                   {"[:lower:]", islower}, {"[:print:]", isprint}, {"[:punct:]", ispunct},
+                   {"[:space:]", isspace}, {"[:upper:]", isupper}, {"[:xdigit:]", isxdigit}};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (begins(*p, end, classes[i].name)) {
+            *is = *is || (c < 0x80 && classes[i].has((int)c));
+            *p += strlen(classes[i].name);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a character is one that the list after `[` means; `*p` is moved after its `]`. False,
+** with `*p` unchanged, if there is none. */
+static bool in_list(const char **p, const char *end, uint32_t c)
+{
+    const char *at = *p;
+    bool negated = at < end && (*at == '!' || *at == '^'), is = false;
+    at += negated;
+    for (const char *first = at; at < end && (*at != ']' || at == first);) {
+        if (take_class(&at, end, c, &is))
+            continue;
+        uint32_t low = take_literal(&at, end), high = low;
+        if (end - at >= 2 && *at == '-' && at[1] != ']') {
+            at++;
+            high = take_literal(&at, end);
+        }
+        is = is || is_between(c, low, high);
+    }
+    if (at >= end)
+        return false;
+    *p = at + 1;
+    return is != negated;
+}
+
+/* Whether what a pattern has at `*p`, which is not `*`, matches a character; moves `*p` after it. */
+static bool takes(const char **p, const char *end, uint32_t c)
+{
+    if (*p == end)
+        return false;
+    if (**p == '?') {
+        ++*p;
+        return true;
+    }
+    const char *list = *p + 1;
+    bool listed = **p == '[' && in_list(&list, end, c);
+    if (**p == '[' && list > *p + 1) {
+        *p = list;
+        return listed;
+    }
+    uint32_t itself = take_literal(p, end);
+    return is_between(c, itself, itself);
+}
+
+/* Whether the pattern from `p` to `end`, which has no separators, matches a name. */
+static bool matches(const char *p, const char *end, const char *name)
+{
+    const char *star = NULL, *from = NULL; /* after the last `*`; what it does not match yet */
+    if (*name == '.' && (is_special(p) || *(p + escapes(p, end)) != '.'))
+        return false;
+    while (*name) {
+        const char *after = name;
+        uint32_t c = take_character(&after);
+        if (p < end && *p == '*') {
+            star = ++p;
+            from = name;
+        } else if (takes(&p, end, c)) {
+            name = after;
+        } else if (star) {
+            (void)take_character(&from);
+            name = from;
+            p = star;
+        } else {
+            return false;
+        }
+    }
+    while (p < end && *p == '*')
+        p++;
+    return p == end;
+}
+
+static bool append(struct pattern_search *search, const char *bytes, size_t length)
+{
+    if (!MEMORY_GROW(search->path, search->capacity, search->length + length + 1))
+        return false;
+    memcpy(search->path + search->length, bytes, length);
+    search->length += length;
+    search->path[search->length] = 0;
+    return true;
+}
+
+static int add_path(struct pattern_search *search)
+{
+    struct found_paths *found = search->found;
+    char *copy = memory_allocate(search->length + 1);
+    if (!copy || !MEMORY_GROW(found->paths, found->capacity, found->count + 1)) {
+        memory_free(copy);
+        return ENOMEM;
+    }
+    found->paths[found->count++] = memcpy(copy, search->path, search->length + 1);
+    return 0;
+}
+
+/* Appends a name in which nothing is special. */
+static bool append_literal(struct pattern_search *search, const char *p, const char *end)
+{
+    bool done = true;
+    for (; p < end && done; p++) {
+        p += escapes(p, end);
+        done = append(search, p, 1);
+    }
+    return done;
+}
+
+static int find_rest(struct pattern_search *search, const char *pattern);
+
+/* Finds the names in a directory that the pattern from `p` to `end` matches, and goes on there. */
+static int find_names(struct pattern_search *search, const char *p, const char *end)
+{
+    int error;
+    size_t before = search->length;
+    const char *name;
+    struct listing *listing = listing_open(before > 0 ? search->path : ".", &error);
+    if (!listing)
+        return error == ENOMEM || (search->strict && error != ENOTDIR) ? error : 0;
+    while (error == 0 && (name = listing_next(listing, &error)) != NULL) {
+        if (!matches(p, end, name))
+            continue;
+        error = !append(search, name, strlen(name)) ? ENOMEM
+                : *end                              ? find_rest(search, end)
+                                                    : add_path(search);
+        search->length = before;
+        search->path[before] = 0;
+    }
+    listing_close(listing);
+    return error == ENOMEM || search->strict ? error : 0;
+}
+
+/* Finds what the rest of a pattern matches below the path so far. */
+static int find_rest(struct pattern_search *search, const char *pattern)
+{
+    while (*pattern) {
+        size_t gap = strspn(pattern, path_separators);
+        const char *name = pattern + gap, *end = name + strcspn(name, path_separators);
+        bool special = false;
+        for (const char *p = name; p < end && !special; p++) {
+            special = is_special(p);
+            p += escapes(p, end);
+        }
+        if (!append(search, pattern, gap))
+            return ENOMEM;
+        if (special)
+            return find_names(search, name, end);
+        if (!append_literal(search, name, end))
+            return ENOMEM;
+        pattern = end;
+    }
+    struct file_status status;
+    bool there = file_status(search->path, &status) == 0 || file_is_link(search->path);
+    return there ? add_path(search) : 0;
+}
+
+int pattern_find(const char *pattern, bool strict, struct found_paths *found)
+{
+    struct pattern_search search = {.strict = strict, .found = found};
+    *found = (struct found_paths){.count = 0};
+    int error = append(&search, "", 0) ? find_rest(&search, pattern) : ENOMEM;
+    memory_free(search.path);
+    return error;
+}
+
+void found_paths_clear(struct found_paths *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        memory_free(found->paths[i]);
+    memory_free(found->paths);
+    *found = (struct found_paths){.count = 0};
+}
